@@ -7,10 +7,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
-from fake_web import DAY, HOUR, MINUTE, START, Reply, feed, page, redirect, sitemap, watch
+from fake_web import DAY, HOUR, MINUTE, SPARING, START, Reply, feed, page, redirect, sitemap, watch
+from requests.structures import CaseInsensitiveDict
 from stories import announced_pages
 
+from incremental.settings import SiteSettings
 from store.answers import NewQuery
 
 HOME = "https://news.example/"
@@ -246,6 +249,26 @@ def test_a_seed_without_www_that_redirects_to_www_is_one_site(tmp_path: Path) ->
     }
     with watch(tmp_path, pages) as crawl:
         assert crawl.run(3 * DAY).new() == ["/b.html"]
+
+
+def test_a_site_gets_what_the_settings_have_for_it_and_no_other_does(tmp_path: Path) -> None:
+    """Cookies, headers and the password, in each request but that for robots.txt."""
+    other = "https://other.example/"
+    own = SiteSettings(
+        HOME, cookies={"id": "7"}, headers={"X-Key": "k"}, username="u", password="p"
+    )
+    settings = msgspec.structs.replace(SPARING, site=(own,))
+    pages = {url: page(url + "a.html") for url in (HOME, other)}
+    with watch(tmp_path, pages, HOME, other, settings=settings) as crawl:
+        crawl.run(DAY)
+    seen = {
+        asked.url: (headers.get("Cookie"), headers.get("X-Key"), headers.get("Authorization"))
+        for asked in crawl.web.asked
+        for headers in (CaseInsensitiveDict(asked.headers),)
+    }
+    assert seen[HOME] == ("id=7", "k", "Basic dTpw")
+    assert {seen[url] for url in seen if not url.startswith(HOME)} == {(None, None, None)}
+    assert seen[HOME + "robots.txt"] == (None, None, None)
 
 
 # --- overflows, URL migrations, path aliases ----------------------------------------------------------------
