@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from urllib.parse import urlsplit
 
 from incremental.crawl.host_gate import HostGate
 from incremental.crawl.once import fetch_once, problem_of
@@ -102,18 +101,6 @@ def first_look(  # noqa: PLR0913 - what reads and judges, by name
         links=len(found),
         new_pages_per_day=daily_rate(dates, now),
     )
-
-
-def folder_of(seed: str) -> str:
-    """Return host and folder of a seed, empty if that is the whole host: what a person may have meant."""
-    _, host, path, *_ = urlsplit(seed)
-    folder = path[: path.rfind("/") + 1]
-    return f"{host}{folder}" if folder.strip("/") else ""
-
-
-def everything_below(folder: str) -> str:
-    """Return the pattern of all addresses below a host and folder."""
-    return f"*//{folder}*"
 
 
 def _read(response: Response, read: Read) -> Page | str:
