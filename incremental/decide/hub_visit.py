@@ -27,7 +27,7 @@ from incremental.decide.rules import Rule, Standing, is_withheld
 from incremental.decide.sections import Section
 from incremental.decide.topics import Guesses
 from incremental.decide.ways import cost_of, failed_way, next_way
-from incremental.fetch.status import HAS_PAGE, HOPELESS, FetchStatus
+from incremental.fetch.status import ENDED, HAS_PAGE, HOPELESS, FetchStatus
 from incremental.hub_way import read_way
 from incremental.parse import Page, PageKind
 from incremental.revisit.state import Visit
@@ -75,7 +75,7 @@ def decide_hub(outcome: Outcome, facts: HubFacts) -> Decision:  # noqa: PLR0911 
         return _same_links(outcome, facts)
     problem = why_not_a_hub(page, hub)
     if page is None or problem:
-        return _failed(outcome, facts, FetchStatus.GONE, problem)
+        return _failed(outcome, facts, FetchStatus.NO_LIST, problem)
     if facts.probability is not None and facts.probability < facts.threshold:
         return _article(outcome, facts, page)
     if facts.view is None:
@@ -137,8 +137,8 @@ def _failed(
         and hub.role not in (HubRole.SEED, HubRole.USER)
     ):
         return _never_there(record, visit, facts, status, fields)
-    announced = hub.failures >= FAILURES_UNTIL_GONE and hub.last_status == FetchStatus.GONE.value
-    if status is FetchStatus.GONE and failures >= FAILURES_UNTIL_GONE and not announced:
+    announced = hub.failures >= FAILURES_UNTIL_GONE and hub.last_status in ENDED
+    if status in ENDED and failures >= FAILURES_UNTIL_GONE and not announced:
         fields["state"] = HubStatus.DORMANT
         record = replace(
             record, page_fields={"state": PageState.GONE}, page_change=PageChange(ChangeKind.GONE)
@@ -152,7 +152,7 @@ def _never_there(
     """Decide on a hub that was never read and cannot be; it may have been found as news."""
     row, now = facts.page, facts.now
     state = row.state if row is not None else ""
-    if status is FetchStatus.GONE:
+    if status in ENDED:
         if state == PageState.BACKFILL and facts.hub.failures < MAX_TRIES:
             fields |= {"state": HubStatus.CANDIDATE, "due_at": now + DAY}
             return Decision(replace(record, hub_fields=fields), visit, facts.hub)
@@ -169,7 +169,7 @@ def _never_there(
             )
     fields |= {"state": HubStatus.DROPPED, "due_at": NEVER}
     record = replace(record, hub_fields=fields)
-    if status is FetchStatus.GONE or row is None:
+    if status in ENDED or row is None:
         missing = row is not None and row.announced_at is None
         page = PageUpdate(rule=Rule.NOT_THERE) if missing else PageUpdate()
         return Decision(replace(record, page_fields=page), visit, facts.hub, gone=True)
@@ -183,7 +183,7 @@ def _failure(outcome: Outcome, facts: HubFacts) -> Visit:
         at=facts.now,
         failed=True,
         not_modified=outcome.unchanged,
-        wait_seconds=wait_seconds(outcome),
+        wait_seconds=wait_seconds(outcome, facts.hub),
     )
 
 
@@ -215,7 +215,7 @@ def _same_links(outcome: Outcome, facts: HubFacts) -> Decision:
         at=now,
         shown=hub.shown_links,
         not_modified=outcome.unchanged,
-        wait_seconds=wait_seconds(outcome),
+        wait_seconds=wait_seconds(outcome, facts.hub),
         cost=cost_of(outcome.way),
     )
     return Decision(record, visit, hub, keep_body=read)
@@ -248,7 +248,9 @@ def _article(outcome: Outcome, facts: HubFacts, page: Page) -> Decision:
         text=text,
         next_refresh=first_refresh(outcome, now, facts.terms) if check and facts.terms else None,
     )
-    visit = Visit(at=now, not_modified=outcome.unchanged, wait_seconds=wait_seconds(outcome))
+    visit = Visit(
+        at=now, not_modified=outcome.unchanged, wait_seconds=wait_seconds(outcome, facts.hub)
+    )
     return Decision(
         record, visit, facts.hub, gone=True, is_hub=False, keep_body=True, judge_topics=True
     )
@@ -319,7 +321,7 @@ def _read(outcome: Outcome, facts: HubFacts, view: HubView, page: Page) -> Decis
         baseline=baseline,
         all_new=overflow and all_new(view, links.rules),
         not_modified=outcome.unchanged,
-        wait_seconds=wait_seconds(outcome),
+        wait_seconds=wait_seconds(outcome, facts.hub),
         published=_published(view, links),
         shared=_shared(view, links),
         # Came and went between two visits; of a truncated page nothing is known.

@@ -42,7 +42,7 @@ class Visit:
     failed: bool = False
     """No answer, or none about the hub's links."""
     wait_seconds: float = 0.0
-    """Wait asked for by server or feed (Retry-After, Cache-Control, TTL)."""
+    """Wait asked for by server or feed (Retry-After; of feeds Cache-Control, Expires, TTL)."""
     published: tuple[float, ...] = ()
     """Publication times of the links shown (baseline) or novel, where the hub prints them."""
     shared: Mapping[str, int] = field(default_factory=dict)
