@@ -133,3 +133,15 @@ def add_seed(  # noqa: PLR0913 - each bears on it
     link = SeenLink(canonical_key=canonical_key(url), url=url, hub=hub)
     store.write.add_pages(site_id, [link], now=now)
     return site_id
+
+
+def folder_of(seed: str) -> str:
+    """Return host and folder of a seed, empty if that is the whole host: what a person may have meant."""
+    _, host, path, *_ = urlsplit(seed)
+    folder = path[: path.rfind("/") + 1]
+    return f"{host}{folder}" if folder.strip("/") else ""
+
+
+def everything_below(folder: str) -> str:
+    """Return the pattern of all addresses below a host and folder."""
+    return f"*//{folder}*"

@@ -25,6 +25,7 @@ from classifier.hub import LinkEvidence
 from classifier.hub.content_features import CONTENT_FEATURE_NAMES
 from incremental.assembly import make_crawler, make_fetcher
 from incremental.clock import SimulatedClock
+from incremental.crawl.part import Part
 from incremental.decide.hubs import HubScorer
 from incremental.reading import Read, read_body
 from incremental.seeds import SeedTerms, add_seed
@@ -207,6 +208,7 @@ class Watch:
         scorer: HubScorer | None = None,
         explore: int = 0,
         read: Read = read_body,
+        part: Part | None = None,
     ) -> None:
         self.web, self.clock = web, web.clock
         self.store: Store = open_configured_store(settings, folder)
@@ -220,6 +222,7 @@ class Watch:
             scorer=scorer or FolderScorer(),
             explore=explore,
             read=read,
+            part=part,
         )
         self.crawler.load(self.clock.now())
 

@@ -21,12 +21,11 @@ from incremental.cli.common import (
     settings_of,
 )
 from incremental.errors import InputError
-from incremental.first_look import everything_below, folder_of
 from incremental.readable_urls import readable
 from incremental.results.lookup import find_sites
 from incremental.results.schema import utc
 from incremental.scope import Reach
-from incremental.seeds import SeedTerms, add_seed, usable_seed
+from incremental.seeds import SeedTerms, add_seed, everything_below, folder_of, usable_seed
 from incremental.settings import Settings
 from incremental.settings.template import settings_template
 from incremental.storage import crawler_at_work, open_configured_store

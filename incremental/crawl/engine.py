@@ -73,6 +73,11 @@ class Engine:
         return not self._running
 
     @property
+    def sites(self) -> set[int]:
+        """The ids of the sites that are being visited, or whose visit was not taken yet."""
+        return {task.site_id for task in self._running.values()}
+
+    @property
     def has_finished(self) -> bool:
         """Whether a visit has ended whose outcome was not taken."""
         return any(future.done() for future in self._running)

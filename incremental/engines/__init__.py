@@ -14,6 +14,8 @@
     cluster     visits on a Dask cluster
     roster      which workers of a cluster are accepted, and what each has to do
     meaning     vectors for pages that came back from a worker
+    drawn       pages that need a browser: the daemon has one
+    fenced      nothing starts after the lease of a daemon that shares its store
     choice      from settings to visits
 
 What to fetch and when is decided in the daemon before a visit starts, and what came of it is recorded there.

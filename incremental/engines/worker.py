@@ -18,7 +18,9 @@ from incremental.reading import Read, read_body
 from incremental.reading.pool import ReaderPool
 from incremental.reading.process import ReaderLimits
 from incremental.threads import cores
-from incremental.visit import Outcome, VisitTask, visit
+from incremental.visit import Outcome, VisitTask
+from incremental.ways.parts import PartFetcher
+from incremental.ways.visiting import HubVisitor
 
 # The form of tasks, terms and outcomes. Raise it when one of them changes.
 PROTOCOL = 1
@@ -41,6 +43,7 @@ class WorkerTerms:
 @dataclass(frozen=True, slots=True)
 class _Tools:
     fetcher: Fetcher
+    parts: PartFetcher
     read: Read
     pool: ReaderPool | None
 
@@ -70,10 +73,14 @@ def arguments_of(
 def visit_on_worker(task: VisitTask, terms: WorkerTerms, access: SiteAccess | None) -> Outcome:
     """Carry out *task* here; *access* are the credentials of its origin."""
     tools = _tools(terms)
-    fetcher = tools.fetcher
-    if access is not None:
-        fetcher = fetcher.with_sites({origin(task.url): access})
-    return visit(task, fetcher.fetch, tools.read)
+    if access is None:
+        return HubVisitor(tools.parts)(task, tools.fetcher.fetch, tools.read)
+    own = tools.fetcher.with_sites({origin(task.url): access})
+    return HubVisitor(_parts(own, terms))(task, own.fetch, tools.read)
+
+
+def _parts(fetcher: Fetcher, terms: WorkerTerms) -> PartFetcher:
+    return PartFetcher(fetcher.fetch, terms.fetch.product_token, SystemClock())
 
 
 def _tools(terms: WorkerTerms) -> _Tools:
@@ -94,4 +101,4 @@ def _made(terms: WorkerTerms) -> _Tools:
     fetcher = Fetcher(terms.fetch, clock=SystemClock())
     readers = min(cores(), MAX_READERS) if terms.readers is None else terms.readers
     pool = ReaderPool(readers, terms.limits) if readers else None
-    return _Tools(fetcher, read_body if pool is None else pool.read, pool)
+    return _Tools(fetcher, _parts(fetcher, terms), read_body if pool is None else pool.read, pool)

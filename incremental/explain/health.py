@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from incremental.engines.visits import EngineReport
@@ -9,6 +10,7 @@ from incremental.engines.words import engine_in_words
 from incremental.health import HealthReport
 from incremental.pulse import STALE_SECONDS
 from store import Store
+from store.daemons import DaemonRow
 
 MOST_QUARANTINED = 50
 
@@ -56,6 +58,22 @@ def _engine_facts(engine: EngineReport | None) -> dict[str, Any] | None:
         "refused": list(engine.refused),
         "in_words": engine_in_words(engine),
     }
+
+
+def daemons_facts(rows: Sequence[DaemonRow]) -> list[dict[str, Any]]:
+    """Return the daemons that share a PostgreSQL store, the oldest first; none in a SQLite file."""
+    return [
+        {
+            "name": row.name,
+            "shard": None if row.shard is None else f"{row.shard}/{row.shards}",
+            "sites": row.sites,
+            "heartbeat_seconds": round(row.beat_age, 1),
+            "lives": row.lives,
+            "is_leader": row.is_leader,
+            "version": row.version,
+        }
+        for row in rows
+    ]
 
 
 def quarantine_facts(store: Store) -> list[dict[str, Any]]:

@@ -270,7 +270,7 @@ def test_an_example_that_robots_deny_is_not_asked_for(tmp_path: Path) -> None:
         crawl.run(HOUR)
         assert EXAMPLES[0] not in crawl.web.urls()
         row = topic_of(crawl)
-        assert (row.state, "robots denied" in row.why) == ("ready", True)
+        assert (row.state, "denied by robots.txt" in row.why) == ("ready", True)
 
 
 def test_an_example_that_moved_to_another_host_is_followed(tmp_path: Path) -> None:

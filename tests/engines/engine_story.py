@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Executor, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Self
@@ -71,14 +71,14 @@ class EngineStory:
         for site in sites:
             add_seed(self.store, f"{site.url}/", now=START, fetch=settings.fetch)
         self._threads = ThreadPoolExecutor(settings.daemon.workers)
-        executor: Executor | Visits = visits or self._threads
         self._visits = visits
         self.ready = threading.Event()
         self.crawler = make_crawler(
             self.store,
             settings,
             fetch=make_fetcher(settings, SystemClock()).fetch,
-            executor=executor,
+            executor=self._threads,
+            elsewhere=visits,
             scorer=FolderScorer(),
         )
         self.crawler.load(self.clock.now())

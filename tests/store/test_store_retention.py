@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
 from stories import DAY, HOME, START, announced_pages, new_hub, news_site, seen, visit_of
 
 from store import Store
-from store.answers import NewQuery
+from store.answers import NewQuery, NewsAnswer
 from store.discovery import NewProposal
 from store.enums import ChangeKind, ProposalState
 from store.retention import Kind
@@ -249,11 +252,17 @@ def test_runs_and_open_proposals_are_forgotten_and_decisions_are_not(store: Stor
 
 
 def test_a_forgotten_text_can_be_followed_in_the_list(store: Store) -> None:
-    """The list, its counts and its cursor are what they were."""
+    """The list, its counts and its cursor are what they were, but for the beginning of the text."""
+
+    def listed() -> tuple[NewsAnswer, Any]:
+        answer = store.answers.new(NewQuery(limit=3))
+        rows = tuple(replace(row, excerpt="") for row in answer.rows)
+        return replace(answer, rows=rows), store.answers.totals()
+
     news_site(store)
     for number in range(5):
         announce(store, str(number), OLD + number)
-    before = store.answers.new(NewQuery(limit=3)), store.answers.totals()
+    before = listed()
     for kind in Kind:
         forget(store, kind, NOW)
-    assert (store.answers.new(NewQuery(limit=3)), store.answers.totals()) == before
+    assert listed() == before

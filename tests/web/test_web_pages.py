@@ -14,6 +14,7 @@ from web_served import HOME, Served, form_token, post
 
 from incremental.seeds import add_seed
 from incremental.web import language
+from incremental.web.background import Background
 from incremental.web.language import LANGUAGES, Words, choose, read_catalogue
 from store.values import VisitRecord
 
@@ -228,6 +229,8 @@ def test_a_search_is_saved_and_shown(served: Served) -> None:
 
 
 def test_sites_are_pasted_and_looked_at_while_they_are_read(served: Served) -> None:
+    # Nobody looks yet: the answer does not wait for that.
+    served.web.__dict__["background"] = Background(served.web.now, start=lambda _work: None)
     client = served.client()
     answer = post(
         client, "/add", urls="https://third.example/\nnot-an-address\n", include="*/news/*"

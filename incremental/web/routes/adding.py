@@ -9,10 +9,9 @@ from fastapi import APIRouter, Form, Request
 from fastapi.responses import Response
 
 from incremental.errors import InputError
-from incremental.first_look import everything_below, folder_of
 from incremental.results.lookup import site_numbered
 from incremental.scope import Reach, read_scope
-from incremental.seeds import SeedTerms, add_seed
+from incremental.seeds import SeedTerms, add_seed, everything_below, folder_of
 from incremental.site_editing import SiteEdit, edit_site
 from incremental.tagging import checked_tags, parted
 from incremental.web.api.schemas import RowId
