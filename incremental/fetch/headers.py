@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 LONGEST_WAIT_SECONDS = 366 * 86_400.0
 
 _SECONDS = re.compile(r"\s*(\d{1,12})(?:\.\d*)?\s*")
-_MAX_AGE = re.compile(r"max-age\s*=\s*\"?(\d{1,12})")
 _MAX_COOKIES = 20
 # RFC 6265, section 4.1.1, plus blanks and commas in the value, which browsers accept.
 _COOKIE = re.compile(r"\s*([!#$%&'*+.^_`|~0-9A-Za-z-]{1,256})\s*=([\x20-\x7e]{0,4096})")
@@ -60,17 +59,10 @@ def retry_after_seconds(value: str | None, now: float) -> float | None:
 
 
 def cache_seconds(headers: Mapping[str, str]) -> float:
-    """Return how long a body may be used again by its ``Cache-Control`` (RFC 9111), at most a day.
-
-    An hour where it says nothing; 0 = it may not.
-    """
-    given = headers.get("cache-control", "").lower()
-    if not given:
+    """Return how long a body may be used again, at most a day; an hour if it does not say, 0 = it may not."""
+    if "cache-control" not in headers and "expires" not in headers:
         return 3_600.0
-    if "no-store" in given or "no-cache" in given:
-        return 0.0
-    age = _MAX_AGE.search(given)
-    return min(float(age[1]), 86_400.0) if age else 0.0
+    return min(fresh_seconds(headers), 86_400.0)
 
 
 def link_targets(base_url: str, value: str | None) -> dict[str, str]:
