@@ -89,7 +89,7 @@ def make_crawler(  # noqa: PLR0913 - the parts that a caller may want to replace
     here = LocalVisits(executor, HubVisitor(parts, renderer), fetch, read, workers)
     visits: Visits = here
     if elsewhere is not None:
-        visits = elsewhere if embedder is None else EmbeddedVisits(elsewhere, embedder)
+        visits = elsewhere if embedder is None else EmbeddedVisits(elsewhere, embedder.start)
         visits = visits if renderer is None else DrawnHere(visits, here)
     engine = Engine(visits, workers=workers)
     return Crawler(

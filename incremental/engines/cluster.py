@@ -108,9 +108,13 @@ class ClusterVisits:
             self._settle(answer, self._lost(visit.error))
             return answer
         with self._lock:
-            if answer in self._under_way:
+            waited_for = answer in self._under_way
+            if waited_for:
                 self._under_way[answer] = (visit, worker.address)
-        visit.add_done_callback(partial(self._ended, answer))
+        if waited_for:
+            visit.add_done_callback(partial(self._ended, answer))
+        else:  # its worker went meanwhile
+            attempt(visit.cancel)
         return answer
 
     def report(self) -> EngineReport:
@@ -196,7 +200,10 @@ class ClusterVisits:
         """Compare the scheduler's workers with ours."""
         client = self._client
         if client is None:
-            self._client = client = connect(self._address)
+            try:
+                self._client = client = connect(self._address)
+            except SettingsError:
+                return  # as noted when it went
             logger.warning("the Dask scheduler at %s answers again", self._address)
         if client.status != "running":
             self._away(f"no Dask scheduler answers at {self._address}")

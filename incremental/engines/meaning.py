@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -10,7 +11,7 @@ from incremental.engines.visits import EngineReport, Visits
 
 if TYPE_CHECKING:
     from classifier.embedding.meaning import Meaning
-    from incremental.embedding.page_embedder import PageEmbedder
+    from classifier.topic.values import PageText
     from incremental.visit import Outcome, VisitTask
 
 
@@ -19,7 +20,8 @@ class EmbeddedVisits:
     """Visits whose texts for topics have their vectors."""
 
     visits: Visits
-    embedder: PageEmbedder
+    embed: Callable[[PageText], Future[Meaning | None]]
+    """Begins to give a page its vector; None = it can have none."""
 
     @property
     def most(self) -> int:
@@ -44,7 +46,7 @@ class EmbeddedVisits:
             def add(meaning: Future[Meaning | None]) -> None:
                 answer.set_result(replace(outcome, text=replace(text, meaning=meaning.result())))
 
-            self.embedder.start(text).add_done_callback(add)
+            self.embed(text).add_done_callback(add)
 
         self.visits.start(task).add_done_callback(embed)
         return answer
