@@ -62,7 +62,9 @@ def load_with_sources(
                 "config", str(chosen), "there is no such file; `hubwatch init` writes one"
             ) from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError, RecursionError) as error:
-        raise SettingsError("config", str(chosen), f"cannot be read: {error}") from error
+        twice = re.match(r"Cannot declare \('([\w.]+)',\) twice", str(error))
+        way_out = f"; the section [{twice[1]}] is there already: set it there" if twice else ""
+        raise SettingsError("config", str(chosen), f"cannot be read: {error}{way_out}") from error
     if tree:
         tree = with_new_names(tree, str(chosen))
         sources = {
