@@ -141,6 +141,8 @@ class Crawler:
             self.load(now)
         for outcome in self._engine.finished():
             self._settle(outcome, now)
+        # Before the next pages are chosen: the guesses say which.
+        self.topics.refine(now)
         while self._engine.free:
             task = self.frontier.next_task(now, quick=self._engine.only_quick)
             if task is None:
@@ -155,7 +157,7 @@ class Crawler:
                     self._settle(outcome, now)
         self.topics.keep(now)
         self.frontier.share_again(now)
-        self._wake_at = self.frontier.wake_at(now)
+        self._wake_at = min(self.frontier.wake_at(now), self.topics.refines_at(now))
         self.frontier.evict()
         return now if self._engine.has_finished else self._wake_at
 
@@ -280,6 +282,7 @@ class Crawler:
             budget=to_json(site.budget.to_json()), revisit=to_json(site.state.to_json())
         )
         announced = self._store.write.visit(record, VisitPlan(due, state, host), opinion)
+        self.topics.refine_later(record)
         site.follow(record.site_fields)
         if "scope" in record.site_fields:
             self.frontier.forget_scopes()
