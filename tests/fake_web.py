@@ -26,6 +26,7 @@ from classifier.hub.content_features import CONTENT_FEATURE_NAMES
 from incremental.assembly import make_crawler, make_fetcher
 from incremental.clock import SimulatedClock
 from incremental.decide.hubs import HubScorer
+from incremental.embedding.page_embedder import PageEmbedder
 from incremental.reading import Read, read_body
 from incremental.seeds import SeedTerms, add_seed
 from incremental.settings import RevisitSettings, Settings
@@ -207,6 +208,7 @@ class Watch:
         scorer: HubScorer | None = None,
         explore: int = 0,
         read: Read = read_body,
+        embedder: PageEmbedder | None = None,
     ) -> None:
         self.web, self.clock = web, web.clock
         self.store: Store = open_configured_store(settings, folder)
@@ -220,6 +222,7 @@ class Watch:
             scorer=scorer or FolderScorer(),
             explore=explore,
             read=read,
+            embedder=embedder,
         )
         self.crawler.load(self.clock.now())
 

@@ -3,8 +3,8 @@
 ::
 
     anchor ── link_text.spoken ──> text ── embedder ──> vector
-    vector ── standings ──> the log-odds that a page of this meaning is relevant
-    refined = sigmoid((1 - MEANING) * logit(guess by words) + MEANING * standing)
+    vector ── standings ──> the topic's score by meaning, in the sample's deviations from its mean
+    refined = sigmoid(logit(guess by words) + MEANING * (standing - USUAL))
 """
 
 from __future__ import annotations
@@ -21,18 +21,23 @@ from classifier.topic.batch import PageBatch
 from classifier.topic.fused import FusedTopic
 from classifier.topic.model import TopicModel
 
-# Weight of the meaning against the guess by words, in log-odds.
-MEANING: Final = 0.5
+# Log-odds for one of the sample's deviations. Larger ones helped where a link's words are all that is known,
+# and hurt where its folder or site tells more (docs/how-relevance-is-judged.md, "Links before the fetch").
+MEANING: Final = 0.2
+# The mean standing of links on twelve draws: short texts are less like a topic than pages are, and refined
+# links must not fall behind those that say nothing.
+USUAL: Final = -1.4
 # A guess of 0 or 1 is a guess still.
 _SUREST: Final = 0.01
+_REACH: Final = 10.0
 
 
 @dataclass(frozen=True, slots=True)
 class LinkStanding:
     """What the meaning of a link's text says for one topic."""
 
-    log_odds: float
-    """Of being relevant, on the scale of the topic's threshold."""
+    score: float
+    """In the sample's standard deviations from its mean, as the scores of pages."""
     example: str
     """URL of the example nearest in meaning; empty for a sentence or a page marked relevant."""
     cosine: float
@@ -56,7 +61,7 @@ def standings(model: TopicModel, meanings: Sequence[Meaning | None]) -> list[Lin
         None
         if np.isnan(score)
         else LinkStanding(
-            float(score) - model.fit.threshold.value,
+            float(score),
             urls[number] if 0 <= number < len(urls) else "",
             cosine,
         )
@@ -64,9 +69,8 @@ def standings(model: TopicModel, meanings: Sequence[Meaning | None]) -> list[Lin
     ]
 
 
-def refined(guess: float, log_odds: float, weight: float = MEANING) -> float:
+def refined(guess: float, score: float, weight: float = MEANING) -> float:
     """Return the guess by words, 0 to 1, moved by what the meaning says."""
     known = min(max(guess, _SUREST), 1 - _SUREST)
-    by_words = math.log(known / (1 - known))
-    mixed = (1 - weight) * by_words + weight * min(max(log_odds, -30.0), 30.0)
-    return 1 / (1 + math.exp(-mixed))
+    said = min(max(score, -_REACH), _REACH) - USUAL
+    return 1 / (1 + math.exp(-(math.log(known / (1 - known)) + weight * said)))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from classifier.embedding.meaning import Meaning
-from classifier.topic.link_meaning import refined, standings
+from classifier.topic.link_meaning import USUAL, LinkStanding, refined, standings
 from classifier.topic.link_order import LinkOrder
 from classifier.topic.model import TopicModel
 from classifier.topic.values import LinkContext, PageText, Relevance, Verdict
@@ -73,9 +73,9 @@ class ActiveTopic:
         found = standings(self.model, [meaning for _, _, meaning in guesses])
         return [
             replace(
-                self.guess(key, refined(by_words, standing.log_odds)),
+                self.guess(key, refined(by_words, standing.score)),
                 method=BY_MEANING,
-                terms=((standing.example, round(standing.cosine, 4)),) if standing.example else (),
+                terms=_like(standing),
             )
             for (key, by_words, _), standing in zip(guesses, found, strict=True)
             if standing is not None
@@ -94,3 +94,10 @@ class ActiveTopic:
             method=BY_WORDS,
             version=self.model.version,
         )
+
+
+def _like(standing: LinkStanding) -> tuple[tuple[str, float], ...]:
+    """Return the example that raised a guess, with the cosine; () = none did."""
+    if not standing.example or standing.score <= USUAL:
+        return ()
+    return ((standing.example, round(standing.cosine, 4)),)
