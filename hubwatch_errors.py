@@ -14,6 +14,7 @@ Everything below it is drawn here; each class stands in the room that raises it:
     │   │   ├── StoreLockedError     another process holds the database for too long
     │   │   │   └── AlreadyRunningError  another crawler, or discovery of the topic, is at work
     │   │   ├── StoreLostError       the database server is absent, or closed the connection
+    │   │   ├── StoreFencedError     another daemon has taken this one's place
     │   │   ├── StoreFullError       no space is left
     │   │   └── StoreReadOnlyError   the store cannot be written
     │   ├── StoreGoneError       the database was deleted or replaced while it was in use

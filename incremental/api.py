@@ -13,6 +13,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -20,15 +21,17 @@ from typing import Self
 
 from requests.adapters import BaseAdapter
 
-from incremental.assembly import make_crawler, make_fetcher
+from incremental.assembly import make_crawler, make_fetcher, make_renderer
 from incremental.clock import Clock, SystemClock
 from incremental.seeds import SeedTerms, add_seed
 from incremental.settings import Settings
+from incremental.sharing.joining import refuse_beside
 from incremental.storage import models_folder, only_writer, open_configured_store
 from store.announced import AnnouncedPage as AnnouncedPage  # noqa: PLC0414 - offered with the crawler
 from store.answers import NewQuery
 from store.backfills import BackfillQuery
 from store.enums import HubStatus
+from store.errors import StoreError
 
 _BATCH = 500
 _PATIENCE_SECONDS = 60.0
@@ -63,14 +66,25 @@ class Hubwatch:
         self._lock = only_writer(self._settings, Path(folder))
         self._lock.__enter__()
         self._store = open_configured_store(self._settings, Path(folder))
+        try:
+            refuse_beside(self._store.daemons.keep_out())
+        except StoreError:
+            self._store.close()
+            self._lock.__exit__(None, None, None)
+            raise
         self._executor = executor or ThreadPoolExecutor(self._settings.daemon.workers)
         self._fetcher = make_fetcher(self._settings, self._clock, adapter=adapter)
+        self._open = ExitStack()
+        renderer = self._open.enter_context(
+            make_renderer(self._settings, self._clock, self._fetcher.fetch, adapter=adapter)
+        )
         self._crawler = make_crawler(
             self._store,
             self._settings,
             fetch=self._fetcher.fetch,
             executor=self._executor,
             models=models_folder(self._settings, Path(folder)),
+            renderer=renderer,
         )
         self._crawler.load(self._clock.now())
 
@@ -83,6 +97,7 @@ class Hubwatch:
     def close(self) -> None:
         """Wait for the fetches under way, discard them, and close the store."""
         self._executor.shutdown(wait=True)
+        self._open.close()
         self._fetcher.close()
         self._store.close()
         self._lock.__exit__(None, None, None)

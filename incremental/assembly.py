@@ -11,12 +11,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
 from requests.adapters import BaseAdapter
 
 from incremental.clock import Clock, SystemClock
 from incremental.crawl.crawler import Announced, Crawler
 from incremental.crawl.engine import Engine
 from incremental.crawl.host_gate import HostGate
+from incremental.crawl.part import Part
 from incremental.decide.hubs import HubScorer
 from incremental.discovery.providers.metered import Meter, Metered
 from incremental.discovery.search_provider import NoProvider, SearchProvider
@@ -27,6 +29,8 @@ from incremental.settings import Settings
 from incremental.storage import models_folder, only_discoverer
 from incremental.threads import one_thread_for_arithmetic, pause
 from incremental.visit import Fetch
+from incremental.ways.parts import PartFetcher
+from incremental.ways.visiting import HubVisitor, Renderer
 from store import Store
 
 if TYPE_CHECKING:
@@ -60,12 +64,15 @@ def make_crawler(  # noqa: PLR0913 - the parts that a caller may want to replace
     gate: HostGate | None = None,
     read: Read = read_body,
     embedder: PageEmbedder | None = None,
+    renderer: Renderer | None = None,
+    part: Part | None = None,
 ) -> Crawler:
     """Make a crawler on *store*.
 
     It uses *scorer*, else the version active in the folder *models*, else the shipped one. Topics may
     lead it to *explore* so many new sites. *gate* knows what hosts are owed after another crawler. Bodies
-    are read in the visit's thread, or by *read*; *embedder* gives the pages that topics judge their vectors.
+    are read in the visit's thread, or by *read*; *embedder* gives the pages that topics judge their vectors;
+    *renderer* draws pages that need a browser. *part*: which sites are visited; None = all.
     """
     make_policy = policy_maker(settings)
     if scorer is None:
@@ -73,7 +80,9 @@ def make_crawler(  # noqa: PLR0913 - the parts that a caller may want to replace
     one_thread_for_arithmetic()
     if embedder is not None:
         read = embedder.reading(read)
-    engine = Engine(executor, fetch, workers=settings.daemon.workers, read=read)
+    parts = PartFetcher(fetch, settings.fetch.product_token, SystemClock())
+    visit = HubVisitor(parts, renderer)
+    engine = Engine(executor, fetch, workers=settings.daemon.workers, read=read, visit=visit)
     return Crawler(
         store,
         settings,
@@ -85,6 +94,7 @@ def make_crawler(  # noqa: PLR0913 - the parts that a caller may want to replace
         gate=gate,
         read=read,
         embedder=embedder,
+        part=part,
     )
 
 
@@ -101,6 +111,40 @@ def make_embedder(settings: Settings, clock: Clock, fetch: Fetch) -> Iterator[Pa
 
     with contextlib.closing(PageEmbedder(embedder, clock.now)) as pages:
         yield pages
+
+
+@contextlib.contextmanager
+def make_renderer(
+    settings: Settings, clock: Clock, fetch: Fetch, *, adapter: BaseAdapter | None = None
+) -> Iterator[Renderer | None]:
+    """Yield what draws pages that need a browser; None = there is none, or none is wanted."""
+    from incremental.rendering.browser import find_browser  # noqa: PLC0415 - as for the reader
+
+    browser = find_browser(settings.browser)
+    if not browser.executable:
+        yield None
+        return
+    from incremental.rendering.pool import BrowserPool  # noqa: PLC0415 - likewise
+
+    # What a page wants of other hosts must be public, and gets no secrets.
+    public = msgspec.structs.replace(
+        settings,
+        fetch=replace(settings.fetch, allowed_hosts=frozenset(), allowed_networks=()),
+        site=(),
+    )
+    agent = settings.fetch.product_token
+    with (
+        contextlib.closing(make_fetcher(public, clock, adapter=adapter)) as others,
+        BrowserPool(
+            browser.executable,
+            settings.browser,
+            own=PartFetcher(fetch, agent, clock),
+            others=PartFetcher(others.fetch, agent, clock),
+            agent=settings.fetch.user_agent_header,
+            clock=clock,
+        ) as pool,
+    ):
+        yield pool
 
 
 @contextlib.contextmanager

@@ -7,10 +7,13 @@
     housekeeping once a day, in small pieces: forget what is old, give space back
     learning     once a day: let behaviour write labels, train the classifier on them
     vectors      as pages are announced: embed their texts, a few at a time
+    daemons      every few seconds, on PostgreSQL: who else is at work, and whose each site is
     messages     every half minute: send what is new to the configured channels
     discovery    once a day, if enabled: search for further sites of each topic
     check        after a kill: read the whole database, in a thread
     topics       after a topic was added: judge earlier announcements, a few pages at a time
+
+Of several daemons on one store each does rounds, reloads and ``daemons``; all else is done by one.
 
 Each job is a ``step(now)`` that returns when it wants to be called next. A job that meets a bug is tried
 again later, and the others go on. While the store cannot be used all wait; then a new crawler reads it, as
@@ -27,6 +30,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from threading import Thread
 from typing import Any, Protocol
 
@@ -41,6 +45,7 @@ from incremental.crawl.host_gate import HostGate
 from incremental.health import DaemonState, Health
 from incremental.housekeeping import Housekeeping
 from incremental.settings import Settings
+from incremental.sharing.membership import BEAT_SECONDS, Membership
 from incremental.storage import MEGABYTE
 from store import Store
 from store.errors import StoreError, StoreUnavailableError
@@ -61,7 +66,7 @@ ONCE_PATIENCE_SECONDS = 60.0
 SECOND_SIGNAL_EXIT = 130
 ROUND = "round"
 # Jobs that change what the crawler has in memory.
-_OF_CRAWLER = (ROUND, "reload", "topics", "websub")
+_OF_CRAWLER = (ROUND, "reload", "daemons", "topics", "websub")
 # Of a job that met a bug: the first pause and the longest, in seconds.
 _JOB_PAUSES = (60.0, 21_600.0)
 _ROUND_PAUSES = (5.0, 600.0)
@@ -147,7 +152,10 @@ class Daemon:
         jobs: Mapping[str, Step] | None = None,
         health: Health | None = None,
         on_stop: Callable[[], object] = lambda: None,
+        member: Membership | None = None,
     ) -> None:
+        """*member*: this daemon's place among those that share the store; None = it has it for itself."""
+        self._member = member
         self._on_stop = on_stop
         self._make = make
         self.crawler = make(None)
@@ -185,12 +193,15 @@ class Daemon:
             RuntimeError: a single run met a bug.
         """
         self._add(ROUND, self._round)
+        housekeeping = Housekeeping(self._store, self._settings).step
         if not self._once:
             self._add("reload", self._reload)
-            self._add("housekeeping", Housekeeping(self._store, self._settings).step)
-            self._add("topics", self._catch_up)
+            if self._member is not None:
+                self._add("daemons", partial(self._share, self._member))
+            self._add("housekeeping", self._once_for_all(housekeeping))
+            self._add("topics", self._once_for_all(self._catch_up))
             for name, step in self._jobs.items():
-                self._add(name, step)
+                self._add(name, self._once_for_all(step))
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, self._on_signal)
         self._health.enter(DaemonState.RUNNING)
@@ -314,6 +325,10 @@ class Daemon:
         idle = self.crawler.abandon(now)
         if now < outage.try_at:
             return outage.try_at
+        if self._member is not None:
+            if not idle:
+                return now + _ABANDON_SECONDS
+            self._member.come_back()
         self._store.recover()
         self._store.check_room(self._settings.store.min_free_mb * MEGABYTE)
         if not idle:
@@ -356,6 +371,8 @@ class Daemon:
         again_at = self._recover(now)
         if again_at is not None:
             return again_at
+        if self._member is not None:
+            self._member.check()
         if self._fresh and not self._renew(now):
             return now + _ABANDON_SECONDS
         wake_at = self.crawler.step(now, self._wake)
@@ -413,6 +430,28 @@ class Daemon:
         elif self._signals:
             self._wake()
         return now + RELOAD_SECONDS
+
+    # Several daemons on one store.
+
+    def _share(self, member: Membership, now: float) -> float:
+        """Take and give sites, as daemons come and go."""
+        crawler = self.crawler
+        if member.step(crawler.frontier.gate, crawler.sites_under_way, now) and not self._fresh:
+            crawler.load(now)
+            self._wake()
+        if member.is_leader and member.others and not self._fresh:
+            # Others find candidates, too.
+            crawler.topics.topic_fetches.load(now)
+        return now + BEAT_SECONDS
+
+    def _once_for_all(self, step: Step) -> Step:
+        """Return *step* for a job that one daemon does for all."""
+
+        def run(now: float) -> float:
+            alone = self._member is None or self._member.is_leader
+            return step(now) if alone else now + RELOAD_SECONDS
+
+        return run
 
     def _catch_up(self, now: float) -> float:
         if self._fresh:

@@ -33,6 +33,7 @@ from incremental.fetch.status import HOST_TROUBLE, FetchStatus, Request, Respons
 from incremental.storage import CRAWLER_LOCK, MEGABYTE
 from incremental.times import HOUR, MINUTE
 from incremental.visit import Fetch
+from store.daemons import DaemonRow
 from store.errors import (
     StoreDamagedError,
     StoreError,
@@ -320,6 +321,27 @@ def store_findings(store: Inspection | None, home: Path, *, check: bool) -> list
     at = f", latest entry {_date(latest)}" if latest is not None else ""
     done = f"; {sound}" if sound else "; --store reads all of it"
     return [ok("store", f"{kind}, {len(migrations())} migrations{at}{done}")]
+
+
+def daemons_findings(rows: Sequence[DaemonRow]) -> list[Finding]:
+    """Say which daemons share the store, and whether all beat and are of one version."""
+    if not rows:
+        return []
+    found = []
+    for one in rows:
+        shard = "" if one.shard is None else f", shard {one.shard}/{one.shards}"
+        says = f"{one.name}{shard}: {one.sites} sites, heartbeat {one.beat_age:.0f} s ago"
+        if one.lives:
+            found.append(ok("daemons", says + (", leader" if one.is_leader else "")))
+        else:
+            way_out = "if it is not stopped on purpose, look at its log; others take over its sites"
+            found.append(warning("daemons", says, way_out))
+    if len({one.version for one in rows}) > 1:
+        versions = ", ".join(sorted({one.version for one in rows}))
+        found.append(
+            warning("daemons", f"they are of several versions: {versions}", "upgrade them all")
+        )
+    return found
 
 
 def store_problem(error: HubwatchError) -> Finding:

@@ -22,7 +22,7 @@ from incremental.decide.site_context import form_of
 from incremental.decide.url_dates import date_in_url
 from incremental.fetch.status import FetchStatus, Response, in_words
 from incremental.parse import Page, PageKind
-from incremental.reading import Body, Read, Unread
+from incremental.reading import Body, Read, Reading, Unread
 from incremental.scope import read_scope
 from incremental.settings import Settings
 from incremental.times import DAY
@@ -56,6 +56,8 @@ class FirstLook:
     """Addresses that look like lists, the likeliest first."""
     links: int = 0
     """Pages within reach that it links to."""
+    is_shell: bool = False
+    """Its scripts draw it, and it carries no list."""
     new_pages_per_day: float | None = None
     """By the dates of the feed or of the links; None = too few are dated."""
     requests_per_day: float = 0.0
@@ -79,19 +81,22 @@ def first_look(  # noqa: PLR0913 - what reads and judges, by name
         requests_per_day=settings.revisit.requests_per_day if asked is None else asked,
     )
     response = fetch_once(store, settings, row.seed_url, fetch, now=now)
-    page = _read(response, read)
+    reading = _read(response, read)
     look = replace(
         look, url=response.url, sitemaps=HostGate(store, settings).sitemaps(row.seed_url)
     )
-    if isinstance(page, str):
-        return replace(look, problem=page)
+    if isinstance(reading, str):
+        return replace(look, problem=reading)
+    page, behind = reading.page, reading.behind
+    if behind is not None and behind.links:
+        page = replace(page, links=behind.links)
     found = targets(page.links, read_scope(row), own=canonical_key(row.seed_url))
     feeds = page.feed_urls[:MAX_FEEDS]
     dates = _dates(page, found)
     if feeds and page.kind is not PageKind.FEED:
         feed = _read(fetch_once(store, settings, feeds[0], fetch, now=now), read)
-        if not isinstance(feed, str) and feed.kind is PageKind.FEED:
-            dates = _dates(feed, ()) or dates
+        if not isinstance(feed, str) and feed.page.kind is PageKind.FEED:
+            dates = _dates(feed.page, ()) or dates
     return replace(
         look,
         kind=page.kind.value,
@@ -99,21 +104,22 @@ def first_look(  # noqa: PLR0913 - what reads and judges, by name
         feeds=feeds,
         lists=_lists(found, scorer, settings.hubs.threshold) if page.kind is PageKind.HTML else (),
         links=len(found),
+        is_shell=behind is not None and not behind.links,
         new_pages_per_day=daily_rate(dates, now),
     )
 
 
-def _read(response: Response, read: Read) -> Page | str:
+def _read(response: Response, read: Read) -> Reading | str:
     """Return a parsed answer, or why there is none."""
     if response.status is not FetchStatus.FETCHED:
         return problem_of(response)
     kind = response.headers.get("content-type", "")
-    reading = read(Body(response.url, response.body, content_type=kind))
+    reading = read(Body(response.url, response.body, content_type=kind, behind=True))
     if isinstance(reading, Unread):
         return reading.detail or in_words(reading.status)
     if reading.page.kind is PageKind.OTHER:
         return reading.page.problem or "not a page of links"
-    return reading.page
+    return reading
 
 
 def _dates(page: Page, found: Sequence[SeenLink]) -> list[float]:

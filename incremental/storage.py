@@ -8,6 +8,7 @@ import logging
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from incremental.errors import SettingsError
 from incremental.settings import Settings
@@ -29,7 +30,12 @@ from store.home import (
     tighten,
 )
 
+if TYPE_CHECKING:
+    from store.postgres import ServerBounds
+
 MEGABYTE = 1_000_000
+# A daemon that is frozen in a transaction holds its locks; then the server ends its session.
+IDLE_IN_TRANSACTION_SECONDS = 15.0
 CRAWLER_LOCK = "crawler.lock"
 _MOST_NAMED = 10
 logger = logging.getLogger("hubwatch.storage")
@@ -61,6 +67,19 @@ def open_configured_store(
         upgrade_copies=settings.store.upgrade_copies,
         busy_seconds=busy_seconds,
         make_new=make_new,
+        bounds=_bounds(settings) if settings.store.database else None,
+    )
+
+
+def _bounds(settings: Settings) -> ServerBounds:
+    """Return what this process may ask of PostgreSQL."""
+    from store.postgres import ServerBounds  # noqa: PLC0415 - most stores are files
+
+    return ServerBounds(
+        settings.store.connections,
+        settings.store.statement_seconds,
+        IDLE_IN_TRANSACTION_SECONDS,
+        keep=True,
     )
 
 
@@ -118,8 +137,8 @@ def is_read_only(settings: Settings, folder: Path) -> bool:
 
 
 @contextlib.contextmanager
-def only_writer(settings: Settings, folder: Path) -> Iterator[None]:
-    """Lock the embedded store for one crawler; PostgreSQL is not locked.
+def only_writer(settings: Settings, folder: Path, *, shared: bool = False) -> Iterator[None]:
+    """Lock the store's folder for one crawler, or for those of one PostgreSQL store (*shared*).
 
     Removes what killed backups and restores left in its folder.
 
@@ -127,21 +146,23 @@ def only_writer(settings: Settings, folder: Path) -> Iterator[None]:
         AlreadyRunningError: another crawler holds it.
     """
     home = folder / settings.store.folder
-    with alone_in(home):
+    with alone_in(home, shared=shared):
         for prefix in (RESTORING, BACKING_UP) if (home / DATABASE).exists() else ():
             remove_abandoned(home, prefix)
         yield
 
 
 @contextlib.contextmanager
-def alone_in(home: Path) -> Iterator[None]:
+def alone_in(home: Path, *, shared: bool = False) -> Iterator[None]:
     """Lock the store's folder *home*, which must be there, against crawlers.
+
+    *shared*: only against those that want it for themselves.
 
     Raises:
         AlreadyRunningError: a crawler holds it.
     """
     # Two crawlers would fetch everything twice.
-    with _alone(home / CRAWLER_LOCK, f"another crawler is at work on {home}"):
+    with _alone(home / CRAWLER_LOCK, f"another crawler is at work on {home}", shared=shared):
         yield
 
 
@@ -224,7 +245,7 @@ def only_discoverer(settings: Settings, folder: Path, topic_id: int) -> Iterator
 
 
 @contextlib.contextmanager
-def _alone(path: Path, problem: str) -> Iterator[None]:
+def _alone(path: Path, problem: str, *, shared: bool = False) -> Iterator[None]:
     try:
         make_folder(path.parent)
         make_file(path)
@@ -234,7 +255,7 @@ def _alone(path: Path, problem: str) -> Iterator[None]:
     # The operating system's lock ends with the process.
     with file as lock:
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(lock, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
         except OSError:
             raise AlreadyRunningError(problem) from None
         yield

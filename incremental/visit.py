@@ -13,20 +13,25 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from incremental.attempts import Bug
-from incremental.fetch.robots import follow_robots
+from incremental.fetch.robots import RobotsPolicy, follow_robots
 from incremental.fetch.status import FetchStatus, Request, Response
+from incremental.hub_way import Way, WayKind, read_way
 from store.enums import HubKind, HubRole
 from store.values import ARTICLE
 
 if TYPE_CHECKING:  # commands that fetch nothing load no parser
     from classifier.topic.values import PageText
     from incremental.parse import Page
+    from incremental.parse.behind import Behind
     from incremental.reading import Read
     from store.answers.values import RefreshRow
     from store.values import HubRow, ReadText, VerificationRow
     from store.watch_values import WatchedPageRow
 
 Fetch = Callable[[Request], Response]
+
+# A hub that was read before ways were kept and showed no more may be a shell.
+FEW_LINKS = 5
 
 
 class Purpose(StrEnum):
@@ -69,6 +74,10 @@ class VisitTask:
     """The page became a hub by its URL alone, and may turn out to be an article."""
     for_topics: bool = False
     """Topics judge the page, so its text is needed."""
+    way: Way | None = None
+    """How the hub is read; None = not decided yet."""
+    rules: RobotsPolicy | None = None
+    """The rules for the page's origin, for what belongs to the page; None = unknown."""
 
 
 def verification_task(row: VerificationRow) -> VisitTask:
@@ -105,7 +114,8 @@ def watch_task(row: WatchedPageRow) -> VisitTask:
 def hub_task(hub: HubRow) -> VisitTask:
     """Return the visit of a hub, conditional if it has a baseline."""
     # Without a baseline the page must be read, so the request is unconditional.
-    known = hub.baseline_at is not None
+    way = read_way(hub.way)
+    known = hub.baseline_at is not None and not _must_be_read(hub, way)
     return VisitTask(
         purpose=Purpose.HUB,
         url=hub.url,
@@ -116,7 +126,15 @@ def hub_task(hub: HubRow) -> VisitTask:
         body_md5=hub.body_md5 if known else None,
         first_reading=is_first_reading(hub),
         extra=hub.visited_at is None or hub.role == ARTICLE,
+        way=way,
     )
+
+
+def _must_be_read(hub: HubRow, way: Way | None) -> bool:
+    """Return whether the page is read even if it is the same: to see what lies behind a shell."""
+    if way is None:
+        return hub.kind == HubKind.HTML and hub.shown_links <= FEW_LINKS
+    return way.again or way.kind == WayKind.BROWSER_MISSING
 
 
 def is_first_reading(hub: HubRow) -> bool:
@@ -144,6 +162,12 @@ class Outcome:
     """What the visit raised; its response is an internal error then."""
     features: tuple[float, ...] | None = None
     """``CONTENT_FEATURE_NAMES`` of a page that may be an article; None = any other."""
+    behind: Behind | None = None
+    """What lies behind the page; None = it is no shell, or was not read."""
+    way: Way | None = None
+    """How the hub was read; None = the page is no hub, or that was not asked."""
+    more_requests: int = 0
+    """Sent for the page besides its own."""
 
     @property
     def unchanged(self) -> bool:
@@ -163,6 +187,11 @@ def visit(task: VisitTask, fetch: Fetch, read: Read | None = None) -> Outcome:
         return Outcome(task, follow_robots(fetch, response))
     if response.status is not FetchStatus.FETCHED:
         return Outcome(task, response)
+    return read_response(task, response, read)
+
+
+def read_response(task: VisitTask, response: Response, read: Read | None = None) -> Outcome:
+    """Read what was fetched for *task*."""
     digest = hashlib.md5(response.body).hexdigest()
     if digest == task.body_md5:
         return Outcome(task, response, body_md5=digest)
@@ -180,6 +209,8 @@ def visit(task: VisitTask, fetch: Fetch, read: Read | None = None) -> Outcome:
             keep_text=reads or task.first_reading,
             for_topics=task.for_topics,
             describe=task.first_reading,
+            behind=reads or task.purpose is Purpose.HUB,
+            listing=task.way.listing if task.way is not None else None,
         )
     )
     if isinstance(reading, Unread):
@@ -193,4 +224,5 @@ def visit(task: VisitTask, fetch: Fetch, read: Read | None = None) -> Outcome:
         text=reading.text,
         read=reading.read,
         features=reading.features,
+        behind=reading.behind,
     )

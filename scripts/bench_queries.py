@@ -298,6 +298,7 @@ _HUB = _insert(
     score=0.9,
     why="",
     revisit=_JSON,
+    way=_JSON,
     **dict.fromkeys(("visits", "failures", "new_pages", "unproductive_visits", "shown_links"), 1),
 )
 _SIGHTING = _insert(

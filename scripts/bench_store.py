@@ -130,6 +130,7 @@ def _fill(store: Store, pages: int, sightings: int) -> None:
                 "visited_at": f"{START}",
                 "shown_links": f"{SHOWN}",
                 "revisit": "'{}'",
+                "way": "'{}'",
                 **dict.fromkeys(("visits", "failures", "new_pages", "unproductive_visits"), "0"),
             },
             f"NOT ({article})",

@@ -28,6 +28,26 @@ _WHO = (
 _WHAT = "opens,repairs,measures,wins,paints,discovers,moves,celebrates"
 _WHERE = "the old bridge,a lost map,the east pier,its first cup,the tide clock,a new lighthouse,the library"
 
+# Seven of them, in an order of its own, are the text of an article.
+_SENTENCES = (
+    "Work began before sunrise and went on until the tide turned.",
+    "The council votes on the costs next week.",
+    "Residents had asked for it since the storm of last winter.",
+    "About forty people came to watch.",
+    "A spokeswoman would not say who had paid.",
+    "The harbour master called it a good day for the town.",
+    "Two schools closed early so that children could see it.",
+    "Traffic on the north quay was stopped for an hour.",
+    "The next meeting is open to everybody.",
+    "Photographs can be sent to the editors until Friday.",
+    "Nobody was hurt, and only one hat was lost.",
+    "It is the third time this year.",
+    "Older people remember how it was done with ropes and lanterns.",
+    "Tickets for the evening are sold at the library.",
+    "The ferry company will publish its own report in spring.",
+    "A second team is to take over on Monday.",
+)
+
 
 class Article(NamedTuple):
     """One article of the site."""
@@ -101,10 +121,7 @@ def _list(title: str, articles: list[Article]) -> str:
 
 def _article_page(article: Article) -> str:
     day = datetime.fromtimestamp(article.published_at, UTC)
-    text = (
-        f"{article.title}. "
-        + "It was a long day, and everybody had something to say about it. " * 12
-    )
+    text = f"{article.title}. " + " ".join(random.Random(article.title).sample(_SENTENCES, 7))
     head = f'<h1>{html.escape(article.title)}</h1><time datetime="{day.isoformat()}">{day:%d %B %Y}</time>'
     return _shell(article.title, f"<article>{head}<p>{html.escape(text)}</p></article>")
 

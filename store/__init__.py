@@ -21,6 +21,7 @@
         .page_watches    PageWatches     pages watched for changes of their text
         .watched_changes WatchedChanges  what changed on them
         .quarantine Quarantined pages, sites, topics and jobs that met a bug
+        .daemons    Daemons     daemons that share a PostgreSQL store, their sites and hosts
 
 Each part loads on first use: a command needs two or three, and loading all takes longer than most
 commands run.
@@ -43,12 +44,14 @@ if TYPE_CHECKING:
     from store.access import Access
     from store.answers import Answers
     from store.backfills import Backfills
+    from store.daemons import Daemons
     from store.discovery import Discovery
     from store.editing import Editing
     from store.monitoring import Monitoring
     from store.outbox import Outbox
     from store.page_cache import PageCache
     from store.page_watches import PageWatches
+    from store.postgres import ServerBounds
     from store.quarantine import Quarantined
     from store.queries import Queries
     from store.record import Recorder
@@ -77,6 +80,7 @@ _PARTS = {
     "page_watches": ("store.page_watches", "PageWatches"),
     "watched_changes": ("store.watched_changes", "WatchedChanges"),
     "quarantine": ("store.quarantine", "Quarantined"),
+    "daemons": ("store.daemons", "Daemons"),
 }
 
 
@@ -112,6 +116,7 @@ class Store:
         page_watches: PageWatches = field(init=False)
         watched_changes: WatchedChanges = field(init=False)
         quarantine: Quarantined = field(init=False)
+        daemons: Daemons = field(init=False)
     else:
 
         def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - a part
@@ -136,7 +141,9 @@ class Store:
 
     def close(self) -> None:
         """Close the database."""
-        self.database.close()
+        from store.database import close  # noqa: PLC0415 - as in open_store
+
+        close(self.database)
 
     def still_there(self) -> None:
         """Check that what is written still goes into the file of the store's name. Costs one system call.
@@ -218,7 +225,7 @@ class Store:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.database.close()
+        self.close()
 
 
 def open_store(  # noqa: PLR0913 - each is optional but the place
@@ -230,12 +237,13 @@ def open_store(  # noqa: PLR0913 - each is optional but the place
     upgrade_copies: int = 2,
     busy_seconds: float | None = None,
     make_new: bool = False,
+    bounds: ServerBounds | None = None,
 ) -> Store:
     """Open the database *where* (SQLite path or PostgreSQL URL) with its page cache.
 
     *cache_url*: an fsspec URL for cached bodies, in place of *cache_folder*; ``file://`` names a folder.
 
-    *upgrade_copies*, *busy_seconds*, *make_new*: see :func:`store.database.open_database`.
+    *upgrade_copies*, *busy_seconds*, *make_new*, *bounds*: see :func:`store.database.open_database`.
 
     Raises:
         StoreError: see :func:`store.database.open_database`.
@@ -243,7 +251,9 @@ def open_store(  # noqa: PLR0913 - each is optional but the place
     from store.database import is_server, open_database  # noqa: PLC0415 - peewee loads every driver that there is
     from store.home import file_id  # noqa: PLC0415 - with it
 
-    database = open_database(where, busy_seconds, copies=upgrade_copies, make_new=make_new)
+    database = open_database(
+        where, busy_seconds, copies=upgrade_copies, make_new=make_new, bounds=bounds
+    )
     own = None if is_server(where) else file_id(Path(where))
     if cache_url.startswith("file://"):
         # Written with more care than fsspec's own: renamed when complete.

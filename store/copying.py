@@ -38,6 +38,7 @@ from store.failures import storage_errors
 from store.fulltext import index_words_of
 from store.models import (
     ALL,
+    OF_DAEMONS,
     AccessToken,
     Channel,
     Label,
@@ -104,9 +105,9 @@ def copy_store(
 
 def _copy_all(source: _End, target: _End, progress: Progress) -> tuple[CopiedTable, ...]:
     # A model is defined after those that it refers to, so its rows come after theirs.
-    tables = ALL
+    tables = [table for table in ALL if table not in OF_DAEMONS]
     total = 2 * sum(_count(source.database, table) for table in tables)
-    for table in reversed(tables):
+    for table in reversed(ALL):
         table.delete().execute(target.database)
     meter = _Meter(progress, total)
     copied = [_copy(source, target, table, meter) for table in tables]

@@ -9,7 +9,7 @@ import contextlib
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import parse_qs, quote, urlsplit, urlunsplit
 
 from peewee import Database, PeeweeException, SqliteDatabase
@@ -24,6 +24,9 @@ from store.errors import (
 from store.failures import of_file, storage_errors
 from store.home import make_file, make_folder, traces, was_cut_off
 from store.upgrades import check_pages, upgrade
+
+if TYPE_CHECKING:
+    from store.postgres import ServerBounds
 
 BUSY_TIMEOUT_SECONDS = 30
 # ``HUBW`` in the header of a SQLite file, to refuse foreign databases.
@@ -54,11 +57,17 @@ _PRAGMAS = {
 
 
 def open_database(
-    where: str, busy_seconds: float | None = None, *, copies: int = 2, make_new: bool = False
+    where: str,
+    busy_seconds: float | None = None,
+    *,
+    copies: int = 2,
+    make_new: bool = False,
+    bounds: ServerBounds | None = None,
 ) -> Database:
     """Open a SQLite path or ``postgresql://`` URL and bring its tables up to date.
 
     *copies*: see :func:`store.upgrades.upgrade`. *make_new*: make a database even where one is missing.
+    *bounds*: of connections to a server; None = few and patient.
 
     *busy_seconds*: how long SQLite waits for another process; None = 30.
 
@@ -70,13 +79,15 @@ def open_database(
     """
     path = Path(where)
     database = (
-        postgres(where) if is_server(where) else _sqlite(path, busy_seconds, make_new=make_new)
+        postgres(where, bounds)
+        if is_server(where)
+        else _sqlite(path, busy_seconds, make_new=make_new)
     )
     try:
         with storage_errors(where):
             upgrade(database, where, copies=copies)
     except StoreError:
-        database.close()
+        close(database)
         raise
     return database
 
@@ -197,8 +208,8 @@ def is_server(where: str) -> bool:
     return where.startswith(("postgresql://", "postgres://"))
 
 
-def postgres(url: str) -> Database:
-    """Return the PostgreSQL database at *url*, not yet connected.
+def postgres(url: str, bounds: ServerBounds | None = None) -> Database:
+    """Return the PostgreSQL database at *url*, not yet connected, within *bounds*.
 
     Raises:
         StoreError: the driver is not installed, or *url* is no address.
@@ -207,24 +218,52 @@ def postgres(url: str) -> Database:
         import psycopg  # noqa: F401, PLC0415 - an extra, loaded only by those who use it
     except ImportError as error:
         raise StoreError("PostgreSQL needs the extra: pip install 'hubwatch[postgres]'") from error
-    from playhouse.db_url import connect  # noqa: PLC0415 - reads drivers that few have
+    from playhouse.db_url import parse  # noqa: PLC0415 - reads drivers that few have
+
+    from store.postgres import ServerBounds, ServerDatabase  # noqa: PLC0415 - likewise
 
     address = url.replace("postgres://", "postgresql://", 1)
+    limits = bounds or ServerBounds()
     try:
-        database: Database = connect(_with_patience(address), prefer_psycopg3=True)
+        given = parse(
+            _with_patience(address, limits.options), unquote_password=True, unquote_user=True
+        )
     except ValueError:
+        given = {}
+    # Without a name: with two slashes instead of three it reads as the host.
+    if not given.get("database"):
         # Without the driver's error, which quotes the part it took for a port.
         way_out = "write special characters of the password as %40 (@), %2F (/), %3A (:)"
-        raise StoreError(f"{without_password(url)} is not a database address; {way_out}") from None
-    return database
+        raise StoreError(f"{without_password(url)} is not a database address; {way_out}")
+    database = ServerDatabase(
+        given.pop("database"),
+        max_connections=limits.connections,
+        timeout=limits.wait_seconds,
+        prefer_psycopg3=True,
+        **given,
+    )
+    database.keeps = limits.keep
+    return cast("Database", database)
 
 
-def _with_patience(url: str) -> str:
-    """Return the address with bounds for a network that drops packets; its own options win."""
+def _with_patience(url: str, options: str) -> str:
+    """Return the address with bounds for a network that drops packets, and *options*; its own win."""
     parts = urlsplit(url)
     given = parse_qs(parts.query, keep_blank_values=True)
     missing = [f"{name}={value}" for name, value in _PATIENCE.items() if name not in given]
-    return urlunsplit(parts._replace(query="&".join([*filter(None, [parts.query]), *missing])))
+    # Of two values of one setting the server takes the later.
+    own = [one for one in (options, *given.get("options", ())) if one]
+    missing += [f"options={quote(' '.join(own))}"] if own else []
+    kept = [part for part in parts.query.split("&") if part and not part.startswith("options=")]
+    return urlunsplit(parts._replace(query="&".join([*kept, *missing])))
+
+
+def close(database: Database) -> None:
+    """Close every connection of *database*, those in a pool as well."""
+    database.close()
+    if not is_sqlite(database):
+        pool: Any = database
+        pool.close_all()
 
 
 @contextlib.contextmanager

@@ -21,6 +21,10 @@ class StoreLostError(StoreUnavailableError):
     """The database server is absent, restarting, or closed the connection."""
 
 
+class StoreFencedError(StoreUnavailableError):
+    """Another daemon has taken this one's place: nothing more is written until it joins again."""
+
+
 class StoreFullError(StoreUnavailableError):
     """There is no space left; make room."""
 

@@ -16,9 +16,11 @@ from typing import Any
 from peewee import Database, SqliteDatabase, fn
 
 from store.access import Access
+from store.daemons import DaemonRow, Daemons
 from store.database import (
     BUSY_TIMEOUT_SECONDS,
     check_sqlite,
+    close,
     is_server,
     is_sqlite,
     postgres,
@@ -77,7 +79,7 @@ def inspected(where: str) -> Iterator[Inspection | None]:
             has_tables = database.table_exists("schema_migration")
         yield Inspection(database, where) if has_tables else None
     finally:
-        database.close()
+        close(database)
 
 
 class Inspection(Repository):
@@ -112,6 +114,10 @@ class Inspection(Repository):
             self._scalar(Site.select(fn.MAX(Site.added_at))),
         ]
         return max((float(one) for one in moments if one is not None), default=None)
+
+    def daemons(self) -> list[DaemonRow]:
+        """Return the daemons that share it; its version must be this one's."""
+        return Daemons(self._db, self._where).all()
 
     def seeds(self) -> list[str]:
         """Return the seeds of the sites that are watched, in the order in which they were added."""

@@ -171,7 +171,10 @@ class Space(Repository):
         connection: Any = self._db.connection()  # type: ignore[no-untyped-call]  # as below
         before, connection.autocommit = connection.autocommit, True
         try:
+            # It takes longer than any statement at work.
+            self._run("SET statement_timeout = 0", fetch=False)
             self._run(statement, fetch=False)
+            self._run("RESET statement_timeout", fetch=False)
         finally:
             connection.autocommit = before
 

@@ -50,6 +50,7 @@ class HubUpdate(TypedDict, total=False):
     last_status: str | None
     next_url: str | None
     revisit: str
+    way: str
 
 
 class PageUpdate(TypedDict, total=False):

@@ -95,6 +95,8 @@ def _alone(database: Database) -> Iterator[None]:
     """Run the block as one transaction, in which nobody else writes."""
     if not isinstance(database, SqliteDatabase):
         with database.atomic():
+            # Rebuilding a large table takes longer than any statement at work.
+            _sql(database, "SET LOCAL statement_timeout = 0")
             _sql(database, f"SELECT pg_advisory_xact_lock({_LOCK})")
             yield
         return

@@ -76,6 +76,8 @@ class HubRow:
     last_status: str | None
     next_url: str | None
     revisit: str
+    way: str = ""
+    """JSON: how the page is read; empty = not decided yet."""
 
 
 @dataclass(frozen=True, slots=True)

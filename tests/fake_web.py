@@ -25,6 +25,7 @@ from classifier.hub import LinkEvidence
 from classifier.hub.content_features import CONTENT_FEATURE_NAMES
 from incremental.assembly import make_crawler, make_fetcher
 from incremental.clock import SimulatedClock
+from incremental.crawl.part import Part
 from incremental.decide.hubs import HubScorer
 from incremental.embedding.page_embedder import PageEmbedder
 from incremental.reading import Read, read_body
@@ -209,6 +210,7 @@ class Watch:
         explore: int = 0,
         read: Read = read_body,
         embedder: PageEmbedder | None = None,
+        part: Part | None = None,
     ) -> None:
         self.web, self.clock = web, web.clock
         self.store: Store = open_configured_store(settings, folder)
@@ -223,6 +225,7 @@ class Watch:
             explore=explore,
             read=read,
             embedder=embedder,
+            part=part,
         )
         self.crawler.load(self.clock.now())
 

@@ -4,7 +4,7 @@
 
     anchor ── link_text.spoken ──> text ── embedder ──> vector
     vector ── standings ──> the topic's score by meaning, in the sample's deviations from its mean
-    refined = sigmoid(logit(guess by words) + MEANING * (standing - USUAL))
+    refined = sigmoid(logit(guess by words) + MEANING * standing)
 """
 
 from __future__ import annotations
@@ -24,9 +24,6 @@ from classifier.topic.model import TopicModel
 # Log-odds for one of the sample's deviations. Larger ones helped where a link's words are all that is known,
 # and hurt where its folder or site tells more (docs/how-relevance-is-judged.md, "Links before the fetch").
 MEANING: Final = 0.2
-# The mean standing of links on twelve draws: short texts are less like a topic than pages are, and refined
-# links must not fall behind those that say nothing.
-USUAL: Final = -1.4
 # A guess of 0 or 1 is a guess still.
 _SUREST: Final = 0.01
 _REACH: Final = 10.0
@@ -72,5 +69,5 @@ def standings(model: TopicModel, meanings: Sequence[Meaning | None]) -> list[Lin
 def refined(guess: float, score: float, weight: float = MEANING) -> float:
     """Return the guess by words, 0 to 1, moved by what the meaning says."""
     known = min(max(guess, _SUREST), 1 - _SUREST)
-    said = min(max(score, -_REACH), _REACH) - USUAL
+    said = min(max(score, -_REACH), _REACH)
     return 1 / (1 + math.exp(-(math.log(known / (1 - known)) + weight * said)))

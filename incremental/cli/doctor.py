@@ -21,6 +21,7 @@ from incremental.doctor import (
     Verdict,
     ask,
     clock_findings,
+    daemons_findings,
     files_findings,
     free_space,
     installed_version,
@@ -42,6 +43,7 @@ from incremental.embedding.choice import embeddings_findings
 from incremental.errors import SettingsError, without_credentials
 from incremental.fetch.status import Response
 from incremental.plain_text import clean
+from incremental.rendering.browser import browser_finding
 from incremental.settings import Settings
 from incremental.settings.hooks import check_program
 from incremental.storage import MEGABYTE, reach_cache, same_settings, store_address
@@ -98,6 +100,7 @@ def _findings(
             state = store_findings(found, home, check=check)
             yield from state
             if found is not None and all(one.verdict is Verdict.OK for one in state):
+                yield from daemons_findings(found.daemons())
                 yield from _guard_findings(settings, found)
                 latest, owed = found.latest(), found.owed()
                 seeds = [*found.seeds(), *seeds]
@@ -196,6 +199,7 @@ def _versions(settings: Settings) -> Iterator[Finding]:
     yield from versions_findings(requirements(), installed_version, extras)
     yield from sqlite_findings()
     yield from embeddings_findings(settings.embeddings)
+    yield browser_finding(settings.browser)
 
 
 def _report(findings: list[Finding]) -> dict[str, object]:

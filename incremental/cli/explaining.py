@@ -112,7 +112,7 @@ def hubs(  # noqa: PLR0913 - each is an option of the command
     table = [
         (
             readable(row["url"]),
-            row["kind"],
+            row["kind"] if row["read"] == "plain" else f"{row['kind']} ({row['read']})",
             row["state"],
             row["visits"],
             row["new_pages"],

@@ -49,7 +49,12 @@ def show(store: Store, site_id: int, look: FirstLook) -> None:
         ("requests", f"at most {look.requests_per_day:g} a day"),
     ]
     print_table("", (readable(look.url), ""), rows)
-    if not (look.links or look.feeds or look.sitemaps):
+    if look.is_shell:
+        say(
+            "Its scripts draw it. Their data is searched for its links; if it holds none, a browser draws "
+            f"the page. How it is read: hubwatch check {look.url}"
+        )
+    elif not (look.links or look.feeds or look.sitemaps):
         say("It links to nothing within reach: is it the right page, or is --reach too narrow?")
 
 

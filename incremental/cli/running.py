@@ -20,6 +20,7 @@ from incremental.assembly import (
     make_embedder,
     make_fetcher,
     make_reader,
+    make_renderer,
 )
 from incremental.cli.common import Json, counted, now, print_json, settings_file, settings_of
 from incremental.cli.logs import begin_log, say, tell
@@ -46,6 +47,9 @@ from incremental.saved_searches import from_json
 from incremental.seeds import SeedTerms, add_seed
 from incremental.service_manager import ServiceManager
 from incremental.settings import Settings
+from incremental.sharing.joining import membership, refuse_beside
+from incremental.sharing.membership import Membership
+from incremental.sharing.rendezvous import read_shard
 from incremental.storage import (
     AlreadyRunningError,
     is_read_only,
@@ -85,7 +89,7 @@ _SETTLE_SHARE = 0.2
 MOST_REPORTED = 10_000
 
 
-def run(
+def run(  # noqa: PLR0913 - options of the command line
     context: typer.Context,
     urls: Annotated[
         list[str] | None, typer.Argument(metavar="[URL]...", help="Sites to add first.")
@@ -95,6 +99,12 @@ def run(
     explore: Annotated[
         int, typer.Option(min=0, metavar="N", help="Add at most N new sites found by topics.")
     ] = 0,
+    shard: Annotated[
+        str,
+        typer.Option(
+            metavar="K/N", help="On PostgreSQL: be the K-th of N daemons; else it is automatic."
+        ),
+    ] = "",
     as_json: Json = False,
 ) -> None:
     """Run the daemon: visit hubs when worthwhile and print new pages as they are found.
@@ -103,6 +113,9 @@ def run(
     """
     settings, folder = settings_of(context)
     begin_log(settings)
+    chosen = read_shard(shard) if shard else None
+    if chosen is not None and not settings.store.database:
+        raise InputError("--shard", shard, "a SQLite store has one daemon; set [store] database")
     clock = SystemClock()
     health = Health(clock)
     manager = ServiceManager()
@@ -112,26 +125,36 @@ def run(
         pulse = Pulse(health, manager)
         if not once:
             stack.enter_context(pulse)
-        wait(lambda: stack.enter_context(only_writer(settings, folder)))
+        is_shared = bool(settings.store.database)
+        wait(lambda: stack.enter_context(only_writer(settings, folder, shared=is_shared)))
         same_settings(settings, folder, settings_file(context))
         keep_private(settings, folder, settings_file(context))
         was_killed = read_report(folder / settings.store.folder) is not None
         if not once:
-            pulse.show_in(folder / settings.store.folder)
+            pulse.show_in(folder / settings.store.folder, shared=is_shared)
         busy_seconds = None if once else BUSY_SECONDS
         opened = partial(open_configured_store, settings, folder, busy_seconds=busy_seconds)
         store = stack.enter_context(wait(opened))
         begin = partial(_with_store, wait, store)
         note_settings(settings, folder, settings_file(context))
+        member = None
+        if is_shared:
+            place = partial(membership, settings, folder, store, clock, busy_seconds=busy_seconds)
+            entered = place(shard=chosen, lives=health.lives)
+            member = wait(lambda: stack.enter_context(entered))
         begin(lambda: _add_sites(store, settings, urls or []))
         serves = settings.web.enabled and not once
         idle = begin(lambda: not store.read.seeds() and not store.topics.topics())
         if not serves and idle:
             raise InputError("sites", "", "no site yet; add one: hubwatch add URL")
         reporter = Reporter(store, as_json=as_json)
-        run = Run(store, settings, folder, clock, health, reporter, begin, once=once)
+        run = Run(store, settings, folder, clock, health, reporter, begin, once=once, member=member)
+        if member is not None:
+            begin(partial(_join, member, store, HostGate(store, settings), once=once))
         jobs = {"check": StoreCheck(store).step} if was_killed and not once else {}
         unfinished = _watch(run, jobs, explore=explore, serves=serves)
+        if member is not None and not unfinished:
+            member.leave()
         # A daemon that was stopped while the store could not be used has nothing to sum up.
         with contextlib.suppress(*([] if once else [StoreUnavailableError])):
             reporter.finish(once=once)
@@ -200,6 +223,22 @@ class Run:
     begin: Callable[[Callable[[], Any]], Any]
     """Does what is done once at the start, and waits while the store cannot be used."""
     once: bool
+    member: Membership | None = None
+    """Its place among the daemons of a PostgreSQL store."""
+
+
+def _join(member: Membership, store: Store, gate: HostGate, *, once: bool) -> None:
+    """Join the other daemons; a single run wants the store for itself.
+
+    Raises:
+        AlreadyRunningError: see :meth:`Membership.join`.
+    """
+    if once:
+        refuse_beside(store.daemons.live())
+    member.join()
+    if once:
+        # Alone it has every site at once; one that comes meanwhile waits.
+        member.step(gate, (), now())
 
 
 def _watch(run: Run, further: Mapping[str, Step], *, explore: int, serves: bool) -> bool:
@@ -216,16 +255,24 @@ def _watch(run: Run, further: Mapping[str, Step], *, explore: int, serves: bool)
         stack.callback(visits.shutdown, wait=False, cancel_futures=True)
         # Closed first, which frees the threads that wait for a reader.
         read = stack.enter_context(make_reader(settings))
+        renderer = stack.enter_context(make_renderer(settings, clock, fetcher.fetch))
         embedder = stack.enter_context(make_embedder(settings, clock, fetcher.fetch))
 
+        member = run.member
+        fetch = fetcher.fetch if member is None else member.guarding(fetcher.fetch)
+
         def make(gate: HostGate | None) -> Crawler:
+            if member is not None and gate is None:
+                gate = HostGate(store, settings, member.turns)
             return make_crawler(
                 store,
                 settings,
-                fetch=fetcher.fetch,
+                part=member,
+                fetch=fetch,
                 executor=visits,
                 read=read,
                 embedder=embedder,
+                renderer=renderer,
                 models=models,
                 announced=run.reporter.announced,
                 explore=explore,
@@ -247,6 +294,7 @@ def _watch(run: Run, further: Mapping[str, Step], *, explore: int, serves: bool)
                 jobs=jobs,
                 health=run.health,
                 on_stop=partial(leave_within, settings.daemon.stop_seconds),
+                member=member,
             )
         )
         address = None
@@ -255,7 +303,9 @@ def _watch(run: Run, further: Mapping[str, Step], *, explore: int, serves: bool)
             stack.callback(posts.shutdown, wait=False, cancel_futures=True)
             pushes = _pushes(store, settings, run.folder, fetcher.fetch, daemon, posts)
             receive = pushes.receive if pushes is not None else None
-            web = partial(web_beside, store, settings, run.folder, clock)
+            # What people edit there is no daemon's, whoever has taken over its sites.
+            shown = store if member is None else member.register
+            web = partial(web_beside, shown, settings, run.folder, clock)
             address = run.begin(
                 lambda: stack.enter_context(web(receive=receive, health=run.health))
             )

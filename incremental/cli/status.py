@@ -9,7 +9,7 @@ import typer
 
 from incremental.cli.common import Json, now, print_json, print_table, say, settings_of
 from incremental.explain.embeddings import embedding_facts, embeddings_in_words
-from incremental.explain.health import health_facts, quarantine_facts
+from incremental.explain.health import daemons_facts, health_facts, quarantine_facts
 from incremental.explain.page import budget_of
 from incremental.fetch.status import in_words
 from incremental.housekeeping import forgotten_in_words, last_done, space_in_words
@@ -39,6 +39,7 @@ def status(context: typer.Context, *, as_json: Json = False) -> None:
         with open_configured_store(settings, folder) as store:
             sites = _site_rows(store, settings, at)
             held = quarantine_facts(store)
+            daemons = daemons_facts(store.daemons.all())
             kept = last_done(store)
             vectors = embedding_facts(store, settings.embeddings)
     except StoreError as error:
@@ -55,10 +56,13 @@ def status(context: typer.Context, *, as_json: Json = False) -> None:
             "daemon": _shown(daemon),
         }
         housekeeping = None if kept is None else {**asdict(kept), "at": utc(kept.at)}
+        answer |= {"daemons": daemons}
         answer |= {"quarantine": [dated(one) for one in held], "housekeeping": housekeeping}
         print_json({**answer, "embeddings": asdict(vectors), "sites": sites})
         return
-    _say_health(daemon, running=bool(running))
+    if daemon is not None or not daemons:
+        _say_health(daemon, running=bool(running))
+    _print_daemons(daemons)
     _print_quarantine(held)
     _print_sites(sites, settings)
     if kept is not None:
@@ -92,6 +96,23 @@ def _say_health(daemon: dict[str, Any] | None, *, running: bool) -> None:
     if daemon["well"] and not daemon["problems"]:
         state, since = daemon["state"], when(daemon["started_at"])
         say(f"the daemon has been {state} since {since}; all is well")
+
+
+def _print_daemons(daemons: list[dict[str, Any]]) -> None:
+    """Print the daemons that share a PostgreSQL store."""
+    if not daemons:
+        return
+    rows = [
+        (
+            one["name"],
+            one["shard"] or "automatic",
+            one["sites"],
+            f"{one['heartbeat_seconds']:.0f} s ago" + ("" if one["lives"] else ", lost"),
+            "leader" if one["is_leader"] else "",
+        )
+        for one in daemons
+    ]
+    print_table("Daemons", ("name", "shard", "sites", "heartbeat", ""), rows)
 
 
 def _print_quarantine(held: list[dict[str, Any]]) -> None:

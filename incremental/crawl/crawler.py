@@ -27,6 +27,7 @@ from incremental.crawl.frontier import Frontier
 from incremental.crawl.given_feeds import GivenFeeds
 from incremental.crawl.host_gate import HostGate
 from incremental.crawl.overflows import Overflows
+from incremental.crawl.part import Part, Whole
 from incremental.crawl.path_alias_watch import PathAliasWatch
 from incremental.crawl.pattern_watches import PatternWatches
 from incremental.crawl.quarantine import CrawlQuarantine, as_failed
@@ -80,14 +81,25 @@ class Crawler:
         gate: HostGate | None = None,
         read: Read = read_body,
         embedder: PageEmbedder | None = None,
+        part: Part | None = None,
     ) -> None:
-        """Make a crawler; *gate* knows what hosts are owed after fetches of another one."""
+        """Make a crawler; *gate* knows what hosts are owed after fetches of another one.
+
+        *part*: which sites it visits; None = all.
+        """
+        part = part or Whole()
         self._store = store
         self._settings = settings
         self._engine = engine
         self.quarantine = CrawlQuarantine(store)
         self.topics = TopicWatch(
-            store, settings, self.quarantine, explore=explore, read=read, embedder=embedder
+            store,
+            settings,
+            self.quarantine,
+            explore=explore,
+            read=read,
+            embedder=embedder,
+            part=part,
         )
         self._facts = FactReader(store, settings, scorer, self.topics, read)
         self._candidates = CandidateReview(store, self._facts, settings.hubs.threshold)
@@ -96,7 +108,7 @@ class Crawler:
         self._coverage = CoverageWatch(store)
         self._given_feeds = GivenFeeds(store)
         self._articles = ArticleMonitor(store)
-        self._pattern_watches = PatternWatches(store)
+        self._pattern_watches = PatternWatches(store, part)
         self._announced = announced
         self._overflows = Overflows(store, self._coverage, settings.hubs.max_next_pages)
         self._stepped_at = 0.0
@@ -112,6 +124,7 @@ class Crawler:
             replan=self._coverage.replan,
             quarantine=self.quarantine,
             gate=gate,
+            part=part,
         )
 
     def load(self, now: float) -> None:
@@ -179,6 +192,11 @@ class Crawler:
     def idle(self) -> bool:
         """Whether no visit is under way."""
         return self._engine.idle
+
+    @property
+    def sites_under_way(self) -> set[int]:
+        """The ids of the sites that are being visited."""
+        return self._engine.sites
 
     @property
     def visits(self) -> tuple[int, int]:

@@ -13,17 +13,26 @@ from incremental.attempts import Bug, attempt
 from incremental.fetch.status import FetchStatus, Response
 from incremental.reading import Read, read_body
 from incremental.visit import Fetch, Outcome, VisitTask, visit
+from incremental.ways.visiting import Visit
 
 
 class Engine:
     """Visits under way."""
 
     def __init__(
-        self, executor: Executor, fetch: Fetch, *, workers: int, read: Read = read_body
+        self,
+        executor: Executor,
+        fetch: Fetch,
+        *,
+        workers: int,
+        read: Read = read_body,
+        visit: Visit = visit,
     ) -> None:
+        """Run visits by *visit*, a function of a task, so on any executor."""
         self._executor = executor
         self._fetch = fetch
         self._read = read
+        self._visit = visit
         self._workers = workers
         self._running: dict[Future[Outcome], VisitTask] = {}
         self.ended = 0
@@ -51,6 +60,11 @@ class Engine:
         return not self._running
 
     @property
+    def sites(self) -> set[int]:
+        """The ids of the sites that are being visited, or whose visit was not taken yet."""
+        return {task.site_id for task in self._running.values()}
+
+    @property
     def has_finished(self) -> bool:
         """Whether a visit has ended whose outcome was not taken."""
         return any(future.done() for future in self._running)
@@ -58,7 +72,7 @@ class Engine:
     def start(self, task: VisitTask, when_done: Callable[[], Any] | None = None) -> None:
         """Start a visit; *when_done* is called from the thread that finished it."""
         # A visit is a function of its task, so a process pool or a Dask client's executor works as well.
-        future = self._executor.submit(visit, task, self._fetch, self._read)
+        future = self._executor.submit(self._visit, task, self._fetch, self._read)
         self._running[future] = task
         if when_done is not None:
             future.add_done_callback(lambda _: when_done())

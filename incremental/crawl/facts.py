@@ -46,8 +46,10 @@ from incremental.decide.sections import (
 )
 from incremental.decide.site_context import SiteContext
 from incremental.decide.verification import Elsewhere, Onward, PageFacts
+from incremental.decide.ways import is_other_source
 from incremental.fetch.status import FetchStatus
 from incremental.history.plan import RefreshTerms
+from incremental.hub_way import read_way
 from incremental.parse import Page, PageKind
 from incremental.reading import Body, Read, Unread, read_body
 from incremental.revisit.watching import WatchTerms, bounds
@@ -145,6 +147,12 @@ class FactReader:
         found = targets(
             page.links, scope, path_aliases=site.path_aliases, own=hub.canonical_key, beyond=beyond
         )
+        if is_other_source(outcome.way, read_way(hub.way)):
+            # What another source shows for the first time is no news, unless it continues the same list.
+            known = self._store.read.known(site.row.id, [t.canonical_key for t in found])
+            if len(known) <= len(found) // 2:
+                hub = replace(hub, baseline_at=None)
+                facts = replace(facts, hub=hub)
         facts = replace(facts, feed=feed, scope=scope, found=found)
         if hub.baseline_at is None or links_digest(found) != hub.links_md5:
             view = self._view(facts, page, site, leading=beyond is not None)

@@ -27,6 +27,7 @@ from functools import partial
 from incremental.attempts import Bug, attempt
 from incremental.crawl.host_gate import Answer, HostGate
 from incremental.crawl.overflows import Overflows
+from incremental.crawl.part import Part, Whole
 from incremental.crawl.quarantine import CrawlQuarantine
 from incremental.crawl.requested_visits import RequestedVisits
 from incremental.crawl.rescheduling import ChangeHints
@@ -89,6 +90,7 @@ class Frontier:
         replan: Callable[[WatchedSite, float], None],
         quarantine: CrawlQuarantine,
         gate: HostGate | None = None,
+        part: Part | None = None,
     ) -> None:
         self._store = store
         self._overflows = overflows
@@ -100,7 +102,8 @@ class Frontier:
         self._refuse = refuse
         self._quarantine = quarantine
         self.gate = gate or HostGate(store, settings)
-        self._sites = WatchedSites(store, settings, make_policy, quarantine)
+        self._part = part or Whole()
+        self._sites = WatchedSites(store, settings, make_policy, quarantine, self._part)
         # What is due of each site when it was last looked at, in memory or not.
         self._due: dict[int, DueTimes] = {}
         # Ids of waiting sites, by the busy host.
@@ -199,6 +202,8 @@ class Frontier:
         if hub is not None and site is not None:
             self._change_hints.note(site, hub, change, now)
             self.refresh(site, now)
+        elif hub is not None and not self._part.has(hub.site_id):
+            self._change_hints.note_elsewhere(hub, change, now)
 
     def forget_scopes(self) -> None:
         """Note that a visit changed the scope of a site."""
@@ -250,7 +255,7 @@ class Frontier:
     def is_due(self, now: float, patience_seconds: float) -> bool:
         """Whether something is due at *now* that politeness delays by at most *patience_seconds*."""
         # What becomes due later does not count, or a single run would never end.
-        if self._topic_fetches.next_at() <= now + patience_seconds:
+        if self._topic_fetches_at() <= now + patience_seconds:
             return True
         seen: list[tuple[float, int]] = []
         found = any(self._waits(site_id, now, patience_seconds) for site_id in self._held)
@@ -278,7 +283,11 @@ class Frontier:
     def wake_at(self, now: float) -> float:
         """Return when there may be something to do; infinite = nothing is planned."""
         again_at = self._quarantine.next_at(now)
-        return min(self._next_site_at(now), self._topic_fetches.next_at(), again_at)
+        return min(self._next_site_at(now), self._topic_fetches_at(), again_at)
+
+    def _topic_fetches_at(self) -> float:
+        """Return when a topic wants something; infinite where another daemon fetches it."""
+        return self._topic_fetches.next_at() if self._part.is_leader else math.inf
 
     def _next_site_at(self, now: float) -> float:
         """Return when the first site of the queue may be asked; removes stale entries."""
@@ -334,8 +343,10 @@ class Frontier:
 
     def _topic_fetch(self, now: float) -> VisitTask | None:
         """Return the first topic fetch whose host may be asked, or the robots.txt that it needs."""
-        for task in self._topic_fetches.due(now):
+        for task in self._topic_fetches.due(now) if self._part.is_leader else ():
             answer = self.gate.ask(task.url, now)
+            if not answer.busy:
+                answer = self.gate.take(task.url, answer, now)
             if answer.busy or answer.allowed_at > now:
                 self._topic_fetches.put_off(task, max(answer.allowed_at, now + SOON_SECONDS))
                 continue
@@ -370,8 +381,12 @@ class Frontier:
             if self._only_quick and not self.gate.is_quick(task.url, now):
                 self._held[site.row.id] = None
                 return None
-            if requested and answer.allowed_at > now:
+            turn = self.gate.take(task.url, answer, now)
+            # Another daemon asks the host: all of the site waits, not one page after the other.
+            waits = turn is not answer and host_key(task.url) == host_key(site.scope.seed_url)
+            if turn.allowed_at > now and (requested or waits):
                 return None
+            answer = turn
             admitted = self._admit(task, answer, now)
             if requested and (admitted is None or admitted.purpose is not Purpose.ROBOTS):
                 self._requested.taken(task)
@@ -401,7 +416,9 @@ class Frontier:
         if answer.robots_due:
             return replace(task, purpose=Purpose.ROBOTS, url=robots_url(task.url))
         if answer.refusal is None:
-            return task
+            # What belongs to a hub may be fetched with it.
+            hub = task.purpose is Purpose.HUB
+            return replace(task, rules=self.gate.rules(task.url)) if hub else task
         if task.purpose is Purpose.HUB:
             self._store.write.postpone(task.page_id, answer.retry_at, answer.refusal.value)
         else:
@@ -496,7 +513,8 @@ class Frontier:
         """Count a finished visit and free its site; return it, without a denied body, and the host's row."""
         task, response = outcome.task, outcome.response
         robots = task.purpose is Purpose.ROBOTS
-        host = self.gate.release(task.url, response, now, robots=robots)
+        more = outcome.more_requests
+        host = self.gate.release(task.url, response, now, robots=robots, requests=1 + more)
         site = self._sites.in_memory(task.site_id)
         if site is not None:
             site.busy = False
@@ -505,7 +523,7 @@ class Frontier:
         if site is not None:
             # Exploration and monitored articles must not count as what known hubs need.
             revisit = task.purpose is Purpose.HUB and not task.extra
-            others = len(response.redirects) + (not revisit)
+            others = len(response.redirects) + (not revisit) + more
             per_day = site.terms.requests_per_day
             site.budget = spend(site.budget, per_day, now, visits=int(revisit), others=others)
         for site_id in self._waiting.pop(host.name, ()):

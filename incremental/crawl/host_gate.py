@@ -4,6 +4,7 @@
 
     ask(url, now)      -> Answer: host busy or owed a pause? robots.txt due? denied by it?
                           Nothing is sent.
+    take(url, answer)  -> the Answer, or a later one where another daemon asks the host
     release(url, ...)  <- a request ended: what the host is owed now, for the store
     obey(response)     -> the response, empty if a redirect led where robots.txt denies
 
@@ -17,7 +18,13 @@ from collections import OrderedDict
 from dataclasses import dataclass, replace
 from typing import Any
 
-from incremental.fetch.politeness import HostState, after_visit, host_key
+from incremental.crawl.part import Turns
+from incremental.fetch.politeness import (
+    HostState,
+    after_visit,
+    host_key,
+    polite_delay_seconds,
+)
 from incremental.fetch.robots import RobotsPolicy, robots_url
 from incremental.fetch.status import FetchStatus, Response, in_words
 from incremental.settings import Settings
@@ -60,8 +67,10 @@ class Answer:
 class HostGate:
     """What hosts allow and are owed, from the store and from this process's fetches since."""
 
-    def __init__(self, store: Store, settings: Settings) -> None:
+    def __init__(self, store: Store, settings: Settings, turns: Turns | None = None) -> None:
+        """Make a gate; *turns*: those of several daemons, None = there is one."""
         self._store = store
+        self._turns = turns
         self._settings = settings
         self._hosts: OrderedDict[str, HostState] = OrderedDict()
         # Hosts that are being asked, and since when.
@@ -100,6 +109,28 @@ class HostGate:
         """Return from when on the host of *url* may be asked, whatever its robots.txt says."""
         return self._host(host_key(url), now).next_allowed_at
 
+    def take(self, url: str, answer: Answer, now: float) -> Answer:
+        """Take the host's turn for a request that *answer* allows; return a later answer without it."""
+        refused = answer.refusal is not None and not answer.robots_due
+        if self._turns is None or answer.allowed_at > now or refused:
+            return answer
+        host = self._host(host_key(url), now)
+        delay = polite_delay_seconds(host, self._settings.politeness)
+        wait = self._turns.take(host.name, delay, now)
+        if not wait:
+            return answer
+        self._keep(replace(host, next_allowed_at=now + wait))
+        return replace(answer, allowed_at=now + wait)
+
+    def busy_hosts(self) -> list[str]:
+        """Return the hosts to which a request is under way."""
+        return list(self._busy)
+
+    def owed(self, now: float) -> dict[str, float]:
+        """Return until when hosts are not to be asked again."""
+        owed = {name: host.next_allowed_at for name, host in self._hosts.items()}
+        return {name: until for name, until in owed.items() if until > now}
+
     def occupy(self, url: str, now: float) -> None:
         """Mark the host of *url* as busy."""
         self._busy[host_key(url)] = now
@@ -112,10 +143,13 @@ class HostGate:
         """Whether the host of *url* answered its last request, in this process within a few seconds."""
         return self._host(host_key(url), now).name in self._quick
 
-    def release(self, url: str, response: Response, now: float, *, robots: bool = False) -> HostRow:
+    def release(
+        self, url: str, response: Response, now: float, *, robots: bool = False, requests: int = 1
+    ) -> HostRow:
         """Take in a finished request; return what its host is owed, for the store.
 
-        *robots*: it was a robots.txt, whose rules apply from now on.
+        *robots*: it was a robots.txt, whose rules apply from now on. *requests*: that were sent, with those
+        for what belongs to the page.
         """
         # First of all: what follows may meet a store that cannot be used.
         since = self._busy.pop(host_key(url), now)
@@ -124,7 +158,8 @@ class HostGate:
             # robots.txt is fetched once a day; a crawl delay of a day after it would leave no page.
             host = replace(host, crawl_delay_seconds=None)
         wait = response.retry_after_seconds
-        host = after_visit(host, response.status, wait, now, self._settings.politeness)
+        polite = self._settings.politeness
+        host = after_visit(host, response.status, wait, now, polite, requests=requests)
         if host.failures or now - since > SLOW_SECONDS:
             self._quick.discard(host.name)
         else:
@@ -138,6 +173,8 @@ class HostGate:
             stored = self._stored(host.name) | {robots_url(url): policy.to_stored()}
             rules = json.dumps(stored, ensure_ascii=False)
         self._keep(host)
+        if self._turns is not None:
+            self._turns.free(host.name, host.next_allowed_at)
         delay = host.crawl_delay_seconds
         return HostRow(host.name, host.next_allowed_at, host.failures, delay, rules)
 
@@ -147,6 +184,10 @@ class HostGate:
         if policy is None or policy.allows(response.url):
             return response
         return replace(response, status=FetchStatus.ROBOTS_DENIED, body=b"")
+
+    def rules(self, url: str) -> RobotsPolicy | None:
+        """Return the last known rules of the origin of *url*; None = unknown."""
+        return self._policy(url)
 
     def sitemaps(self, url: str) -> tuple[str, ...]:
         """Return the sitemaps that the robots.txt for *url* names."""

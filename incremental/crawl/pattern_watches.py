@@ -6,6 +6,7 @@ process dies, and no page is compared twice.
 
 from __future__ import annotations
 
+from incremental.crawl.part import Part
 from incremental.scope import compile_pattern
 from store import Store
 from store.values import VisitRecord
@@ -27,15 +28,16 @@ def take_in(store: Store, watch: WatchRow, *, now: float) -> int:
 class PatternWatches:
     """The patterns of all sites. Used by the crawler's thread only."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, part: Part) -> None:
         self._store = store
+        self._part = part
         self._by_site: dict[int, list[int]] = {}
 
     def load(self, now: float) -> None:
         """Read the patterns: at start, and after another process changed them."""
         self._by_site = {}
         for watch in self._store.page_watches.watches():
-            if watch.is_pattern:
+            if watch.is_pattern and self._part.has(watch.site_id):
                 self._by_site.setdefault(watch.site_id, []).append(watch.id)
                 take_in(self._store, watch, now=now)
 

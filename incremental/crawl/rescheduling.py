@@ -97,6 +97,21 @@ class ChangeHints:
             fields["due_at"] = min(site.due_at(hub.page_id, hub.role, state, now), NEVER)
         self._store.write.update_hub(hub.page_id, **fields)
 
+    def note_elsewhere(
+        self, hub: HubRow, change: Callable[[HubState], HubState], now: float
+    ) -> None:
+        """Change the state of a hub that another daemon visits, which reads its site again."""
+        before = HubState.from_text(hub.revisit)
+        state = change(before)
+        if state == before:
+            return
+        fields = HubUpdate(revisit=to_json(state.to_json()))
+        is_hinted = state.hinted_at != before.hinted_at
+        if is_hinted and hub.visited_at is not None and hub.state != HubStatus.DROPPED:
+            fields["due_at"] = now
+        self._store.write.update_hub(hub.page_id, **fields)
+        self._store.write.update_site(hub.site_id, changed_at=now)
+
     def from_sitemap(self, outcome: Outcome, site: WatchedSite, now: float) -> None:
         """Take a hub's lastmod in a sitemap, newer than our last visit, as a change hint.
 

@@ -25,6 +25,7 @@ from urllib.parse import urlsplit
 from classifier.topic.values import LinkContext, PageText, Relevance, Verdict
 from incremental.attempts import Bug, attempt
 from incremental.crawl.link_guesses import LinkGuesses, by_topic
+from incremental.crawl.part import Part, Whole
 from incremental.crawl.quarantine import CrawlQuarantine
 from incremental.crawl.sites import WatchedSite
 from incremental.crawl.topic_fetches import TopicFetches
@@ -94,7 +95,9 @@ class TopicWatch:
         explore: int = 0,
         read: Read = read_body,
         embedder: PageEmbedder | None = None,
+        part: Part | None = None,
     ) -> None:
+        self._part = part or Whole()
         self._embedder = embedder
         self._store = store
         self._quarantine = quarantine
@@ -147,7 +150,8 @@ class TopicWatch:
         for row in rows:
             if self._quarantine.holds(QuarantineKind.TOPIC, row.id, now):
                 continue
-            changed = retrain or row.learned_at != row.changed_at
+            # Of several daemons one lets topics learn; the others read what came of it.
+            changed = retrain or (row.learned_at != row.changed_at and self._part.is_leader)
             learned = attempt(partial(model_store.learn, row)) if changed else row
             if isinstance(learned, Bug):
                 self._quarantine.hold(QuarantineKind.TOPIC, row.id, learned, now)
@@ -314,6 +318,8 @@ class TopicWatch:
         """
         late = now - self._kept_at >= KEEP_SECONDS
         if self._model_store is None or not self._learned_more or not (at_once or late):
+            return
+        if not self._part.is_leader:
             return
         outgrown = not at_once and self._model_store.outgrown()
         self._model_store.keep(self._active_topics.values(), now)

@@ -12,6 +12,7 @@ from dataclasses import replace
 from itertools import islice
 
 from incremental.attempts import Bug, attempt
+from incremental.crawl.part import Part
 from incremental.crawl.quarantine import CrawlQuarantine
 from incremental.crawl.sites import PAUSE_SECONDS, Memory, WatchedSite, share_out, watch
 from incremental.revisit.budget import not_ahead
@@ -31,12 +32,13 @@ MOST_IN_MEMORY = 5_000
 class WatchedSites:
     """Used by the crawler's thread only."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what they are read by
         self,
         store: Store,
         settings: Settings,
         make_policy: Callable[[Terms], Policy],
         quarantine: CrawlQuarantine,
+        part: Part,
         *,
         most: int = MOST_IN_MEMORY,
     ) -> None:
@@ -44,6 +46,7 @@ class WatchedSites:
         self._settings = settings
         self._make_policy = make_policy
         self._quarantine = quarantine
+        self._part = part
         self._most = most
         # Since when each is watched by this process.
         self._since: dict[int, float] = {}
@@ -61,11 +64,17 @@ class WatchedSites:
         Sites in quarantine are left out.
         """
         read, waits = self._store.read, QuarantineKind.SITE
-        there = [one for one in read.active_sites() if not self._quarantine.holds(waits, one, now)]
+        there = [
+            one
+            for one in read.active_sites()
+            if self._part.has(one) and not self._quarantine.holds(waits, one, now)
+        ]
         self._since = {one: self._since.get(one, now) for one in there}
         self._domains = None
         for gone in self._sites.keys() - self._since.keys():
-            del self._sites[gone]
+            # What is under way is recorded before another daemon visits the site.
+            if not (self._sites[gone].busy and self._part.gives_up(gone)):
+                del self._sites[gone]
         for gone in self._memories.keys() - self._since.keys():
             del self._memories[gone]
         changed = set()
@@ -88,7 +97,11 @@ class WatchedSites:
         revisit = self._settings.revisit
         if not revisit.total_requests_per_day:
             return
-        rows = [row for row in self._store.read.sites() if row.id in self._since]
+        rows = [
+            row
+            for row in self._store.read.sites()
+            if row.id in self._since or not self._part.has(row.id)
+        ]
         needs = {one: site.state.weight_total for one, site in self._sites.items()}
         self._parts = share_out(rows, revisit, needs)
         for one, site in self._sites.items():
@@ -109,7 +122,7 @@ class WatchedSites:
 
     def get(self, site_id: int, now: float) -> WatchedSite | None:
         """Return a site, read from the store if need be; None = not watched, or it meets a bug."""
-        if site_id not in self._since:
+        if site_id not in self._since or not self._part.has(site_id):
             return None
         site = self._sites.get(site_id)
         if site is None:

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from incremental.decide.hub_facts import HubView, Since
-from incremental.decide.links import is_later_page
+from incremental.decide.links import is_later_page, stated_date
 from incremental.decide.migration import MIN_HEADLINE_CHARS
 from incremental.decide.rules import Rule, Standing
 from incremental.decide.url_dates import date_in_url
@@ -49,9 +49,8 @@ _DIGITS = re.compile(r"\d+")
 
 
 def dated(target: SeenLink, hub: HubRow) -> float | None:
-    """Return a page's date by its link: a feed's, else the one in the URL."""
-    stated = target.published_at if hub.kind == HubKind.FEED else None
-    return stated or date_in_url(target.url)
+    """Return a page's date by its link: that of a feed or a JSON list, else the one in the URL."""
+    return stated_date(target, hub) or date_in_url(target.url)
 
 
 def is_old(target: SeenLink, hub: HubRow, since: Since) -> bool:

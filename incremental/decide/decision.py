@@ -7,10 +7,13 @@ from urllib.parse import urlsplit
 
 from incremental.decide.furniture import is_soft_404
 from incremental.decide.rules import Rule
-from incremental.fetch.status import FetchStatus
+from incremental.fetch.headers import fresh_seconds
+from incremental.fetch.status import HAS_PAGE, FetchStatus
+from incremental.parse import PageKind
 from incremental.revisit.state import Visit
 from incremental.times import DAY
 from incremental.visit import Outcome
+from store.enums import HubKind
 from store.values import HubRow, VisitRecord
 
 MAX_TTL_SECONDS = DAY
@@ -50,10 +53,17 @@ def base_record(outcome: Outcome, now: float) -> VisitRecord:
     )
 
 
-def wait_seconds(outcome: Outcome) -> float:
-    """Return how long the server or the feed asks us to wait."""
-    ttl = outcome.page.ttl_seconds if outcome.page is not None else None
-    return max(outcome.response.retry_after_seconds or 0.0, min(ttl or 0.0, MAX_TTL_SECONDS))
+def wait_seconds(outcome: Outcome, hub: HubRow) -> float:
+    """Return how long the server or the feed asks us to wait.
+
+    What the headers say of freshness counts for feeds alone, which are made for programs: on web pages it
+    is said for browsers.
+    """
+    page, response = outcome.page, outcome.response
+    ttl = page.ttl_seconds if page is not None else None
+    feed = page.kind is PageKind.FEED if page is not None else hub.kind == HubKind.FEED
+    fresh = fresh_seconds(response.headers) if feed and response.status in HAS_PAGE else 0.0
+    return max(response.retry_after_seconds or 0.0, min(max(ttl or 0.0, fresh), MAX_TTL_SECONDS))
 
 
 def _is_home_instead(outcome: Outcome) -> bool:

@@ -19,14 +19,16 @@ from incremental.decide.decision import Decision, base_record, wait_seconds
 from incremental.decide.editions import is_edition_front
 from incremental.decide.feed_home import is_given_feed
 from incremental.decide.hub_facts import HubFacts, HubView
-from incremental.decide.links import links_digest
+from incremental.decide.links import links_digest, stated_date
 from incremental.decide.news import LinkDecisions, PageNews, decide_links, page_news
 from incremental.decide.overflow import all_new, overflowed
 from incremental.decide.refresh import first_refresh
 from incremental.decide.rules import Rule, Standing, is_withheld
 from incremental.decide.sections import Section
 from incremental.decide.topics import Guesses
-from incremental.fetch.status import HAS_PAGE, HOPELESS, FetchStatus
+from incremental.decide.ways import cost_of, failed_way, next_way
+from incremental.fetch.status import ENDED, HAS_PAGE, HOPELESS, FetchStatus
+from incremental.hub_way import read_way
 from incremental.parse import Page, PageKind
 from incremental.revisit.state import Visit
 from incremental.times import DAY, HOUR, NEVER
@@ -34,6 +36,7 @@ from incremental.urls import canonical_key, normalize
 from incremental.visit import Outcome
 from store.enums import ChangeKind, HubKind, HubRole, HubStatus, PageState, SiteEventKind
 from store.naming import folder_of
+from store.texts import to_json
 from store.updates import HubUpdate, PageUpdate, SiteUpdate
 from store.values import (
     HubRow,
@@ -72,7 +75,7 @@ def decide_hub(outcome: Outcome, facts: HubFacts) -> Decision:  # noqa: PLR0911 
         return _same_links(outcome, facts)
     problem = why_not_a_hub(page, hub)
     if page is None or problem:
-        return _failed(outcome, facts, FetchStatus.GONE, problem)
+        return _failed(outcome, facts, FetchStatus.NO_LIST, problem)
     if facts.probability is not None and facts.probability < facts.threshold:
         return _article(outcome, facts, page)
     if facts.view is None:
@@ -126,14 +129,16 @@ def _failed(
         record = replace(record, detail=detail)
     visit = _failure(outcome, facts)
     fields = HubUpdate(failures=failures, last_status=status.value)
+    if outcome.way is not None:
+        fields["way"] = to_json(failed_way(outcome.way, failures).to_json())
     if (
         hub.baseline_at is None
         and status in HOPELESS
         and hub.role not in (HubRole.SEED, HubRole.USER)
     ):
         return _never_there(record, visit, facts, status, fields)
-    announced = hub.failures >= FAILURES_UNTIL_GONE and hub.last_status == FetchStatus.GONE.value
-    if status is FetchStatus.GONE and failures >= FAILURES_UNTIL_GONE and not announced:
+    announced = hub.failures >= FAILURES_UNTIL_GONE and hub.last_status in ENDED
+    if status in ENDED and failures >= FAILURES_UNTIL_GONE and not announced:
         fields["state"] = HubStatus.DORMANT
         record = replace(
             record, page_fields={"state": PageState.GONE}, page_change=PageChange(ChangeKind.GONE)
@@ -147,7 +152,7 @@ def _never_there(
     """Decide on a hub that was never read and cannot be; it may have been found as news."""
     row, now = facts.page, facts.now
     state = row.state if row is not None else ""
-    if status is FetchStatus.GONE:
+    if status in ENDED:
         if state == PageState.BACKFILL and facts.hub.failures < MAX_TRIES:
             fields |= {"state": HubStatus.CANDIDATE, "due_at": now + DAY}
             return Decision(replace(record, hub_fields=fields), visit, facts.hub)
@@ -164,7 +169,7 @@ def _never_there(
             )
     fields |= {"state": HubStatus.DROPPED, "due_at": NEVER}
     record = replace(record, hub_fields=fields)
-    if status is FetchStatus.GONE or row is None:
+    if status in ENDED or row is None:
         missing = row is not None and row.announced_at is None
         page = PageUpdate(rule=Rule.NOT_THERE) if missing else PageUpdate()
         return Decision(replace(record, page_fields=page), visit, facts.hub, gone=True)
@@ -178,7 +183,7 @@ def _failure(outcome: Outcome, facts: HubFacts) -> Visit:
         at=facts.now,
         failed=True,
         not_modified=outcome.unchanged,
-        wait_seconds=wait_seconds(outcome),
+        wait_seconds=wait_seconds(outcome, facts.hub),
     )
 
 
@@ -193,7 +198,7 @@ def _same_links(outcome: Outcome, facts: HubFacts) -> Decision:
         failures=0,
         last_status=outcome.response.status.value,
     )
-    fields |= _validators(outcome)
+    fields |= _validators(outcome) | _way(outcome, facts, links=hub.shown_links, came=0)
     back = _is_back(hub)
     if back:
         fields["state"] = HubStatus.ACTIVE
@@ -210,7 +215,8 @@ def _same_links(outcome: Outcome, facts: HubFacts) -> Decision:
         at=now,
         shown=hub.shown_links,
         not_modified=outcome.unchanged,
-        wait_seconds=wait_seconds(outcome),
+        wait_seconds=wait_seconds(outcome, facts.hub),
+        cost=cost_of(outcome.way),
     )
     return Decision(record, visit, hub, keep_body=read)
 
@@ -242,7 +248,9 @@ def _article(outcome: Outcome, facts: HubFacts, page: Page) -> Decision:
         text=text,
         next_refresh=first_refresh(outcome, now, facts.terms) if check and facts.terms else None,
     )
-    visit = Visit(at=now, not_modified=outcome.unchanged, wait_seconds=wait_seconds(outcome))
+    visit = Visit(
+        at=now, not_modified=outcome.unchanged, wait_seconds=wait_seconds(outcome, facts.hub)
+    )
     return Decision(
         record, visit, facts.hub, gone=True, is_hub=False, keep_body=True, judge_topics=True
     )
@@ -313,12 +321,13 @@ def _read(outcome: Outcome, facts: HubFacts, view: HubView, page: Page) -> Decis
         baseline=baseline,
         all_new=overflow and all_new(view, links.rules),
         not_modified=outcome.unchanged,
-        wait_seconds=wait_seconds(outcome),
+        wait_seconds=wait_seconds(outcome, facts.hub),
         published=_published(view, links),
         shared=_shared(view, links),
         # Came and went between two visits; of a truncated page nothing is known.
         vanished=0 if page.truncated else len(view.young - here),
         relevant=guesses.expected_among(fresh) if view.guesses is not None else None,
+        cost=cost_of(outcome.way),
     )
     return Decision(
         _with_news(record, facts, news, fields),
@@ -388,7 +397,16 @@ def _hub_fields(outcome: Outcome, facts: HubFacts, page: Page, came: int) -> Hub
         last_status=outcome.response.status.value,
         next_url=page.next_url,
     )
-    return fields | _validators(outcome)
+    return fields | _validators(outcome) | _way(outcome, facts, links=len(facts.found), came=came)
+
+
+def _way(outcome: Outcome, facts: HubFacts, *, links: int, came: int) -> HubUpdate:
+    """Return how the hub is read from now on."""
+    if outcome.way is None:
+        return HubUpdate()
+    before = read_way(facts.hub.way)
+    way = next_way(outcome.way, before, links=links, came=came, now=facts.now)
+    return HubUpdate(way=to_json(way.to_json()))
 
 
 def _validators(outcome: Outcome) -> HubUpdate:
@@ -404,7 +422,9 @@ def _validators(outcome: Outcome) -> HubUpdate:
 
 
 def _page_fields(page: Page, facts: HubFacts) -> PageUpdate:
-    fields = PageUpdate(title=page.title, state=PageState.KNOWN)
+    fields = PageUpdate(state=PageState.KNOWN)
+    if page.title:  # what JSON holds has none
+        fields["title"] = page.title
     hub, row = facts.hub, facts.page
     # What was announced or withheld before, or is a monitored article, keeps the rule that said so.
     undecided = row is None or (row.announced_at is None and row.rule in (None, Rule.HUB))
@@ -438,15 +458,13 @@ def _shared(view: HubView, links: LinkDecisions) -> Counter[str]:
 
 
 def _published(view: HubView, links: LinkDecisions) -> tuple[float, ...]:
-    # Only feeds state the publication date; a sitemap's lastmod moves with every deployment.
-    if view.hub.kind != HubKind.FEED:
-        return ()
     baseline = view.hub.baseline_at is None
+    dates = ((stated_date(t, view.hub), t) for t in view.found)
     return tuple(
-        t.published_at
-        for t in view.found
-        if t.published_at is not None
-        and t.published_at <= view.since.now
+        at
+        for at, t in dates
+        if at is not None
+        and at <= view.since.now
         and (baseline or links.standing(t) is Standing.NEW)
     )
 

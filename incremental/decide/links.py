@@ -11,9 +11,11 @@ from dataclasses import replace
 
 from incremental.decide.path_aliases import without_path_alias
 from incremental.parse import Link
+from incremental.parse.json_lists import JSON_PLACE
 from incremental.scope import Scope, page_number, trap
 from incremental.urls import canonical_key, normalize
-from store.values import SeenLink
+from store.enums import HubKind
+from store.values import HubRow, SeenLink
 
 
 def targets(
@@ -75,6 +77,12 @@ def top_folder(canonical_key: str) -> str:
     """Return the first folder of a key: ``//host/news/2024/x`` -> ``//host/news/``; empty at the root."""
     parts = canonical_key.split("/", 4)
     return "/".join(parts[:4]) + "/" if len(parts) == 5 else ""  # noqa: PLR2004 - //host/folder/rest
+
+
+def stated_date(target: SeenLink, hub: HubRow) -> float | None:
+    """Return the publication date that *hub* itself states; a sitemap's lastmod is none."""
+    states = hub.kind == HubKind.FEED or target.tag_path.startswith(JSON_PLACE)
+    return target.published_at if states else None
 
 
 def is_later_page(target: SeenLink) -> bool:

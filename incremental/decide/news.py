@@ -28,7 +28,7 @@ from incremental.decide.arrivals import gained_behind, gained_old, is_old_hub
 from incremental.decide.furniture import furniture, may_be_furniture
 from incremental.decide.hub_facts import HubView, Since
 from incremental.decide.hubs import choose_hubs
-from incremental.decide.links import is_later_page
+from incremental.decide.links import is_later_page, stated_date
 from incremental.decide.migration import Migration, migration
 from incremental.decide.rules import Rule, Standing, is_withheld
 from incremental.decide.site_context import form_of
@@ -61,7 +61,7 @@ def link_rule(  # noqa: PLR0911, PLR0913 - a table of cases; each bears on it
     *new_hub*: the hub appeared after its site's baseline and is read for the first time, so the pages of
     this new section are new with it.
     """
-    date = (target.published_at if hub.kind == HubKind.FEED else None) or date_in_url(target.url)
+    date = stated_date(target, hub) or date_in_url(target.url)
     old = date is not None and date < since.oldest_news and not new_hub
     if known is not None:
         if not _overlooked(known, hub, since, old=old):
@@ -88,10 +88,11 @@ def _is_baseline(hub: HubRow) -> bool:
 def _dated_since(target: SeenLink, hub: HubRow, since: Since) -> bool:
     """Whether a feed dates a page of its baseline after we began to watch."""
     # Only feeds state the publication date; a sitemap's lastmod moves with every deployment.
-    if hub.kind != HubKind.FEED or target.published_at is None:
+    published_at = stated_date(target, hub)
+    if published_at is None:
         return False
     begun = since.site_added_at if hub.baseline_at is None else (hub.visited_at or 0.0) - DAY
-    return begun < target.published_at <= since.now
+    return begun < published_at <= since.now
 
 
 def _overlooked(known: KnownPage, hub: HubRow, since: Since, *, old: bool) -> bool:

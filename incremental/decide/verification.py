@@ -179,7 +179,8 @@ def _there(base: VisitRecord, outcome: Outcome, facts: PageFacts) -> Decision:
     rule = Rule.UNREADABLE if page is None else None
     if row.state == PageState.MISSING or is_withheld(row.rule):
         rule = rule or Rule.CONFIRMED
-    news = page_news(row, rule, page.title if page is not None else "")
+    title = _own_title(outcome, row)
+    news = page_news(row, rule, title)
     fields = PageUpdate(verify_due_at=None, verified_at=now)
     decided = news.rule or (rule if is_withheld(row.rule) else None)
     if decided is not None:
@@ -188,8 +189,8 @@ def _there(base: VisitRecord, outcome: Outcome, facts: PageFacts) -> Decision:
         fields["state"] = PageState.KNOWN
     if page is not None:
         fields |= {"body_md5": outcome.body_md5, "language": page.language}
-        if page.title:
-            fields["title"] = page.title
+        if title:
+            fields["title"] = title
         published_at = believable(page.published_at, now)
         if published_at is not None:
             fields["published_at"] = published_at
@@ -220,6 +221,14 @@ def _there(base: VisitRecord, outcome: Outcome, facts: PageFacts) -> Decision:
         next_refresh=first_refresh(outcome, now, facts.terms) if check and facts.terms else None,
     )
     return Decision(record, keep_body=keep, judge_topics=page is not None)
+
+
+def _own_title(outcome: Outcome, row: VerificationRow) -> str:
+    """Return the page's title; that of the link where the page is a shell."""
+    if outcome.page is None:
+        return ""
+    # Before its scripts ran, a shell has the title of its site.
+    return (outcome.behind is not None and row.anchor) or outcome.page.title
 
 
 @dataclass(frozen=True, slots=True)

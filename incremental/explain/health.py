@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from incremental.health import HealthReport
 from incremental.pulse import STALE_SECONDS
 from store import Store
+from store.daemons import DaemonRow
 
 MOST_QUARANTINED = 50
 
@@ -39,6 +41,22 @@ def health_facts(report: HealthReport | None, now: float) -> dict[str, Any] | No
             for job in report.jobs
         ],
     }
+
+
+def daemons_facts(rows: Sequence[DaemonRow]) -> list[dict[str, Any]]:
+    """Return the daemons that share a PostgreSQL store, the oldest first; none in a SQLite file."""
+    return [
+        {
+            "name": row.name,
+            "shard": None if row.shard is None else f"{row.shard}/{row.shards}",
+            "sites": row.sites,
+            "heartbeat_seconds": round(row.beat_age, 1),
+            "lives": row.lives,
+            "is_leader": row.is_leader,
+            "version": row.version,
+        }
+        for row in rows
+    ]
 
 
 def quarantine_facts(store: Store) -> list[dict[str, Any]]:

@@ -15,7 +15,9 @@ from incremental.errors import InputError
 from incremental.explain.backfill import backfill_of
 from incremental.explain.rules import in_words
 from incremental.explain.topic import stored_verdicts
+from incremental.explain.ways import explain_way
 from incremental.fetch.status import FetchStatus
+from incremental.hub_way import WayKind
 from incremental.policies import policy_maker
 from incremental.revisit.budget import advance, price_minutes
 from incremental.scope import trap
@@ -107,6 +109,7 @@ def _in_site(
             "next_visit_at": min(hub.due_at, NEVER),
             "visit_reason": _reason(hub, why.reason),
             "last_status": hub.last_status,
+            "reading": explain_way(hub, settings),
         }
     return answer
 
@@ -206,6 +209,8 @@ def hub_rows(
                     "candidate": is_candidate(hub),
                     "score": round(hub.score, 3),
                     "found_because": hub.why,
+                    "read": explain_way(hub, settings)["kind"] or WayKind.PLAIN.value,
+                    "cost_requests": round(site.hub_state(hub).cost, 1),
                     "visits": hub.visits,
                     "new_pages": hub.new_pages,
                     "failures": hub.failures,

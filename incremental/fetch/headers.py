@@ -22,6 +22,9 @@ _SECONDS = re.compile(r"\s*(\d{1,12})(?:\.\d*)?\s*")
 _MAX_COOKIES = 20
 # RFC 6265, section 4.1.1, plus blanks and commas in the value, which browsers accept.
 _COOKIE = re.compile(r"\s*([!#$%&'*+.^_`|~0-9A-Za-z-]{1,256})\s*=([\x20-\x7e]{0,4096})")
+# In Cache-Control; not ``s-maxage``, which is for shared caches.
+_FRESH_FOR = re.compile(r'(?:^|[,\s])max-age\s*=\s*"?(\d{1,12})(?!\d)', re.IGNORECASE)
+_NOT_KEPT = re.compile(r"(?:^|[,\s])no-(?:cache|store)(?![\w-])", re.IGNORECASE)
 
 
 def plain_headers(headers: Mapping[str, str]) -> dict[str, str]:
@@ -50,12 +53,16 @@ def retry_after_seconds(value: str | None, now: float) -> float | None:
     if seconds := _SECONDS.fullmatch(value):
         return min(float(seconds[1]), LONGEST_WAIT_SECONDS)
     try:
-        moment = parsedate_to_datetime(value)
-        if moment.tzinfo is None:
-            moment = moment.replace(tzinfo=UTC)
-        return min(max(0.0, moment.timestamp() - now), LONGEST_WAIT_SECONDS)
+        return min(max(0.0, _http_date(value) - now), LONGEST_WAIT_SECONDS)
     except (ValueError, OverflowError):
         return None
+
+
+def cache_seconds(headers: Mapping[str, str]) -> float:
+    """Return how long a body may be used again, at most a day; an hour if it does not say, 0 = it may not."""
+    if "cache-control" not in headers and "expires" not in headers:
+        return 3_600.0
+    return min(fresh_seconds(headers), 86_400.0)
 
 
 def link_targets(base_url: str, value: str | None) -> dict[str, str]:
@@ -86,3 +93,29 @@ def redirect_target(base_url: str, location: str | None) -> str | None:
         return urldefrag(urljoin(base_url, location.strip().replace(" ", "%20"))).url
     except ValueError:
         return None
+
+
+def fresh_seconds(headers: Mapping[str, str]) -> float:
+    """Return how long an answer stays fresh by what it says itself; 0 if it does not say.
+
+    ``max-age`` of Cache-Control, or else Expires less Date, less the Age that it has already (RFC 9111,
+    sections 4.2.1 and 4.2.3). Names are in lower case.
+    """
+    control = headers.get("cache-control", "")
+    if _NOT_KEPT.search(control):
+        return 0.0
+    if said := _FRESH_FOR.search(control):
+        lifetime = float(said[1])
+    else:
+        try:
+            lifetime = _http_date(headers.get("expires", "")) - _http_date(headers.get("date", ""))
+        except (ValueError, OverflowError):
+            return 0.0
+    age = _SECONDS.fullmatch(headers.get("age", ""))
+    return min(max(0.0, lifetime - (float(age[1]) if age else 0.0)), LONGEST_WAIT_SECONDS)
+
+
+def _http_date(value: str) -> float:
+    """Return unix seconds; ValueError or OverflowError if *value* is no date."""
+    moment = parsedate_to_datetime(value)
+    return (moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)).timestamp()

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 _JITTER = 0.2
 _MAX_DOUBLINGS = 30  # keeps the power small; the cap applies long before
 _SHORTEST_DELAY_SECONDS = 0.5
+_LONGEST_REST_SECONDS = 300.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,18 +88,22 @@ def polite_delay_seconds(state: HostState, settings: PolitenessSettings) -> floa
     return max(settings.min_delay_seconds, asked)
 
 
-def after_visit(
+def after_visit(  # noqa: PLR0913 - one by name
     state: HostState,
     status: FetchStatus,
     retry_after_seconds: float | None,
     now: float,
     settings: PolitenessSettings,
+    *,
+    requests: int = 1,
 ) -> HostState:
-    """Return a host's state after a request that ended at *now*."""
+    """Return a host's state after a request that ended at *now*, or several for one page in a row."""
     if status in NOT_SENT:
         return state
     failures = state.failures + 1 if status in HOST_TROUBLE else 0
-    wait = polite_delay_seconds(state, settings)
+    # Parts of a page are fetched in a row, as by a browser; the host then rests as long as after each.
+    wait = min(polite_delay_seconds(state, settings) * max(requests, 1), _LONGEST_REST_SECONDS)
+    wait = max(wait, polite_delay_seconds(state, settings))
     if retry_after_seconds:
         wait = max(wait, min(retry_after_seconds, settings.max_retry_after_seconds))
     # At the first failure the server's Retry-After is enough; repeated failures back off.

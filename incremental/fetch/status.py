@@ -38,6 +38,8 @@ class FetchStatus(StrEnum):
     BROKEN_RESPONSE = "broken_response"
     """Bad chunking, a wrong Content-Length, undecodable compression, a malformed header."""
     ROBOTS_DENIED = "robots_denied"
+    NO_LIST = "no_list"
+    """A hub's body holds no list: it is empty, no page, or a web page where a feed was looked for."""
     PARSE_TIMED_OUT = "parse_timed_out"
     """The body took longer to read than allowed."""
     PARSE_FAILED = "parse_failed"
@@ -57,6 +59,7 @@ _WORDS: dict[str, str] = {
     FetchStatus.FORBIDDEN_ADDRESS: "address not public",
     FetchStatus.INVALID_URL: "invalid address",
     FetchStatus.ROBOTS_DENIED: "denied by robots.txt",
+    FetchStatus.NO_LIST: "empty, or no list",
     FetchStatus.ROBOTS_UNREACHABLE: "robots.txt unreachable",
     FetchStatus.PARSE_TIMED_OUT: "took too long to read",
     FetchStatus.PARSE_FAILED: "could not be read",
@@ -70,19 +73,24 @@ def in_words(status: str) -> str:
 
 # We hold the current page.
 HAS_PAGE = frozenset({FetchStatus.FETCHED, FetchStatus.NOT_MODIFIED})
+# What was there, or might have been, is not.
+ENDED = frozenset({FetchStatus.GONE, FetchStatus.NO_LIST})
 # No failure of the site: pages end and move, and obeying a rule is nobody's fault.
-HARMLESS = HAS_PAGE | {FetchStatus.REDIRECTED, FetchStatus.GONE, FetchStatus.ROBOTS_DENIED}
+HARMLESS = HAS_PAGE | ENDED | {FetchStatus.REDIRECTED, FetchStatus.ROBOTS_DENIED}
 # The page exists, but not for us.
 UNREADABLE = frozenset({FetchStatus.ROBOTS_DENIED, FetchStatus.BLOCKED})
 # Retrying would end the same way: a hub that was only guessed is dropped.
-HOPELESS = UNREADABLE | {
-    FetchStatus.GONE,
-    FetchStatus.REDIRECTED,
-    FetchStatus.INVALID_URL,
-    FetchStatus.BAD_REDIRECT,
-    FetchStatus.TOO_MANY_REDIRECTS,
-    FetchStatus.FORBIDDEN_ADDRESS,
-}
+HOPELESS = (
+    UNREADABLE
+    | ENDED
+    | {
+        FetchStatus.REDIRECTED,
+        FetchStatus.INVALID_URL,
+        FetchStatus.BAD_REDIRECT,
+        FetchStatus.TOO_MANY_REDIRECTS,
+        FetchStatus.FORBIDDEN_ADDRESS,
+    }
+)
 # The whole host is in trouble, so it is backed off from; other failures concern the page alone.
 HOST_TROUBLE = frozenset(
     {

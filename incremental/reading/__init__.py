@@ -14,6 +14,14 @@ A process that takes too long, grows too large or crashes is killed and replaced
 
 from __future__ import annotations
 
-from incremental.reading.body import Body, Read, Reading, Unread, read_body, topic_text
+from incremental.reading.body import (
+    Body,
+    BodyRole,
+    Read,
+    Reading,
+    Unread,
+    read_body,
+    topic_text,
+)
 
-__all__ = ["Body", "Read", "Reading", "Unread", "read_body", "topic_text"]
+__all__ = ["Body", "BodyRole", "Read", "Reading", "Unread", "read_body", "topic_text"]

@@ -4,16 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from enum import StrEnum
 
 from classifier.topic.values import PageText
 from incremental.fetch.decoding import decode_body
 from incremental.fetch.headers import link_targets
 from incremental.fetch.status import FetchStatus
 from incremental.history.reading import read_text
+from incremental.hub_way import Listing
 from incremental.parse import Page, PageKind, parse
+from incremental.parse.behind import Behind, behind_json, behind_page, behind_script
 from incremental.parse.languages import language_of_page
+from incremental.parse.shell import MOST_LINKS
 from incremental.parse.topic_text import page_text
 from store.values import ReadText
+
+
+class BodyRole(StrEnum):
+    """What a body is to the page that is visited."""
+
+    PAGE = "page"
+    JSON = "json"
+    """What its scripts ask for."""
+    SCRIPT = "script"
+    """One of its scripts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +50,14 @@ class Body:
     """The text that topics judge."""
     describe: bool = False
     """The features of its content for the hub classifier."""
+    behind: bool = False
+    """What lies behind the page, if it is only a shell."""
+    role: BodyRole = BodyRole.PAGE
+    """A body that is no page belongs to the one at *url*."""
+    listing: Listing | None = None
+    """Where its list was found before."""
+    folders: tuple[str, ...] = ()
+    """Where the scripts of its page look for slugs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +71,8 @@ class Reading:
     """The text to be stored; None = not wanted."""
     features: tuple[float, ...] | None = None
     """``CONTENT_FEATURE_NAMES`` of the hub classifier; None = not wanted."""
+    behind: Behind | None = None
+    """What lies behind it; None = not wanted, or the page is no shell."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +90,8 @@ Read = Callable[[Body], Reading | Unread]
 
 def read_body(body: Body) -> Reading:
     """Read *body*. Never raises because of its content."""
+    if body.role is not BodyRole.PAGE:
+        return _read_part(body)
     page = parse(
         body.content,
         body.url,
@@ -84,7 +110,26 @@ def read_body(body: Body) -> Reading:
         text=_topic_text(body, page, read) if body.for_topics else None,
         read=read,
         features=_features(html) if body.describe else None,
+        behind=_behind(body, page) if body.behind else None,
     )
+
+
+def _read_part(body: Body) -> Reading:
+    """Read what belongs to a page: its links, if it has a list."""
+    text, _ = decode_body(body.content, body.content_type)
+    if body.role is BodyRole.SCRIPT:
+        return Reading(Page(body.url, PageKind.OTHER), behind=behind_script(text, body.url))
+    behind = behind_json(text, body.url, body.listing, body.folders)
+    return Reading(Page(body.url, PageKind.HTML, links=behind.links), behind=behind)
+
+
+def _behind(body: Body, page: Page) -> Behind | None:
+    # Few pages have so few links that a second reading is worth its time.
+    own = {link.url for link in page.links}
+    if page.kind is not PageKind.HTML or len(own) > MOST_LINKS or b"<script" not in body.content:
+        return None
+    text, _ = decode_body(body.content, body.content_type)
+    return behind_page(text, body.url, body.listing, body.folders)
 
 
 def _with_header_links(page: Page, body: Body) -> Page:

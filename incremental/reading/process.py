@@ -14,6 +14,7 @@ from pathlib import Path
 
 import msgspec
 
+from incremental.children import plain_environment
 from incremental.clock import SystemClock
 from incremental.fetch.status import FetchStatus
 from incremental.reading.body import Unread
@@ -26,9 +27,6 @@ _TICK_MS = 50
 _CHUNK_BYTES = 1_048_576
 _START_SECONDS = 60.0
 _MEGABYTE = 1_000_000
-# A reader needs none of the daemon's secrets (HUBWATCH_WEB_PASSWORD, PGPASSWORD, keys of services).
-_KEPT = ("PATH", "HOME", "LANG", "TZ", "TMPDIR", "VIRTUAL_ENV", "LD_LIBRARY_PATH")
-_KEPT_PREFIXES = ("LC_", "PYTHON")
 _monotonic = SystemClock().monotonic
 
 
@@ -64,7 +62,7 @@ class ReaderProcess:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             bufsize=0,
-            env={**_environment(), **threads, "PYTHONPATH": path},
+            env={**plain_environment(), **threads, "PYTHONPATH": path},
         )
         assert self._process.stdin is not None
         assert self._process.stdout is not None
@@ -193,14 +191,6 @@ class ReaderProcess:
 def _length(got: bytearray) -> int | None:
     """Return the bytes of the frame that *got* begins; None = too few to say."""
     return LENGTH.unpack_from(got)[0] + LENGTH.size if len(got) >= LENGTH.size else None
-
-
-def _environment() -> dict[str, str]:
-    return {
-        name: value
-        for name, value in os.environ.items()
-        if name in _KEPT or name.startswith(_KEPT_PREFIXES)
-    }
 
 
 def _too_slow(seconds: float) -> Unread:

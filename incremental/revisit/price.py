@@ -244,7 +244,7 @@ def pinged(hub: HubState, at: float) -> HubState:
 def _worth(hub: HubState) -> float:
     """Return w/c: share on topic times cost of vanishing links, over cost of a visit."""
     relevant = (hub.relevant + 1.0) / (hub.judged + 1.0)
-    return relevant * loss_factor(hub) / (1.0 - _CHEAP_304 * hub.unmodified)
+    return relevant * loss_factor(hub) / (hub.cost - _CHEAP_304 * hub.unmodified)
 
 
 def _hint_links(hub: HubState, site: SiteState) -> float:

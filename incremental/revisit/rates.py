@@ -48,6 +48,8 @@ _HUBS_SEEN = 64
 # Not zero, which means that the hub is not counted.
 _LEAST_WEIGHT = 1e-6
 _DATED_BASELINE_DAYS = 14.0
+# Visits over which their cost is averaged.
+_COST_VISITS = 5
 
 
 def count_visit(hub: HubState, visit: Visit, open_hours: float | None = None) -> HubState:
@@ -79,6 +81,7 @@ def count_visit(hub: HubState, visit: Visit, open_hours: float | None = None) ->
         shown=visit.shown or hub.shown,
         young=0 if visit.baseline else visit.novel + sum(visit.shared.values()),
         unmodified=hub.unmodified + (visit.not_modified - hub.unmodified) / min(hub.visits + 1, 20),
+        cost=visit.cost if visit.baseline else hub.cost + (visit.cost - hub.cost) / _COST_VISITS,
         hinted_at=0.0,
         hints=hub.hints + (hub.hinted_at > 0),
         hints_confirmed=hub.hints_confirmed + (hub.hinted_at > 0 and novel > 0),

@@ -42,13 +42,15 @@ class Visit:
     failed: bool = False
     """No answer, or none about the hub's links."""
     wait_seconds: float = 0.0
-    """Wait asked for by server or feed (Retry-After, Cache-Control, TTL)."""
+    """Wait asked for by server or feed (Retry-After; of feeds Cache-Control, Expires, TTL)."""
     published: tuple[float, ...] = ()
     """Publication times of the links shown (baseline) or novel, where the hub prints them."""
     shared: Mapping[str, int] = field(default_factory=dict)
     """Links new to this hub that another hub had shown first, counted by that hub's key."""
     vanished: int = 0
     """Links that this hub first showed at the last visit and no longer shows."""
+    cost: float = 1.0
+    """In requests: of the page and of what its scripts asked for, and the time of a browser."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +151,8 @@ class HubState(JsonState):
     """Change hints followed by a visit."""
     hints_confirmed: float = 0.0
     """Those after which the visit found something new."""
+    cost: float = 1.0
+    """Of a visit, in requests."""
     owed_at: float = 0.0
     """When a list that covers this hub, or the list page before it, overflowed; 0 = no visit is owed."""
 

@@ -11,6 +11,7 @@ from incremental.fetch.options import FetchSettings, SiteAccess
 from incremental.fetch.politeness import PolitenessSettings
 from incremental.revisit.allocation import FLOOR_SHARE, REFRESH_SHARE, VERIFICATION_SHARE
 from incremental.scope import Reach
+from incremental.settings.browser import BrowserSettings
 from incremental.settings.channels import ChannelSettings
 from incremental.settings.discovery import DiscoverySettings
 from incremental.settings.embeddings import EmbeddingSettings
@@ -32,6 +33,10 @@ class StoreSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Folder of the embedded database and the page cache, relative to the settings file."""
     database: str = ""
     """A ``postgresql://`` URL, or empty for SQLite in the folder."""
+    connections: Annotated[int, msgspec.Meta(ge=2, le=1_000)] = 16
+    """Connections to PostgreSQL at a time, of each process."""
+    statement_seconds: _NotNegative = 120
+    """Longest time of a statement on PostgreSQL; 0 = no limit."""
     cache: str = ""
     """Where cached bodies are, a URL such as ``s3://bucket/prefix`` (extra ``s3``); empty = the folder."""
     cache_quota_mb: _NotNegative = 2_000
@@ -254,6 +259,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     news: NewsSettings = msgspec.field(default_factory=NewsSettings)
     refresh: RefreshSettings = msgspec.field(default_factory=RefreshSettings)
     daemon: DaemonSettings = msgspec.field(default_factory=DaemonSettings)
+    browser: BrowserSettings = msgspec.field(default_factory=BrowserSettings)
     web: WebSettings = msgspec.field(default_factory=WebSettings)
     topics: TopicSettings = msgspec.field(default_factory=TopicSettings)
     embeddings: EmbeddingSettings = msgspec.field(default_factory=EmbeddingSettings)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from classifier.embedding.meaning import Meaning
-from classifier.topic.link_meaning import USUAL, LinkStanding, refined, standings
+from classifier.topic.link_meaning import LinkStanding, refined, standings
 from classifier.topic.link_order import LinkOrder
 from classifier.topic.model import TopicModel
 from classifier.topic.values import LinkContext, PageText, Relevance, Verdict
@@ -98,6 +98,6 @@ class ActiveTopic:
 
 def _like(standing: LinkStanding) -> tuple[tuple[str, float], ...]:
     """Return the example that raised a guess, with the cosine; () = none did."""
-    if not standing.example or standing.score <= USUAL:
+    if not standing.example or standing.score <= 0:
         return ()
     return ((standing.example, round(standing.cosine, 4)),)

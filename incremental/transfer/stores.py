@@ -15,11 +15,13 @@ from typing import TYPE_CHECKING
 
 from incremental.errors import InputError
 from incremental.pulse import STALE_SECONDS, read_report
+from incremental.sharing.joining import refuse_beside
 from incremental.storage import alone_in
 from store.addresses import without_password
 from store.backup import files_beside
 from store.copying import CopiedTable, Progress, check_unused, copy_store
-from store.database import is_server, open_database
+from store.daemons import Daemons
+from store.database import close, is_server, open_database
 from store.failures import of_file
 from store.home import DATABASE, SIDE_FILES, make_file, make_folder
 
@@ -53,7 +55,7 @@ def move_store(
 
     Raises:
         InputError: both are of one kind, *source* is no store, or a daemon is at work.
-        StoreError: see :func:`store.copying.copy_store`.
+        StoreError: daemons are at work on the server, or see :func:`store.copying.copy_store`.
     """
     if is_server(source) == is_server(target):
         way_out = "must be of the other kind: a folder to postgresql://..., or back"
@@ -72,6 +74,8 @@ def move_store(
         made = held.enter_context(_taken_back(new, is_folder=not is_server(target)))
         read = held.enter_context(_opened(source, old, make_new=False))
         write = held.enter_context(_opened(target, new, make_new=True))
+        for database, where in ((read, source), (write, target)):
+            refuse_beside(Daemons(database, where).keep_out())
         check_unused(write, target)
         files = 0 if new.resolve() == old.resolve() else _copy_files(old, new)
         tables = copy_store((read, source), (write, target), progress)
@@ -92,7 +96,7 @@ def _opened(place: str, folder: Path, *, make_new: bool) -> Iterator[Database]:
     try:
         yield database
     finally:
-        database.close()
+        close(database)
 
 
 @contextlib.contextmanager

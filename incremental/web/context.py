@@ -20,6 +20,7 @@ from incremental.web.hub_models import HubModels
 from incremental.web.language import Catalogue, read_catalogue
 from incremental.websub.callback import CallbackAnswer, CallbackRequest
 from store import Store
+from store.errors import StoreError
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ class Web:
     shared: Store
     """Opened once; use :meth:`store`, which has a connection per thread."""
     crawling: bool = True
-    """Whether a daemon runs in this process; if not, the pages say that nothing is fetched."""
+    """Whether a daemon runs in this process; if there is no other, the pages say that nothing is fetched."""
     receive: Callable[[CallbackRequest, float], CallbackAnswer] | None = None
     """Handles WebSub callbacks; None = no subscriptions."""
     health: Health | None = None
@@ -45,6 +46,15 @@ class Web:
         """Lend the store to the calling thread for one request."""
         with self.shared.in_this_thread() as store:
             yield store
+
+    def is_crawled(self) -> bool:
+        """Whether a daemon runs in this process, or others that share the store."""
+        if self.crawling or self.shared.file_id is not None:
+            return self.crawling
+        # The page that says that the store cannot be used must not need it.
+        with contextlib.suppress(StoreError), self.store() as store:
+            return bool(store.daemons.live())
+        return False
 
     @cached_property
     def background(self) -> Background:

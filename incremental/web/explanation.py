@@ -106,12 +106,29 @@ def _hub(site: Mapping[str, Any], words: Words) -> list[str]:
         if site["article"]
         else words("explain.hub", state=state, why=why)
     ]
+    parts += _read(site["reading"], words)
     if site["last_status"]:
         parts.append(words("explain.last", status=words.maybe("fetch", site["last_status"])))
     reason = words.sentence(site["visit_reason"])
     if site["next_visit_at"] >= NEVER:
         return [*parts, words("explain.no_visit", reason=reason)]
     return [*parts, words("explain.next", at=when(site["next_visit_at"]), reason=reason)]
+
+
+def _read(reading: Mapping[str, Any], words: Words) -> list[str]:
+    """Return how a hub is read; nothing before its first visit."""
+    kind, problem = reading["kind"], reading["problem"]
+    if not kind:
+        return []
+    facts = {
+        "source": reading["source"],
+        "n": reading["requests"],
+        "seconds": f"{reading['seconds']:g}",
+        "problem": words.maybe("browser", problem),
+    }
+    if kind == "browser_missing":
+        return [words("read.missing" if problem else "read.drawn_next", **facts)]
+    return [words(f"read.{problem or kind}", **facts)]
 
 
 def _classified(answer: Mapping[str, Any], words: Words) -> list[Line]:

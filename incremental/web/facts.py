@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from incremental.explain.embeddings import embedding_facts
-from incremental.explain.health import health_facts, quarantine_facts
+from incremental.explain.health import daemons_facts, health_facts, quarantine_facts
 from incremental.explain.page import budget_of
 from incremental.fetch.status import HARMLESS
 from incremental.revisit.state import SiteState
@@ -79,8 +79,9 @@ def status_facts(web: Web, store: Store) -> dict[str, Any]:
     ]
     return {
         "now": now,
-        "crawling": web.crawling,
+        "crawling": web.is_crawled(),
         "daemon": health_facts(web.health_report(), now),
+        "daemons": daemons_facts(store.daemons.all()),
         "quarantine": quarantine_facts(store),
         "hubs_due": queue.hubs,
         "verifications_due": queue.verifications,

@@ -19,6 +19,7 @@ from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
 
 from classifier.hub.errors import HubClassifierError
+from incremental.explain.health import daemons_facts
 from incremental.explain.page import budget_of
 from incremental.health import ProblemKind
 from incremental.web.context import Web
@@ -98,6 +99,7 @@ class _Gauges(Collector):
             yield from _queue(store, now)
             yield from _hosts(store, now)
             yield _quarantined(store)
+            yield from _daemons(store)
             yield from self._models(store)
 
     def _models(self, store: Store) -> Iterator[Metric]:
@@ -193,6 +195,24 @@ def _quarantined(store: Store) -> Metric:
     for kind in QuarantineKind:
         found.add_metric([kind], counts.get(kind, 0))
     return found
+
+
+def _daemons(store: Store) -> Iterator[Metric]:
+    """Yield those that share a PostgreSQL store."""
+    texts = {
+        "sites": ("hubwatch_daemon_sites", "Sites that a daemon visits."),
+        "heartbeat_seconds": (
+            "hubwatch_daemon_heartbeat_age_seconds",
+            "Since a daemon's last heartbeat, by the server's clock.",
+        ),
+        "is_leader": ("hubwatch_daemon_leader", "1 = it does what is done once for all."),
+    }
+    labels = ["daemon", "shard"]
+    gauges = {key: GaugeMetricFamily(*names, labels=labels) for key, names in texts.items()}
+    for one in daemons_facts(store.daemons.all()):
+        for key, gauge in gauges.items():
+            gauge.add_metric([one["name"], one["shard"] or ""], float(one[key]))
+    yield from gauges.values()
 
 
 def _hosts(store: Store, now: float) -> Iterator[Metric]:

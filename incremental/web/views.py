@@ -142,7 +142,7 @@ def page(
         "caller": getattr(request.state, "caller", None),
         "may_write": may_write(request),
         "form_token": form_token(cookie or fresh),
-        "crawling": web.crawling,
+        "crawling": web.is_crawled(),
         "logged_in": SESSION_COOKIE in cookies_of(request.headers),
     }
     html = environment().get_template(template).render(**common, **(values or {}))

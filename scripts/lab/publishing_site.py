@@ -168,10 +168,18 @@ class QuietServer(ThreadingHTTPServer):
 
 
 class ServedSite:
-    """A site served at *host*; a context manager. *delay_seconds* makes each answer wait."""
+    """A site served at *host*; a context manager. *delay_seconds* makes each answer wait.
+
+    *seen* is called with who asked, when the request came and when it was answered.
+    """
 
     def __init__(
-        self, site: PublishingSite, *, host: str = "127.0.0.1", delay_seconds: float = 0.0
+        self,
+        site: PublishingSite,
+        *,
+        host: str = "127.0.0.1",
+        delay_seconds: float = 0.0,
+        seen: Callable[[str, float, float], object] = lambda *_: None,
     ) -> None:
         self.site = site
         self.asked = Counter[str]()
@@ -183,12 +191,13 @@ class ServedSite:
             def do_GET(self) -> None:
                 path = urlsplit(self.path).path
                 served.asked[path] += 1
-                served.asked_at = time.time()
+                served.asked_at = began = time.time()
                 if delay_seconds:
                     time.sleep(delay_seconds)
                 found = site.answer(path)
                 kind, text = found or ("text/html", "<title>Not Found</title>")
                 body = text.encode()
+                seen(self.headers.get("User-Agent", ""), began, time.time())
                 with suppress(ConnectionError):
                     self.send_response(200 if found else 404)
                     self.send_header("Content-Type", f"{kind}; charset=utf-8")

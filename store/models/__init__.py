@@ -13,6 +13,7 @@ truncated and storable (:func:`store.texts.storable`). Ids are never reused.
       news: an announced page, in a narrow row for lists; page_text: its text;
       page_vector: its vector in a vector_space
       backfill 1 ─── n backfill_page: older pages that a list gained, one event
+      daemon 1 ─── n daemon_site n ─── 1 site: who of several daemons visits it
       page_watch 1 ─── n watched_page · n watched_change: pages watched for changes of their text
       topic 1 ─── n topic_example · n external_candidate · n page_topic (its score of a page)
 """
@@ -32,7 +33,7 @@ from store.models.crawl_tables import (
     Visit,
     VisitRequest,
 )
-from store.models.operation_tables import Quarantine
+from store.models.operation_tables import Daemon, DaemonSite, HostClaim, Quarantine
 from store.models.reader_tables import (
     AccessToken,
     Backfill,
@@ -65,20 +66,26 @@ from store.models.topic_tables import (
 from store.models.watch_tables import PageWatch, WatchedChange, WatchedPage
 
 ALL = tuple(Table.__subclasses__())
+OF_DAEMONS = (Daemon, DaemonSite, HostClaim)
+"""Who is at work at the moment: no part of what a store knows."""
 
 __all__ = [
     "ALL",
+    "OF_DAEMONS",
     "AccessToken",
     "Backfill",
     "BackfillPage",
     "Change",
     "Channel",
+    "Daemon",
+    "DaemonSite",
     "DiscoveryLink",
     "DiscoveryPage",
     "DiscoveryRound",
     "DiscoveryRun",
     "ExternalCandidate",
     "Host",
+    "HostClaim",
     "Housekeeping",
     "Hub",
     "Label",

@@ -161,6 +161,8 @@ class Hub(Table):
     next_url = TextField(null=True)
     revisit = TextField(default="{}")
     """JSON state of the revisit policy for the hub."""
+    way = TextField(default="")
+    """JSON: how the page is read (as it is, from JSON, in a browser); empty = not decided yet."""
 
     class Meta:
         indexes = ((("site_id", "due_at"), False),)

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
-from peewee import AutoField, DoubleField, IntegerField, TextField
+from peewee import (
+    AutoField,
+    BooleanField,
+    DoubleField,
+    ForeignKeyField,
+    IntegerField,
+    TextField,
+)
 
-from store.models.crawl_tables import Table
+from store.models.crawl_tables import Site, Table
 
 
 class Quarantine(Table):
@@ -29,3 +36,53 @@ class Quarantine(Table):
 
     class Meta:
         indexes = ((("kind", "key", "purpose"), True),)
+
+
+# The three below are of the daemons that share a PostgreSQL store, and empty in a SQLite file. Their times
+# are by the server's clock, since those of the machines may differ.
+
+
+class Daemon(Table):
+    """A daemon at work; its id is never given to another, so it tells an old holder from a new one."""
+
+    id = AutoField()
+    name = TextField()
+    """Host and process, for display."""
+    shard = IntegerField(null=True)
+    """1 to *shards*; NULL = automatic."""
+    shards = IntegerField(null=True)
+    version = TextField(default="")
+    """Of Hubwatch."""
+    joined_at = DoubleField()
+    beat_at = DoubleField()
+    """Of the last heartbeat."""
+    seen_at = DoubleField(default=0.0)
+    """Until when it knows who joined, and shares the hosts with them."""
+    lease_until = DoubleField()
+    """From then on any other daemon may remove it."""
+    is_leader = BooleanField(default=False)
+    """Whether it does what is done once for all."""
+
+    class Meta:
+        indexes = ((("shard", "shards"), True),)
+
+
+class DaemonSite(Table):
+    """A site, and the one daemon that may visit it."""
+
+    site = ForeignKeyField(Site, primary_key=True, on_delete="CASCADE")
+    daemon = ForeignKeyField(Daemon, on_delete="CASCADE")
+
+
+class HostClaim(Table):
+    """A host that one of several daemons is asking, or asked a moment ago."""
+
+    name = TextField(primary_key=True)
+    daemon = ForeignKeyField(Daemon, null=True, on_delete="SET NULL")
+    """NULL = no request is under way."""
+    free_at = DoubleField()
+    """The earliest time of the next request."""
+    next_daemon = IntegerField(null=True)
+    """Whose turn it is then: the first that was refused."""
+    next_until = DoubleField(default=0.0)
+    """Until when the turn is kept."""

@@ -25,6 +25,8 @@ from store.texts import storable
 from store.values import ArticleCandidate, HubNews, MonitoredArticle
 
 _GONE_AFTER = 3
+# Fetch statuses.
+_ENDED = ("gone", "no_list")
 _LISTED = (PageState.KNOWN, PageState.PENDING, PageState.MISSING, PageState.GONE)
 _ADDED = Change.kind == ChangeKind.ADDED
 _IS_ARTICLE = Hub.role == HubRole.ARTICLE
@@ -248,7 +250,7 @@ class SiteQueries(Repository):
                 new_pages=new,
                 productive_visits=productive,
                 chosen=score > 0,
-                gone=state == HubStatus.DROPPED or (failures >= _GONE_AFTER and status == "gone"),
+                gone=state == HubStatus.DROPPED or (failures >= _GONE_AFTER and status in _ENDED),
             )
             for page, watched, new, productive, score, state, failures, status in self._asked(
                 _MONITORED, site=site_id

@@ -65,6 +65,7 @@ def test_a_page_is_tried_and_what_it_would_have_needed_is_said(read: Run) -> Non
     (off,) = read("topic", "test", SOUPS[0], "--topic", "bridges", "--json").json["topics"]
     assert on["score"] >= 0.5 > off["score"]
     assert (on["verdict"], off["verdict"]) == ("relevant", "irrelevant")
+    assert on["standing"] >= on["threshold"] == off["threshold"] > off["standing"]
     assert on["terms"]
     assert off["needed"]
     table = read("topic", "test", SOUPS[0]).out

@@ -72,10 +72,10 @@ FAILURES: list[tuple[Content, str]] = [
     (redirect("http://localhost:8080/admin"), "redirected"),
     (redirect("http://[::1]/"), "forbidden_address"),
     (Reply(code=301), "bad_redirect"),
-    (b"", "gone"),
-    (b"   \n ", "gone"),
-    (b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 50, "gone"),
-    (b"%PDF-1.7\n" + b"\x00\xff" * 999, "gone"),
+    (b"", "no_list"),
+    (b"   \n ", "no_list"),
+    (b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 50, "no_list"),
+    (b"%PDF-1.7\n" + b"\x00\xff" * 999, "no_list"),
     (Reply(code=401), "blocked"),
     (Reply(code=403), "blocked"),
     (Reply(code=410), "gone"),
@@ -166,7 +166,7 @@ def test_what_parsers_dread_is_read_or_refused(tmp_path: Path, name: str, place:
     pages = {HOME: page("/a.html"), HOME + "robots.txt": robots} | {HOME + place: DREADED[name]}
     with watch(tmp_path, pages, settings=settings) as crawl:
         crawl.run(50 * MINUTE)
-        assert crawl.statuses(HOME + place)[0] in ("fetched", "gone")
+        assert crawl.statuses(HOME + place)[0] in ("fetched", "no_list")
         assert crawl.statuses(HOME)
         assert crawl.new() == []
 

@@ -44,6 +44,28 @@ def look(
     return seen, web.urls()
 
 
+def test_a_page_that_scripts_draw_is_called_one(tmp_path: Path) -> None:
+    shell = '<title>News</title><div id="root"></div><script src="/main.js"></script>'
+    seen, asked = look(tmp_path, {SEED: shell})
+    assert seen.is_shell
+    assert seen.problem == ""
+    assert asked == [SEED]
+
+
+def test_a_list_in_the_data_of_a_page_is_counted(tmp_path: Path) -> None:
+    rows = ", ".join(
+        f'{{"url": "/{n}.html", "title": "Headline {n}", "date": "2024-05-{n}"}}'
+        for n in range(10, 20)
+    )
+    shell = (
+        '<div id="__next"></div><script src="/main.js"></script>'
+        f'<script id="__NEXT_DATA__" type="application/json">{{"rows": [{rows}]}}</script>'
+    )
+    seen, _ = look(tmp_path, {SEED: shell})
+    assert (seen.links, seen.is_shell) == (10, False)
+    assert seen.new_pages_per_day is not None
+
+
 def test_a_site_shows_its_title_feed_lists_and_rate(tmp_path: Path) -> None:
     days = [(f"/{n}.html", formatdate(START - n * DAY, usegmt=True)) for n in range(1, 11)]
     home = page(

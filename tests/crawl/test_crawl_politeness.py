@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from concurrent.futures import Executor, Future
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from fake_web import (
     FakeWeb,
     Reply,
     Watch,
+    feed,
     gaps,
     page,
     redirect,
@@ -244,6 +246,26 @@ def test_retry_after_is_kept(tmp_path: Path) -> None:
         assert not [at for at in asked if refused < at < until]
         assert [at for at in asked if at > until]
         assert "rate_limited" in crawl.statuses(HOME)
+
+
+def test_a_feed_is_not_asked_for_while_it_is_fresh_by_its_own_word(tmp_path: Path) -> None:
+    """Of a list that says the same, that is said for browsers."""
+    long = {"Cache-Control": "max-age=32400"}
+
+    def shortest(headers: dict[str, str]) -> dict[str, float]:
+        def hourly(now: float) -> Reply:
+            return replace(feed((HOME + f"{int(now // HOUR)}.html", "")), headers=headers)
+
+        pages: dict[str, Any] = {HOME: lambda now: Reply(busy_site(now).encode(), headers=headers)}
+        pages[HOME + "feed"] = hourly
+        with watch(tmp_path / str(len(headers)), pages, settings=SPARING) as crawl:
+            crawl.run(3 * DAY)
+            asked = {u: [a.at for a in crawl.web.asked if a.url == u] for u in pages}
+        return {url: min(gaps(times)) for url, times in asked.items()}
+
+    plain, fresh = shortest({}), shortest(long)
+    assert plain[HOME + "feed"] < 9 * HOUR <= fresh[HOME + "feed"]
+    assert fresh[HOME] < 9 * HOUR
 
 
 def test_a_host_that_says_429_is_left_alone_longer_each_time(tmp_path: Path) -> None:

@@ -7,10 +7,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
-from fake_web import DAY, HOUR, MINUTE, START, Reply, feed, page, redirect, sitemap, watch
+from fake_web import DAY, HOUR, MINUTE, SPARING, START, Reply, feed, page, redirect, sitemap, watch
+from requests.structures import CaseInsensitiveDict
 from stories import announced_pages
 
+from incremental.settings import SiteSettings
 from store.answers import NewQuery
 
 HOME = "https://news.example/"
@@ -79,6 +82,28 @@ def test_one_page_under_many_addresses_is_announced_once(tmp_path: Path) -> None
     versions += [(START + (n + 1) * DAY, page("/z.html", link)) for n, link in enumerate(same)]
     with watch(tmp_path, {HOME: versions}) as crawl:
         assert crawl.run(7 * DAY).new() == ["/a.html"]
+
+
+@pytest.mark.parametrize(
+    "other", [page(head='<link rel="canonical" href="/a.html">'), redirect("/a.html")]
+)
+def test_another_address_of_a_page_that_was_announced_is_no_second_one(
+    tmp_path: Path, other: Any
+) -> None:
+    """It names the page as its canonical one, or redirects to it."""
+    pages: dict[str, Any] = {
+        HOME: [
+            (0, page("/z.html")),
+            (START + DAY, page("/a.html", "/z.html")),
+            (START + 3 * DAY, page("/copies/1.html", "/a.html", "/z.html")),
+        ],
+        HOME + "a.html": page(title="A"),
+        HOME + "copies/1.html": other,
+    }
+    with watch(tmp_path, pages) as crawl:
+        assert crawl.run(6 * DAY).new() == ["/a.html"]
+        (row,) = crawl.store.read.find_page(HOME + "copies/1.html", "")
+        assert (row["state"], row["rule"]) == ("moved", "same_page")
 
 
 def test_a_new_section_is_a_hub_and_no_news_but_what_stands_in_it_is(tmp_path: Path) -> None:
@@ -224,6 +249,26 @@ def test_a_seed_without_www_that_redirects_to_www_is_one_site(tmp_path: Path) ->
     }
     with watch(tmp_path, pages) as crawl:
         assert crawl.run(3 * DAY).new() == ["/b.html"]
+
+
+def test_a_site_gets_what_the_settings_have_for_it_and_no_other_does(tmp_path: Path) -> None:
+    """Cookies, headers and the password, in each request but that for robots.txt."""
+    other = "https://other.example/"
+    own = SiteSettings(
+        HOME, cookies={"id": "7"}, headers={"X-Key": "k"}, username="u", password="p"
+    )
+    settings = msgspec.structs.replace(SPARING, site=(own,))
+    pages = {url: page(url + "a.html") for url in (HOME, other)}
+    with watch(tmp_path, pages, HOME, other, settings=settings) as crawl:
+        crawl.run(DAY)
+    seen = {
+        asked.url: (headers.get("Cookie"), headers.get("X-Key"), headers.get("Authorization"))
+        for asked in crawl.web.asked
+        for headers in (CaseInsensitiveDict(asked.headers),)
+    }
+    assert seen[HOME] == ("id=7", "k", "Basic dTpw")
+    assert {seen[url] for url in seen if not url.startswith(HOME)} == {(None, None, None)}
+    assert seen[HOME + "robots.txt"] == (None, None, None)
 
 
 # --- overflows, URL migrations, path aliases ----------------------------------------------------------------

@@ -25,7 +25,7 @@ from incremental.decide.hubs import HubCounts, HubLimits, choose_hubs, score_tar
 from incremental.decide.rules import Rule
 from incremental.decide.sections import Section
 from incremental.decide.verification import PageFacts, decide_verification
-from incremental.fetch.status import FetchStatus, Response
+from incremental.fetch.status import ENDED, FetchStatus, Response
 from incremental.parse import Link, Page, PageKind
 from incremental.visit import Outcome, Purpose
 from store.enums import PageState
@@ -58,10 +58,17 @@ FAILURES = [s for s in FetchStatus if s.value not in ("fetched", "not_modified")
 GONE, TIMED_OUT = FetchStatus.GONE, FetchStatus.TIMED_OUT
 
 
-def test_a_hub_is_gone_after_three_failures_of_which_the_last_says_so() -> None:
-    row, changes = after(hub(), GONE, GONE, GONE, GONE)
+@pytest.mark.parametrize("status", sorted(ENDED))
+def test_a_hub_is_gone_after_three_failures_of_which_the_last_says_so(status: FetchStatus) -> None:
+    row, changes = after(hub(), status, status, status, status)
     assert changes == [None, None, "gone", None]
-    assert (row.state, row.failures, row.last_status) == ("dormant", 4, "gone")
+    assert (row.state, row.failures, row.last_status) == ("dormant", 4, status.value)
+
+
+def test_an_empty_list_has_its_own_class_and_says_so() -> None:
+    empty = Page(HOME, PageKind.OTHER, problem="the body is empty")
+    record = visit_hub(outcome(page=empty), hub()).record
+    assert (record.status, record.detail) == ("no_list", "the body is empty")
 
 
 def test_a_hub_that_is_gone_after_time_outs_is_reported_as_gone_too() -> None:
@@ -69,7 +76,7 @@ def test_a_hub_that_is_gone_after_time_outs_is_reported_as_gone_too() -> None:
     assert changes == [None, None, None, "gone", None]
 
 
-@pytest.mark.parametrize("status", [s for s in FAILURES if s is not FetchStatus.GONE])
+@pytest.mark.parametrize("status", [s for s in FAILURES if s not in ENDED])
 def test_no_other_failure_makes_a_known_hub_gone(status: FetchStatus) -> None:
     row, changes = after(hub(), status, status, status, status)
     assert changes == [None] * 4
@@ -79,7 +86,7 @@ def test_no_other_failure_makes_a_known_hub_gone(status: FetchStatus) -> None:
 @pytest.mark.parametrize("status", FAILURES)
 def test_what_never_was_there_is_dead_unless_it_may_come(status: FetchStatus) -> None:
     """A usual place that answers 404 is never asked again; one that times out is."""
-    hopeless = {"gone", "blocked", "invalid_url", "bad_redirect", "forbidden_address"}
+    hopeless = {"gone", "no_list", "blocked", "invalid_url", "bad_redirect", "forbidden_address"}
     hopeless |= {"robots_denied", "too_many_redirects", "redirected"}
     decision = visit_hub(outcome(status), unread_hub(role="probe"))
     assert decision.gone == (status.value in hopeless)
@@ -130,6 +137,30 @@ def test_validators_are_those_of_the_last_answer() -> None:
     fresh = outcome(page=html(), body_md5="0" * 32, headers={"last-modified": "x"})
     fields = read_hub(fresh, view(hub(), target("a"))).record.hub_fields
     assert (fields["etag"], fields["last_modified"], fields["body_md5"]) == (None, "x", "0" * 32)
+
+
+@pytest.mark.parametrize(
+    ("status", "kind", "wait"),
+    [
+        (FetchStatus.FETCHED, "feed", 2 * HOUR),
+        (FetchStatus.NOT_MODIFIED, "feed", 2 * HOUR),
+        (FetchStatus.FETCHED, "html", 0),
+        (FetchStatus.NOT_MODIFIED, "html", 0),
+        # How long an error may be kept says nothing of the feed.
+        (FetchStatus.GONE, "feed", 0),
+    ],
+)
+def test_what_the_headers_say_of_freshness_counts_for_feeds(
+    status: FetchStatus, kind: str, wait: float
+) -> None:
+    page = replace(html(), kind=PageKind(kind)) if status is FetchStatus.FETCHED else None
+    answer = outcome(status, page=page, headers={"cache-control": "max-age=7200"})
+    assert brought(visit_hub(answer, hub(kind=kind))).wait_seconds == wait
+
+
+def test_a_feed_says_in_its_headers_to_wait_a_day_at_most() -> None:
+    answer = outcome(FetchStatus.NOT_MODIFIED, headers={"cache-control": "max-age=31536000"})
+    assert brought(visit_hub(answer, hub(kind="feed"))).wait_seconds == DAY
 
 
 def test_unproductive_visits_are_counted_until_something_new_comes() -> None:

@@ -77,7 +77,7 @@ def candidate(number: int, text: str, evidence: float) -> Candidate:
 def test_of_equal_evidence_what_means_the_same_is_read_first(
     subjects: tuple[Subjects, PageEmbedder],
 ) -> None:
-    model, pages = subjects
+    _, pages = subjects
     found = [
         candidate(1, "How to cook onion soup well", 1.0),
         candidate(2, "Nothing of either kind here", 1.0),

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from incremental.fetch.headers import (
     LONGEST_WAIT_SECONDS,
     cookies_set,
+    fresh_seconds,
     redirect_target,
     retry_after_seconds,
 )
@@ -44,6 +45,43 @@ def test_retry_after_is_seconds_or_a_date(value: str | None, seconds: float | No
 def test_no_retry_after_fails_or_reaches_into_the_past(value: str) -> None:
     wait = retry_after_seconds(value, NOW)
     assert wait is None or 0 <= wait <= LONGEST_WAIT_SECONDS
+
+
+_SOON = {"expires": formatdate(NOW + 90, usegmt=True), "date": formatdate(NOW, usegmt=True)}
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({}, 0),
+        ({"cache-control": "public, MAX-AGE=600"}, 600),
+        ({"cache-control": 'max-age="600"'}, 600),
+        ({"cache-control": "max-age=600", "age": "250"}, 350),
+        ({"cache-control": "max-age=600", "age": "700"}, 0),
+        ({"cache-control": "max-age=600", **_SOON}, 600),
+        ({"cache-control": "public", **_SOON}, 90),
+        (_SOON | {"age": "30"}, 60),
+        ({"expires": _SOON["expires"]}, 0),
+        ({"expires": "0", "date": _SOON["date"]}, 0),
+        ({"expires": _SOON["date"], "date": _SOON["expires"]}, 0),
+        # For caches that others share, and for none.
+        ({"cache-control": "s-maxage=600"}, 0),
+        ({"cache-control": "no-cache, max-age=600"}, 0),
+        ({"cache-control": "no-store", **_SOON}, 0),
+        ({"cache-control": "max-age=-1"}, 0),
+        ({"cache-control": "max-age=" + "9" * 12}, LONGEST_WAIT_SECONDS),
+        ({"cache-control": "max-age=" + "9" * 400}, 0),
+    ],
+)
+def test_an_answer_is_fresh_for_as_long_as_it_says(headers: dict[str, str], seconds: float) -> None:
+    assert fresh_seconds(headers) == seconds
+
+
+@given(
+    st.dictionaries(st.sampled_from(["cache-control", "expires", "date", "age"]), st.text()),
+)
+def test_no_headers_make_freshness_fail_or_endless(headers: dict[str, str]) -> None:
+    assert 0 <= fresh_seconds(headers) <= LONGEST_WAIT_SECONDS
 
 
 def test_cookies_are_read_without_their_attributes() -> None:

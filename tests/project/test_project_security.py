@@ -13,7 +13,9 @@ from packaging.utils import canonicalize_name
 from incremental.fetch import options
 from incremental.parse import ParseLimits
 from incremental.reading import frames
+from incremental.rendering import frames as rendering
 from incremental.settings import DaemonSettings
+from incremental.settings.browser import BrowserSettings
 from incremental.transfer import jobs, lists, watches
 from incremental.web import access, connections, guard, throttle
 from store import backup
@@ -22,8 +24,20 @@ ROOT = Path(__file__).parents[2]
 ROW = re.compile(r"^\| [^|]+ \| ([\d,]+)[^|]* \| `(?:fetch\.)?(\w+)` \|$", re.MULTILINE)
 LOCKED = re.compile(r"^([A-Za-z0-9._-]+(?:\[[^]]*\])?)==([^\s;\\]+)", re.MULTILINE)
 HOLDERS = (
-    *(options.FetchSettings(), ParseLimits(), DaemonSettings()),
-    *(frames, options, jobs, lists, watches, backup, connections, guard, throttle, access),
+    *(options.FetchSettings(), ParseLimits(), DaemonSettings(), BrowserSettings()),
+    *(
+        frames,
+        rendering,
+        options,
+        jobs,
+        lists,
+        watches,
+        backup,
+        connections,
+        guard,
+        throttle,
+        access,
+    ),
 )
 
 
@@ -47,10 +61,21 @@ def test_a_limit_is_that_of_the_code(name: str, figure: int) -> None:
 @pytest.mark.parametrize(
     ("lock", "extras"),
     [
-        ("run", ["web", "notify", "postgres", "semantic", "embeddings", "mcp", "s3"]),
+        ("run", ["web", "notify", "postgres", "semantic", "embeddings", "mcp", "s3", "browser"]),
         (
             "test",
-            ["web", "notify", "postgres", "semantic", "embeddings", "mcp", "s3", "test", "bench"],
+            [
+                "web",
+                "notify",
+                "postgres",
+                "semantic",
+                "embeddings",
+                "mcp",
+                "s3",
+                "browser",
+                "test",
+                "bench",
+            ],
         ),
     ],
 )

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import msgspec
 import pytest
+from browser_tab import Tab
 from fake_web import page as html_page
 from local_site import LocalSite
 from web_served import Served, post
@@ -11,6 +14,7 @@ from web_served import Served, post
 from incremental.fetch.options import FetchSettings
 from incremental.scope import read_scope
 from incremental.web.background import Background
+from incremental.web.server import served as serving
 
 FEED = '<link rel="alternate" type="application/rss+xml" href="/feed.xml">'
 
@@ -66,3 +70,41 @@ def test_a_seed_below_the_home_page_asks_how_far_to_go(at_once: Served) -> None:
     assert [pattern.endswith("/press/*") for pattern in scope.include] == [True]
     again = at_once.client().get(f"/sites/{row.id}/found").text
     assert "Only below it" not in again
+
+
+OPML = """<opml version="2.0"><body>
+<outline text="Press"><outline type="rss" text="Bridge Post" xmlUrl="https://feeds.example/bridge.xml"
+ htmlUrl="https://bridge.example/"/></outline></body></opml>"""
+
+
+def test_a_list_is_tried_and_then_imported_in_the_page(empty: Served) -> None:
+    client = empty.client()
+    tried = post(client, "/import", content=OPML, dry_run="1").text
+    assert "This would be imported" in tried
+    assert "bridge.xml" in tried
+    assert not empty.store.read.sites()
+    taken = post(client, "/import", content=OPML, dry_run="").text
+    assert "Imported" in taken
+    assert [site.seed_url for site in empty.store.read.sites()] == ["https://bridge.example/"]
+    again = post(empty.client(Accept_Language="zh"), "/import", content=OPML, dry_run="").text
+    assert "已在监测" in again
+
+
+def test_a_damaged_list_is_refused_and_stays_in_the_field(empty: Served) -> None:
+    answer = post(empty.client(), "/import", content="<opml><body><outline", dry_run="")
+    assert answer.status_code == 200
+    assert 'class="problem"' in answer.text
+    assert not empty.store.read.sites()
+
+
+def test_a_file_is_read_by_the_page(empty: Served, tab: Tab, tmp_path: Path) -> None:
+    pytest.importorskip("playwright", reason="playwright is not installed")
+    file = tmp_path / "feeds.opml"
+    file.write_text(OPML, encoding="utf-8")
+    with serving(empty.with_settings(port=0).web) as url:
+        tab.page.goto(url + "add")
+        tab.page.get_by_text("Import a list of another program").click()
+        tab.page.get_by_label("File").set_input_files(file)
+        tab.page.get_by_role("button", name="Import", exact=True).click()
+        tab.page.get_by_role("heading", name="Imported").wait_for()
+    assert len(empty.store.read.sites()) == 1

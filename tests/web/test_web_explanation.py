@@ -74,7 +74,9 @@ def test_the_story_of_an_announced_page_is_told(full: Served) -> None:
 def test_a_hub_has_its_next_visit_and_a_stranger_none(full: Served) -> None:
     hub = said(full, HOME, "en")["news.example"]
     assert re.search(
-        r"It is a hub \(active\): given by you\. Last visit: .*\. Next visit on 20", hub
+        r"It is a hub \(active\): given by you\. It is read as the server sends it\. Last visit: .*\. "
+        r"Next visit on 20",
+        hub,
     )
     other = said(full, URLS["outside"], "en")
     assert other["news.example"].endswith("No hub has shown this page so far.")

@@ -10,7 +10,7 @@ from incremental.web.language import read_catalogue
 from incremental.web.routes.forms import tone
 
 
-@pytest.mark.parametrize("status", ["gone", "robots_denied"])
+@pytest.mark.parametrize("status", ["gone", "no_list", "robots_denied"])
 def test_a_page_that_ended_and_a_rule_that_was_kept_are_no_failures(status: str) -> None:
     """The status page counted both as failed visits, while the command line and a site's page did not."""
     assert status in HARMLESS

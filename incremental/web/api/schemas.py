@@ -148,6 +148,22 @@ class DaemonHealth(ResponseSchema):
     jobs: list[JobHealth]
 
 
+class DaemonPlace(ResponseSchema):
+    """A daemon among those that share the store."""
+
+    name: str
+    shard: str | None
+    """``2/8``; None = automatic."""
+    sites: int
+    heartbeat_seconds: float
+    """Since its last heartbeat, by the server's clock."""
+    lives: bool
+    """False = its sites are about to be taken over."""
+    is_leader: bool
+    """Whether it does what is done once for all: messages, housekeeping, training."""
+    version: str
+
+
 class QuarantineEntry(ResponseSchema):
     """A page, site, topic or job that met a bug and is tried again later."""
 
@@ -182,9 +198,11 @@ class Status(ResponseSchema):
 
     now: Moment
     crawling: bool
-    """Whether this process also crawls."""
+    """Whether this process also crawls, or others that share the store."""
     daemon: DaemonHealth | None
     """None = no daemon has reported."""
+    daemons: list[DaemonPlace]
+    """Those that share a PostgreSQL store; empty for SQLite."""
     quarantine: list[QuarantineEntry]
     hubs_due: int
     verifications_due: int
@@ -269,6 +287,10 @@ class Hub(ResponseSchema):
     candidate: bool
     """Only looks like a hub: never read."""
     found_because: str
+    read: str
+    """From where its links come: plain, embedded, json, rendered, browser_missing."""
+    cost_requests: float
+    """Of a visit, with the time of a browser."""
     visits: int
     new_pages: int
     failures: int

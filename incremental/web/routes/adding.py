@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Form, Request
@@ -14,6 +15,8 @@ from incremental.scope import Reach, read_scope
 from incremental.seeds import SeedTerms, add_seed, everything_below, folder_of
 from incremental.site_editing import SiteEdit, edit_site
 from incremental.tagging import checked_tags, parted
+from incremental.transfer.adding import add_all
+from incremental.transfer.lists import read_list
 from incremental.web.api.schemas import RowId
 from incremental.web.context import Web, web_of
 from incremental.web.long_work import begin_looks, look_of
@@ -88,8 +91,54 @@ def _terms(reach: Reach, requests: str, include: str, exclude: str) -> SeedTerms
     )
 
 
-def _add(request: Request, added: list[SiteRow], problems: list[str], again: str) -> Response:
+@router.post("/import")
+def import_list(
+    request: Request,
+    content: Annotated[str, Form(max_length=1_900_000)],
+    dry_run: Annotated[str, Form(max_length=1)] = "",
+) -> Response:
+    """Watch the sites of another program's list, or only say what would be taken."""
+    web = web_of(request)
+    try:
+        found = read_list(content.encode("utf-8", "replace"), "auto")
+        with web.store() as store:
+            added = add_all(
+                store,
+                found.wanted,
+                now=web.now(),
+                fetch=web.settings.fetch,
+                dry_run=bool(dry_run),
+            )
+    except InputError as error:
+        problem = problem_of(request, error)
+        return _add(request, [], [], "", import_problem=problem, import_again=content)
+    imported = {
+        "dry_run": bool(dry_run),
+        "sites": added.sites,
+        "feeds": added.feeds,
+        "known": added.known,
+        "problems": [*found.problems, *added.problems],
+        "skipped": found.skipped,
+        "entries": added.entries,
+    }
+    again = content if dry_run else ""
+    return _add(request, [], [], "", imported=imported, import_again=again)
+
+
+def _add(  # noqa: PLR0913 - what the two forms show
+    request: Request,
+    added: list[SiteRow],
+    problems: list[str],
+    again: str,
+    *,
+    imported: Mapping[str, Any] | None = None,
+    import_problem: str = "",
+    import_again: str = "",
+) -> Response:
     values = {
+        "imported": imported,
+        "import_problem": import_problem,
+        "import_again": import_again,
         "added": added,
         "problems": problems,
         "again": again,

@@ -74,6 +74,13 @@
     if (event.target.closest && event.target.closest("[data-open=keys]")) help();
   });
 
+  // A file is read here, and sent as text.
+  document.addEventListener("change", (event) => {
+    const into = event.target.dataset && event.target.dataset.into;
+    const file = into && event.target.files[0];
+    if (file) file.text().then((text) => { document.getElementById(into).value = text; });
+  });
+
   // A choice in a filter acts at once.
   document.addEventListener("change", (event) => {
     if (event.target.matches(".filters select")) event.target.form.requestSubmit();

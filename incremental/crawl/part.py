@@ -1,0 +1,43 @@
+"""What a crawler needs to know of its share of the work; alone it has all."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+
+class Part(Protocol):
+    """A share of the sites, which may change between two steps of the crawler."""
+
+    @property
+    def is_leader(self) -> bool:
+        """Whether what belongs to no site is done here."""
+
+    def has(self, site_id: int) -> bool:
+        """Whether visits of a site may begin here."""
+
+    def gives_up(self, site_id: int) -> bool:
+        """Whether a site was this part's, and is only kept until its visit has ended."""
+
+
+class Whole:
+    """Everything: there is one daemon."""
+
+    is_leader = True
+
+    def has(self, _site_id: int) -> bool:
+        """Return True."""
+        return True
+
+    def gives_up(self, _site_id: int) -> bool:
+        """Return False."""
+        return False
+
+
+class Turns(Protocol):
+    """One daemon at a time asks a host."""
+
+    def take(self, host: str, delay_seconds: float, now: float) -> float:
+        """Take a host for one request; return 0, or how many seconds to wait."""
+
+    def free(self, host: str, until: float) -> None:
+        """Give a host back, which may be asked again from *until* on."""

@@ -1,0 +1,94 @@
+"""What passes between the daemon and the process that drives a browser: a length, then MessagePack.
+
+Both sides decode into typed values; nothing that arrives is ever run.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Mapping
+
+import msgspec
+
+LENGTH = struct.Struct(">I")
+MAX_BYTES_OF_MESSAGE = 64_000_000
+
+
+class Order(msgspec.Struct, tag=True, frozen=True):
+    """Draw this page."""
+
+    url: str
+    seconds: float
+    """For the page as a whole; then what is there is taken."""
+    agent: str
+    """The User-Agent that scripts see."""
+
+
+class Wanted(msgspec.Struct, tag=True, frozen=True):
+    """A request of the page."""
+
+    number: int
+    url: str
+    kind: str
+    """Playwright's resource type: document, script, xhr, fetch, image, ..."""
+    method: str = "GET"
+    main: bool = True
+    """Of the page's own frame."""
+    accept: str = ""
+    content_type: str = ""
+    post: bytes | None = None
+
+
+class Answer(msgspec.Struct, tag=True, frozen=True):
+    """The answer to a request."""
+
+    number: int
+    code: int = 0
+    """0 = refused."""
+    headers: Mapping[str, str] = {}
+    body: bytes = b""
+
+
+class Drawn(msgspec.Struct, tag=True, frozen=True):
+    """What came of an order."""
+
+    html: bytes = b""
+    url: str = ""
+    problem: str = ""
+    """Why there is no document."""
+    too_slow: bool = False
+
+
+class Ready(msgspec.Struct, tag=True, frozen=True):
+    """The browser runs, or could not be started."""
+
+    problem: str = ""
+    version: str = ""
+
+
+ToWorker = Order | Answer
+FromWorker = Wanted | Drawn | Ready
+
+_encoder = msgspec.msgpack.Encoder()
+_to_worker: msgspec.msgpack.Decoder[ToWorker] = msgspec.msgpack.Decoder(ToWorker)
+_from_worker: msgspec.msgpack.Decoder[FromWorker] = msgspec.msgpack.Decoder(FromWorker)
+
+
+def frame(value: ToWorker | FromWorker) -> bytes:
+    """Return *value* as bytes, with its length in front."""
+    content = _encoder.encode(value)
+    return LENGTH.pack(len(content)) + content
+
+
+def to_worker(content: bytes) -> ToWorker:
+    """Return what the daemon sent."""
+    return _to_worker.decode(content)
+
+
+def from_worker(content: bytes) -> FromWorker:
+    """Return what the driving process sent.
+
+    Raises:
+        msgspec.DecodeError: it is nothing of these.
+    """
+    return _from_worker.decode(content)

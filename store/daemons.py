@@ -1,0 +1,308 @@
+"""Daemons that share a PostgreSQL store: who is at work, whose each site is, which host is being asked.
+
+::
+
+    join ──> row in daemon ──beat, every few seconds──> lease goes on
+               │                        lease over ──> anybody may remove the row, and with it
+               └ daemon_site: its sites, host_claim: its requests          all that it held
+
+What a daemon holds refers to its row, whose id is never used again. So one that was removed can take nothing
+any more, and its transactions fail (:class:`~store.postgres.ServerDatabase`). All times are the server's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from peewee import IntegrityError
+
+from store.database import is_sqlite, writing
+from store.errors import StoreFencedError, StoreLockedError
+from store.failures import storage_errors
+from store.repository import Repository
+
+# Written $now in statements.
+_NOW: Final = "extract(epoch FROM clock_timestamp())::float8"
+# Advisory locks: one daemon at a time changes who is at work; nobody joins while a store is copied.
+_REGISTER_LOCK: Final = 0x48554258
+_COPY_LOCK: Final = 0x48554259
+# A host that another daemon is asking right now is asked about again after this long.
+BUSY_SECONDS: Final = 1.0
+_LEAST_SECONDS: Final = 0.01
+# How long a turn is kept for whoever was refused.
+_TURN_SECONDS: Final = 5.0
+# Claims are forgotten this long after their host was free again.
+_KEPT_SECONDS: Final = 3_600
+
+_TAKE_HOST: Final = """
+WITH freed AS (
+    UPDATE host_claim c SET daemon_id = NULL, free_at = $now + f.wait
+    FROM unnest(%(names)s::text[], %(waits)s::float8[]) AS f(name, wait)
+    WHERE c.name = f.name AND c.daemon_id = %(me)s AND c.name <> %(host)s
+), taken AS (
+    INSERT INTO host_claim AS h (name, daemon_id, free_at, next_until)
+    VALUES (%(host)s, %(me)s, $now + %(delay)s, 0)
+    ON CONFLICT (name) DO UPDATE
+    SET daemon_id = EXCLUDED.daemon_id, free_at = EXCLUDED.free_at, next_daemon = NULL
+    WHERE (h.daemon_id = %(me)s OR (h.daemon_id IS NULL AND h.free_at <= $now))
+    AND (h.next_daemon IS NULL OR h.next_daemon = %(me)s OR h.next_until < $now)
+    RETURNING 1
+), waits AS (
+    UPDATE host_claim SET
+        daemon_id = nullif(daemon_id, %(me)s),
+        free_at = CASE WHEN daemon_id = %(me)s THEN $now ELSE free_at END,
+        next_daemon = CASE
+            WHEN next_daemon IS NULL OR next_until < $now THEN %(me)s ELSE next_daemon END,
+        next_until = CASE
+            WHEN next_daemon IS NULL OR next_until < $now OR next_daemon = %(me)s
+            THEN greatest(free_at, $now) + %(keep)s ELSE next_until END
+    WHERE name = %(host)s AND NOT EXISTS (SELECT 1 FROM taken)
+    RETURNING free_at - $now AS wait, daemon_id IS NULL AND next_daemon = %(me)s AS is_next
+) SELECT (SELECT count(*) FROM taken), (SELECT wait FROM waits), (SELECT is_next FROM waits)
+""".replace("$now", _NOW)
+
+
+@dataclass(frozen=True, slots=True)
+class DaemonRow:
+    """A daemon at work. Ages are in seconds, by the server's clock."""
+
+    id: int
+    name: str
+    shard: int | None
+    """None = automatic."""
+    shards: int | None
+    version: str
+    joined_at: float
+    seen_at: float
+    beat_at: float
+    beat_age: float
+    """Since the last heartbeat."""
+    lives: bool
+    """Whether its lease is running."""
+    is_leader: bool
+    sites: int
+
+    @property
+    def key(self) -> str:
+        """By which its sites are chosen: a numbered shard gets the same ones after a restart."""
+        return f"{self.id}" if self.shard is None else f"{self.shard}/{self.shards}"
+
+
+class Daemons(Repository):
+    """The daemons of one store; none in a SQLite file, which has its lock."""
+
+    def all(self) -> list[DaemonRow]:
+        """Return the daemons, the oldest first; those whose lease is over as well."""
+        if is_sqlite(self._db):
+            return []
+        statement = (
+            "SELECT id, name, shard, shards, version, joined_at, seen_at, beat_at, "
+            "($now - beat_at)::float8, lease_until > $now, is_leader, "
+            "(SELECT count(*) FROM daemon_site WHERE daemon_id = daemon.id) "
+            "FROM daemon ORDER BY id"
+        )
+        return [DaemonRow(*row) for row in self._run(statement)]
+
+    def live(self) -> list[DaemonRow]:
+        """Return the daemons whose lease is running."""
+        return [one for one in self.all() if one.lives]
+
+    # Coming and going.
+
+    def join(
+        self, name: str, shard: tuple[int, int] | None, *, version: str, lease_seconds: float
+    ) -> int | DaemonRow:
+        """Register a daemon and return its id, or the daemon that is in its way.
+
+        *shard*: its number and of how many; all that are numbered must agree on how many.
+
+        Raises:
+            StoreLockedError: the store is being copied, or a program has it for itself.
+        """
+        with writing(self._db, self._where):
+            self._lock()
+            if not self._run("SELECT pg_try_advisory_xact_lock_shared(%s)", _COPY_LOCK)[0][0]:
+                raise StoreLockedError(
+                    "another program has this store for itself: it is copied, or crawled"
+                )
+            self._evict()
+            numbered = [one for one in self.all() if one.shard is not None and shard is not None]
+            for one in numbered:
+                if (one.shard, one.shards) == shard or one.shards != (shard or (0, 0))[1]:
+                    return one
+            number, of = shard or (None, None)
+            statement = (
+                "INSERT INTO daemon (name, shard, shards, version, joined_at, beat_at, seen_at, "
+                "lease_until, is_leader) SELECT %s, %s, %s, %s, t, t, t, t + %s, FALSE "
+                "FROM (SELECT $now AS t) AS now RETURNING id"
+            )
+            return int(self._run(statement, name, number, of, version, lease_seconds)[0][0])
+
+    def beat(self, daemon: int, lease_seconds: float) -> bool:
+        """Prolong a daemon's lease; False = it was removed. One whose lease is over goes on."""
+        # While the server was away nobody could have taken over.
+        statement = (
+            "UPDATE daemon SET beat_at = $now, lease_until = $now + %s WHERE id = %s RETURNING id"
+        )
+        return bool(self._run(statement, lease_seconds, daemon))
+
+    def leave(self, daemon: int) -> None:
+        """Remove a daemon, whose sites are free at once."""
+        self._run("DELETE FROM daemon WHERE id = %s RETURNING id", daemon)
+
+    def meet(self, daemon: int, *, lease_seconds: float, shares: bool) -> list[DaemonRow]:
+        """Remove those whose lease is over, let somebody lead, and return who is at work.
+
+        *shares*: whether this daemon shares the hosts with all that it met before, so that others may rely
+        on it.
+
+        Raises:
+            StoreFencedError: this daemon was removed.
+        """
+        with writing(self._db, self._where):
+            self._lock()
+            if not self.beat(daemon, lease_seconds):
+                raise StoreFencedError("another daemon has taken over the sites of this one")
+            self._evict()
+            there = self.all()
+            if not any(one.is_leader for one in there) and there[0].id == daemon:
+                self._run("UPDATE daemon SET is_leader = TRUE WHERE id = %s RETURNING id", daemon)
+            if shares or len(there) == 1:
+                self._run("UPDATE daemon SET seen_at = $now WHERE id = %s RETURNING id", daemon)
+            self._run(
+                "DELETE FROM host_claim WHERE daemon_id IS NULL "
+                "AND free_at < $now - %s RETURNING name",
+                _KEPT_SECONDS,
+            )
+            return self.all()
+
+    def _lock(self) -> None:
+        self._run("SELECT pg_advisory_xact_lock(%s)", _REGISTER_LOCK)
+
+    def _evict(self) -> None:
+        # One in the middle of a transaction is let finish it: its row is locked, and removed the next time.
+        self._run(
+            "DELETE FROM daemon WHERE id IN (SELECT id FROM daemon WHERE lease_until < $now "
+            "FOR UPDATE SKIP LOCKED) RETURNING id"
+        )
+
+    def keep_out(self) -> list[DaemonRow]:
+        """Let no daemon join until the end of the connection; return those that are at work.
+
+        Raises:
+            StoreLockedError: another program keeps them out already, or a daemon is just joining.
+        """
+        if is_sqlite(self._db):
+            return []
+        if not self._run("SELECT pg_try_advisory_lock(%s)", _COPY_LOCK)[0][0]:
+            raise StoreLockedError("another program has this store for itself; try again later")
+        return self.live()
+
+    # Sites.
+
+    def count_sites(self) -> tuple[int, int, int]:
+        """Return how many sites there are, the last one's id, and how many are somebody's."""
+        statement = (
+            "SELECT (SELECT count(*) FROM site), (SELECT coalesce(max(id), 0) FROM site), "
+            "(SELECT count(*) FROM daemon_site)"
+        )
+        count, last, taken = self._run(statement)[0]
+        return int(count), int(last), int(taken)
+
+    def holders(self) -> dict[int, int | None]:
+        """Return the daemon of each site by their ids; None = nobody's."""
+        statement = "SELECT id, daemon_id FROM site LEFT JOIN daemon_site ON site_id = id"
+        return dict(self._run(statement))
+
+    def take_sites(self, daemon: int, sites: Collection[int]) -> set[int]:
+        """Take those of *sites* that are nobody's; return them.
+
+        Raises:
+            StoreFencedError: the daemon was removed.
+        """
+        statement = (
+            "INSERT INTO daemon_site (site_id, daemon_id) SELECT id, %s FROM site "
+            "WHERE id = ANY(%s) ON CONFLICT DO NOTHING RETURNING site_id"
+        )
+        try:
+            return {int(one) for (one,) in self._run(statement, daemon, list(sites))}
+        except IntegrityError as error:
+            raise StoreFencedError("another daemon has taken over the sites of this one") from error
+
+    def give_sites(self, daemon: int, sites: Collection[int]) -> None:
+        """Give sites up."""
+        statement = (
+            "DELETE FROM daemon_site WHERE daemon_id = %s AND site_id = ANY(%s) RETURNING site_id"
+        )
+        self._run(statement, daemon, list(sites))
+
+    # Hosts.
+
+    def take_host(
+        self, daemon: int, host: str, *, delay_seconds: float, freed: Mapping[str, float]
+    ) -> float:
+        """Take a host for one request, and give back others; return 0, or how long to wait for it.
+
+        One statement. *freed*: seconds from now until each may be asked again. *delay_seconds* is what the
+        host is owed should this daemon end in the middle of the request. Who is refused has the next turn,
+        for a few seconds: whoever asks a host all the time would keep it for itself otherwise.
+
+        Raises:
+            StoreFencedError: the daemon was removed.
+        """
+        values = {
+            "names": list(freed),
+            "waits": list(freed.values()),
+            "me": daemon,
+            "host": host,
+            "delay": delay_seconds,
+            "keep": _TURN_SECONDS,
+        }
+        try:
+            with storage_errors(self._where):
+                cursor: Any = self._db.execute_sql(_TAKE_HOST, values)  # type: ignore[no-untyped-call]  # as in _run
+                taken, wait, is_next = cursor.fetchone()
+        except IntegrityError as error:
+            raise StoreFencedError("another daemon has taken over the sites of this one") from error
+        if taken:
+            return 0.0
+        return max(float(wait or 0.0), _LEAST_SECONDS if is_next else BUSY_SECONDS)
+
+    def settle_hosts(self, daemon: int, waits: Mapping[str, float], busy: Sequence[str]) -> None:
+        """Note what hosts are owed (*waits*, seconds from now), and that only *busy* ones are being asked."""
+        held = (
+            "INSERT INTO host_claim AS h (name, daemon_id, free_at, next_until) "
+            "SELECT name, holder, $now + wait, 0 "
+            "FROM unnest(%s::text[], %s::int[], %s::float8[]) AS f(name, holder, wait) "
+            "ON CONFLICT (name) DO UPDATE SET daemon_id = EXCLUDED.daemon_id, "
+            "free_at = greatest(h.free_at, EXCLUDED.free_at) "
+            "WHERE h.daemon_id IS NULL OR h.daemon_id = %s RETURNING name"
+        )
+        over = (
+            "UPDATE host_claim SET daemon_id = NULL WHERE daemon_id = %s "
+            "AND NOT name = ANY(%s) RETURNING name"
+        )
+        names = [*(one for one in waits if one not in busy), *busy]
+        holders = [daemon if one in busy else None for one in names]
+        seconds = [waits.get(one, 0.0) for one in names]
+        try:
+            if names:
+                self._run(held, names, holders, seconds, daemon)
+            self._run(over, daemon, list(busy))
+        except IntegrityError as error:
+            raise StoreFencedError("another daemon has taken over the sites of this one") from error
+
+    def longest_wait(self, daemon: int) -> float:
+        """Return for how many seconds hosts are still owed something for others' requests."""
+        statement = (
+            "SELECT coalesce(max(free_at) - $now, 0) FROM host_claim "
+            "WHERE daemon_id IS DISTINCT FROM %s"
+        )
+        return max(float(self._run(statement, daemon)[0][0]), 0.0)
+
+    def _run(self, statement: str, *values: object) -> list[tuple[Any, ...]]:
+        """Run a statement that returns rows."""
+        with storage_errors(self._where):
+            return list(self._db.execute_sql(statement.replace("$now", _NOW), values).fetchall())  # type: ignore[no-untyped-call]  # peewee's stubs lack it

@@ -1,0 +1,159 @@
+"""A crawler visits its part of the sites, and what belongs to no site only if it leads."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from concurrent.futures import Executor, Future
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from fake_web import DAY, HOUR, Watch, page, watch
+from topic_web import EXAMPLES, topic_of, two_subjects, watch_topic
+
+from incremental.revisit.price import hinted
+from incremental.revisit.state import HubState
+from incremental.settings import RevisitSettings, Settings
+
+A, B = "https://a.example/", "https://b.example/"
+FIRST, SECOND = 1, 2
+
+
+@dataclass
+class Some:
+    """A part that changes as a test says."""
+
+    sites: set[int] = field(default_factory=set)
+    leaving: set[int] = field(default_factory=set)
+    is_leader: bool = False
+
+    def has(self, site_id: int) -> bool:
+        return site_id in self.sites
+
+    def gives_up(self, site_id: int) -> bool:
+        return site_id in self.leaving
+
+
+class Later(Executor):
+    """Runs what was submitted when a test says so."""
+
+    def __init__(self) -> None:
+        self.held: list[tuple[Future[Any], Callable[[], Any]]] = []
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        self.held.append((future, lambda: fn(*args, **kwargs)))
+        return future
+
+    def run(self) -> None:
+        held, self.held = self.held, []
+        for future, work in held:
+            future.set_result(work())
+
+
+def pages() -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for home in (A, B):
+        found[home] = page("/one.html", "/two.html")
+        found |= {
+            f"{home}{name}.html": page(title=name, text="Words. " * 90) for name in ("one", "two")
+        }
+    return found
+
+
+def asked(crawl: Watch) -> set[str]:
+    return {home for home in (A, B) if times(crawl, home)}
+
+
+def times(crawl: Watch, home: str) -> int:
+    return sum(url.startswith(home) for url in crawl.web.urls())
+
+
+def until_one_is_under_way(crawl: Watch, later: Later) -> None:
+    crawl.crawler.step(crawl.clock.now())
+    while not later.held:
+        crawl.clock.advance_to(crawl.clock.now() + 60)
+        crawl.crawler.step(crawl.clock.now())
+
+
+def load(crawl: Watch) -> None:
+    crawl.crawler.load(crawl.clock.now())
+
+
+def test_only_sites_of_the_part_are_asked(tmp_path: Path) -> None:
+    part = Some({FIRST})
+    with watch(tmp_path, pages(), A, B, part=part) as crawl:
+        crawl.run(DAY / 4)
+        assert asked(crawl) == {A}
+        part.sites = {SECOND}
+        load(crawl)
+        before = times(crawl, A)
+        crawl.run(DAY)
+        assert asked(crawl) == {A, B}
+        assert times(crawl, A) == before
+
+
+def test_what_is_under_way_when_a_site_is_given_up_is_recorded_and_nothing_more_begins(
+    tmp_path: Path,
+) -> None:
+    part, later = Some({FIRST}), Later()
+    with watch(tmp_path, pages(), A, part=part, executor=later) as crawl:
+        until_one_is_under_way(crawl, later)
+        later.run()  # robots.txt
+        until_one_is_under_way(crawl, later)
+        assert crawl.crawler.sites_under_way == {FIRST}
+        part.sites, part.leaving = set(), {FIRST}
+        load(crawl)
+        later.run()
+        crawl.clock.advance_to(crawl.clock.now() + HOUR)
+        crawl.crawler.step(crawl.clock.now())
+        assert crawl.crawler.idle
+        assert not later.held
+        hub = crawl.hub(A)
+        assert hub is not None
+        assert hub.visits == 1
+        part.leaving = set()
+        load(crawl)
+        crawl.clock.advance_to(crawl.clock.now() + DAY)
+        crawl.crawler.step(crawl.clock.now())
+        assert crawl.crawler.idle
+
+
+def test_a_shared_budget_is_that_of_all_sites_whoever_visits_them(tmp_path: Path) -> None:
+    whole = Settings(revisit=RevisitSettings(total_requests_per_day=100))
+    with watch(tmp_path, pages(), A, B, part=Some({FIRST}), settings=whole) as crawl:
+        crawl.run(HOUR)
+        (site,) = crawl.crawler.frontier.sites()
+        assert site.terms.requests_per_day < 100
+
+
+def test_a_push_for_a_site_of_another_daemon_is_handed_on(tmp_path: Path) -> None:
+    part = Some({FIRST})
+    with watch(tmp_path, pages(), A, part=part) as crawl:
+        crawl.run(DAY / 4)
+        part.sites = set()
+        load(crawl)
+        hub, now = crawl.hub(A), crawl.clock.now()
+        assert hub is not None
+        assert hub.due_at > now
+        before = crawl.store.read.sites()[0].changed_at
+        crawl.crawler.frontier.note(hub.page_id, lambda state: hinted(state, now), now)
+        after = crawl.hub(A)
+        assert after is not None
+        assert after.due_at == now
+        assert HubState.from_json(json.loads(after.revisit)).hinted_at == now
+        assert crawl.store.read.sites()[0].changed_at != before
+
+
+def test_examples_of_topics_are_fetched_by_the_leader(tmp_path: Path) -> None:
+    part = Some({FIRST})
+    with watch_topic(tmp_path, two_subjects(), part=part) as crawl:
+        crawl.run(HOUR)
+        assert not set(EXAMPLES) & set(crawl.web.urls())
+        assert topic_of(crawl).state == "waiting"
+        part.is_leader = True
+        load(crawl)
+        crawl.run(HOUR)
+        assert set(EXAMPLES) <= set(crawl.web.urls())
+        assert topic_of(crawl).state == "ready"

@@ -1,0 +1,250 @@
+"""Places of daemons on one store, in one process: whose clocks differ by days."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from lab.postgres_server import PostgresServer
+from stories import DAY, START
+
+from incremental.clock import SimulatedClock
+from incremental.crawl.host_gate import HostGate
+from incremental.fetch.status import FetchStatus, Request, Response
+from incremental.settings import Settings
+from incremental.sharing.membership import LEASE_SECONDS, Membership
+from incremental.sharing.place_locks import PlaceLocks
+from incremental.sharing.rendezvous import Shard
+from incremental.storage import AlreadyRunningError
+from store import Store, open_store
+from store.enums import SiteStatus
+from store.errors import StoreFencedError
+from store.home import foreign_entry
+
+SITES = set(range(1, 9))
+URL = "https://1.example/"
+
+
+@dataclass
+class Place:
+    """A daemon's place with what its crawler would have."""
+
+    member: Membership
+    clock: SimulatedClock
+    gate: HostGate
+    store: Store
+
+    def step(self, *under_way: int) -> bool:
+        return self.member.step(self.gate, under_way, self.clock.now())
+
+    @property
+    def sites(self) -> set[int]:
+        return {one for one in SITES if self.member.has(one)}
+
+
+class Places:
+    """Daemons on one store, each with its own clock."""
+
+    def __init__(self, where: str, folder: Path, stack: contextlib.ExitStack) -> None:
+        self._where = where
+        self._folder = folder
+        self._stack = stack
+
+    def open(self) -> Store:
+        return self._stack.enter_context(open_store(self._where, cache_folder=self._folder))
+
+    def join(
+        self,
+        name: str,
+        now: float = START,
+        shard: Shard | None = None,
+        locks: PlaceLocks | None = None,
+    ) -> Place:
+        register, store, clock = self.open(), self.open(), SimulatedClock(now)
+        member = Membership(
+            register, store, clock, name=name, version="1", shard=shard, locks=locks
+        )
+        self._stack.callback(member.close)
+        member.join()
+        return Place(member, clock, HostGate(store, Settings(), member.turns), store)
+
+
+@pytest.fixture
+def places(postgres: PostgresServer, tmp_path: Path) -> Iterator[Places]:
+    with contextlib.ExitStack() as stack:
+        found = Places(postgres.empty_database(), tmp_path, stack)
+        store = found.open()
+        for number in SITES:
+            store.write.add_site(f"https://{number}.example/", f"{number}", now=START)
+        yield found
+
+
+def visit(place: Place, url: str, *, retry_after: float | None = None) -> None:
+    """Ask a host as the frontier does, and end the request at once."""
+    now = place.clock.now()
+    answer = place.gate.take(url, place.gate.ask(url, now), now)
+    assert answer.allowed_at <= now
+    place.gate.occupy(url, now)
+    status = FetchStatus.FETCHED if retry_after is None else FetchStatus.RATE_LIMITED
+    place.gate.release(url, Response(url, status, retry_after_seconds=retry_after), now)
+
+
+def owed(place: Place, url: str) -> float:
+    now = place.clock.now()
+    return max(place.gate.take(url, place.gate.ask(url, now), now).allowed_at - now, 0.0)
+
+
+def test_alone_a_daemon_has_every_site_and_leads(places: Places) -> None:
+    first = places.join("a")
+    assert not first.sites
+    assert first.step()
+    assert first.sites == SITES
+    assert first.member.is_leader
+    assert not first.step()
+
+
+def test_a_newcomer_waits_until_the_others_know_of_it_and_no_visit_is_under_way(
+    places: Places,
+) -> None:
+    first = places.join("a")
+    first.step()
+    second = places.join("b", START + 3 * DAY)
+    second.step()
+    assert not second.sites
+    first.step(*SITES)
+    kept = {one for one in SITES if first.member.gives_up(one)}
+    assert kept
+    assert first.sites == SITES - kept
+    second.step()
+    assert not second.sites, "visits are under way"
+    first.step()
+    second.step()
+    assert (first.sites, second.sites) == (SITES - kept, kept)
+    assert not second.member.is_leader
+    first.member.leave()
+    second.step()
+    assert second.sites == SITES
+    assert second.member.is_leader
+
+
+def test_a_site_added_later_is_one_daemons(places: Places) -> None:
+    first, second = places.join("a"), places.join("b")
+    for place in (first, second, first, second):
+        place.step()
+    assert first.sites | second.sites == SITES
+    first.store.write.remove_site(3)
+    first.store.write.add_site("https://9.example/", "9", now=START)
+    first.step()
+    second.step()
+    assert [place.member.has(9) for place in (first, second)].count(True) == 1
+
+
+def test_pauses_of_hosts_hold_between_daemons_whose_clocks_differ_by_days(places: Places) -> None:
+    first = places.join("a")
+    first.step()
+    visit(first, URL, retry_after=300.0)
+    second = places.join("b", START + 3 * DAY)
+    second.step()
+    assert owed(second, "https://other.example/") == 0
+    first.step()
+    assert 250 < owed(second, URL) <= 300, "asked while it was alone"
+    visit(first, "https://2.example/", retry_after=100.0)
+    assert owed(second, "https://2.example/") > 0, "not given back yet, so taken for busy"
+    second.clock.advance_to(second.clock.now() + 5)
+    first.step()
+    assert 90 < owed(second, "https://2.example/") <= 100
+
+
+def test_a_daemon_that_is_alone_sends_no_statement_for_hosts(places: Places) -> None:
+    first = places.join("a")
+    first.step()
+    statements: list[str] = []
+    database: Any = first.member.register.database
+    database.query_hooks.append(lambda event: statements.append(event.sql))
+    visit(first, URL)
+    assert statements == []
+    places.join("b")
+    first.step()
+    first.clock.advance_to(START + 60)
+    del statements[:]
+    visit(first, "https://2.example/")
+    assert len(statements) == 1
+
+
+def test_without_a_heartbeat_nothing_is_sent_and_then_it_goes_on_as_before(places: Places) -> None:
+    first = places.join("a")
+    first.step()
+    sent: list[Request] = []
+
+    def fetch(request: Request) -> Response:
+        sent.append(request)
+        return Response(request.url, FetchStatus.FETCHED)
+
+    guarded = first.member.guarding(fetch)
+    guarded(Request(URL))
+    first.clock.advance_to(START + LEASE_SECONDS + 1)
+    with pytest.raises(StoreFencedError):
+        guarded(Request(URL))
+    assert not first.member.is_leader
+    first.member.come_back()
+    guarded(Request(URL))
+    assert len(sent) == 2
+    assert first.sites == SITES, "nobody took over"
+
+
+def test_one_that_was_removed_writes_nothing_and_joins_as_a_new_one(places: Places) -> None:
+    first = places.join("a")
+    first.step()
+    other = places.open()
+    (old,) = other.daemons.all()
+    other.daemons.leave(old.id)
+    with pytest.raises(StoreFencedError):
+        first.store.write.update_site(1, state=SiteStatus.PAUSED)
+    with pytest.raises(StoreFencedError):
+        first.step()
+    first.member._beat()
+    assert not first.member.holds
+    first.member.come_back()
+    assert not first.sites
+    first.store.write.update_site(1, state=SiteStatus.PAUSED)
+    first.step()
+    assert first.sites == SITES
+    (new,) = other.daemons.all()
+    assert new.id > old.id
+
+
+def test_locks_tell_daemons_that_were_killed_from_those_that_live(tmp_path: Path) -> None:
+    lives, killed, looks = PlaceLocks(tmp_path), PlaceLocks(tmp_path), PlaceLocks(tmp_path)
+    lives.hold(1)
+    killed.hold(2)
+    assert looks.dead() == []
+    killed.close()  # as the end of the process does
+    assert looks.dead() == [2]
+    assert looks.dead() == []
+    assert foreign_entry(tmp_path) is None
+    lives.hold(3)
+    assert [path.name for path in tmp_path.iterdir()] == ["daemon-3.lock"]
+    lives.release()
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_killed_daemon_that_starts_again_in_its_folder_has_its_sites_at_once(
+    places: Places, tmp_path: Path
+) -> None:
+    first = places.join("a", shard=Shard(1, 2), locks=PlaceLocks(tmp_path / "home"))
+    first.step()
+    first.member.close()  # as the end of the process does
+    again = places.join("b", shard=Shard(1, 2), locks=PlaceLocks(tmp_path / "home"))
+    again.step()
+    assert again.sites == SITES
+
+
+def test_a_second_daemon_with_the_same_shard_is_refused_with_its_name(places: Places) -> None:
+    first = places.join("first", shard=Shard(1, 2))
+    with pytest.raises(AlreadyRunningError, match="first is at work as shard 1/2, this is 1/3"):
+        places.join("second", shard=Shard(1, 3))
+    assert first.member.holds
