@@ -234,6 +234,7 @@ class TopicWatch:
             link_guesses.offer(
                 (one.site_id, one.canonical_key, topic_id, one.score, one.link_context)
                 for one in kept
+                if self._part.has(one.site_id)
             )
 
     # Pages.
