@@ -22,12 +22,15 @@ from incremental.crawl.part import Part
 from incremental.decide.hubs import HubScorer
 from incremental.discovery.providers.metered import Meter, Metered
 from incremental.discovery.search_provider import NoProvider, SearchProvider
+from incremental.engines.drawn import DrawnHere
+from incremental.engines.meaning import EmbeddedVisits
+from incremental.engines.visits import LocalVisits, Visits
 from incremental.fetch.session import Fetcher
 from incremental.policies import policy_maker
 from incremental.reading import Read, read_body
 from incremental.settings import Settings
 from incremental.storage import models_folder, only_discoverer
-from incremental.threads import one_thread_for_arithmetic, pause
+from incremental.threads import cores, one_thread_for_arithmetic, pause
 from incremental.visit import Fetch
 from incremental.ways.parts import PartFetcher
 from incremental.ways.visiting import HubVisitor, Renderer
@@ -47,8 +50,7 @@ def make_fetcher(
     settings: Settings, clock: Clock, *, adapter: BaseAdapter | None = None
 ) -> Fetcher:
     """Make the one egress. *adapter* replaces the network below requests (replays, tests)."""
-    sites = {site.url: site.access() for site in settings.site}
-    return Fetcher(settings.fetch, clock=clock, adapter=adapter, sites=sites)
+    return Fetcher(settings.fetch, clock=clock, adapter=adapter, sites=settings.accesses)
 
 
 def make_crawler(  # noqa: PLR0913 - the parts that a caller may want to replace
@@ -57,6 +59,7 @@ def make_crawler(  # noqa: PLR0913 - the parts that a caller may want to replace
     *,
     fetch: Fetch,
     executor: Executor,
+    elsewhere: Visits | None = None,
     scorer: HubScorer | None = None,
     models: Path | None = None,
     announced: Announced | None = None,
@@ -73,6 +76,7 @@ def make_crawler(  # noqa: PLR0913 - the parts that a caller may want to replace
     lead it to *explore* so many new sites. *gate* knows what hosts are owed after another crawler. Bodies
     are read in the visit's thread, or by *read*; *embedder* gives the pages that topics judge their vectors;
     *renderer* draws pages that need a browser. *part*: which sites are visited; None = all.
+    Visits run by *fetch* on *executor*, or *elsewhere* (:mod:`incremental.engines`).
     """
     make_policy = policy_maker(settings)
     if scorer is None:
@@ -80,9 +84,14 @@ def make_crawler(  # noqa: PLR0913 - the parts that a caller may want to replace
     one_thread_for_arithmetic()
     if embedder is not None:
         read = embedder.reading(read)
+    workers = settings.daemon.workers
     parts = PartFetcher(fetch, settings.fetch.product_token, SystemClock())
-    visit = HubVisitor(parts, renderer)
-    engine = Engine(executor, fetch, workers=settings.daemon.workers, read=read, visit=visit)
+    here = LocalVisits(executor, HubVisitor(parts, renderer), fetch, read, workers)
+    visits: Visits = here
+    if elsewhere is not None:
+        visits = elsewhere if embedder is None else EmbeddedVisits(elsewhere, embedder.start)
+        visits = visits if renderer is None else DrawnHere(visits, here)
+    engine = Engine(visits, workers=workers)
     return Crawler(
         store,
         settings,
@@ -152,7 +161,7 @@ def make_reader(settings: Settings, *, workers: int | None = None) -> Iterator[R
     """Yield what reads bodies: *workers* processes, else as many as the settings say; 0 = this one."""
     daemon = settings.daemon
     wanted = daemon.parse_workers
-    count = min(_cores(), MAX_AUTO_WORKERS) if isinstance(wanted, str) else wanted
+    count = min(cores(), MAX_AUTO_WORKERS) if isinstance(wanted, str) else wanted
     if not count:
         yield read_body
         return
@@ -163,13 +172,6 @@ def make_reader(settings: Settings, *, workers: int | None = None) -> Iterator[R
     limits = ReaderLimits(daemon.parse_seconds, daemon.parse_memory_mb)
     with ReaderPool(workers or count, limits) as pool:
         yield pool.read
-
-
-def _cores() -> int:
-    """Return how many processors this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def first_looks(

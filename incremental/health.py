@@ -11,11 +11,12 @@ Any thread may report and ask.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from incremental.clock import Clock
+from incremental.engines.visits import EngineReport
 from store.texts import storable
 
 # A round takes seconds even with thousands of sites.
@@ -38,12 +39,16 @@ class ProblemKind(StrEnum):
     """The store cannot be used."""
     MESSAGES = "messages"
     """Messages are stuck."""
+    ENGINE = "engine"
+    """No worker can be reached, so nothing is fetched."""
+    WORKER = "worker"
+    """A worker is refused; the others go on."""
     JOB = "job"
     """A job fails that nobody waits for; no reason to restart."""
 
 
 # Those of which /healthz makes a 503.
-SERIOUS = frozenset(ProblemKind) - {ProblemKind.JOB}
+SERIOUS = frozenset(ProblemKind) - {ProblemKind.JOB, ProblemKind.WORKER}
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +96,8 @@ class HealthReport:
     jobs: tuple[JobBeat, ...]
     visits_under_way: int
     problems: tuple[Problem, ...]
+    engine: EngineReport | None = None
+    """What runs the visits; None = that is not known yet."""
 
     @property
     def well(self) -> bool:
@@ -122,12 +129,17 @@ class Health:
         self._lock = threading.Lock()
         self._started_at = clock.now()
         self._state = self._before = DaemonState.STARTING
+        self._engine: Callable[[], EngineReport] | None = None
         self._facts = _Facts(beat_tick=clock.monotonic(), beat_at=clock.now())
 
     def enter(self, state: DaemonState) -> None:
         """Note what the daemon does now."""
         with self._lock:
             self._state = state
+
+    def runs_on(self, engine: Callable[[], EngineReport]) -> None:
+        """Note whom to ask what runs the visits; called from any thread."""
+        self._engine = engine
 
     def began(self, job: str) -> None:
         """Note that a job began."""
@@ -219,11 +231,13 @@ class Health:
 
     def report(self) -> HealthReport:
         """Return the health now."""
+        engine = self._engine() if self._engine is not None else None
         with self._lock:
             now, tick = self._clock.now(), self._clock.monotonic()
             facts = self._facts
             problems = [*self._still(tick), *_hanging(facts, tick), *filter(None, [facts.store])]
             problems += [*facts.stuck.values(), *_failing(facts.jobs.values())]
+            problems += _of_engine(engine, now)
             return HealthReport(
                 at=now,
                 state=self._state,
@@ -231,6 +245,7 @@ class Health:
                 jobs=tuple(facts.jobs.values()),
                 visits_under_way=facts.under_way,
                 problems=tuple(problems),
+                engine=engine,
             )
 
 
@@ -262,3 +277,11 @@ def _failing(jobs: Iterable[JobBeat]) -> Iterable[Problem]:
             kind = kinds.get(job.name, ProblemKind.JOB) if serious else ProblemKind.JOB
             detail = f"job {job.name} failed, {job.failures} in a row: {job.error}"
             yield Problem(kind, detail, job.failing_since)
+
+
+def _of_engine(engine: EngineReport | None, now: float) -> Iterable[Problem]:
+    """Say what an engine waits for, and whom it refuses."""
+    if engine is not None and engine.waits:
+        yield Problem(ProblemKind.ENGINE, f"nothing is fetched: {engine.waits}", engine.since)
+    for worker in engine.refused if engine is not None else ():
+        yield Problem(ProblemKind.WORKER, storable(f"worker {worker}", _MOST_ERROR_CHARS), now)

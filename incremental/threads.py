@@ -17,6 +17,13 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
+def cores() -> int:
+    """Return how many processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
 def start_thread(work: Callable[[], None]) -> None:
     """Run *work* in a daemon thread."""
     Thread(target=work, name="nightly", daemon=True).start()

@@ -160,6 +160,8 @@ class Outcome:
     """The page's text, to be stored; None = read as a hub, or nothing new."""
     bug: Bug | None = None
     """What the visit raised; its response is an internal error then."""
+    lost: bool = False
+    """Nobody can ask what came of it: it is due again."""
     features: tuple[float, ...] | None = None
     """``CONTENT_FEATURE_NAMES`` of a page that may be an article; None = any other."""
     behind: Behind | None = None

@@ -316,6 +316,7 @@ _TOPIC = _insert(
     "topic",
     "id name created_at changed_at",
     keywords="[]",
+    description="",
     include="[]",
     exclude="[]",
     warnings="[]",

@@ -88,7 +88,15 @@ def main() -> int:
 def _write_config(folder: Path) -> Path:
     """Write settings with which the command line finds the demonstration's store."""
     path = folder / "hubwatch.toml"
-    path.write_text(f'[store]\nfolder = "{folder}"\n', encoding="utf-8")
+    settings = demo_settings(folder)
+    lines = (
+        f'[store]\nfolder = "{folder}"',
+        '[fetch]\nallowed_networks = ["127.0.0.0/8"]',
+        f"[revisit]\nrequests_per_day = {settings.revisit.requests_per_day:g}",
+        f"min_interval_minutes = {settings.revisit.min_interval_minutes:g}",
+        f"max_interval_hours = {settings.revisit.max_interval_hours:g}",
+    )
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return path
 
 

@@ -40,11 +40,13 @@ from incremental.doctor import (
     warning,
 )
 from incremental.embedding.choice import embeddings_findings
+from incremental.engines.checking import engine_findings
 from incremental.errors import SettingsError, without_credentials
 from incremental.fetch.status import Response
 from incremental.plain_text import clean
 from incremental.rendering.browser import browser_finding
 from incremental.settings import Settings
+from incremental.settings.engine import EngineKind
 from incremental.settings.hooks import check_program
 from incremental.storage import MEGABYTE, reach_cache, same_settings, store_address
 from store.errors import StoreError
@@ -115,6 +117,7 @@ def _findings(
         else:
             says = "every host is owed a pause" if seeds else "no site is watched yet"
             yield ok("network", f"not asked: {says}")
+    yield from engine_findings(settings, offline=offline)
     yield from clock_findings(now(), latest, answer)
     yield from _versions(settings)
 
@@ -194,6 +197,7 @@ def _versions(settings: Settings) -> Iterator[Finding]:
         "web": settings.web.enabled,
         "notify": bool(settings.notify),
         "postgres": bool(settings.store.database),
+        "dask": settings.engine.kind is EngineKind.DASK,
     }
     extras = [name for name, wanted in used.items() if wanted]
     yield from versions_findings(requirements(), installed_version, extras)

@@ -114,7 +114,7 @@ def _show(
         print_json({"id": row.id, "name": row.name, "seed": row.seed_url, "tags": tags, **terms})
         return
     if changed:
-        say(f"{row.name} was changed; a running daemon follows within seconds")
+        say(f"{row.name} was changed; a running daemon picks it up within seconds")
     rows = [("name", row.name), ("seed", readable(row.seed_url)), ("state", row.state)]
     rows.append(("tags", joined(tags) or "-"))
     rows += [(name.replace("_", " "), _in_words(name, terms[name], settings)) for name in terms]

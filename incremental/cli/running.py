@@ -30,6 +30,9 @@ from incremental.crawl.crawler import Crawler
 from incremental.crawl.host_gate import HostGate
 from incremental.daemon import Daemon, Step
 from incremental.discovery.nightly_discovery import NightlyDiscovery
+from incremental.engines.choice import make_visits
+from incremental.engines.fenced import FencedVisits
+from incremental.engines.visits import Visits
 from incremental.errors import InputError
 from incremental.explain.backfill import headline
 from incremental.fetch.libraries import LibraryGate
@@ -251,8 +254,7 @@ def _watch(run: Run, further: Mapping[str, Step], *, explore: int, serves: bool)
     fetcher = make_fetcher(settings, clock)
     with contextlib.ExitStack() as stack:
         stack.callback(fetcher.close)
-        visits = ThreadPoolExecutor(settings.daemon.workers, thread_name_prefix="visit")
-        stack.callback(visits.shutdown, wait=False, cancel_futures=True)
+        threads, elsewhere = _workers(run, stack)
         # Closed first, which frees the threads that wait for a reader.
         read = stack.enter_context(make_reader(settings))
         renderer = stack.enter_context(make_renderer(settings, clock, fetcher.fetch))
@@ -269,7 +271,8 @@ def _watch(run: Run, further: Mapping[str, Step], *, explore: int, serves: bool)
                 settings,
                 part=member,
                 fetch=fetch,
-                executor=visits,
+                executor=threads,
+                elsewhere=elsewhere,
                 read=read,
                 embedder=embedder,
                 renderer=renderer,
@@ -297,6 +300,7 @@ def _watch(run: Run, further: Mapping[str, Step], *, explore: int, serves: bool)
                 member=member,
             )
         )
+        run.health.runs_on(daemon.crawler.engine.report)
         address = None
         if serves:
             posts = ThreadPoolExecutor(1, thread_name_prefix="websub")
@@ -330,6 +334,16 @@ def _watch(run: Run, further: Mapping[str, Step], *, explore: int, serves: bool)
             with contextlib.suppress(StoreUnavailableError):
                 sent = notifier.settle(clock.now, _SETTLE_SHARE * settings.daemon.stop_seconds)
         return daemon.unfinished or not sent
+
+
+def _workers(run: Run, stack: contextlib.ExitStack) -> tuple[Executor, Visits | None]:
+    """Return what runs visits here, and elsewhere if the settings say so."""
+    elsewhere = stack.enter_context(make_visits(run.settings, run.clock))
+    if elsewhere is not None and run.member is not None:
+        elsewhere = FencedVisits(elsewhere, run.member.check)
+    threads = ThreadPoolExecutor(run.settings.daemon.workers, thread_name_prefix="visit")
+    stack.callback(threads.shutdown, wait=False, cancel_futures=True)
+    return threads, elsewhere
 
 
 def _pushes(  # noqa: PLR0913, PLR0917 - what the subscriber needs of others

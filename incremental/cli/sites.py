@@ -178,8 +178,10 @@ def _what_next(settings: Settings, folder: Path) -> str:
     """Return the next step after adding sites: none if a daemon is running."""
     running = crawler_at_work(settings, folder)
     if running is None:
-        return "a running daemon starts within seconds; start one with: hubwatch run"
-    return "the daemon starts within seconds" if running else "start the daemon with: hubwatch run"
+        return "a running daemon visits it within seconds; start one with: hubwatch run"
+    return (
+        "the daemon visits it within seconds" if running else "start the daemon with: hubwatch run"
+    )
 
 
 def remove(

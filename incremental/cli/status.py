@@ -96,6 +96,8 @@ def _say_health(daemon: dict[str, Any] | None, *, running: bool) -> None:
     if daemon["well"] and not daemon["problems"]:
         state, since = daemon["state"], when(daemon["started_at"])
         say(f"the daemon has been {state} since {since}; all is well")
+    if daemon["engine"] is not None:
+        say(f"visits: {daemon['engine']['in_words']}")
 
 
 def _print_daemons(daemons: list[dict[str, Any]]) -> None:

@@ -90,7 +90,8 @@ class Crawler:
         part = part or Whole()
         self._store = store
         self._settings = settings
-        self._engine = engine
+        self.engine = engine
+        """What runs the visits."""
         self.quarantine = CrawlQuarantine(store)
         self.topics = TopicWatch(
             store,
@@ -152,31 +153,32 @@ class Crawler:
         self._stepped_at = now
         if self.quarantine.next_at(self._loaded_at) <= now:
             self.load(now)
-        for outcome in self._engine.finished():
+        for outcome in self.engine.finished():
             self._settle(outcome, now)
         # Before the next pages are chosen: the guesses say which.
         self.topics.refine(now)
-        while self._engine.free:
-            task = self.frontier.next_task(now, quick=self._engine.only_quick)
+        while self.engine.free:
+            task = self.frontier.next_task(now, quick=self.engine.only_quick)
             if task is None:
                 break
             judged = task.first_reading or task.purpose in (Purpose.VERIFY, Purpose.REFRESH)
             if judged and self.topics.active:
                 task = replace(task, for_topics=True)
-            self._engine.start(task, when_done)
+            self.engine.start(task, when_done)
             # A step may take long; what ends meanwhile belongs to a later time than *now*.
             if when_done is None:
-                for outcome in self._engine.finished():
+                for outcome in self.engine.finished():
                     self._settle(outcome, now)
         self.topics.keep(now)
         self.frontier.share_again(now)
-        self._wake_at = min(self.frontier.wake_at(now), self.topics.refines_at(now))
+        wake_at = min(self.frontier.wake_at(now), self.topics.refines_at(now))
+        self._wake_at = self.engine.again_at(wake_at, now)
         self.frontier.evict()
-        return now if self._engine.has_finished else self._wake_at
+        return now if self.engine.has_finished else self._wake_at
 
     def drain(self, now: float) -> None:
         """Record finished visits; start nothing."""
-        for outcome in self._engine.finished():
+        for outcome in self.engine.finished():
             self._settle(outcome, now)
         self.topics.keep(now, at_once=True)
 
@@ -191,31 +193,34 @@ class Crawler:
     @property
     def idle(self) -> bool:
         """Whether no visit is under way."""
-        return self._engine.idle
+        return self.engine.idle
 
     @property
     def sites_under_way(self) -> set[int]:
         """The ids of the sites that are being visited."""
-        return self._engine.sites
+        return self.engine.sites
 
     @property
     def visits(self) -> tuple[int, int]:
         """How many visits are under way, and how many have ended since this crawler was made."""
-        return self._engine.under_way, self._engine.ended
+        return self.engine.under_way, self.engine.ended
 
     def abandon(self, now: float) -> bool:
         """Drop finished visits, which are due again; return whether all have ended.
 
         What their hosts are owed stays known to the gate.
         """
-        for outcome in self._engine.finished():
+        for outcome in self.engine.finished():
             self.frontier.gate.release(outcome.task.url, outcome.response, now)
-        return self._engine.idle
+        return self.engine.idle
 
     def _settle(self, outcome: Outcome, now: float) -> None:
         """Decide on, record and reschedule one visit; one that meets a bug counts as failed."""
         task = outcome.task
         outcome, host = self.frontier.release(outcome, now)
+        if outcome.lost:
+            self.frontier.give_back(task, now)
+            return
         if outcome.bug is not None:
             self.quarantine.page(task, outcome.bug, now)
         bug = attempt(lambda: self._settle_one(outcome, host, now))

@@ -532,6 +532,16 @@ class Frontier:
         allowed = response if robots else self.gate.obey(response)
         return (outcome if allowed is response else Outcome(task, allowed)), host
 
+    def give_back(self, task: VisitTask, now: float) -> None:
+        """Let a task be due again of whose visit nothing is known."""
+        if not task.site_id:
+            self._topic_fetches.put_off(task, now + SOON_SECONDS)
+            return
+        site = self._sites.in_memory(task.site_id)
+        if site is not None:
+            site.urgent.give_back(task)
+            self.refresh(site, now)
+
 
 def _is_due(due_at: float | None, now: float) -> bool:
     return due_at is not None and due_at <= now

@@ -87,6 +87,13 @@ class UrgentQueue:
         """Queue verification fetches while there is room; the others run when due."""
         self.pages.extend(page_ids[: self.room])
 
+    def give_back(self, task: VisitTask) -> None:
+        """Put a visit first of which nothing is known; what else it may have been is due in the store."""
+        if task.purpose is Purpose.HUB:
+            self.push_first(task.page_id)
+        elif task.purpose is Purpose.VERIFY and task.page_id not in self.pages:
+            self.verify(task.page_id)
+
     @property
     def room(self) -> int:
         """How many more verification fetches fit."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from incremental.engines.visits import EngineReport
+from incremental.engines.words import engine_in_words
 from incremental.health import HealthReport
 from incremental.pulse import STALE_SECONDS
 from store import Store
@@ -25,6 +27,7 @@ def health_facts(report: HealthReport | None, now: float) -> dict[str, Any] | No
         "silent": silent,
         "started_at": report.started_at,
         "visits_under_way": report.visits_under_way,
+        "engine": _engine_facts(report.engine),
         "problems": [
             {"kind": one.kind.value, "detail": one.detail, "since": one.since}
             for one in report.problems
@@ -40,6 +43,20 @@ def health_facts(report: HealthReport | None, now: float) -> dict[str, Any] | No
             }
             for job in report.jobs
         ],
+    }
+
+
+def _engine_facts(engine: EngineReport | None) -> dict[str, Any] | None:
+    if engine is None:
+        return None
+    return {
+        "kind": engine.kind,
+        "workers": engine.workers,
+        "processes": engine.processes,
+        "address": engine.address,
+        "waits": engine.waits,
+        "refused": list(engine.refused),
+        "in_words": engine_in_words(engine),
     }
 
 

@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 from contextlib import closing
+from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -159,6 +160,13 @@ class Fetcher:
             permanent=bool(journey.passed) and journey.permanent,
             elapsed_seconds=self._clock.monotonic() - started,
         )
+
+    def with_sites(self, sites: Mapping[str, SiteAccess]) -> Fetcher:
+        """Return a fetcher on the same connections with the credentials of *sites* alone."""
+        other = copy(self)
+        other._made_of = (*self._made_of[:3], sites, self._made_of[4])  # noqa: SLF001 - our own
+        other._sites = _by_origin(sites)  # noqa: SLF001 - likewise
+        return other
 
     def __reduce__(self) -> tuple[object, ...]:
         return _rebuild, self._made_of

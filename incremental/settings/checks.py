@@ -49,7 +49,9 @@ def windows(hours: Sequence[str], field: str = "revisit.hours") -> tuple[tuple[f
             (numbers[0] + numbers[1] / 60, numbers[2] + numbers[3] / 60) if match else (0, 0)
         )
         if not match or start > 24 or end > 24 or start == end or max(numbers[1::2]) > 59:  # noqa: PLR2004 - a clock
-            way_out = "give a span of hours in UTC, like 22:00-06:30; over midnight is fine"
+            way_out = (
+                "give a span of hours in UTC, like 22:00-06:30 (over midnight is fine), or always"
+            )
             raise SettingsError(field, text, way_out)
         found.append((start % 24, end))
     return tuple(found)

@@ -16,6 +16,7 @@ from incremental.settings.channels import check_channel
 from incremental.settings.checks import check_callback, check_interval, check_site
 from incremental.settings.discovery import check_discovery
 from incremental.settings.embeddings import check_embeddings
+from incremental.settings.engine import check_engine
 from incremental.settings.hooks import check_hook
 from incremental.settings.renamed import with_new_names, with_new_variables
 from incremental.settings.sections import LISTS, Settings
@@ -61,7 +62,9 @@ def load_with_sources(
                 "config", str(chosen), "there is no such file; `hubwatch init` writes one"
             ) from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError, RecursionError) as error:
-        raise SettingsError("config", str(chosen), f"cannot be read: {error}") from error
+        twice = re.match(r"Cannot declare \('([\w.]+)',\) twice", str(error))
+        way_out = f"; the section [{twice[1]}] is there already: set it there" if twice else ""
+        raise SettingsError("config", str(chosen), f"cannot be read: {error}{way_out}") from error
     if tree:
         tree = with_new_names(tree, str(chosen))
         sources = {
@@ -132,6 +135,8 @@ def _check_providers(settings: Settings, tree: Mapping[str, Any]) -> None:
         check_discovery(settings.discovery)
     if "embeddings" in tree:
         check_embeddings(settings.embeddings)
+    if "engine" in tree:
+        check_engine(settings.engine)
 
 
 def _refuse_unknown(tree: Mapping[str, Any]) -> None:

@@ -15,6 +15,7 @@ from incremental.settings.browser import BrowserSettings
 from incremental.settings.channels import ChannelSettings
 from incremental.settings.discovery import DiscoverySettings
 from incremental.settings.embeddings import EmbeddingSettings
+from incremental.settings.engine import EngineSettings
 from incremental.settings.hooks import HookSettings, hook_channels
 
 # Bounded, because infinity is a valid float but no usable setting.
@@ -259,6 +260,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     news: NewsSettings = msgspec.field(default_factory=NewsSettings)
     refresh: RefreshSettings = msgspec.field(default_factory=RefreshSettings)
     daemon: DaemonSettings = msgspec.field(default_factory=DaemonSettings)
+    engine: EngineSettings = msgspec.field(default_factory=EngineSettings)
     browser: BrowserSettings = msgspec.field(default_factory=BrowserSettings)
     web: WebSettings = msgspec.field(default_factory=WebSettings)
     topics: TopicSettings = msgspec.field(default_factory=TopicSettings)
@@ -268,6 +270,11 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     site: tuple[SiteSettings, ...] = ()
     notify: tuple[ChannelSettings, ...] = ()
     hook: tuple[HookSettings, ...] = ()
+
+    @property
+    def accesses(self) -> dict[str, SiteAccess]:
+        """The credentials of the configured sites, by seed."""
+        return {site.url: site.access() for site in self.site}
 
     @property
     def channels(self) -> tuple[ChannelSettings, ...]:

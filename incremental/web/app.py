@@ -47,6 +47,7 @@ _UNHEALTHY = {
     ProblemKind.VISITS: "visits stand still",
     ProblemKind.STORE: "the store cannot be used",
     ProblemKind.MESSAGES: "messages are stuck",
+    ProblemKind.ENGINE: "no worker can be reached",
 }
 
 

@@ -19,6 +19,7 @@ from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
 
 from classifier.hub.errors import HubClassifierError
+from incremental.engines.visits import EngineReport
 from incremental.explain.health import daemons_facts
 from incremental.explain.page import budget_of
 from incremental.health import ProblemKind
@@ -177,6 +178,21 @@ class _HealthGauges(Collector):
         yield GaugeMetricFamily(
             "hubwatch_visits_under_way", "Fetches under way.", report.visits_under_way
         )
+        if report.engine is not None:
+            yield from _engine(report.engine)
+
+
+def _engine(engine: EngineReport) -> Iterator[Metric]:
+    workers = GaugeMetricFamily(
+        "hubwatch_engine_workers", "Visits that the engine can run at a time.", labels=["engine"]
+    )
+    workers.add_metric([engine.kind], engine.workers)
+    yield workers
+    yield GaugeMetricFamily(
+        "hubwatch_engine_refused_workers",
+        "Workers of a cluster that get no visits, because of their version.",
+        len(engine.refused),
+    )
 
 
 def _queue(store: Store, now: float) -> Iterator[Metric]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import ipaddress
 import socket
 import threading
@@ -133,5 +134,7 @@ def _bind(host: str, port: int) -> socket.socket:
         )[0]
         return socket.create_server(address[:2], family=family, backlog=128)
     except (OSError, UnicodeError) as error:
-        way_out = f"cannot be listened on ({error}); another [web] port or host?"
+        taken = isinstance(error, OSError) and error.errno == errno.EADDRINUSE
+        why = "is in use by another program" if taken else f"cannot be listened on ({error})"
+        way_out = f"{why}; set another [web] port or host"
         raise ListenError("web.port", f"{host}:{port}", way_out) from error

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from http import HTTPStatus
+from math import isfinite
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode, urlsplit
@@ -40,8 +41,8 @@ class View:
     now: float
 
     def ago(self, at: float | None) -> str:
-        """Return the time since *at*, or until it."""
-        if at is None:
+        """Return the time since *at*, or until it; a dash for None and never."""
+        if at is None or not isfinite(at):
             return "–"
         seconds = self.now - at
         key = "time.ago" if seconds >= 0 else "time.ahead"
@@ -49,7 +50,8 @@ class View:
 
     def due(self, at: float | None) -> str:
         """Return the time until *at*; now if it has passed."""
-        return self.ago(at) if at is None or at > self.now else self.words("time.now")
+        # What is due within a second is due now.
+        return self.ago(at) if at is None or at >= self.now + 1 else self.words("time.now")
 
     def span(self, seconds: float) -> str:
         """Return a duration in its largest unit."""

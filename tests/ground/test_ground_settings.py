@@ -283,3 +283,12 @@ def test_each_value_has_its_source(tmp_path: Path) -> None:
         "revisit.min_interval_minutes": "file",
         "fetch.contact": "HUBWATCH_FETCH_CONTACT",
     }
+
+
+def test_a_section_that_is_there_twice_names_the_way_out(tmp_path: Path) -> None:
+    file = tmp_path / "hubwatch.toml"
+    file.write_text("[fetch]\n[web]\n[fetch]\n", encoding="utf-8")
+    with pytest.raises(
+        SettingsError, match=r"the section \[fetch\] is there already: set it there"
+    ):
+        load_settings(file, {})

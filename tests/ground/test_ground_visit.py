@@ -12,7 +12,9 @@ import pytest
 from stories import HOME
 
 from incremental.crawl.engine import Engine
+from incremental.engines.visits import LocalVisits
 from incremental.fetch.status import FetchStatus, Request, Response
+from incremental.reading import read_body
 from incremental.threads import InlineExecutor
 from incremental.visit import Fetch, Outcome, Purpose, VisitTask, visit
 
@@ -82,7 +84,8 @@ def test_task_and_outcome_travel_to_other_processes() -> None:
 
 
 def engine(fetch: Fetch, executor: Executor | None = None, workers: int = 2) -> Engine:
-    return Engine(executor or InlineExecutor(), fetch, workers=workers)
+    visits = LocalVisits(executor or InlineExecutor(), visit, fetch, read_body, workers)
+    return Engine(visits, workers=workers)
 
 
 def test_an_engine_counts_what_is_under_way_and_gives_each_outcome_once() -> None:

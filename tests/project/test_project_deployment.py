@@ -23,6 +23,7 @@ from incremental.cli import COMMANDS
 from incremental.health import STALLED_SECONDS
 from incremental.pulse import PULSE_SECONDS
 from incremental.settings import DaemonSettings, LogFormat, Settings, load_settings
+from incremental.settings.engine import EngineKind
 
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"
@@ -330,12 +331,16 @@ def test_the_container_is_healthy_while_its_daemon_answers(tmp_path: Path) -> No
 
 # --- compose ----------------------------------------------------------------------------------
 
-SECRETS = {"HUBWATCH_WEB_PASSWORD": "sesame", "POSTGRES_PASSWORD": "tulip"}
+SECRETS = {
+    "HUBWATCH_WEB_PASSWORD": "sesame",
+    "POSTGRES_PASSWORD": "tulip",
+    "OBJECT_STORE_PASSWORD": "orchid",
+}
 
 
-def services(secrets: dict[str, str]) -> dict[str, dict[str, Any]]:
+def services(secrets: dict[str, str], file: str = "compose.yaml") -> dict[str, dict[str, Any]]:
     """Return the services as compose reads them: variables of the environment put in."""
-    text = (DEPLOY / "compose.yaml").read_text(encoding="utf-8")
+    text = (DEPLOY / file).read_text(encoding="utf-8")
     filled = re.sub(r"\$\{(\w+)[^}]*\}", lambda found: secrets[found[1]], text)
     found: dict[str, dict[str, Any]] = yaml.safe_load(filled)["services"]
     return found
@@ -398,3 +403,93 @@ def test_every_volume_is_declared() -> None:
     text = (DEPLOY / "compose.yaml").read_text(encoding="utf-8")
     used = {one["volumes"][0].split(":")[0] for one in services(SECRETS).values()}
     assert used == set(yaml.safe_load(text)["volumes"])
+
+
+# --- compose, several machines' worth ---------------------------------------------------------
+
+SCALE = "compose.scale.yaml"
+NAMES = ["daemon", "web", "scheduler", "worker"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_part_at_scale_runs_the_one_image_confined(name: str) -> None:
+    service = services(SECRETS, SCALE)[name]
+    assert service["image"] == services(SECRETS)["hubwatch"]["image"]
+    assert (ROOT / service["build"]["dockerfile"]).is_file()
+    assert (service["cap_drop"], service["read_only"], service["init"]) == (["ALL"], True, True)
+    assert seconds(service["stop_grace_period"]) > Settings().daemon.stop_seconds
+    assert service["networks"]
+
+
+def test_daemons_at_scale_have_the_database_the_objects_and_the_scheduler_that_are_started() -> (
+    None
+):
+    found = services(SECRETS, SCALE)
+    settings, _ = load_settings(environment=found["daemon"]["environment"])
+    server = found["postgres"]["environment"]
+    user, password = server["POSTGRES_USER"], server["POSTGRES_PASSWORD"]
+    address = f"postgresql://{user}:{password}@postgres/{server['POSTGRES_DB']}"
+    assert settings.store.database == address
+    assert settings.store.cache.startswith("s3://hubwatch/")
+    assert "objects/hubwatch" in found["bucket"]["command"][0]
+    objects = found["objects"]["environment"]
+    given = found["daemon"]["environment"]
+    assert given["AWS_SECRET_ACCESS_KEY"] == objects["MINIO_ROOT_PASSWORD"]
+    assert given["AWS_ACCESS_KEY_ID"] == objects["MINIO_ROOT_USER"]
+    assert settings.engine.kind is EngineKind.DASK
+    host, port = settings.engine.address.removeprefix("tcp://").split(":")
+    assert host in found
+    assert found["scheduler"]["command"][found["scheduler"]["command"].index("--port") + 1] == port
+    assert found["worker"]["command"][0] == settings.engine.address
+    assert not settings.web.enabled
+    web, _ = load_settings(environment=found["web"]["environment"])
+    assert (web.web.enabled, web.web.host, web.web.password) == (True, "0.0.0.0", "sesame")
+    assert web.store == settings.store
+    assert found["web"]["command"][0] in COMMANDS
+
+
+def test_only_the_web_page_has_a_port_and_workers_have_no_secret() -> None:
+    found = services(SECRETS, SCALE)
+    published = {name: one["ports"] for name, one in found.items() if "ports" in one}
+    assert published == {"web": [f"127.0.0.1:{Settings().web.port}:{Settings().web.port}"]}
+    assert "environment" not in found["worker"]
+    assert "environment" not in found["scheduler"]
+    networks = yaml.safe_load((DEPLOY / SCALE).read_text(encoding="utf-8"))["networks"]
+    assert {name for name, one in networks.items() if one and one.get("internal")} == {
+        "storage",
+        "engine",
+    }
+    assert found["scheduler"]["networks"] == ["engine"]
+    assert "storage" not in found["worker"]["networks"]
+
+
+@pytest.mark.parametrize("name", ["scheduler", "worker"])
+def test_dask_knows_the_options_that_it_is_given(name: str) -> None:
+    service = services(SECRETS, SCALE)[name]
+    program, command = service["entrypoint"]
+    done = subprocess.run(
+        [sys.executable, "-m", program, command, "--help"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    options = [one for one in service["command"] if one.startswith("--")]
+    assert [one for one in options if one.removeprefix("--no-") not in done.stdout] == []
+
+
+def test_no_secret_and_no_undeclared_volume_or_network_at_scale() -> None:
+    text = (DEPLOY / SCALE).read_text(encoding="utf-8")
+    given = re.findall(r"^\s+\w*(?:PASSWORD|SECRET_ACCESS_KEY): (.*)$", text, re.MULTILINE)
+    assert len(given) == 4
+    assert all(re.fullmatch(r"\$\{\w+:\?set it in deploy/\.env\}", one) for one in given)
+    whole = yaml.safe_load(text)
+    used = {
+        volume.split(":")[0]
+        for one in whole["services"].values()
+        for volume in one.get("volumes", ())
+    }
+    assert used == set(whole["volumes"])
+    networks = {name for one in whole["services"].values() for name in one["networks"]}
+    assert networks == set(whole["networks"])
+    for one in whole["services"].values():
+        assert set(one.get("depends_on", {})) <= set(whole["services"])

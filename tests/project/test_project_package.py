@@ -24,6 +24,7 @@ HEAVY = {
     *("sklearn", "jieba", "libsvm", "requests", "numpy", "scipy", "feedparser", "lxml", "bs4"),
     *("htmldate", "dateparser", "opencc"),
     *("apscheduler", "matplotlib", "fastapi", "uvicorn", "jinja2", "pygal", "prometheus_client"),
+    *("dask", "distributed"),
 }
 SCRIPTS = sorted(path for path in (ROOT / "scripts").iterdir() if path.is_file())
 RUNNABLE = [path for path in SCRIPTS if os.access(path, os.X_OK)]

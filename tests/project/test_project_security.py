@@ -61,7 +61,10 @@ def test_a_limit_is_that_of_the_code(name: str, figure: int) -> None:
 @pytest.mark.parametrize(
     ("lock", "extras"),
     [
-        ("run", ["web", "notify", "postgres", "semantic", "embeddings", "mcp", "s3", "browser"]),
+        (
+            "run",
+            ["web", "notify", "postgres", "semantic", "embeddings", "mcp", "s3", "browser", "dask"],
+        ),
         (
             "test",
             [
@@ -73,6 +76,7 @@ def test_a_limit_is_that_of_the_code(name: str, figure: int) -> None:
                 "mcp",
                 "s3",
                 "browser",
+                "dask",
                 "test",
                 "bench",
             ],

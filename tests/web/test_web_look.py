@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import zlib
 from dataclasses import replace
@@ -24,7 +25,9 @@ from incremental.topics.editing import begin
 from incremental.urls import canonical_key
 from incremental.web.charts import first_column
 from incremental.web.facts import LEAST_COUNTED, hour_rates
+from incremental.web.language import Words, read_catalogue
 from incremental.web.server import served as serving
+from incremental.web.views import View
 from store.answers import NewQuery
 from store.answers.excerpts import LEAD_BYTES, lead
 from store.values import TopicScore, VisitRecord
@@ -182,3 +185,10 @@ def test_a_beginning_is_short_and_any_part_of_a_text_is_enough(text: str, cut: i
     packed = zlib.compress(text.encode())
     assert len(lead(packed[: max(cut % (len(packed) + 1), 1)], "")) <= 241
     assert lead(packed[:LEAD_BYTES], "") == lead(packed, "")
+
+
+def test_a_time_that_never_comes_is_a_dash_and_one_within_a_second_is_now() -> None:
+    """Jobs of a store without sites wait for ever: their page answered 500."""
+    view = View(Words(read_catalogue(), "en"), 1_000.0)
+    assert (view.due(math.inf), view.ago(-math.inf)) == ("–", "–")
+    assert (view.due(1_000.4), view.due(1_060.0)) == ("now", "in 1 min")

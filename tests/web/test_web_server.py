@@ -59,7 +59,10 @@ def test_a_host_that_is_not_ours_is_said(empty: Served, host: str) -> None:
 def test_serve_alone_refuses_a_taken_port(hubwatch: Run, taken: int, tmp_path: Path) -> None:
     (tmp_path / "hubwatch.toml").write_text(f"[web]\nport = {taken}\n")
     done = hubwatch("serve")
-    assert (done.code, "cannot be listened on" in done.err) == (2, True)
+    assert (done.code, "is in use by another program; set another [web] port" in done.err) == (
+        2,
+        True,
+    )
 
 
 def test_serve_alone_refuses_to_be_open_to_others(hubwatch: Run, tmp_path: Path) -> None:

@@ -133,6 +133,24 @@ class HealthProblem(ResponseSchema):
     since: Moment
 
 
+class EngineState(ResponseSchema):
+    """What runs the visits."""
+
+    kind: str
+    """threads, processes or dask."""
+    workers: int
+    """Visits that it can run at a time."""
+    processes: int
+    """That they run in: of this machine, or workers of the cluster."""
+    address: str
+    """Of the cluster."""
+    waits: str
+    """Why nothing can be fetched; empty = something can."""
+    refused: list[str]
+    """Workers that get no visits, with the reason."""
+    in_words: str
+
+
 class DaemonHealth(ResponseSchema):
     """What the daemon last reported."""
 
@@ -144,6 +162,8 @@ class DaemonHealth(ResponseSchema):
     """The report is old: the daemon was killed, or stands still."""
     started_at: Moment
     visits_under_way: int
+    engine: EngineState | None
+    """None = not known yet."""
     problems: list[HealthProblem]
     jobs: list[JobHealth]
 

@@ -8,7 +8,7 @@
 
 Each pair is trained and judged on every fold; the folds are made by whoever searches, of whole
 domains for the machines that ship. Trainings are independent of each other, so they run on as many
-processes as are given, and the result is the same for any number of them.
+processes as are given, or on the workers of a Dask cluster, and the result is the same for any number.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from typing import Any, Final, Self
 from classifier.hub.svm import Pair
 from classifier.hub.updating import folds_of
 from lab.hub.folded import Fold, FoldedRows, Measure
+from lab.hub.joblib_cluster import on_cluster
 
 Exponents = tuple[int, int]
 """Of 2, for C and gamma: whole numbers, so that a pair is the same number on every machine."""
@@ -146,6 +147,8 @@ class Search:
     """Training processes; the result does not depend on their number."""
     progress: Callable[[str, int, int], None] = lambda *_: None
     """Hears of (machine and grid, trainings done, trainings in all)."""
+    dask: str = ""
+    """Address of a Dask scheduler on whose workers the trainings run, with the same result; empty = here."""
 
     def sample(self, rows: FoldedRows, domains: Sequence[str]) -> FoldedRows:
         """Return what the coarse grid looks at: always the same domains; all when a sample is too small."""
@@ -201,7 +204,7 @@ def _stage(
 ) -> list[GridPoint]:
     folds = rows.folds
     scores = {pair: [0.0] * len(folds) for pair in pairs}
-    with _trials(folds, pairs, measure, how.processes) as trials:
+    with _trials(folds, pairs, measure, how) as trials:
         for done, (pair, place, score) in enumerate(trials, start=1):
             scores[pair][place] = score
             how.progress(name, done, len(pairs) * len(folds))
@@ -216,16 +219,20 @@ Trial = tuple[Exponents, int, float]
 
 @contextmanager
 def _trials(
-    folds: Sequence[Fold], pairs: Sequence[Exponents], measure: Measure, processes: int
+    folds: Sequence[Fold], pairs: Sequence[Exponents], measure: Measure, how: Search
 ) -> Iterator[Iterator[Trial]]:
     """Yield (pair, place of the fold, score) in any order, as they are ready."""
     tasks = [(pair, place) for pair in pairs for place in range(len(folds))]
-    if processes <= 1:
+    if how.dask:
+        with on_cluster(how.dask, folds, tasks, partial(_score, measure=measure)) as trials:
+            yield trials
+        return
+    if how.processes <= 1:
         yield ((pair, place, _score(folds[place], pair, measure)) for pair, place in tasks)
         return
     # Not forked: the process that asks may show its progress in a thread.
     context = get_context("spawn")
-    with ProcessPoolExecutor(processes, context, _begin, (folds, measure)) as pool:
+    with ProcessPoolExecutor(how.processes, context, _begin, (folds, measure)) as pool:
         futures = [pool.submit(_try, pair, place) for pair, place in tasks]
         try:
             yield (future.result() for future in as_completed(futures))

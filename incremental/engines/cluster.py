@@ -1,0 +1,293 @@
+"""Visits on the workers of a Dask cluster.
+
+::
+
+    start(task) ──> the worker with the least to do ──> Outcome
+    keeper, every half second:
+        scheduler gone   all visits are lost; asked again until one answers
+        worker gone      its visits are lost, and their pages are blamed
+        worker new       it says its version; another one than ours is refused
+
+A visit is bound to one worker, so that the daemon decides when its page is asked for again.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Mapping
+from concurrent.futures import Future
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from incremental.attempts import Bug, attempt
+from incremental.clock import Clock
+from incremental.engines.roster import Roster, refusal
+from incremental.engines.visits import EngineReport, LostVisitError
+from incremental.engines.worker import (
+    WorkerTerms,
+    arguments_of,
+    introduce,
+    visit_on_worker,
+)
+from incremental.errors import SettingsError
+from incremental.fetch.options import SiteAccess
+
+try:
+    import distributed
+except ImportError as error:
+    way_out = "needs Dask: pip install 'hubwatch[dask]'"
+    raise SettingsError("engine.kind", "dask", way_out) from error
+
+if TYPE_CHECKING:
+    from incremental.visit import Outcome, VisitTask
+
+logger = logging.getLogger("hubwatch.engine")
+
+LOOK_SECONDS = 0.5
+_CONNECT_SECONDS = 5.0
+# For an outcome to come from its worker: a body of the largest size, on a slow network.
+_GATHER_SECONDS = 120.0
+_NO_WORKER = "the cluster has no worker that can be used"
+
+
+class ClusterVisits:
+    """Visits on a Dask cluster; :meth:`close` it. Thread-safe."""
+
+    def __init__(
+        self, address: str, terms: WorkerTerms, sites: Mapping[str, SiteAccess], clock: Clock
+    ) -> None:
+        """Connect to the scheduler at *address*. *sites*: credentials by origin.
+
+        Raises:
+            SettingsError: there is none.
+        """
+        # What they report the keeper says in its own words. Dask gives several of them a level.
+        for name in [
+            one for one in logging.root.manager.loggerDict if one.startswith("distributed")
+        ]:
+            logging.getLogger(name).setLevel(logging.CRITICAL)
+        self._address, self._terms, self._sites = address, terms, sites
+        self._clock = clock
+        self._ours = introduce()
+        self._lock = threading.Lock()
+        self._roster = Roster()
+        # What each visit runs as, and where.
+        self._under_way: dict[Future[Outcome], tuple[Any, str]] = {}
+        self._introductions: dict[str, Any] = {}
+        self._waits, self._since = _NO_WORKER, clock.now()
+        self._client = connect(address)
+        self._scheduler = ""
+        self._end = threading.Event()
+        self._keeper = threading.Thread(target=self._keep, name="cluster", daemon=True)
+        self._keeper.start()
+
+    @property
+    def most(self) -> int:
+        """How many visits the accepted workers can make at a time."""
+        with self._lock:
+            return self._roster.most
+
+    def start(self, task: VisitTask) -> Future[Outcome]:
+        """Start a visit on the worker with the least to do."""
+        answer: Future[Outcome] = Future()
+        with self._lock:
+            worker, client = self._roster.choose(), self._client
+            if worker is not None:
+                worker.visits += 1
+                self._under_way[answer] = (None, worker.address)
+        if worker is None or client is None:
+            self._settle(answer, self._lost(_NO_WORKER))
+            return answer
+        call = visit_on_worker, *arguments_of(task, self._terms, self._sites)
+        begin = partial(_submit, client, worker.address, *call)
+        visit = attempt(begin)
+        if isinstance(visit, Bug):
+            self._settle(answer, self._lost(visit.error))
+            return answer
+        with self._lock:
+            waited_for = answer in self._under_way
+            if waited_for:
+                self._under_way[answer] = (visit, worker.address)
+        if waited_for:
+            visit.add_done_callback(partial(self._ended, answer))
+        else:  # its worker went meanwhile
+            attempt(visit.cancel)
+        return answer
+
+    def report(self) -> EngineReport:
+        """Return who works for us, who is refused, and what is waited for."""
+        with self._lock:
+            return EngineReport(
+                "dask",
+                self._roster.most,
+                processes=len(self._roster.accepted),
+                address=self._address,
+                waits=self._waits,
+                since=self._since,
+                known=len(self._roster.workers) - self._roster.unknown,
+                unknown=self._roster.unknown,
+                refused=tuple(self._roster.refused()),
+            )
+
+    def close(self) -> None:
+        """Leave the cluster; visits under way are cancelled there."""
+        self._end.set()
+        self._keeper.join(timeout=_CONNECT_SECONDS)
+        self._lose_all("the daemon ends")
+        if self._client is not None:
+            attempt(partial(self._client.close, _CONNECT_SECONDS))
+
+    # Visits that ended, and visits that are lost.
+
+    def _ended(self, answer: Future[Outcome], visit: Any) -> None:  # noqa: ANN401 - Dask's own
+        """Pass on what came of a visit; in a thread of Dask's client."""
+        if visit.status == "error":
+            error = visit.exception()
+            killed = isinstance(error, distributed.scheduler.KilledWorker)
+            self._settle(answer, self._lost("its worker ended", blamed=True) if killed else error)
+        elif visit.status == "finished":
+            outcome = attempt(partial(visit.result, timeout=_GATHER_SECONDS))
+            if isinstance(outcome, Bug):
+                outcome = self._lost(f"its outcome did not come: {outcome.error}")
+            self._settle(answer, outcome)
+        else:
+            self._settle(answer, self._lost("the scheduler forgot it"))
+
+    def _settle(self, answer: Future[Outcome], found: Outcome | BaseException) -> None:
+        """Answer, unless that was done."""
+        with self._lock:
+            known = self._under_way.pop(answer, None)
+            worker = self._roster.workers.get(known[1]) if known else None
+            if worker is not None:
+                worker.visits -= 1
+        if known is None and answer.done():
+            return
+        if isinstance(found, BaseException):
+            answer.set_exception(found)
+        else:
+            answer.set_result(found)
+
+    def _lost(self, reason: str, *, blamed: bool = False) -> LostVisitError:
+        # A worker that cannot be reached may go on for a while.
+        rest = self._terms.fetch.total_timeout_seconds
+        return LostVisitError(reason, blamed=blamed, rest_seconds=rest)
+
+    def _lose(self, gone: Mapping[Future[Outcome], Any], reason: str, *, blamed: bool) -> None:
+        for answer, visit in gone.items():
+            self._settle(answer, self._lost(reason, blamed=blamed))
+            if visit is not None:
+                attempt(partial(visit.cancel, reason=reason))
+
+    def _lose_all(self, reason: str) -> None:
+        with self._lock:
+            gone = {answer: visit for answer, (visit, _) in self._under_way.items()}
+            self._roster = Roster()
+            self._introductions = {}
+        self._lose(gone, reason, blamed=False)
+
+    # The keeper.
+
+    def _keep(self) -> None:
+        while not self._end.wait(LOOK_SECONDS):
+            found = attempt(self._look)
+            if isinstance(found, Bug):
+                self._away(found.error)
+
+    def _look(self) -> None:
+        """Compare the scheduler's workers with ours."""
+        client = self._client
+        if client is None:
+            try:
+                self._client = client = connect(self._address)
+            except SettingsError:
+                return  # as noted when it went
+            logger.warning("the Dask scheduler at %s answers again", self._address)
+        if client.status != "running":
+            self._away(f"no Dask scheduler answers at {self._address}")
+            return
+        info = client.scheduler_info(n_workers=-1)
+        if self._scheduler not in ("", info["id"]):
+            self._lose_all("the scheduler was started again")
+        self._scheduler = info["id"]
+        with self._lock:
+            come, gone = self._roster.update(info["workers"])
+            left = {answer: visit for answer, (visit, at) in self._under_way.items() if at in gone}
+        self._lose(left, "its worker ended", blamed=True)
+        for address in gone:
+            self._introductions.pop(address, None)
+            logger.warning("the worker %s is gone", address)
+        for address in come:
+            self._introductions[address] = _submit(client, address, introduce)
+        for address, introduction in list(self._introductions.items()):
+            if introduction.done():
+                del self._introductions[address]
+                self._judge(address, introduction)
+        self._note(_NO_WORKER if not self.most else "")
+
+    def _judge(self, address: str, introduction: Any) -> None:  # noqa: ANN401 - Dask's own
+        """Accept a worker that has introduced itself, or refuse it."""
+        said = attempt(partial(introduction.result, timeout=_CONNECT_SECONDS))
+        if isinstance(said, Bug):
+            why = f"it cannot run this version of Hubwatch: {said.error}"
+        else:
+            why = refusal(said, self._ours)
+        with self._lock:
+            worker = self._roster.workers.get(address)
+            if worker is None:
+                return
+            self._roster.workers[address] = replace(worker, refusal=why)
+        if why:
+            logger.warning("the worker %s is refused: %s", address, why)
+        else:
+            logger.info("the worker %s makes visits, %d at a time", address, worker.threads)
+
+    def _away(self, reason: str) -> None:
+        """Note that the scheduler does not answer; its visits are lost."""
+        client, self._client = self._client, None
+        self._scheduler = ""
+        self._note(reason)
+        self._lose_all(reason)
+        if client is not None:
+            attempt(partial(client.close, _CONNECT_SECONDS))
+
+    def _note(self, waits: str) -> None:
+        """Note what is waited for, if anything."""
+        with self._lock:
+            if waits == self._waits:
+                return
+            self._waits, self._since = waits, self._clock.now() if waits else 0.0
+        if waits:
+            logger.warning("waiting for the cluster, nothing is fetched: %s", waits)
+        else:
+            logger.warning("the cluster can be used: %d visits at a time", self.most)
+
+
+def connect(address: str) -> Any:  # noqa: ANN401 - Dask's own
+    """Return a client of the scheduler at *address*.
+
+    Raises:
+        SettingsError: none answers within a few seconds.
+    """
+    try:
+        return distributed.Client(  # type: ignore[no-untyped-call]
+            address, timeout=_CONNECT_SECONDS, set_as_default=False, name="hubwatch"
+        )
+    except (OSError, ValueError) as error:
+        way_out = (
+            "no Dask scheduler answers there; start it (dask scheduler), or correct the address"
+        )
+        raise SettingsError("engine.address", address, way_out) from error
+
+
+def _submit(client: Any, worker: str, *call: Any) -> Any:  # noqa: ANN401 - Dask's own
+    """Let one *worker* run a call, and no other one in its place."""
+    return client.submit(
+        *call,
+        key=f"hubwatch-{call[0].__name__}-{uuid4().hex}",
+        workers=[worker],
+        allow_other_workers=False,
+        pure=False,
+    )

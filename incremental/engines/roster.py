@@ -1,0 +1,77 @@
+"""The workers of a cluster: which may be given visits, and how much each has to do. Plain values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(slots=True)
+class Worker:
+    """A worker that the scheduler knows."""
+
+    address: str
+    threads: int
+    refusal: str | None = None
+    """Why it gets no visits; empty = it may have some; None = not known yet."""
+    visits: int = 0
+    """Under way."""
+
+    @property
+    def accepted(self) -> bool:
+        """Whether it may have visits."""
+        return self.refusal == ""
+
+
+@dataclass(slots=True)
+class Roster:
+    """The workers at hand."""
+
+    workers: dict[str, Worker] = field(default_factory=dict)
+    """By address."""
+
+    def update(self, there: Mapping[str, Mapping[str, Any]]) -> tuple[list[str], list[str]]:
+        """Take in what the scheduler says of its workers; return who has come, and who is gone."""
+        come = [address for address in there if address not in self.workers]
+        gone = [address for address in self.workers if address not in there]
+        for address in come:
+            self.workers[address] = Worker(address, int(there[address].get("nthreads", 1)))
+        for address in gone:
+            del self.workers[address]
+        return come, gone
+
+    @property
+    def accepted(self) -> list[Worker]:
+        """Those that may have visits."""
+        return [one for one in self.workers.values() if one.accepted]
+
+    @property
+    def unknown(self) -> int:
+        """How many have not introduced themselves."""
+        return sum(one.refusal is None for one in self.workers.values())
+
+    @property
+    def most(self) -> int:
+        """How many visits they can make at a time."""
+        return sum(one.threads for one in self.accepted)
+
+    def choose(self) -> Worker | None:
+        """Return the worker with the least to do for its size; None = there is none."""
+        return min(self.accepted, key=lambda one: one.visits / max(one.threads, 1), default=None)
+
+    def refused(self) -> Iterable[str]:
+        """Say who is refused, and why."""
+        for one in self.workers.values():
+            if one.refusal:
+                yield f"{one.address}: {one.refusal}"
+
+
+def refusal(theirs: tuple[str, int], ours: tuple[str, int]) -> str:
+    """Return why a worker that introduced itself is refused; empty = it is not."""
+    if theirs == ours:
+        return ""
+    return (
+        f"it runs Hubwatch {theirs[0] or '?'} (protocol {theirs[1]}), the daemon {ours[0] or '?'} "
+        f"(protocol {ours[1]}): give it the same version"
+    )

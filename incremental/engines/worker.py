@@ -1,0 +1,104 @@
+"""What runs on a worker: a visit, with a fetcher and readers that the worker has made for itself.
+
+A worker keeps them for the next visit, but no credentials: those of a task's origin come with the task.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+
+from incremental.clock import SystemClock
+from incremental.fetch.options import FetchSettings, SiteAccess, origin
+from incremental.fetch.session import Fetcher
+from incremental.reading import Read, read_body
+from incremental.reading.pool import ReaderPool
+from incremental.reading.process import ReaderLimits
+from incremental.threads import cores
+from incremental.visit import Outcome, VisitTask
+from incremental.ways.parts import PartFetcher
+from incremental.ways.visiting import HubVisitor
+
+# The form of tasks, terms and outcomes. Raise it when one of them changes.
+PROTOCOL = 1
+# More than there are processors read nothing sooner.
+MAX_READERS = 4
+# Of daemons with different settings that share a cluster.
+_MOST_KEPT = 4
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerTerms:
+    """What visits of one daemon are made with; holds no secret."""
+
+    fetch: FetchSettings
+    limits: ReaderLimits
+    readers: int | None = None
+    """Processes that read bodies, of each worker; None = one per processor, 0 = the worker itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Tools:
+    fetcher: Fetcher
+    parts: PartFetcher
+    read: Read
+    pool: ReaderPool | None
+
+
+_kept: OrderedDict[WorkerTerms, _Tools] = OrderedDict()
+_lock = threading.Lock()
+
+
+def introduce() -> tuple[str, int]:
+    """Return the version of Hubwatch at work here, and its protocol."""
+    try:
+        return version("hubwatch"), PROTOCOL
+    except PackageNotFoundError:
+        return "", PROTOCOL
+
+
+def arguments_of(
+    task: VisitTask, terms: WorkerTerms, sites: Mapping[str, SiteAccess]
+) -> tuple[VisitTask, WorkerTerms, SiteAccess | None]:
+    """Return all that a worker is sent for a task; *sites*: credentials by origin."""
+    try:
+        return task, terms, sites.get(origin(task.url))
+    except ValueError:
+        return task, terms, None  # the worker's fetcher says what is wrong with the address
+
+
+def visit_on_worker(task: VisitTask, terms: WorkerTerms, access: SiteAccess | None) -> Outcome:
+    """Carry out *task* here; *access* are the credentials of its origin."""
+    tools = _tools(terms)
+    if access is None:
+        return HubVisitor(tools.parts)(task, tools.fetcher.fetch, tools.read)
+    own = tools.fetcher.with_sites({origin(task.url): access})
+    return HubVisitor(_parts(own, terms))(task, own.fetch, tools.read)
+
+
+def _parts(fetcher: Fetcher, terms: WorkerTerms) -> PartFetcher:
+    return PartFetcher(fetcher.fetch, terms.fetch.product_token, SystemClock())
+
+
+def _tools(terms: WorkerTerms) -> _Tools:
+    """Return fetcher and readers for *terms*, made at the first visit."""
+    with _lock:
+        if terms not in _kept:
+            _kept[terms] = _made(terms)
+        _kept.move_to_end(terms)
+        while len(_kept) > _MOST_KEPT:
+            _, old = _kept.popitem(last=False)
+            old.fetcher.close()
+            if old.pool is not None:
+                old.pool.close()
+        return _kept[terms]
+
+
+def _made(terms: WorkerTerms) -> _Tools:
+    fetcher = Fetcher(terms.fetch, clock=SystemClock())
+    readers = min(cores(), MAX_READERS) if terms.readers is None else terms.readers
+    pool = ReaderPool(readers, terms.limits) if readers else None
+    return _Tools(fetcher, _parts(fetcher, terms), read_body if pool is None else pool.read, pool)

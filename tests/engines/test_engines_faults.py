@@ -1,0 +1,201 @@
+"""Workers and schedulers that die, workers of another version, pages that kill: nothing is lost."""
+
+from __future__ import annotations
+
+import logging
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil  # type: ignore[import-untyped] # ships no types
+import pytest
+from dask_cluster import ROOT, WAIT_SECONDS, Cluster, free_port
+from engine_site import EngineSite, news_site
+from engine_story import EngineStory, engine_settings, visits_of, wait_until
+from killing import Killer
+
+from incremental.clock import SystemClock
+from incremental.engines.choice import make_visits
+from incremental.engines.visits import Visits
+from incremental.errors import SettingsError
+from incremental.settings import build_settings
+
+HOUR, DAY = 3_600.0, 86_400.0
+LATE = ["/news/2026/story-number-4-of-the-day", "/news/2026/story-number-5-of-the-day"]
+
+
+@dataclass
+class Stage:
+    """A story that has read its site once, and whose site then has two more pages."""
+
+    site: EngineSite
+    story: EngineStory
+    visits: Visits
+    replace_worker: Callable[[], object]
+
+    def statuses(self) -> set[str]:
+        """Return how the visits of the site ended so far."""
+        counts = self.story.store.read.visit_counts(0.0)
+        return {status for by_status in counts.values() for status in by_status}
+
+    def news(self) -> list[str]:
+        """Return the paths of what was announced."""
+        return sorted(path for _, path in self.story.new())
+
+
+@contextmanager
+def stage(kind: str, folder: Path, cluster: Cluster | None = None) -> Iterator[Stage]:
+    """Set up a story on an engine."""
+    settings = engine_settings(kind, cluster.address if cluster else "")
+    with ExitStack() as stack:
+        site = stack.enter_context(EngineSite(news_site(4)))
+        visits = stack.enter_context(visits_of(settings))
+        assert visits is not None
+        story = stack.enter_context(EngineStory(folder, settings, visits, site))
+        story.run(6 * HOUR)
+        assert story.new() == []
+        site.pages |= news_site(6)
+        yield Stage(site, story, visits, cluster.start_worker if cluster else bool)
+
+
+@pytest.fixture(params=["processes", "dask"])
+def staged(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Stage]:
+    """A story on each engine that has workers to lose."""
+    if request.param == "processes":
+        with stage("processes", tmp_path) as ready:
+            yield ready
+        return
+    with Cluster(tmp_path) as cluster:
+        for _ in range(2):
+            cluster.start_worker()
+        cluster.wait_for(2)
+        with stage("dask", tmp_path, cluster) as ready:
+            yield ready
+
+
+def test_a_visit_whose_worker_is_killed_is_made_again_elsewhere(staged: Stage) -> None:
+    killer = staged.site.before["/"] = Killer(1)
+    staged.story.run(DAY)
+    assert killer.kills == 1
+    assert staged.news() == LATE
+    assert "internal_error" not in staged.statuses()
+    assert staged.story.store.quarantine.entries(limit=10) == []
+
+
+def test_a_page_that_kills_two_workers_is_quarantined_and_the_rest_goes_on(staged: Stage) -> None:
+    killer = staged.site.before[LATE[0]] = Killer(99, staged.replace_worker)
+    held = staged.story.store.quarantine
+    staged.story.run(2 * DAY, until=lambda: bool(held.entries(limit=10)))
+    (row,) = held.entries(limit=10)
+    assert (killer.kills, row.purpose) == (2, "verify")
+    assert "2 workers ended in visits of this page" in row.error
+    del staged.site.before[LATE[0]]
+    staged.story.run(2 * DAY)
+    assert LATE[1] in staged.news()
+    assert len(staged.news()) == len(set(staged.news()))
+
+
+def test_a_worker_of_another_version_gets_no_visits_while_others_do(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.WARNING, "hubwatch.engine")
+    with Cluster(tmp_path) as cluster:
+        cluster.start_worker(other_version=True)
+        cluster.start_worker()
+        cluster.wait_for(2)
+        with stage("dask", tmp_path, cluster) as ready:
+            wait_until(lambda: ready.visits.report().refused)
+            ready.story.run(DAY)
+            report = ready.visits.report()
+            assert (report.workers, report.processes, report.waits) == (1, 1, "")
+            (refused,) = report.refused
+            assert "(protocol 99), the daemon " in refused
+            assert ready.news() == LATE
+    assert "is refused: it runs Hubwatch" in caplog.text
+
+
+def test_a_scheduler_that_is_killed_and_started_again_costs_no_site_a_failure(
+    tmp_path: Path,
+) -> None:
+    with Cluster(tmp_path) as cluster:
+        cluster.start_worker()
+        cluster.wait_for(1)
+        with stage("dask", tmp_path, cluster) as ready:
+            asked: list[int] = []
+
+            def kill_scheduler(_port: int) -> None:
+                if not asked:
+                    cluster.kill_scheduler()
+                asked.append(1)
+
+            ready.site.before["/"] = kill_scheduler
+            ready.story.run(DAY, until=lambda: not ready.visits.most)
+            assert "no Dask scheduler answers" in ready.visits.report().waits
+            assert ready.news() == []
+            cluster.start_scheduler()
+            cluster.start_worker()
+            ready.story.run(DAY)
+            assert ready.visits.report().waits == ""
+            assert ready.news() == LATE
+            assert "internal_error" not in ready.statuses()
+            seeds = [hub for hub in ready.story.store.read.hubs() if hub.role == "seed"]
+            assert [hub.failures for hub in seeds] == [0]
+            assert len(asked) > 1
+
+
+def test_an_address_where_no_scheduler_answers_is_named_at_the_start() -> None:
+    address = f"tcp://127.0.0.1:{free_port()}"
+    settings = engine_settings("dask", address)
+    with (
+        pytest.raises(SettingsError, match="start it") as raised,
+        make_visits(settings, SystemClock()),
+    ):
+        pass
+    assert (raised.value.field, raised.value.value) == ("engine.address", address)
+
+
+@pytest.mark.parametrize(
+    "address", ["", "127.0.0.1:8786", "http://127.0.0.1:8786", "tcp://user:word@host:1", "tcp://h"]
+)
+def test_an_address_of_another_form_is_refused(address: str) -> None:
+    with pytest.raises(SettingsError, match=r"engine\.address = .*tcp://127\.0\.0\.1:8786"):
+        build_settings({"engine": {"kind": "dask", "address": address}})
+
+
+_DAEMON = """
+import sys
+from incremental.clock import SystemClock
+from incremental.engines.choice import make_visits
+from incremental.settings import build_settings
+from incremental.visit import Purpose, VisitTask
+
+if __name__ == "__main__":
+    settings = build_settings({"engine": {"kind": "processes", "processes": 1}})
+    with make_visits(settings, SystemClock()) as visits:
+        visits.start(VisitTask(Purpose.HUB, "http://127.0.0.1:9/", 1, 1)).result(60)
+        print("ready", flush=True)
+        sys.stdin.read()
+"""
+
+
+def test_processes_end_with_a_daemon_that_is_killed(tmp_path: Path) -> None:
+    program = tmp_path / "daemon.py"
+    program.write_text(_DAEMON)
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(
+        [sys.executable, str(program)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env=environment,
+    ) as daemon:
+        assert daemon.stdout is not None
+        assert daemon.stdout.readline() == b"ready\n"
+        children = psutil.Process(daemon.pid).children(recursive=True)
+        assert len(children) >= 2
+        daemon.kill()
+    _, alive = psutil.wait_procs(children, timeout=WAIT_SECONDS)
+    assert alive == []

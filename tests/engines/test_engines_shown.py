@@ -1,0 +1,126 @@
+"""Who looks after a daemon sees what runs its visits: status, doctor, metrics, page and health."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from cli_runner import Run
+from dask_cluster import Cluster, free_port
+from engine_site import EngineSite, news_site
+from web_served import Served
+
+from incremental.clock import SimulatedClock
+from incremental.engines.visits import EngineReport
+from incremental.engines.words import engine_in_words
+from incremental.health import Health, ProblemKind
+from incremental.web.metrics import MetricsPage
+
+DASK = EngineReport(
+    "dask",
+    6,
+    processes=2,
+    address="tcp://127.0.0.1:8786",
+    refused=("tcp://127.0.0.1:9: it runs Hubwatch 0.0.1",),
+)
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """A worker with two threads, and one of another version."""
+    with Cluster(tmp_path_factory.mktemp("cluster")) as there:
+        there.start_worker(threads=2)
+        there.start_worker(other_version=True)
+        there.wait_for(2)
+        yield there
+
+
+def configure(folder: Path, engine: str) -> None:
+    text = '[fetch]\ncontact = "me@example.org"\nallowed_networks = ["127.0.0.0/8"]\n'
+    (folder / "hubwatch.toml").write_text(f"{text}[web]\nenabled = false\n[engine]\n{engine}\n")
+
+
+def test_a_single_run_on_a_cluster_visits_what_is_due(
+    cluster: Cluster, hubwatch: Run, tmp_path: Path
+) -> None:
+    configure(tmp_path, f'kind = "dask"\naddress = "{cluster.address}"')
+    with EngineSite(news_site(3)) as site:
+        done = hubwatch("run", "--once", "--json", f"{site.url}/")
+    assert json.loads(done.out)["visits"]["fetched"] >= 1
+    assert "/" in site.asked
+
+
+def test_a_run_without_a_scheduler_ends_with_the_way_out(hubwatch: Run, tmp_path: Path) -> None:
+    address = f"tcp://127.0.0.1:{free_port()}"
+    configure(tmp_path, f'kind = "dask"\naddress = "{address}"')
+    done = hubwatch("run", "--once", "https://news.example/")
+    assert done.code == 2
+    assert f"setting engine.address = '{address}': no Dask scheduler answers there" in done.err
+
+
+@pytest.mark.parametrize(
+    ("engine", "says"),
+    [
+        ("", "threads of the daemon, 8 visits at a time"),
+        ('kind = "processes"\nprocesses = 3', "3 processes, 3 visits at a time"),
+    ],
+)
+def test_doctor_says_what_runs_the_visits(
+    hubwatch: Run, tmp_path: Path, engine: str, says: str
+) -> None:
+    configure(tmp_path, engine)
+    checks = hubwatch("doctor", "--offline", "--json").json["checks"]
+    assert [one["says"] for one in checks if one["check"] == "engine"] == [says]
+
+
+def test_doctor_asks_a_cluster_who_works_there(
+    cluster: Cluster, hubwatch: Run, tmp_path: Path
+) -> None:
+    configure(tmp_path, f'kind = "dask"\naddress = "{cluster.address}"')
+    checks = hubwatch("doctor", "--json").json["checks"]
+    refused, works = [one for one in checks if one["check"] == "engine"]
+    assert "refused: tcp://127.0.0.1:" in refused["says"]
+    assert works["says"] == f"Dask at {cluster.address}, 1 worker, 2 visits at a time"
+
+
+def test_doctor_says_that_no_scheduler_answers(hubwatch: Run, tmp_path: Path) -> None:
+    configure(tmp_path, f'kind = "dask"\naddress = "tcp://127.0.0.1:{free_port()}"')
+    checks = hubwatch("doctor", "--json").json["checks"]
+    (found,) = [one for one in checks if one["check"] == "engine"]
+    assert (found["verdict"], "start it" in found["way_out"]) == ("problem", True)
+
+
+def test_what_a_cluster_waits_for_is_serious_and_a_refused_worker_is_not() -> None:
+    health = Health(SimulatedClock(1_000.0))
+    health.runs_on(lambda: DASK)
+    assert [one.kind for one in health.report().problems] == [ProblemKind.WORKER]
+    assert health.report().well
+    health.runs_on(lambda: replace(DASK, waits="no worker", since=900.0))
+    first = health.report().problems[0]
+    assert (first.kind, first.since) == (ProblemKind.ENGINE, 900.0)
+    assert not health.report().well
+
+
+def test_page_metrics_and_api_show_the_engine(served: Served) -> None:
+    health = Health(served.clock)
+    health.runs_on(lambda: replace(DASK, waits="no worker <b>"))
+    shown = Served(replace(served.web, health=health), served.store, served.clock)
+    client = shown.client()
+    page = client.get("/status").text
+    assert "No worker can be reached" in page
+    assert "no worker &lt;b&gt;" in page
+    assert "Visits at a time" in page
+    assert "并发访问数" in client.get("/status", headers={"Accept-Language": "zh"}).text
+    engine = client.get("/api/v1/status").json()["daemon"]["engine"]
+    assert (engine["kind"], engine["workers"], len(engine["refused"])) == ("dask", 6, 1)
+    metrics = MetricsPage(shown.web).render().decode()
+    assert 'hubwatch_engine_workers{engine="dask"} 6.0' in metrics
+    assert "hubwatch_engine_refused_workers 1.0" in metrics
+    assert client.get("/healthz").text == "no worker can be reached\n"
+
+
+def test_an_engine_in_words() -> None:
+    assert engine_in_words(DASK) == "Dask at tcp://127.0.0.1:8786, 2 workers, 6 visits at a time"
