@@ -27,7 +27,7 @@ class TopicMark:
     fetched: bool
     """False = guessed from the link, before the page was fetched."""
     terms: str
-    """JSON list of [term, share] that explains the score."""
+    """JSON list of [term, share] that explains the score; of a guess, the example that the link is like."""
 
 
 @dataclass(frozen=True, slots=True)

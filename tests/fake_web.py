@@ -27,6 +27,7 @@ from incremental.assembly import make_crawler, make_fetcher
 from incremental.clock import SimulatedClock
 from incremental.crawl.part import Part
 from incremental.decide.hubs import HubScorer
+from incremental.embedding.page_embedder import PageEmbedder
 from incremental.reading import Read, read_body
 from incremental.seeds import SeedTerms, add_seed
 from incremental.settings import RevisitSettings, Settings
@@ -208,6 +209,7 @@ class Watch:
         scorer: HubScorer | None = None,
         explore: int = 0,
         read: Read = read_body,
+        embedder: PageEmbedder | None = None,
         part: Part | None = None,
     ) -> None:
         self.web, self.clock = web, web.clock
@@ -222,6 +224,7 @@ class Watch:
             scorer=scorer or FolderScorer(),
             explore=explore,
             read=read,
+            embedder=embedder,
             part=part,
         )
         self.crawler.load(self.clock.now())

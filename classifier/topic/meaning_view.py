@@ -187,6 +187,41 @@ class MeaningView:
         alone = (words - self.means[1]) / self.deviations[1] * measured.std() + measured.mean()
         return np.asarray(np.where(known, spread, alone), dtype=np.float64)
 
+    def of_texts(self, meanings: Sequence[Meaning | None]) -> Scores:
+        """Return the scores of texts of which nothing but the vector is known; NaN for one of another space.
+
+        Their words count as usual; on the scale of :meth:`scores`.
+        """
+        placed = self._placed(meanings)
+        own = self._by_meaning((placed @ self.centre).astype(np.float64))
+        near, weights = _nearest(placed, self.space.pages)
+        part = self.space.spread
+        spread = (1 - part) * own + part * _mean_of(self.sample_scores, near, weights)
+        return np.where(placed.any(axis=1), spread, np.nan)
+
+    def nearest_of(
+        self, meanings: Sequence[Meaning | None], examples: PageBatch
+    ) -> list[tuple[int, float]]:
+        """Return for each text the number of the nearest example, and the cosine; -1 = nobody can say."""
+        placed, known = self._placed(meanings), self.space.placed(examples)
+        cosines = np.where(known.any(axis=1), placed @ known.T, -1.0)
+        if not cosines.shape[1]:
+            return [(-1, 0.0)] * len(meanings)
+        found = zip(cosines.argmax(axis=1).tolist(), cosines.max(axis=1).tolist(), strict=True)
+        return [(number, alike) if alike > 0 else (-1, 0.0) for number, alike in found]
+
+    def _placed(self, meanings: Sequence[Meaning | None]) -> Vectors:
+        """Return centred unit vectors; 0 for a text without one of this space."""
+        size = len(self.space.mean)
+        rows = np.zeros((len(meanings), size), dtype=np.float32)
+        for row, one in zip(rows, meanings, strict=True):
+            if one is not None and one.space == self.space.name and len(one.packed) == size:
+                row[:] = unpacked([one.packed])[0]
+        return _centred(rows, self.space.mean)
+
+    def _by_meaning(self, cosines: Scores) -> Scores:
+        return np.asarray(((cosines - self.means[0]) / self.deviations[0]).clip(-_REACH, _REACH))
+
     def parts(self, batch: PageBatch, words: Scores) -> list[tuple[str, float]]:
         """Return what meaning, words and similar pages add to the first page's score; () = no vector."""
         placed = self.space.placed(batch)

@@ -155,6 +155,8 @@ class Crawler:
             self.load(now)
         for outcome in self.engine.finished():
             self._settle(outcome, now)
+        # Before the next pages are chosen: the guesses say which.
+        self.topics.refine(now)
         while self.engine.free:
             task = self.frontier.next_task(now, quick=self.engine.only_quick)
             if task is None:
@@ -169,7 +171,8 @@ class Crawler:
                     self._settle(outcome, now)
         self.topics.keep(now)
         self.frontier.share_again(now)
-        self._wake_at = self.engine.again_at(self.frontier.wake_at(now), now)
+        wake_at = min(self.frontier.wake_at(now), self.topics.refines_at(now))
+        self._wake_at = self.engine.again_at(wake_at, now)
         self.frontier.evict()
         return now if self.engine.has_finished else self._wake_at
 
@@ -302,6 +305,7 @@ class Crawler:
             budget=to_json(site.budget.to_json()), revisit=to_json(site.state.to_json())
         )
         announced = self._store.write.visit(record, VisitPlan(due, state, host), opinion)
+        self.topics.refine_later(record)
         site.follow(record.site_fields)
         if "scope" in record.site_fields:
             self.frontier.forget_scopes()

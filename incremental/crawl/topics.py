@@ -3,6 +3,7 @@
 ::
 
     hub visit           unknown links ── guess ──> scores that order verification fetches
+                        a later step: refine ────> the same, by meaning too (link_guesses.py)
     verification fetch  text ── opinion ─────────> scores, shown by `new --topic`; the link that led
                                                    here trains the guesses; external candidates
     topic fetch         example ── settle ───────> the topic learns (or says what it waits for)
@@ -17,11 +18,13 @@ import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from math import inf
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urlsplit
 
 from classifier.topic.values import LinkContext, PageText, Relevance, Verdict
 from incremental.attempts import Bug, attempt
+from incremental.crawl.link_guesses import LinkGuesses, by_topic
 from incremental.crawl.part import Part, Whole
 from incremental.crawl.quarantine import CrawlQuarantine
 from incremental.crawl.sites import WatchedSite
@@ -29,6 +32,7 @@ from incremental.crawl.topic_fetches import TopicFetches
 from incremental.decide.decision import Decision
 from incremental.decide.hub_facts import HubView
 from incremental.decide.topics import (
+    BY_WORDS,
     EXAMPLE,
     Guesses,
     external_candidates_of,
@@ -53,7 +57,13 @@ from store.enums import HubKind, TopicState
 from store.quarantine import QuarantineKind
 from store.texts import to_json
 from store.topic_values import ExampleFields, ExampleRow, ExternalCandidateRow, KeptPage, TopicRow
-from store.values import NewExternalCandidate, SeenLink, TopicOpinion, TopicScore
+from store.values import (
+    NewExternalCandidate,
+    SeenLink,
+    TopicOpinion,
+    TopicScore,
+    VisitRecord,
+)
 
 if TYPE_CHECKING:
     from incremental.embedding.page_embedder import PageEmbedder
@@ -69,6 +79,8 @@ T = TypeVar("T")
 KEEP_SECONDS = 600.0
 CAUGHT_UP_AT_ONCE = 5
 MAX_REDIRECTS = 5
+# Of the latest guesses of a topic, that a new process looks at.
+RECALLED = 500
 
 
 class TopicWatch:
@@ -96,6 +108,9 @@ class TopicWatch:
         self._active_topics: dict[int, ActiveTopic] = {}
         self._kept_at = 0.0
         self._learned_more = False
+        self._link_guesses = LinkGuesses(embedder) if embedder is not None else None
+        # Topics whose stored guesses wait to be refined.
+        self._recalled: set[int] = set()
         per_day = settings.topics.explore_requests_per_day
         self.topic_fetches = TopicFetches(store, explore=explore, requests_per_day=per_day)
 
@@ -181,6 +196,46 @@ class TopicWatch:
             for key, score in guessed.scores.items():
                 scores[key] = (*scores.get(key, ()), *score)
         return Guesses(scores, contexts, max(usual)) if usual else None
+
+    def refine_later(self, record: VisitRecord) -> None:
+        """Let the guesses of a recorded visit be refined by meaning, in later steps."""
+        if self._link_guesses is not None and record.topic_scores:
+            self._link_guesses.offer_visit(record)
+
+    def refine(self, now: float) -> None:
+        """Store the guesses that were refined since, and hand over what waits; never waits itself."""
+        if self._link_guesses is None or not self._active_topics:
+            return
+        self._recall(self._link_guesses)
+        for topic_id, ready in by_topic(self._link_guesses.step(now)).items():
+            active_topic = self._active_topics.get(topic_id)
+            if active_topic is None:
+                continue
+            guesses = [(one.canonical_key, one.guess, said) for one, said in ready]
+            scores = self._without_bug(topic_id, partial(active_topic.refine, guesses), now)
+            sites = {one.canonical_key: one.site_id for one, _ in ready}
+            by_site: dict[int, list[TopicScore]] = {}
+            for score in scores or ():
+                by_site.setdefault(sites[score.canonical_key], []).append(score)
+            for site_id, own in by_site.items():
+                self._store.topics.refine_guesses(site_id, own, now=now)
+
+    def refines_at(self, now: float) -> float:
+        """Return when :meth:`refine` has something to do again."""
+        if self._link_guesses is None or not self._active_topics:
+            return inf
+        return self._link_guesses.next_at(now)
+
+    def _recall(self, link_guesses: LinkGuesses) -> None:
+        """Let guesses wait that were not refined before the last end of the process."""
+        for topic_id in self._active_topics.keys() - self._recalled:
+            self._recalled.add(topic_id)
+            kept = self._store.topics.guessed(topic_id, BY_WORDS, limit=RECALLED)
+            link_guesses.offer(
+                (one.site_id, one.canonical_key, topic_id, one.score, one.link_context)
+                for one in kept
+                if self._part.has(one.site_id)
+            )
 
     # Pages.
 

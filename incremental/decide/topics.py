@@ -26,6 +26,10 @@ from store.values import NewExternalCandidate, SeenLink, TopicScore
 EXAMPLE = "example"
 RELEVANT = "relevant"
 IRRELEVANT = "irrelevant"
+# Methods of guesses: as made with the hub's visit, and as refined later. The terms of a refined one are the
+# URL of the example that the link is like, with the cosine.
+BY_WORDS = "links"
+BY_MEANING = "links_meaning"
 # A link counts as relevant from this score on, as a page does.
 LIKELY = 0.5
 # The most promising link counts as this many usual ones for its hub.

@@ -15,6 +15,10 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 
+import numpy as np
+from numpy.typing import NDArray
+
+from classifier.embedding.meaning import Meaning
 from classifier.hub import LinkEvidence
 from classifier.topic.model import TopicModel
 from classifier.topic.page_ranking import PageRanking
@@ -27,6 +31,7 @@ from incremental.crawl.once import fetch_once, fetched_body
 from incremental.decide.hubs import HubScorer
 from incremental.decide.topics import IRRELEVANT, from_text, says_something, to_text
 from incremental.discovery.bandit import Bandit
+from incremental.discovery.by_meaning import ByMeaning, in_the_middle
 from incremental.discovery.exploration import Exploration, ExplorationState, Round
 from incremental.discovery.operators import SEARCHING, KnownPage, OutLink, Sources, operators
 from incremental.discovery.proposing import JudgedPage, propose
@@ -100,6 +105,8 @@ class Discoverer:
             raise InputError(
                 "topic", topic.name, "needs at least one example page with text; see topic show"
             )
+        if model_store.embedder is not None:
+            examples = model_store.embedder.with_meanings(examples)
         self._store = store
         self._settings = settings
         self._topic = topic
@@ -111,6 +118,8 @@ class Discoverer:
         self._per_site = Counter[str]()
         self._notes: list[str] = []
         self._linkers: dict[str, list[str]] = {}
+        self._meanings: dict[str, Meaning] = {}
+        self._by_meaning = _by_meaning(model, model_store)
         self._watched = {registered_domain(host_of(row.seed_url)) for row in store.read.sites()}
         self._seeds = [self._keep(one.url, one, ()) for one in examples]
         self._ranking = self._new_ranking(examples)
@@ -128,7 +137,15 @@ class Discoverer:
             {page.url: weighted_terms(page) for page in examples},
             rejected=turned_down,
             alpha=self._settings.discovery.alpha,
+            by_meaning=self._scores_by_meaning,
         )
+
+    def _scores_by_meaning(self) -> NDArray[np.float64] | None:
+        """Return the topic's scores of the ranked pages by meaning; None without any vector."""
+        if self._by_meaning is None or not self._meanings:
+            return None
+        scores = self._by_meaning.of_pages([self._meanings.get(url) for url in self._ranking.urls])
+        return None if np.isnan(scores).all() else in_the_middle(scores)
 
     # Runs.
 
@@ -210,6 +227,7 @@ class Discoverer:
             self._seeds,
             read=self._read,
             rank=self._ranked,
+            order=self._by_meaning.order if self._by_meaning is not None else list,
             sites=self._settings.discovery.reward == "sites",
         )
 
@@ -392,6 +410,8 @@ class Discoverer:
             text=" ".join([text.meta, *text.headings, text.body])[:WORDED_CHARS],
         )
         self._pages[url] = _Read(text, known)
+        if text.meaning is not None:
+            self._meanings[url] = text.meaning
         for link in links:
             sources = self._linkers.setdefault(link.url, [])
             if len(sources) < LINKERS_PER_PAGE:
@@ -402,6 +422,11 @@ class Discoverer:
         read = self._pages[url]
         targets = [link.url for link in read.known.links]
         self._ranking.add(url, weighted_terms(read.text), targets)
+
+
+def _by_meaning(model: TopicModel, model_store: TopicModelStore) -> ByMeaning | None:
+    embedder = model_store.embedder
+    return None if embedder is None else ByMeaning(model, embedder)
 
 
 def _site_of(url: str) -> str:

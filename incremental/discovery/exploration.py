@@ -34,6 +34,8 @@ EMPTY_ROUNDS = 10
 Read = Callable[[Sequence[str]], Sequence[KnownPage]]
 Rank = Callable[[Sequence[str]], Sequence[str]]
 """Ranks URLs of read pages, most relevant first."""
+Order = Callable[[Sequence[Candidate]], Sequence[Candidate]]
+"""Orders candidates of one operator, given by their evidence, by what their texts say too."""
 Choose = Callable[[Bandit, Sequence[str]], str | None]
 
 
@@ -136,6 +138,7 @@ class Exploration:
         read: Read,
         rank: Rank,
         choose: Choose = Bandit.choose,
+        order: Order = list,
         sites: bool = False,
     ) -> None:
         self.state = state
@@ -144,6 +147,7 @@ class Exploration:
         self._read = read
         self._rank = rank
         self._choose = choose
+        self._order_candidates = order
         self._sites = sites
         self._order: list[str] = []
         self._via = {one.url: one.via for one in state.finds}
@@ -201,9 +205,9 @@ class Exploration:
                 before = waiting.get(one.url)
                 evidence = one.evidence + (before.evidence if before else 0.0)
                 waiting[one.url] = replace(one, evidence=evidence)
-        best = sorted(waiting.values(), key=lambda one: -one.evidence)
+        best = self._order_candidates(sorted(waiting.values(), key=lambda one: -one.evidence))
         state.backlog[name] = {one.url: one for one in best[count : count + MAX_BACKLOG]}
-        return best[:count]
+        return list(best[:count])
 
     def _asked_for(self, name: str) -> list[Candidate]:
         operator, ranked = self._operators[name], self.ranked()

@@ -3,7 +3,8 @@
 ::
 
     visits' threads ── pages ──> queue ──> one thread: up to 64 pages at once ──> vectors
-    topics (training) ──────────────┘          a failure: a pause of a minute, doubling to an hour
+    topics (training) ──────────────┤          a failure: a pause of a minute, doubling to an hour
+    links ── when no page waits ────┘          (a few at once: a page never waits long for them)
 
 Whatever goes wrong, the page comes back without a vector and is judged by words; ``hubwatch status`` and the
 log say why.
@@ -20,6 +21,7 @@ from concurrent.futures import Future
 from concurrent.futures import TimeoutError as NotYetError
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import count
 
 from classifier.embedding.embedder import Embedder, EmbeddingError
 from classifier.embedding.meaning import Meaning
@@ -32,6 +34,8 @@ from incremental.reading import Body, Read, Reading, Unread
 logger = logging.getLogger("hubwatch.embedding")
 
 _BATCH = 64
+# Links at once: a quarter of a second with the default model.
+_LATER_BATCH = 8
 # Pages whose vectors are at hand: examples are asked for at each training.
 _REMEMBERED = 4_000
 # How long a visit waits for its vector, and a training for those of its examples.
@@ -39,6 +43,8 @@ PATIENCE_SECONDS = 30.0
 FIRST_PAUSE_SECONDS = 60.0
 LONGEST_PAUSE_SECONDS = 3_600.0
 _QUEUED = 1_000
+_NOW, _END, _LATER = range(3)
+"""The order in which the thread takes what waits: pages, the end, links."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +65,10 @@ class PageEmbedder:
         self._now = now
         self._resumes_at = 0.0
         self._pause = FIRST_PAUSE_SECONDS
-        self._queue: queue.Queue[_Asked | None] = queue.Queue(_QUEUED)
+        # Numbered, so that those of one kind come out as they went in.
+        self._queue: queue.PriorityQueue[tuple[int, int, _Asked | None]]
+        self._queue = queue.PriorityQueue(_QUEUED)
+        self._numbers = count()
         self._remembered: OrderedDict[tuple[str, ...], Meaning | None] = OrderedDict()
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
@@ -85,6 +94,16 @@ class PageEmbedder:
 
     def start(self, page: PageText) -> Future[Meaning | None]:
         """Queue a page; None comes for a page without words, after a failure, and in a full queue."""
+        return self._start(page, _NOW)
+
+    def start_later(self, page: PageText) -> Future[Meaning | None]:
+        """Queue the text of a link, whose turn comes when no page waits; its vector is not remembered.
+
+        Otherwise as :meth:`start`. A future that waits when this is closed never ends.
+        """
+        return self._start(page, _LATER)
+
+    def _start(self, page: PageText, turn: int) -> Future[Meaning | None]:
         answer: Future[Meaning | None] = Future()
         with self._lock:
             known = self._remembered.get(_key(page), answer)
@@ -95,7 +114,7 @@ class PageEmbedder:
             answer.set_result(known)
             return answer
         try:
-            self._queue.put_nowait(_Asked(page, answer))
+            self._queue.put_nowait((turn, next(self._numbers), _Asked(page, answer)))
         except queue.Full:
             answer.set_result(None)
         return answer
@@ -115,38 +134,39 @@ class PageEmbedder:
         """End the thread after its batch; what waits gets no vector."""
         thread = self._thread
         if thread is not None:
-            self._queue.put(None)
+            self._queue.put((_END, next(self._numbers), None))
             thread.join(timeout=PATIENCE_SECONDS)
 
     def _work(self) -> None:
         while True:
-            batch = self._next_batch()
+            turn, batch = self._next_batch()
             if not batch:
                 return
             pages = [one.page for one in batch]
-            meanings = attempt(partial(self._embedded, pages))
+            meanings = attempt(partial(self._embedded, pages, remember=turn == _NOW))
             if isinstance(meanings, Bug):
                 self._failed(meanings.error)
                 meanings = [None] * len(batch)
             for one, meaning in zip(batch, meanings, strict=True):
                 one.answer.set_result(meaning)
 
-    def _next_batch(self) -> list[_Asked]:
-        """Wait for a page and take what else waits; empty = closed."""
-        first = self._queue.get()
+    def _next_batch(self) -> tuple[int, list[_Asked]]:
+        """Wait for a page or a link and take what else of its kind waits; empty = closed."""
+        turn, _, first = self._queue.get()
         batch = [] if first is None else [first]
-        while batch and len(batch) < _BATCH:
+        most = _LATER_BATCH if turn == _LATER else _BATCH
+        while batch and len(batch) < most:
             try:
-                one = self._queue.get_nowait()
+                entry = self._queue.get_nowait()
             except queue.Empty:
                 break
-            if one is None:
-                self._queue.put(None)
+            if entry[0] != turn or entry[2] is None:
+                self._queue.put(entry)
                 break
-            batch.append(one)
-        return batch
+            batch.append(entry[2])
+        return turn, batch
 
-    def _embedded(self, pages: list[PageText]) -> list[Meaning | None]:
+    def _embedded(self, pages: list[PageText], *, remember: bool) -> list[Meaning | None]:
         if self._now() < self._resumes_at:
             return [None] * len(pages)
         try:
@@ -156,7 +176,7 @@ class PageEmbedder:
             return [None] * len(pages)
         self.problem, self._pause = "", FIRST_PAUSE_SECONDS
         with self._lock:
-            for page, meaning in zip(pages, found, strict=True):
+            for page, meaning in zip(pages if remember else (), found, strict=False):
                 self._remembered[_key(page)] = meaning
             while len(self._remembered) > _REMEMBERED:
                 self._remembered.popitem(last=False)

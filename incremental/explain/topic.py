@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from classifier.topic.values import PageText
-from incremental.decide.topics import is_empty, says_something
+from incremental.decide.topics import BY_MEANING, is_empty, says_something
 from incremental.fetch.status import in_words
 from incremental.plain_text import clean
 from incremental.topics.editing import topic_facts
@@ -22,7 +22,10 @@ SHOWN_TERMS = 20
 
 
 def stored_verdicts(store: Store, url: str) -> list[dict[str, Any]]:
-    """Return the verdicts and guesses of topics on a page, for JSON, best score first."""
+    """Return the verdicts and guesses of topics on a page, for JSON, best score first.
+
+    ``like_example`` is the example that a guessed link is most like in meaning.
+    """
     names = {row.id: row.name for row in store.topics.topics()}
     if not names:
         return []
@@ -33,13 +36,16 @@ def stored_verdicts(store: Store, url: str) -> list[dict[str, Any]]:
             "topic": names[row.topic_id],
             "score": row.score,
             "verdict": row.verdict if row.fetched else "guess",
-            "terms": [term for term, _ in json.loads(row.terms)[:SHOWN_TERMS]],
+            "terms": [] if like else terms,
+            "like_example": terms[0] if like and terms else None,
             "method": row.method,
             "version": row.version,
             "at": row.at,
         }
         for row in rows
         if row.topic_id in names
+        for terms in [[term for term, _ in json.loads(row.terms)[:SHOWN_TERMS]]]
+        for like in [row.method == BY_MEANING]
     ]
 
 

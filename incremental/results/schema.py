@@ -89,5 +89,5 @@ def page_line(page: AnnouncedPage, topic: str | None = None) -> dict[str, Any]:
         "score": round(mark["score"], 4),
         "verdict": mark["verdict"] if mark["fetched"] else None,
         "guess": not mark["fetched"],
-        "terms": [clean(str(term)) for term, _ in mark["terms"][:SHOWN_TERMS]],
+        "terms": [clean(str(term)) for term, _ in mark["terms"][:SHOWN_TERMS] if mark["fetched"]],
     }

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from classifier.embedding.meaning import Meaning
+from classifier.topic.link_meaning import LinkStanding, refined, standings
 from classifier.topic.link_order import LinkOrder
 from classifier.topic.model import TopicModel
 from classifier.topic.values import LinkContext, PageText, Relevance, Verdict
-from incremental.decide.topics import LIKELY
+from incremental.decide.topics import BY_MEANING, BY_WORDS, LIKELY
 from store.topic_values import TopicRow
 from store.values import TopicScore
 
@@ -63,6 +65,22 @@ class ActiveTopic:
         parents = () if led_here is None else (led_here,)
         self.links.observe(page, parents, links, relevance, self.model)
 
+    def refine(self, guesses: Sequence[tuple[str, float, Meaning]]) -> list[TopicScore]:
+        """Return guesses refined by the meaning of their links, of those that meaning says something about.
+
+        *guesses* are canonical keys, scores by words, and vectors.
+        """
+        found = standings(self.model, [meaning for _, _, meaning in guesses])
+        return [
+            replace(
+                self.guess(key, refined(by_words, standing.score)),
+                method=BY_MEANING,
+                terms=_like(standing),
+            )
+            for (key, by_words, _), standing in zip(guesses, found, strict=True)
+            if standing is not None
+        ]
+
     def guess(self, key: str, score: float) -> TopicScore:
         """Return the expected relevance of a link as a stored guess."""
         # Never irrelevant: before a fetch a score only orders the queue, only after a fetch may it reject.
@@ -73,6 +91,13 @@ class ActiveTopic:
             score=round(score, 4),
             verdict=verdict.value,
             fetched=False,
-            method="links",
+            method=BY_WORDS,
             version=self.model.version,
         )
+
+
+def _like(standing: LinkStanding) -> tuple[tuple[str, float], ...]:
+    """Return the example that raised a guess, with the cosine; () = none did."""
+    if not standing.example or standing.score <= 0:
+        return ()
+    return ((standing.example, round(standing.cosine, 4)),)

@@ -70,7 +70,8 @@ class TopicModelStore:
         link_order: str = LINK_ORDERS[0],
         embedder: PageEmbedder | None = None,
     ) -> None:
-        self._embedder = embedder
+        self.embedder = embedder
+        """None = words alone judge."""
         self._store = store
         self._trees = trees
         self._link_order = link_order
@@ -136,7 +137,7 @@ class TopicModelStore:
         )
 
     def _embedded(self, pages: list[PageText]) -> list[PageText]:
-        return pages if self._embedder is None else self._embedder.with_meanings(pages)
+        return pages if self.embedder is None else self.embedder.with_meanings(pages)
 
     def _negatives(self, row: TopicRow, examples: Sequence[ExampleRow]) -> list[PageText]:
         """Return ordinary pages, visited lately, neither training examples nor relevant."""
@@ -177,8 +178,8 @@ class TopicModelStore:
             except (TopicModelError, ValueError, RecursionError) as error:
                 logger.warning("restarting the topics' term counts: %s", error)
                 self._background = Background()
-            if self._embedder is not None:
-                self._background.meanings.use(self._embedder.space)
+            if self.embedder is not None:
+                self._background.meanings.use(self.embedder.space)
             self._trained_pages = self._background.pages
         return self._background
 
@@ -219,7 +220,7 @@ class TopicModelStore:
     def passage(self, model: TopicModel, page: PageText) -> str:
         """Return the passage of *page* that is nearest to the topic in meaning; empty = nobody can say."""
         view = model.fit.scorer.meaning if isinstance(model.fit.scorer, FusedTopic) else None
-        if view is None or self._embedder is None:
+        if view is None or self.embedder is None:
             return ""
         from incremental.embedding.passages import sentences_of  # noqa: PLC0415 - as the embedder
 

@@ -49,12 +49,21 @@ def feedback(store: Store, rows: Iterable[AnnouncedPage], chosen: int | None) ->
 
 
 def terms_of(mark: TopicMark) -> str:
-    """Return the terms behind a topic's score, strongest first."""
-    try:
-        terms = msgspec.json.decode(mark.terms, type=list[tuple[str, float]])
-    except (msgspec.ValidationError, msgspec.DecodeError):
-        return ""
+    """Return the terms behind a topic's judgement, strongest first."""
+    terms = _terms(mark) if mark.fetched else []
     return ", ".join(f"{term} {share:+.2f}" for term, share in terms[:_MOST_TERMS])
+
+
+def like_of(mark: TopicMark) -> str:
+    """Return the URL of the example that a guessed link is like; empty = words alone, or judged."""
+    return next((url for url, _ in _terms(mark)), "") if not mark.fetched else ""
+
+
+def _terms(mark: TopicMark) -> list[tuple[str, float]]:
+    try:
+        return msgspec.json.decode(mark.terms, type=list[tuple[str, float]])
+    except (msgspec.ValidationError, msgspec.DecodeError):
+        return []
 
 
 def following(

@@ -105,7 +105,7 @@ class PageTopic(Table):
     version = TextField()
     """Of the model."""
     terms = TextField(default="[]")
-    """JSON list of [term, share], heaviest first."""
+    """JSON list of [term, share], heaviest first; of a guess, the example that the link is like."""
     at = DoubleField()
 
     class Meta:

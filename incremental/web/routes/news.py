@@ -16,7 +16,7 @@ from incremental.saved_searches import SHOWN, Filters, from_json, to_json
 from incremental.topics.editing import give_feedback
 from incremental.web.api.schemas import RowId as PageId
 from incremental.web.context import web_of
-from incremental.web.reading import Between, feedback, following, gained, merged, terms_of
+from incremental.web.reading import Between, feedback, following, gained, like_of, merged, terms_of
 from incremental.web.routes.forms import Back, RowId, see
 from incremental.web.views import page, query
 from store import Store
@@ -124,7 +124,7 @@ def _fresh_url(filters: Filters, cursor: int) -> str:
 def item_values(store: Store, rows: tuple[AnnouncedPage, ...], topic: int | None) -> dict[str, Any]:
     """Return the template values that list rows need."""
     learned = feedback(store, rows, topic)
-    return {"feedback": learned, "terms_of": terms_of}
+    return {"feedback": learned, "terms_of": terms_of, "like_of": like_of}
 
 
 @router.post("/pages/{page_id}/mark")

@@ -187,7 +187,7 @@ def _terms(store: Store, topic_id: int) -> list[tuple[str, float]]:
     pages = [row.page_id for row in store.answers.new(asked).rows]
     shares: Counter[str] = Counter()
     for score in store.topics.scores(pages, topic_id):
-        for term, share in json.loads(score.terms):
+        for term, share in json.loads(score.terms) if score.fetched else ():
             shares[term] += share / len(pages)
     return [(term, share) for term, share in shares.most_common(_TERMS_SHOWN) if share > 0]
 
