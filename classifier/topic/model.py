@@ -233,9 +233,9 @@ def _shares(parts: Sequence[tuple[str, float]]) -> tuple[tuple[str, float], ...]
 def _warnings(evidence: Evidence, setting: Setting) -> list[str]:
     warnings = [f"example {url} holds no word and was left out" for url in evidence.empty_examples]
     if setting.background.pages < FEW_PAGES:
+        number = setting.background.pages
         warnings.append(
-            f"{setting.background.pages} pages were fetched so far: scores are rough until there are "
-            f"{FEW_PAGES}"
+            f"pages fetched when it last learned: {number}; scores are rough until there are {FEW_PAGES}"
         )
     warnings += disagreeing(evidence, setting.sample)
     return warnings + _unseen_keywords(evidence, setting.background)

@@ -90,10 +90,7 @@ def readiness(
     if not missing:
         return Readiness(usable, "" if usable else "no example and no key word was given")
     parts = "; ".join(f"{one.url}: {_trouble(one)}" for one in missing)[:_MAX_WHY]
-    count = f"{len(missing)} of {len(given)} examples"
-    verb = "is" if len(missing) == 1 else "are"
-    note = f"{count} {verb} missing ({parts})"
-    return Readiness(usable, note if usable else f"waits: {note}")
+    return Readiness(usable, f"examples missing: {len(missing)} of {len(given)} ({parts})")
 
 
 def says_something(example: ExampleRow) -> bool:

@@ -19,7 +19,7 @@ from incremental.explain.ways import explain_way
 from incremental.fetch.status import FetchStatus
 from incremental.hub_way import WayKind
 from incremental.policies import policy_maker
-from incremental.revisit.budget import advance, price_minutes
+from incremental.revisit.budget import advance, open_at, price_minutes
 from incremental.scope import trap
 from incremental.settings import Settings
 from incremental.times import NEVER
@@ -161,6 +161,19 @@ def budget_of(settings: Settings, row: SiteRow, *, now: float) -> dict[str, Any]
     }
 
 
+def budget_opens_at(settings: Settings, row: SiteRow, *, now: float) -> float:
+    """Return from when on a site's budget has room for a request, unix seconds; infinite = never."""
+    site = watch(row, settings, policy_maker(settings))
+    return open_at(site.budget, site.terms.requests_per_day, now)
+
+
+def planned(due_at: float | None, opens_at: float, now: float) -> float | None:
+    """Return when a visit that is due at *due_at* can be made; None = not planned, or never."""
+    if due_at is None or not math.isfinite(opens_at):
+        return None
+    return due_at if opens_at <= max(due_at, now) else opens_at
+
+
 def _number(value: float, digits: int = 2) -> float | None:
     """Round for JSON; None for infinity."""
     return round(value, digits) if math.isfinite(value) else None
@@ -178,6 +191,9 @@ def _reason(hub: HubRow, reason: str) -> str:
     return reason
 
 
+WAITS_FOR_BUDGET = "waits for the request budget"
+
+
 def is_candidate(hub: HubRow) -> bool:
     """Whether an address only looks like a hub: nobody gave it, and it was never read."""
     return hub.role == HubRole.LIST and hub.state == HubStatus.CANDIDATE
@@ -193,10 +209,13 @@ def hub_rows(
     answer = []
     for row in rows:
         site = watch(row, settings, policy_maker(settings))
+        opens_at = open_at(site.budget, site.terms.requests_per_day, now)
         hubs = store.read.hubs(row.id)
         hubs.sort(key=lambda hub: (-1.0, 0.0) if not is_candidate(hub) else (0.0, -hub.score))
         for hub in hubs:
             why = site.policy.why(site.hub_state(hub), site.state, site.budget, now)
+            due_at = hub.due_at if hub.due_at < NEVER else None
+            at = planned(due_at, opens_at, now)
             answer.append(
                 {
                     "id": hub.page_id,
@@ -216,11 +235,11 @@ def hub_rows(
                     "failures": hub.failures,
                     "last_status": hub.last_status,
                     "visited_at": hub.visited_at,
-                    "due_at": hub.due_at if hub.due_at < NEVER else None,
+                    "due_at": at,
                     "rate_per_day": _number(why.rate_per_day, 4),
                     "waiting_links": _number(why.waiting_links, 3),
                     "price_minutes": _number(why.price_minutes),
-                    "why": _reason(hub, why.reason),
+                    "why": _reason(hub, why.reason if at == due_at else WAITS_FOR_BUDGET),
                 }
             )
     return answer

@@ -10,7 +10,7 @@ from typing import Any
 
 from incremental.explain.embeddings import embedding_facts
 from incremental.explain.health import daemons_facts, health_facts, quarantine_facts
-from incremental.explain.page import budget_of
+from incremental.explain.page import budget_of, budget_opens_at, planned
 from incremental.fetch.status import HARMLESS
 from incremental.revisit.state import SiteState
 from incremental.site_editing import site_terms
@@ -71,7 +71,7 @@ def status_facts(web: Web, store: Store) -> dict[str, Any]:
             **totals.get(row.id, _NONE),
             **budget_of(web.settings, row, now=now),
             "visits_by_status": counts.get(row.id, {}),
-            "next_due": due.get(row.id),
+            "next_due": planned(due.get(row.id), budget_opens_at(web.settings, row, now=now), now),
             "trouble": unread.get(row.id),
             "events": events.get(row.id, []),
         }
@@ -101,7 +101,7 @@ def site_health(
     for row in rows:
         values = {
             **budget_of(web.settings, row, now=now),
-            "next_due": due.get(row.id),
+            "next_due": planned(due.get(row.id), budget_opens_at(web.settings, row, now=now), now),
             "last_new_at": last_announced.get(row.id),
         }
         trouble = unread.get(row.id)

@@ -11,6 +11,7 @@ from peewee import fn
 
 from store.failures import storage_errors
 from store.models import Change, Hub, News, Page, Sighting, Site, Visit
+from store.page_watches import NEVER_DUE
 from store.repository import Repository
 from store.texts import storable
 
@@ -71,12 +72,14 @@ class PeopleQueries(Repository):
         return counts
 
     def site_totals(self) -> dict[int, dict[str, int]]:
-        """Count pages, hubs and announced pages by site id."""
+        """Count pages, hubs that will be visited and announced pages by site id."""
         # Each from an index alone: counting the announced in their own rows would read every page.
         counted = {
             "pages": Page.select(Page.site, fn.COUNT(Page.id)).group_by(Page.site),
             "new_pages": News.select(News.site, fn.COUNT(News.id)).group_by(News.site),
-            "hubs": Hub.select(Hub.site_id, fn.COUNT(Hub.page)).group_by(Hub.site_id),
+            "hubs": Hub.select(Hub.site_id, fn.COUNT(Hub.page))
+            .where(Hub.due_at < NEVER_DUE)
+            .group_by(Hub.site_id),
         }
         totals: dict[int, dict[str, int]] = {}
         for name, query in counted.items():

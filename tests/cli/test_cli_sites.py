@@ -145,7 +145,7 @@ def test_add_says_what_comes_next(hubwatch: Run, tmp_path: Path) -> None:
     with only_writer(Settings(), tmp_path):
         said = hubwatch("add", "other.example").err
     assert "start the daemon" not in said
-    assert "the daemon starts within seconds" in said
+    assert "the daemon visits it within seconds" in said
     assert "start the daemon" in hubwatch("add", "third.example").err
 
 

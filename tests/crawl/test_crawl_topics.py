@@ -60,7 +60,7 @@ def announced(crawl: Watch, *, rejected: bool = False) -> set[str]:
 def test_examples_out_of_every_site_are_fetched_and_the_topic_is_ready(tmp_path: Path) -> None:
     with watch_topic(tmp_path, two_subjects()) as crawl:
         assert topic_of(crawl).state == "waiting"
-        assert "3 of 3 examples are missing" in topic_of(crawl).why
+        assert "examples missing: 3 of 3" in topic_of(crawl).why
         crawl.run(10 * MINUTE)
         row = topic_of(crawl)
         assert (row.state, row.why) == ("ready", "")

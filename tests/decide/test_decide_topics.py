@@ -71,7 +71,7 @@ def test_key_words_alone_are_enough() -> None:
 def test_a_topic_waits_until_an_example_is_there() -> None:
     waiting = readiness([example(), example(2, status="gone", failures=1)], [])
     assert not waiting.ready
-    assert "2 of 2 examples are missing" in waiting.why
+    assert "examples missing: 2 of 2" in waiting.why
     assert f"{HOME}1: not fetched yet" in waiting.why
     assert f"{HOME}2: gone, tried again later" in waiting.why
 
@@ -79,7 +79,7 @@ def test_a_topic_waits_until_an_example_is_there() -> None:
 def test_one_usable_example_is_enough_and_the_missing_ones_are_named() -> None:
     ready = readiness([example(text=BRIDGE), example(2, status="timed_out", failures=1)], [])
     assert ready.ready
-    assert ready.why == f"1 of 2 examples is missing ({HOME}2: timed out, tried again later)"
+    assert ready.why == f"examples missing: 1 of 2 ({HOME}2: timed out, tried again later)"
 
 
 def test_an_empty_page_teaches_nothing_and_that_is_said() -> None:

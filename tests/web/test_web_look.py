@@ -20,6 +20,7 @@ from web_served import HOME, Served
 pytest.importorskip("playwright", reason="playwright is not installed")
 from playwright.sync_api import Page, expect
 
+from incremental.explain.page import WAITS_FOR_BUDGET, budget_opens_at, hub_rows, planned
 from incremental.revisit.state import SiteState
 from incremental.topics.editing import begin
 from incremental.urls import canonical_key
@@ -192,3 +193,19 @@ def test_a_time_that_never_comes_is_a_dash_and_one_within_a_second_is_now() -> N
     view = View(Words(read_catalogue(), "en"), 1_000.0)
     assert (view.due(math.inf), view.ago(-math.inf)) == ("–", "–")
     assert (view.due(1_000.4), view.due(1_060.0)) == ("now", "in 1 min")
+
+
+def test_a_visit_that_the_budget_holds_back_is_not_called_now(served: Served) -> None:
+    store, now = served.store, served.clock.now()
+    store.editing.edit_site(1, now=now, requests_per_day=1.0)
+    row = store.read.sites()[0]
+    opens = budget_opens_at(served.web.settings, row, now=now)
+    assert opens > now
+    rows = hub_rows(store, served.web.settings, [row], now=now)
+    late = [one for one in rows if one["due_at"] == opens]
+    assert {one["why"] for one in late} == {WAITS_FOR_BUDGET}
+    assert all(one["due_at"] is None or one["due_at"] >= opens for one in rows)
+    assert planned(now - 60, opens, now) == opens
+    assert planned(opens + 60, opens, now) == opens + 60
+    assert planned(now - 60, now, now) == now - 60
+    assert planned(now, math.inf, now) is None

@@ -97,7 +97,10 @@ def test_one_thing_is_said_in_the_singular() -> None:
 
 
 def test_a_sentence_that_is_translated_is_one_that_some_room_says() -> None:
-    code = "\n".join(p.read_text(encoding="utf-8") for p in WEB.parent.rglob("*.py"))
+    root = WEB.parents[1]
+    files = [*WEB.parent.rglob("*.py"), *root.glob("classifier/**/*.py")]
+    files += root.glob("classifier/**/manifest.json")
+    code = "\n".join(p.read_text(encoding="utf-8") for p in files)
     said = re.sub(r'"\n\s+f?"', "", code)
     for reach in ("host", "domain"):
         said += f"{reach} of outside {reach} of "

@@ -68,7 +68,7 @@ def add(  # noqa: PLR0913, PLR0917 - the fields of the form
                 if chosen:
                     store.tags.set_site_tags(site_id, chosen)
             except InputError as error:
-                problems.append(str(error))
+                problems.append(problem_of(request, error))
                 refused.append(url)
     if len(typed) > _MOST_SEEDS:
         problems.append(words_of(request)("add.too_many", n=_MOST_SEEDS))

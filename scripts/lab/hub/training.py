@@ -204,7 +204,10 @@ def _metrics(
     }
     page_hubs = _hubs(pages)
     return {
-        "how": "five folds by domain; every row judged by machines that never saw its domain",
+        "how": (
+            "Five-fold cross-validation by domain: each URL is judged by models that never saw "
+            "its domain."
+        ),
         "urls": {
             name: _score(trained.held_out[inside] > 0, hubs[inside])
             for name, inside in sections.items()
