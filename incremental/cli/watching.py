@@ -48,7 +48,7 @@ def add(  # noqa: PLR0913 - each is an option of the command
     *,
     every: Annotated[
         str | None,
-        typer.Option(metavar="SPAN", help=f"Check so often, whatever it brings. {_SPAN}"),
+        typer.Option(metavar="SPAN", help=f"Check at this interval, whatever it finds. {_SPAN}"),
     ] = None,
     at_most_every: Annotated[
         str | None, typer.Option(metavar="SPAN", help="Shortest time between two checks.")

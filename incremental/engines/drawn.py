@@ -18,7 +18,7 @@ _DRAWN = (WayKind.RENDERED, WayKind.BROWSER_MISSING)
 
 @dataclass(frozen=True, slots=True)
 class DrawnHere:
-    """Visits elsewhere, but for those that need a browser."""
+    """Makes visits elsewhere, except those that need a browser."""
 
     elsewhere: Visits
     here: Visits

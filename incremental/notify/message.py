@@ -133,7 +133,7 @@ class Message:
 def compose(
     pages: Sequence[TemplatePage], title: str, body: str, *, group_by: GroupBy = ""
 ) -> Message:
-    """Render the message for *pages*; empty templates = defaults. More than one are grouped.
+    """Render the message for *pages*; empty templates = defaults. Several pages are grouped.
 
     Raises:
         SettingsError: a template is invalid, or violates the sandbox.

@@ -21,7 +21,7 @@ from store.values import ReadText
 
 
 class BodyRole(StrEnum):
-    """What a body is to the page that is visited."""
+    """The part that a body plays in the visit of a page."""
 
     PAGE = "page"
     JSON = "json"

@@ -67,7 +67,7 @@ from store.models.watch_tables import PageWatch, WatchedChange, WatchedPage
 
 ALL = tuple(Table.__subclasses__())
 OF_DAEMONS = (Daemon, DaemonSite, HostClaim)
-"""Who is at work at the moment: no part of what a store knows."""
+"""Which daemons are running now; not part of what a store keeps."""
 
 __all__ = [
     "ALL",
