@@ -313,7 +313,8 @@ def test_the_daemon_repeats_the_step_when_it_asks_for_it(sqlite_store: Store) ->
         signal.signal(number, handler)
     assert len(asked) >= 3
     # The scheduler counts whole microseconds of the machine's clock: milliseconds of this one.
-    assert all(later - before > 59.9 for before, later in pairwise(asked))
+    # The stop that the third step asks for may call it once more, at once.
+    assert all(later - before > 59.9 for before, later in pairwise(asked[:3]))
 
 
 def test_a_clock_that_was_a_month_ahead_does_not_put_training_off(
