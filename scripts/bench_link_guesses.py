@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measure what links promise before their pages are fetched: by words, and with meaning.
+"""Measure what links promise before their pages are fetched: by the link order, and with meaning.
 
     scripts/bench_link_guesses.py wikispeedia.sqlite.xz --topics Science,Religion
     scripts/bench_link_guesses.py zh.sqlite.xz --topics java,ml --weights 0,0.2 --json
@@ -10,8 +10,8 @@ those of the product. All links of the fetched pages to labelled pages that were
 ranked by their guesses, as far as their text says something; of a page that several links lead to, the
 best guess counts. No method sees a label but that of the examples.
 
-The figure is average precision against the pages' own labels, the mean over draws. Weight 0 is the guess by
-words.
+The figure is average precision against the pages' own labels, the mean over draws. Weight 0 is the guess of
+the link order, which knows the vectors of pages and anchors.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ from threadpoolctl import threadpool_limits
 from classifier.embedding.embedder import EmbeddingError
 from classifier.embedding.local import LocalEmbedder
 from classifier.topic.background import Background
+from classifier.topic.learned_order import LearnedOrder
 from classifier.topic.link_meaning import refined, standings
 from classifier.topic.link_order import new_order
 from classifier.topic.link_text import spoken
@@ -52,10 +53,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Guess:
-    """A link's guess by words, and its score by meaning."""
+    """A link's guess by the link order, and its score by meaning."""
 
     url: str
-    by_words: float
+    by_order: float
     by_meaning: float
 
 
@@ -139,14 +140,18 @@ def _guesses(
             for link in _unknown(page, known)
             if spoken(link) and graph.topics[link.url]
         ]
-    meanings = _meanings([spoken(link) for link in fresh], embedder)
+    texts_of = [spoken(link) for link in fresh]
+    meanings = _meanings(texts_of, embedder)
     said = standings(model, meanings)
     if not any(said):
         raise ValueError("the topic does not judge by meaning: fetch more pages")
+    if isinstance(order, LearnedOrder):
+        heard = zip(texts_of, meanings, strict=True)
+        order.learn_anchors({text: one for text, one in heard if one is not None})
     expected = order.expect(fresh, model)
     return [
-        Guess(link.url, by_words, standing.score)
-        for link, by_words, standing in zip(fresh, expected, said, strict=True)
+        Guess(link.url, by_order, standing.score)
+        for link, by_order, standing in zip(fresh, expected, said, strict=True)
         if standing is not None
     ]
 
@@ -176,7 +181,7 @@ def _figures(
     for weight in weights:
         best: defaultdict[str, float] = defaultdict(float)
         for guess in guesses:
-            value = refined(guess.by_words, guess.by_meaning, weight)
+            value = refined(guess.by_order, guess.by_meaning, weight)
             best[guess.url] = max(best[guess.url], value)
         scores = np.array([best[url] for url in urls])
         figures[f"{weight:g}"] = float(average_precision_score(truth, scores))

@@ -39,6 +39,7 @@ from classifier.topic.vectors import Vector, dot, mean, top, unit
 if TYPE_CHECKING:
     from harvest_crawl import Ordering, Waiting
     from harvest_graph import Fetched, Graph
+    from harvest_meanings import Meanings
     from harvest_trained import TrainedClassifiers
 
     from classifier.topic.semantic_tree import SemanticTree
@@ -78,6 +79,8 @@ class Task:
     seeds: frozenset[str]
     """URLs of the pages that the crawl starts from."""
     tree: SemanticTree | None = None
+    meanings: Meanings | None = None
+    """Vectors for ``fused``; None = words alone."""
 
 
 @dataclass
@@ -97,16 +100,22 @@ class Labels:
         return lambda fetched: score(fetched.text)
 
 
-def task_of(examples: list[Fetched], *, by_keywords: bool, tree: SemanticTree | None) -> Task:
+def task_of(
+    examples: list[Fetched],
+    *,
+    by_keywords: bool,
+    tree: SemanticTree | None,
+    meanings: Meanings | None = None,
+) -> Task:
     """Return what the methods may know of a draw."""
     pages = tuple(example.text for example in examples)
     urls = frozenset(page.url for page in pages)
     if not by_keywords:
-        return Task(pages, (), urls, tree)
+        return Task(pages, (), urls, tree, meanings)
     background = Background()
     centre = mean([unit(tf_idf(weighted_terms(page), background)) for page in pages])
     words = tuple(word for word, _ in top(centre, KEYWORDS))
-    return Task((), words, urls, tree)
+    return Task((), words, urls, tree, meanings)
 
 
 def ordering(name: str, task: Task, labels: Labels) -> Ordering:
@@ -319,21 +328,28 @@ class Product:
 
     def _learned(self) -> TopicModel:
         task = self.task
-        return TopicModel.learn(
-            task.examples, task.keywords, background=self.background, tree=task.tree
-        )
+        examples = [self._with_meaning(page) for page in task.examples]
+        return TopicModel.learn(examples, task.keywords, background=self.background, tree=task.tree)
+
+    def _with_meaning(self, page: PageText) -> PageText:
+        """Return a page with its vector; with a model the learned order alone uses it."""
+        if self.task.meanings is None or not isinstance(self.links, LearnedOrder):
+            return page
+        return self.task.meanings.with_meaning(page)
 
     def observe(
         self, fetched: Fetched, led_here: list[LinkContext], waiting: Waiting
     ) -> Mapping[str, float]:
         """Judge the page, teach, and order what waits."""
-        page = fetched.text
+        page = self._with_meaning(fetched.text)
         self.pages[page.url] = fetched
         if page not in self.task.examples:
             self.background.observe(dict(weighted_terms(page)))
         likeness = _likeness(self.task, page.url)
         relevance = self.model.judge(page).score if likeness is None else likeness
         self.links.observe(page, led_here, fetched.links, relevance, self.model)
+        if self.task.meanings is not None and isinstance(self.links, LearnedOrder):
+            self.links.learn_anchors(self.task.meanings.of_anchors(fetched.links))
         self._learn_when_due()
         if self.ranking.is_due():
             chosen = list(waiting)

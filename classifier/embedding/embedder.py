@@ -33,7 +33,7 @@ class Embedder(Protocol):
 
     @property
     def quick(self) -> bool:
-        """Whether a page is embedded twice, with more of its text; False = its lead alone."""
+        """Whether a page is embedded twice, with more of its text; False = once, with a short lead."""
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Return unit vectors of shape (texts, dimension); raises EmbeddingError.

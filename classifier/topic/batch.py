@@ -12,10 +12,15 @@ from numpy.typing import NDArray
 from classifier.embedding.embedder import Vectors
 from classifier.topic.background import Background
 from classifier.topic.concepts import SCALES, Concepts
+from classifier.topic.sample import MAX_TERMS_PER_PAGE
 from classifier.topic.vectors import Vector, Vocabulary
 
 Terms = Mapping[str, float]
 """Weighted term counts of one page, as :func:`classifier.topic.text.weighted_terms` gives them."""
+
+# Different terms of a page with which its words count by half beside its vector: a headline has some seven,
+# an abstract fifty, an article more than the sample keeps.
+FEW_TERMS: Final = 30
 
 
 class PageBatch:
@@ -27,7 +32,7 @@ class PageBatch:
         self.pages = pages
         # A sample with the weights of these pages' neighbours in it; see :mod:`.fused`.
         self.near: tuple[PageBatch, Any] | None = None
-        # What :mod:`.meaning_view` makes of a sample, once asked: its space, or None.
+        # What :mod:`.meaning_space` makes of a sample, once asked: its space, or None.
         self.space: tuple[Any] | None = None
         self.space_mark = background.meanings.mark
         self.background = background
@@ -47,6 +52,12 @@ class PageBatch:
     def meanings(self) -> Vectors:
         """Unit vectors of the pages, shape (pages, dimension); 0 for pages without one."""
         return self.background.meanings.rows(self.pages)
+
+    @cached_property
+    def depths(self) -> NDArray[np.float64]:
+        """How far the words of each page can be trusted, 0 to 1: half at :data:`FEW_TERMS` terms."""
+        counts = np.array([min(len(page), MAX_TERMS_PER_PAGE) for page in self.pages], dtype=float)
+        return np.asarray(counts / (counts + FEW_TERMS))
 
     @cached_property
     def vocabulary(self) -> Vocabulary:

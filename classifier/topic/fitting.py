@@ -18,7 +18,7 @@ from classifier.topic.fused import FusedTopic
 from classifier.topic.fusion import MIN_SAMPLE, Scale, np_array
 from classifier.topic.methods import Setting, fit_method
 from classifier.topic.rankers import Fitted
-from classifier.topic.thresholds import Threshold, choose_threshold, corrected
+from classifier.topic.thresholds import BY_MEANING, BY_WORDS, Threshold, choose_threshold, corrected
 from classifier.topic.vectors import Vector
 
 Scores = NDArray[np.float64]
@@ -80,7 +80,9 @@ def fit_topic(method: str, evidence: Evidence, setting: Setting) -> Fit:
     given = evidence.uncorrected()
     start = _fit_to(method, given, setting)
     left_out = _left_out(method, given, start, "examples" if given.examples else "relevant")
-    chosen = choose_threshold(left_out, start.usual(), caution=_caution(start.scorer))
+    usual = BY_MEANING if _by_meaning(start.scorer) else BY_WORDS
+    caution = _caution(start.scorer)
+    chosen = choose_threshold(left_out, start.usual(), usual=usual, caution=caution)
     start = replace(start, threshold=chosen)
     if given == evidence:
         return start
@@ -94,6 +96,10 @@ def fit_topic(method: str, evidence: Evidence, setting: Setting) -> Fit:
             irrelevant=_left_out(method, evidence, fit, "irrelevant"),
         ),
     )
+
+
+def _by_meaning(scorer: Fitted) -> bool:
+    return isinstance(scorer, FusedTopic) and scorer.meaning is not None
 
 
 def _caution(scorer: Fitted) -> float:

@@ -19,7 +19,8 @@ from classifier.topic.errors import reading
 from classifier.topic.evidence import Evidence
 from classifier.topic.fusion import FusedCentre, Scale, np_array
 from classifier.topic.keywords import Keywords
-from classifier.topic.meaning_view import MeaningView, space_of
+from classifier.topic.meaning_space import space_of
+from classifier.topic.meaning_view import MeaningView
 from classifier.topic.methods import Setting, fit_method, keyword_page, views_of
 from classifier.topic.rankers import Fitted
 from classifier.topic.vectors import Vector, top, unit

@@ -5,12 +5,15 @@
     expect(links)   lift of the parents, nearness of the best parent,
                     value of the site and of the folder                (link_memory)
                     cosine of the anchor, and of the URL's words       (link_words)
+                    the anchor's meaning, if it has a vector           (link_vectors)
                     weighted by the outcome of such links              (link_weights)  -> 0 to 1
+    learn_anchors   vectors of anchors, whenever they come
     observe(page)   its value credits the pages that link to it, rates its own links,
                     and moves the centre of words
 
 No labels are needed: a page's value is its nearness to the topic's examples and their opinion of it
-(:mod:`.opinion`). The score orders a queue and never rejects.
+(:mod:`.opinion`), and their opinion by meaning if it has a vector (:mod:`.meaning_opinion`). The score orders
+a queue and never rejects.
 """
 
 from __future__ import annotations
@@ -19,9 +22,12 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, Self
 
+from classifier.embedding.meaning import Meaning
 from classifier.topic.errors import of_format
 from classifier.topic.link_memory import NOTHING_KNOWN, Likeness, LinkMemory
 from classifier.topic.link_places import key_of
+from classifier.topic.link_text import has_dense
+from classifier.topic.link_vectors import LinkVectors
 from classifier.topic.link_weights import LinkWeights
 from classifier.topic.link_words import LinkWords
 from classifier.topic.model import TopicModel
@@ -31,6 +37,8 @@ from classifier.topic.values import LinkContext, PageText, Relevance
 from classifier.topic.vectors import Vector
 
 _MAX_LANGUAGES: Final = 20_000
+# Characters of a page that tell its script; one of Chinese suffices, as code and names are Latin there.
+_LEAD: Final = 2_000
 _FORMAT: Final = 2
 
 
@@ -43,6 +51,7 @@ class LearnedOrder:
         self._memory = LinkMemory()
         self._words = LinkWords()
         self._weights = LinkWeights()
+        self._vectors = LinkVectors()
         self._languages: OrderedDict[str, str] = OrderedDict()
         # With the version of its topic model.
         self._opinion: tuple[str, Opinion] | None = None
@@ -74,6 +83,7 @@ class LearnedOrder:
         self._languages[page.url] = language_of_page(page)
         if len(self._languages) > _MAX_LANGUAGES:
             self._languages.popitem(last=False)
+        self._learn_meaning(page, parents, model)
         # Words are learned from the better half of the scale only.
         self._weights.learn(page.url, key_of(page.url), self._memory)
         self._words.learn(terms, max(self._memory.value_of_key(key_of(page.url)) - 0.5, 0.0) * 2)
@@ -88,6 +98,41 @@ class LearnedOrder:
         """Update the judgement of an observed page; its links stay."""
         likeness = self.likeness([weighted_terms(page)], model)[0]
         self.revalue({page.url: relevance}, {page.url: likeness})
+        self._learn_meaning(page, (), model)
+
+    def learn_anchors(self, found: Mapping[str, Meaning]) -> None:
+        """Remember the vectors of links' anchors, by their text; they come when they were made."""
+        for meaning in found.values():
+            self._use(meaning.space)
+        self._vectors.add_anchors(
+            {anchor: one for anchor, one in found.items() if not has_dense(anchor)}
+        )
+
+    def _learn_meaning(
+        self, page: PageText, led_here: Sequence[LinkContext], model: TopicModel | None
+    ) -> None:
+        """Learn from a page's vector, and from those before it if that is due."""
+        # On the Chinese graph vectors made the harvest worse (docs/how-relevance-is-judged.md, "Harvest").
+        meaning = None if has_dense(page.title + page.body[:_LEAD]) else page.meaning
+        if meaning is not None:
+            self._use(meaning.space)
+        vectors = self._vectors
+        vectors.add_page(page.url, meaning, (link.anchor for link in led_here))
+        if model is None or model.background.meanings.space != vectors.space:
+            return
+        if vectors.is_due(model.version):
+            rows, evidence = model.background.meanings.rows, model.evidence
+            examples, wrong = rows(evidence.positives), rows(evidence.irrelevant)
+            self._memory.put_meanings(vectors.opinions(examples, wrong, model.version))
+            vectors.learn(self._memory.value_of_key)
+        else:
+            self._memory.put_meanings(vectors.opinion(page.url))
+
+    def _use(self, space: str) -> None:
+        """Forget the vectors of another space, and what they said."""
+        if self._vectors.space not in {"", space}:
+            self._vectors = LinkVectors()
+            self._memory.forget_meanings()
 
     def revalue(
         self, relevances: Mapping[str, float], likeness: Mapping[str, Likeness] | None = None
@@ -127,7 +172,8 @@ class LearnedOrder:
         anchor = self._words.cosine(link.anchor, language, model)
         words = self._words.cosine(url_words(link.url), language, model)
         site, folder = self._memory.site(link.url), self._memory.folder(link.url)
-        return self._weights.promise(link.url, (lift, best, anchor, words, site, folder))
+        said = self._vectors.of_anchor(link.anchor)
+        return self._weights.promise(link.url, (lift, best, anchor, words, site, folder, *said))
 
     def to_json(self) -> dict[str, Any]:
         """Return plain data."""
@@ -136,6 +182,7 @@ class LearnedOrder:
             "memory": self._memory.to_json(),
             "words": self._words.to_json(),
             "weights": self._weights.to_json(),
+            "vectors": self._vectors.to_json(),
         }
 
     @classmethod
@@ -145,4 +192,6 @@ class LearnedOrder:
         read._memory = LinkMemory.from_json(kept.get("memory"))
         read._words = LinkWords.from_json(kept.get("words"))
         read._weights = LinkWeights.from_json(kept.get("weights"))
+        if "vectors" in kept:  # not in the states of versions before
+            read._vectors = LinkVectors.from_json(kept["vectors"])
         return read

@@ -3,7 +3,8 @@
 ::
 
     r(u)    = the examples' opinion of page u and its nearness to them (if unknown, the topic's
-              judgement), on the scale of this crawl: 0 = lower third, 1 = best tenth
+              judgement), on the scale of this crawl: 0 = lower third, 1 = best tenth;
+              with vectors, mixed with the opinion by meaning on its own scale  (meaning_opinion)
     page u links to targets t;  of these n were fetched, judged r(t)
     hand(u) = (sum of r(t) + OWN r(u) + PRIOR mean) / (n + OWN + PRIOR)     the value of its links
     usual(site) = mean r of the site's pages, drawn to the mean of all      (link_places)
@@ -34,8 +35,12 @@ MAX_LINKS: Final = 200_000
 # the outcome of the links that were followed.
 OWN: Final = 3.0
 PRIOR: Final = 1.0
-# Of a page's value; the rest is its nearness.
+# Of a page's value by words; the rest is its nearness.
 OPINION_SHARE: Final = 0.35
+# Of a page's value, where its meaning is known.
+MEANING_SHARE: Final = 0.5
+# By meaning more pages are told apart: 1 is the best third.
+MEANING_HIGH_SHARE: Final = 0.3
 _FEW_PAGES: Final = 20
 _LOW_QUANTILE: Final = 0.3
 _HIGH_SHARE: Final = 0.1
@@ -52,8 +57,8 @@ _FORMAT: Final = 2
 Likeness = tuple[float, float]
 """The examples' opinion of a page, 0 to 1, and its cosine to them; NaN = unknown."""
 NOTHING_KNOWN: Final = (math.nan, math.nan)
-_Page = tuple[int, tuple[int, ...], float, float, float, list[int]]
-"""Key, its places, relevance, opinion, nearness, keys of its targets."""
+_Page = tuple[int, tuple[int, ...], float, float, float, list[int], float]
+"""Key, its places, relevance, opinion, nearness, keys of its targets, opinion by meaning."""
 
 
 class LinkMemory:
@@ -67,6 +72,8 @@ class LinkMemory:
         self._opinions: list[float] = []
         # Cosine of each judged page to the examples; NaN = unknown.
         self._nearness: list[float] = []
+        # The examples' opinion by meaning, on any scale; NaN = unknown.
+        self._meanings: list[float] = []
         self._places: list[tuple[int, ...]] = []
         # Keys of the targets of each judged page.
         self._links: list[array[int]] = []
@@ -122,6 +129,7 @@ class LinkMemory:
         self._relevance.append(relevance)
         self._opinions.append(likeness[0])
         self._nearness.append(likeness[1])
+        self._meanings.append(math.nan)
         self._places.append(places)
         self._links.append(array("q"))
         self._hands = None
@@ -153,6 +161,19 @@ class LinkMemory:
                 self._opinions[number] = opinion
             if number is not None and not math.isnan(nearness):
                 self._nearness[number] = nearness
+        self._hands = None
+
+    def put_meanings(self, opinions: Mapping[int, float]) -> None:
+        """Set the opinion by meaning of judged pages, by key; others keep theirs."""
+        for key, opinion in opinions.items():
+            number = self._numbers.get(key)
+            if number is not None:
+                self._meanings[number] = opinion
+        self._hands = None
+
+    def forget_meanings(self) -> None:
+        """Forget all opinions by meaning: they were of another space."""
+        self._meanings = [math.nan] * len(self)
         self._hands = None
 
     def lift(self, url: str, shown_by: str = "", likeness: float | None = None) -> float:
@@ -246,6 +267,11 @@ class LinkMemory:
                 _scaled(views[likeness], _range(views[likeness])) for views in (opinions, near)
             ]
             own[likeness] = OPINION_SHARE * steady[0] + (1 - OPINION_SHARE) * steady[1]
+        meanings = np.array(self._meanings)
+        known = ~np.isnan(meanings)
+        if known.any():
+            meant = _scaled(meanings[known], _range(meanings[known], MEANING_HIGH_SHARE))
+            own[known] = MEANING_SHARE * meant + (1 - MEANING_SHARE) * own[known]
         self._own = own
         self._mean = float(own.mean())
         self._values = PlaceValues(self._places, own, self._mean)
@@ -274,22 +300,24 @@ class LinkMemory:
                 self._opinions[number],
                 self._nearness[number],
                 list(self._links[number]),
+                self._meanings[number],
             )
             for key, number in self._numbers.items()
         ]
 
     def _restore(self, pages: list[_Page]) -> None:
         self.__init__()  # type: ignore[misc]  # begins again with what is kept
-        for key, places, score, opinion, near, _ in pages:
-            self._enter(key, places, score, (opinion, near))
-        for key, *_, targets in pages:
+        for key, places, score, opinion, near, _, meant in pages:
+            self._meanings[self._enter(key, places, score, (opinion, near))] = meant
+        for key, *_, targets, _ in pages:
             self._add_links(self._numbers[key], set(targets))
 
     def to_json(self) -> dict[str, Any]:
         """Return plain data; URLs are stored as hashes."""
         pages = [
-            [key, list(places), round(score, 4), _rounded(opinion), _rounded(near), targets]
-            for key, places, score, opinion, near, targets in self._pages()
+            [key, list(places), round(score, 4), *map(_rounded, (opinion, near)), targets]
+            + ([] if math.isnan(meant) else [round(meant, 4)])
+            for key, places, score, opinion, near, targets, meant in self._pages()
         ]
         return {"format": _FORMAT, "pages": pages}
 
@@ -306,8 +334,9 @@ class LinkMemory:
                     _number(opinion),
                     _number(near),
                     [int(target) for target in targets],
+                    _number(meant[0] if meant else None),
                 )
-                for key, places, score, opinion, near, targets in kept["pages"][-MAX_PAGES:]
+                for key, places, score, opinion, near, targets, *meant in kept["pages"][-MAX_PAGES:]
             ]
             read._restore(pages)
         return read
@@ -326,13 +355,13 @@ def _scaled(raw: NDArray[np.float64], limits: tuple[float, float]) -> NDArray[np
     return np.clip((raw - low) / (high - low), 0.0, 1.0)
 
 
-def _range(raw: NDArray[np.float64]) -> tuple[float, float]:
+def _range(raw: NDArray[np.float64], high_share: float = _HIGH_SHARE) -> tuple[float, float]:
     """Return the bounds of the lower third and the best tenth; of a few pages, the maximum."""
     low = float(np.quantile(raw, _LOW_QUANTILE))
     if len(raw) <= _FEW_PAGES:
         high = float(raw.max())
     else:
-        best = max(5, int(len(raw) * _HIGH_SHARE))
+        best = max(5, int(len(raw) * high_share))
         high = float(np.sort(raw)[-best:].mean())
     low = min(low, _LOW_AT_MOST * high)
     return low, max(high, low + _LEAST_RANGE)

@@ -1,6 +1,7 @@
-"""The text of a link that is worth embedding: its anchor, if that is more than one word.
+"""The text of a link that is worth embedding: its anchor.
 
-"More", "下一页" and page numbers say nothing of the page behind them.
+Of the page behind it "More", "下一页" and page numbers say nothing; a link order, which learns what such
+anchors lead to, takes all but the numbers.
 """
 
 from __future__ import annotations
@@ -21,8 +22,24 @@ _WORD: Final = re.compile(r"[^\W\d_]{2,}")
 
 def spoken(link: LinkContext) -> str:
     """Return the text of a link, on one line; empty = it says nothing."""
-    anchor = " ".join(link.anchor.split())[:MAX_CHARS]
+    anchor = one_line(link.anchor)
     return anchor if says_something(anchor) else ""
+
+
+def worded(link: LinkContext) -> str:
+    """Return the text of a link, on one line; empty = it has no letter."""
+    anchor = one_line(link.anchor)
+    return anchor if any(map(str.isalpha, anchor)) else ""
+
+
+def one_line(anchor: str) -> str:
+    """Return an anchor's text as it is embedded."""
+    return " ".join(anchor.split())[:MAX_CHARS]
+
+
+def has_dense(text: str) -> bool:
+    """Whether a text has a character of Chinese, Japanese or Korean."""
+    return _DENSE.search(text) is not None
 
 
 def says_something(anchor: str) -> bool:

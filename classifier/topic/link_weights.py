@@ -3,7 +3,8 @@
 ::
 
     expected r = weights * (lift of the parents, nearness of the best parent, cosine of the anchor,
-                            cosine of the URL's words, worth of the site, worth of the folder)
+                            cosine of the URL's words, worth of the site, worth of the folder,
+                            anchor's cosine by meaning, what was learned of such anchors)
     page fetched  ->  its features when it was chosen, and the value r it turned out to have
     every few pages: weights = ridge, drawn to WEIGHTS by PRIOR_PAGES, none below 0
 """
@@ -17,16 +18,19 @@ import numpy as np
 
 from classifier.topic.errors import TopicModelError, of_format, reading
 from classifier.topic.link_memory import LinkMemory
+from classifier.topic.link_vectors import NOTHING_SAID
 
 Features = tuple[float, ...]
 """As many as :data:`SPREADS`, in their order."""
 
 # Usual deviations of the features, measured on two graphs: they make the weights comparable.
-SPREADS: Final = (0.3, 0.1, 0.15, 0.15, 0.15, 0.15)
+SPREADS: Final = (0.3, 0.1, 0.15, 0.15, 0.15, 0.15, 0.1, 0.15)
 # Prior weights, per deviation. Only a prior, because no fixed weights suit all graphs: encyclopedia pages
 # link to related subjects, so the parents' lift says most; a blog's pages link to their neighbours by date,
 # so the anchor does.
-WEIGHTS: Final = (0.3, 0.1, 0.15, 0.1, 0.05, 0.2)
+WEIGHTS: Final = (0.3, 0.1, 0.15, 0.1, 0.05, 0.2, 0.15, 0.25)
+# Features that a state stored without vectors has.
+_BY_WORDS: Final = 6
 # Weight of the prior, in pages.
 PRIOR_PAGES: Final = 30.0
 # The last fetched pages. A share of the best parent fixed by hand was tried before the weights were learned:
@@ -95,8 +99,11 @@ class LinkWeights:
         kept, read = of_format(data, "link weights", _FORMAT), cls()
         with reading("link weights"):
             weights = [float(weight) for weight in kept["weights"]]
+            if len(weights) == _BY_WORDS:
+                weights += read._weights[_BY_WORDS:]
             for *features, key in kept["training_examples"][-MAX_TRAINING_EXAMPLES:]:
-                read._training_examples.append((tuple(map(float, features)), int(key)))
+                said = NOTHING_SAID if len(features) == _BY_WORDS else ()
+                read._training_examples.append((tuple(map(float, (*features, *said))), int(key)))
         if {len(weights), *(len(features) for features, _ in read._training_examples)} != {
             len(SPREADS)
         }:

@@ -4,7 +4,7 @@
 
     leave-one-out scores of the examples -> scores of pages on the topic: about normal(m, s)
     scores of the sample (no topic known) -> how many pages lie above any threshold t
-        share of the topic  p = 1.5 * share of the sample above m       (half of a topic lies above m)
+        share of the topic  p = ABOVE * share of the sample above m     (half of a topic lies above m)
         expected F1(t) = 2 p P(normal(m, s) > t) / (p + share of the sample above t)
     the t of the highest expected F1 is the threshold
 
@@ -26,9 +26,6 @@ from classifier.topic.values import Verdict
 
 Scores = NDArray[np.float64]
 
-# Scores of a topic's pages, in the sample's standard deviations: measured on labelled topics.
-USUAL_MEAN: Final = 1.6
-USUAL_DEVIATION: Final = 1.0
 # Weight of the usual scores, in examples.
 USUAL_WEIGHT: Final = 3.0
 # Below the threshold, in the sample's standard deviations: undecided.
@@ -36,14 +33,29 @@ GREY_WIDTH: Final = 0.6
 # How far one misjudged page moves the threshold, in the sample's standard deviations: one wrong click does
 # not open the gate.
 STIFFNESS: Final = 1.0
-# A topic has this many times the pages that the sample has above the topic's mean: half of its own lie
-# there, and some of no topic. With 2, thresholds were too low on most topics.
-ABOVE_MEAN: Final = 1.5
 _LOW: Final = 1.0
 _HIGH: Final = 6.0
 _STEPS: Final = 111
 _MIN_SAMPLE: Final = 30
 _SPREAD: Final = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Usual:
+    """How the pages of topics score, in the sample's standard deviations: measured on labelled topics."""
+
+    mean: float
+    deviation: float
+    above_mean: float
+    """A topic has this many times the pages that the sample has above the topic's mean.
+
+    Half of its own lie there, and some of no topic; the mean of few examples is often too low, which lets
+    far more pass than one too high keeps out.
+    """
+
+
+BY_WORDS: Final = Usual(1.6, 1.0, 1.5)
+BY_MEANING: Final = Usual(1.8, 1.0, 1.25)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,15 +78,15 @@ class Threshold:
 
 
 def choose_threshold(
-    left_out: Sequence[float], sample: Scores, *, caution: float = 0.0
+    left_out: Sequence[float], sample: Scores, *, usual: Usual = BY_WORDS, caution: float = 0.0
 ) -> Threshold:
     """Choose by expected F1 from leave-one-out scores and the sample's; both may be empty.
 
     *caution* is added: what the sample cannot know yet, in its standard deviations.
     """
-    mean, deviation = _topic_scores(left_out)
+    mean, deviation = _topic_scores(left_out, usual)
     known = len(sample) >= _MIN_SAMPLE
-    expected = _best_expected(mean, deviation, sample) if known else mean - deviation
+    expected = _best_expected(mean, deviation, sample, usual) if known else mean - deviation
     return Threshold(expected + caution, "examples" if left_out else "usual")
 
 
@@ -94,23 +106,23 @@ def corrected(
     return Threshold(_parting(start.value, [*passed, *relevant], irrelevant), "corrections")
 
 
-def _topic_scores(scores: Sequence[float]) -> tuple[float, float]:
+def _topic_scores(scores: Sequence[float], usual: Usual) -> tuple[float, float]:
     """Return mean and deviation of the topic's pages, shrunk towards the usual ones."""
     weight = USUAL_WEIGHT + len(scores)
-    mean = (USUAL_WEIGHT * USUAL_MEAN + math.fsum(scores)) / weight
+    mean = (USUAL_WEIGHT * usual.mean + math.fsum(scores)) / weight
     squares = math.fsum((score - mean) ** 2 for score in scores)
-    variance = (USUAL_WEIGHT * USUAL_DEVIATION**2 + squares) / weight
+    variance = (USUAL_WEIGHT * usual.deviation**2 + squares) / weight
     return mean, math.sqrt(variance)
 
 
-def _best_expected(mean: float, deviation: float, sample: Scores) -> float:
+def _best_expected(mean: float, deviation: float, sample: Scores, usual: Usual) -> float:
     from scipy.special import ndtr  # noqa: PLC0415 - heavy
 
     ordered = np.sort(sample)
     steps = np.linspace(_LOW, _HIGH, _STEPS)
     above = 1.0 - np.searchsorted(ordered, steps) / len(ordered)
     least = 1.0 / len(ordered)
-    share = max(ABOVE_MEAN * float((sample > mean).mean()), least)
+    share = max(usual.above_mean * float((sample > mean).mean()), least)
     found = ndtr((mean - steps) / deviation)
     expected = 2.0 * share * found / (share + np.maximum(above, least))
     return float(steps[int(expected.argmax())])

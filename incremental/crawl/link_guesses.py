@@ -1,4 +1,4 @@
-"""Guesses of links by words, refined by meaning in a later step.
+"""The meaning of links' texts, in a later step: guesses by words are refined, link orders hear of it.
 
 ::
 
@@ -6,7 +6,8 @@
                                    │                                        │ a later step
                                    └───── texts whose vector came <─────────┘
                                                     │
-                            topic: refined score ── store, if the page was not fetched meanwhile
+            topic: its link order keeps the vector and guesses again; if the text is more than one
+                   word, refined score ── store, if the page was not fetched meanwhile
 
 The guess by words is stored with the visit and stays wherever no vector comes. What waits is in memory alone;
 after a restart the store's latest guesses by words wait again.
@@ -22,8 +23,8 @@ from hashlib import blake2b
 from math import inf
 from typing import TYPE_CHECKING, Final
 
-from classifier.topic.link_text import spoken
-from classifier.topic.values import PageText
+from classifier.topic.link_text import says_something, worded
+from classifier.topic.values import LinkContext, PageText
 from incremental.decide.topics import LIKELY, from_context
 
 if TYPE_CHECKING:
@@ -44,12 +45,13 @@ _MINUTE: Final = 60.0
 
 @dataclass(frozen=True, slots=True)
 class WaitingGuess:
-    """A stored guess by words whose link says something."""
+    """A stored guess by words whose link has a word."""
 
     site_id: int
     canonical_key: str
     topic_id: int
     guess: float
+    link: LinkContext
     text: str
     visit: int
     """Counts the offers: the greater, the newer."""
@@ -58,6 +60,11 @@ class WaitingGuess:
     def rank(self) -> tuple[int, float]:
         """What is embedded first: links of the latest visit, and of these what is least decided."""
         return -self.visit, abs(self.guess - LIKELY)
+
+    @property
+    def may_be_refined(self) -> bool:
+        """Whether the text is more than one word, as "more" and "下一页" are not."""
+        return says_something(self.text)
 
 
 class LinkGuesses:
@@ -89,9 +96,9 @@ class LinkGuesses:
         self._visits += 1
         for site_id, key, topic_id, score, context in guesses:
             link = from_context(context)
-            text = spoken(link) if link is not None else ""
-            if text:
-                one = WaitingGuess(site_id, key, topic_id, score, text, self._visits)
+            text = worded(link) if link is not None else ""
+            if link is not None and text:
+                one = WaitingGuess(site_id, key, topic_id, score, link, text, self._visits)
                 self._waiting.append(one)
         if len(self._waiting) > MAX_WAITING:
             self._waiting = sorted(self._waiting, key=lambda one: one.rank)[:MAX_WAITING]

@@ -1,4 +1,4 @@
-"""Topics in a round: guess links, judge pages, learn from examples, follow external candidates.
+"""Topics in a round: guess links, judge pages.
 
 ::
 
@@ -6,8 +6,7 @@
                         a later step: refine ────> the same, by meaning too (link_guesses.py)
     verification fetch  text ── opinion ─────────> scores, shown by `new --topic`; the link that led
                                                    here trains the guesses; external candidates
-    topic fetch         example ── settle ───────> the topic learns (or says what it waits for)
-                        candidate ── settle ─────> if the page is relevant, its site is watched
+    topic fetch         example, candidate ──────> topic_settling.py
 
 Scores are written in the visit's transaction.
 """
@@ -20,52 +19,44 @@ from dataclasses import replace
 from functools import partial
 from math import inf
 from typing import TYPE_CHECKING, TypeVar
-from urllib.parse import urlsplit
 
 from classifier.topic.values import LinkContext, PageText, Relevance, Verdict
 from incremental.attempts import Bug, attempt
-from incremental.crawl.link_guesses import LinkGuesses, by_topic
+from incremental.crawl.link_guesses import LinkGuesses, WaitingGuess, by_topic
 from incremental.crawl.part import Part, Whole
 from incremental.crawl.quarantine import CrawlQuarantine
 from incremental.crawl.sites import WatchedSite
 from incremental.crawl.topic_fetches import TopicFetches
+from incremental.crawl.topic_settling import TopicSettling
 from incremental.decide.decision import Decision
 from incremental.decide.hub_facts import HubView
 from incremental.decide.topics import (
     BY_WORDS,
-    EXAMPLE,
     Guesses,
     external_candidates_of,
     from_context,
     is_empty,
-    retry_at,
+    score_of,
     to_context,
-    to_text,
 )
-from incremental.decide.verification import decide_first_page
-from incremental.fetch.status import FetchStatus
 from incremental.parse import Page
 from incremental.parse.topic_text import link_contexts, page_text
 from incremental.reading import Read, read_body
-from incremental.seeds import add_seed
 from incremental.settings import Settings
 from incremental.topics.page_texts import text_of
-from incremental.urls import canonical_key, host_of, registered_domain
 from incremental.visit import Outcome, Purpose
 from store import Store
 from store.enums import HubKind, TopicState
 from store.quarantine import QuarantineKind
-from store.texts import to_json
-from store.topic_values import ExampleFields, ExampleRow, ExternalCandidateRow, KeptPage, TopicRow
+from store.topic_values import KeptPage, TopicRow
 from store.values import (
-    NewExternalCandidate,
-    SeenLink,
     TopicOpinion,
     TopicScore,
     VisitRecord,
 )
 
 if TYPE_CHECKING:
+    from classifier.embedding.meaning import Meaning
     from incremental.embedding.page_embedder import PageEmbedder
     from incremental.topics.active_topic import ActiveTopic
     from incremental.topics.model_store import TopicModelStore
@@ -78,7 +69,6 @@ T = TypeVar("T")
 # much.
 KEEP_SECONDS = 600.0
 CAUGHT_UP_AT_ONCE = 5
-MAX_REDIRECTS = 5
 # Of the latest guesses of a topic, that a new process looks at.
 RECALLED = 500
 
@@ -112,6 +102,7 @@ class TopicWatch:
         # Topics whose stored guesses wait to be refined.
         self._recalled: set[int] = set()
         per_day = settings.topics.explore_requests_per_day
+        self._settling = TopicSettling(store, judge=self._judged, learn=self.load)
         self.topic_fetches = TopicFetches(store, explore=explore, requests_per_day=per_day)
 
     @property
@@ -211,8 +202,7 @@ class TopicWatch:
             active_topic = self._active_topics.get(topic_id)
             if active_topic is None:
                 continue
-            guesses = [(one.canonical_key, one.guess, said) for one, said in ready]
-            scores = self._without_bug(topic_id, partial(active_topic.refine, guesses), now)
+            scores = self._without_bug(topic_id, partial(_refined, active_topic, ready), now)
             sites = {one.canonical_key: one.site_id for one, _ in ready}
             by_site: dict[int, list[TopicScore]] = {}
             for score in scores or ():
@@ -333,92 +323,17 @@ class TopicWatch:
 
     def settle_topic_fetch(self, outcome: Outcome, now: float) -> bool:
         """Learn from an example, or follow a candidate; return whether a site was found."""
-        found = False
-        if outcome.task.purpose is Purpose.EXAMPLE:
-            example = self._store.topics.example(outcome.task.page_id)
-            if example is not None:
-                self._settle_example(example, outcome, now)
-        else:
-            external_candidate = self._store.topics.external_candidate(outcome.task.page_id)
-            if external_candidate is not None:
-                found = self._settle_external_candidate(external_candidate, outcome, now)
+        found = self._settling.settle(outcome, now)
         self.topic_fetches.done(outcome.task, now)
         return found
 
-    def _settle_example(self, row: ExampleRow, outcome: Outcome, now: float) -> None:
-        response, text = outcome.response, outcome.text
-        fields: ExampleFields = {"status": response.status.value, "tried_at": now}
-        if response.status is FetchStatus.REDIRECTED and response.location:
-            if row.failures < MAX_REDIRECTS:
-                fields |= {"url": response.location, "due_at": now, "failures": row.failures + 1}
-        elif text is not None:
-            fields |= {"text": to_text(text), "title": text.title, "due_at": None, "failures": 0}
-        if "due_at" not in fields:
-            failures = row.failures + 1
-            fields |= {"failures": failures, "due_at": retry_at(failures, now)}
-            logger.warning("example %s: %s", row.url, response.status.value)
-        self._store.topics.update_example(row.id, **fields)
-        self._store.topics.update(row.topic_id, changed_at=now)
-        if text is not None and row.origin == EXAMPLE:
-            self._lead_to_own_site(row, now)
-        self.load(now)
-
-    def _lead_to_own_site(self, row: ExampleRow, now: float) -> None:
-        """Make an example an external candidate, of the highest score."""
-        domain = registered_domain(host_of(row.url))
-        external_candidate = NewExternalCandidate(
-            row.topic_id, row.url, row.canonical_key, domain, 1.0, row.url
-        )
-        self._store.topics.put_external_candidates([external_candidate], now=now)
-
-    def _settle_external_candidate(
-        self, external_candidate: ExternalCandidateRow, outcome: Outcome, now: float
-    ) -> bool:
-        active_topic, text = self._active_topics.get(external_candidate.topic_id), outcome.text
-        if outcome.response.status is not FetchStatus.FETCHED or text is None:
-            self._store.topics.close_external_candidate(
-                external_candidate.id, outcome.response.status.value
-            )
-            return False
+    def _judged(self, topic_id: int, text: PageText, now: float) -> tuple[str, Relevance] | None:
+        """Return a topic's name and its judgement of a page; None if it cannot judge it."""
+        active_topic = self._active_topics.get(topic_id)
         if active_topic is None or is_empty(text):
-            self._store.topics.close_external_candidate(external_candidate.id, "not judged")
-            return False
-        work = partial(active_topic.judge, text)
-        relevance = self._without_bug(external_candidate.topic_id, work, now)
-        if relevance is None:
-            self._store.topics.close_external_candidate(external_candidate.id, "not judged")
-            return False
-        if relevance.verdict is not Verdict.RELEVANT:
-            self._store.topics.close_external_candidate(external_candidate.id, "off topic")
-            return False
-        self._watch_site_of(external_candidate, outcome, relevance, active_topic.row.name, now)
-        return True
-
-    def _watch_site_of(
-        self,
-        external_candidate: ExternalCandidateRow,
-        outcome: Outcome,
-        relevance: Relevance,
-        topic: str,
-        now: float,
-    ) -> None:
-        """Watch the site of a relevant page, as if you had added its home page, and announce the page."""
-        url = outcome.response.url
-        parts = urlsplit(url)
-        site_id = add_seed(self._store, f"{parts.scheme}://{parts.netloc}/", now=now)
-        origin = {"topic": topic, "page": url, "found_on": external_candidate.found_on}
-        self._store.write.update_site(site_id, origin=to_json(origin))
-        self._store.topics.close_external_candidate(external_candidate.id, "followed")
-        self._store.topics.close_external_candidates_to(external_candidate.domain, "watched")
-        link = SeenLink(canonical_key(url), url)
-        page_id = self._store.write.add_pages(site_id, [link], now=now)[link.canonical_key]
-        self._store.cache.put(url, outcome.response.body)
-        score = score_of(link.canonical_key, external_candidate.topic_id, relevance)
-        self._store.write.visit(
-            decide_first_page(outcome, site_id, page_id, now).record,
-            opinion=TopicOpinion((score,)),
-        )
-        logger.info("%s is watched from now on: %s is on topic %s", parts.netloc, url, topic)
+            return None
+        relevance = self._without_bug(topic_id, partial(active_topic.judge, text), now)
+        return None if relevance is None else (active_topic.row.name, relevance)
 
 
 def _guesses(
@@ -439,17 +354,18 @@ def _guesses(
     return Guesses(scores, contexts, active_topic.usual())
 
 
-def score_of(key: str, topic_id: int, relevance: Relevance) -> TopicScore:
-    """Return a judgement of a fetched page as the store keeps it."""
-    return TopicScore(
-        canonical_key=key,
-        topic_id=topic_id,
-        score=round(relevance.score, 4),
-        verdict=relevance.verdict.value,
-        fetched=True,
-        method=relevance.method,
-        version=relevance.version,
-        terms=relevance.terms,
+def _refined(
+    active_topic: ActiveTopic, ready: Sequence[tuple[WaitingGuess, Meaning]]
+) -> list[TopicScore]:
+    """Let a topic hear of the texts whose vectors came; return the guesses that it refines."""
+    refinable = [(one, said) for one, said in ready if one.may_be_refined]
+    active_topic.hear({one.text: said for one, said in ready})
+    again = active_topic.expect([one.link for one, _ in refinable])
+    return active_topic.refine(
+        [
+            (one.canonical_key, guess, said)
+            for (one, said), guess in zip(refinable, again, strict=True)
+        ]
     )
 
 

@@ -3,6 +3,7 @@
 ::
 
     store: pages that wait ── 32 ──> the embedder's thread ──> store, at the next step
+                                                               with what says the same in another language
 
 The crawler's thread only hands texts over and writes what came back. A page that a topic just judged is
 often embedded already, and its vector at hand.
@@ -17,10 +18,12 @@ from typing import Final
 from classifier.embedding.meaning import Meaning
 from classifier.embedding.packing import squeezed
 from classifier.topic.values import PageText
+from incremental.embedding.comparing import compare
 from incremental.embedding.page_embedder import PageEmbedder
 from incremental.embedding.passages import passages_of
 from incremental.threads import pause
 from store import Store
+from store.translations import Compared
 from store.vectors import Space, WaitingText
 
 _BATCH: Final = 32
@@ -36,7 +39,9 @@ _Started = list[tuple[WaitingText, PageText, Future[Meaning | None]]]
 class VectorKeeper:
     """Embeds what waits; a job of the daemon."""
 
-    def __init__(self, store: Store, embedder: PageEmbedder) -> None:
+    def __init__(self, store: Store, embedder: PageEmbedder, *, translations: bool = True) -> None:
+        # Whether pages that say the same in two languages are sought.
+        self._translations = translations
         self._store = store
         self._embedder = embedder
         self._space: Space | None = None
@@ -73,8 +78,16 @@ class VectorKeeper:
             elif not passages_of(page):
                 kept.append((waiting, None))
         if kept:
-            self._store.vectors.put(space, kept)
+            self._store.vectors.put(space, kept, self._compared(space, kept))
         return len(kept) < len(started)
+
+    def _compared(
+        self, space: Space, kept: list[tuple[WaitingText, bytes | None]]
+    ) -> Compared | None:
+        if not self._translations:
+            return None
+        found = [(text.page_id, vector) for text, vector in kept if vector is not None]
+        return compare(self._store, space, found)
 
 
 def kept_space(model: str) -> str:

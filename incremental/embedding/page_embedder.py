@@ -27,7 +27,7 @@ from classifier.embedding.embedder import Embedder, EmbeddingError
 from classifier.embedding.meaning import Meaning
 from classifier.topic.values import PageText
 from incremental.attempts import Bug, attempt
-from incremental.embedding.pages import meanings_of
+from incremental.embedding.pages import meanings_of, space_of
 from incremental.embedding.passages import passages_of
 from incremental.reading import Body, Read, Reading, Unread
 
@@ -57,7 +57,7 @@ class PageEmbedder:
     """Gives pages their vectors. Safe to use from any thread; :meth:`close` it."""
 
     def __init__(self, embedder: Embedder, now: Callable[[], float]) -> None:
-        self.space = embedder.name
+        self.space = space_of(embedder)
         """The one space of all vectors it gives."""
         self.problem = ""
         """What went wrong last; empty after a success."""

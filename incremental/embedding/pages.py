@@ -10,21 +10,28 @@ from classifier.embedding.embedder import Embedder, as_units
 from classifier.embedding.meaning import Meaning
 from classifier.embedding.packing import packed
 from classifier.topic.values import PageText
-from incremental.embedding.passages import passages_of
+from incremental.embedding.passages import SLOW_DENSE_LEAD, SLOW_LEAD, passages_of
+
+
+def space_of(embedder: Embedder) -> str:
+    """Return the space of a model's pages: what it reads of them is a part of it."""
+    if embedder.quick:
+        return embedder.name
+    return f"{embedder.name}, lead {SLOW_LEAD}/{SLOW_DENSE_LEAD}"
 
 
 def meanings_of(pages: Sequence[PageText], embedder: Embedder) -> list[Meaning | None]:
     """Return the meaning of each page; None for one without words. Raises EmbeddingError."""
-    texts = [passages_of(page, lead_only=not embedder.quick) for page in pages]
+    texts = [passages_of(page, slow=not embedder.quick) for page in pages]
     flat = list(dict.fromkeys(text for page in texts for text in page))
     if not flat:
         return [None] * len(pages)
     vectors = as_units(embedder.embed(flat), len(flat), embedder.name)
     row = {text: number for number, text in enumerate(flat)}
-    found = []
+    found, space = [], space_of(embedder)
     for page in texts:
         mean = (
             vectors[[row[text] for text in page]].sum(axis=0) if page else np.zeros(1, np.float32)
         )
-        found.append(packed(embedder.name, mean))
+        found.append(packed(space, mean))
     return found

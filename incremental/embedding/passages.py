@@ -17,9 +17,10 @@ LONG: Final = 1_200
 # Of a script that puts a word into one or two characters.
 _DENSE_LEAD: Final = 150
 _DENSE_LONG: Final = 500
-# For a slow model, which reads the lead alone: five pages a second and core.
-_ONLY: Final = 500
-_DENSE_ONLY: Final = 160
+# For a slow model: five pages a second and core. With 500 characters instead of 300, average precision on
+# encyclopedia articles was the same within .015, and a page took 1.7 times as long.
+SLOW_LEAD: Final = 300
+SLOW_DENSE_LEAD: Final = 160
 _TITLE: Final = 300
 # Read of a page at most, however long it is.
 _READ: Final = 20_000
@@ -30,14 +31,17 @@ _QUOTED: Final = 160
 _SENTENCE: Final = re.compile(r"(?<=[.!?。！？])\s*|\n+")
 
 
-def passages_of(page: PageText, *, lead_only: bool = False) -> tuple[str, ...]:
-    """Return the texts whose vectors make the page's, none longer than 1,501 characters; () = no word."""
+def passages_of(page: PageText, *, slow: bool = False) -> tuple[str, ...]:
+    """Return the texts whose vectors make the page's, none longer than 1,501 characters; () = no word.
+
+    *slow* = for a slow model: title and a short lead, once.
+    """
     title = plain(page.title[:_TITLE])
     body = body_of(page)
     dense = _is_dense(title + body)
     cuts: tuple[int, ...] = (_DENSE_LEAD, _DENSE_LONG) if dense else (LEAD, LONG)
-    if lead_only:
-        cuts = (_DENSE_ONLY,) if dense else (_ONLY,)
+    if slow:
+        cuts = (SLOW_DENSE_LEAD if dense else SLOW_LEAD,)
     texts = (f"{title}\n{body[:cut]}".strip() for cut in cuts)
     return tuple(dict.fromkeys(text for text in texts if any(map(str.isalnum, text))))
 

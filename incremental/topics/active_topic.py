@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from classifier.embedding.meaning import Meaning
+from classifier.topic.learned_order import LearnedOrder
 from classifier.topic.link_meaning import LinkStanding, refined, standings
 from classifier.topic.link_order import LinkOrder
 from classifier.topic.model import TopicModel
@@ -65,10 +66,15 @@ class ActiveTopic:
         parents = () if led_here is None else (led_here,)
         self.links.observe(page, parents, links, relevance, self.model)
 
+    def hear(self, anchors: Mapping[str, Meaning]) -> None:
+        """Let the link order know the vectors of links' anchors, by their text."""
+        if isinstance(self.links, LearnedOrder):
+            self.links.learn_anchors(anchors)
+
     def refine(self, guesses: Sequence[tuple[str, float, Meaning]]) -> list[TopicScore]:
         """Return guesses refined by the meaning of their links, of those that meaning says something about.
 
-        *guesses* are canonical keys, scores by words, and vectors.
+        *guesses* are canonical keys, scores by the link order, and vectors.
         """
         found = standings(self.model, [meaning for _, _, meaning in guesses])
         return [

@@ -95,12 +95,23 @@ def test_without_weight_the_guess_by_words_stays() -> None:
 def test_a_vector_comes_in_a_later_step() -> None:
     with closing(PageEmbedder(Counted(), lambda: 0.0)) as pages:
         links = LinkGuesses(pages)
-        links.offer([guess(1), guess(2, text="more")])
+        links.offer([guess(1), guess(2, text="12")])
         assert links.step(0.0) == []
         finish(pages)
         ((found, meaning),) = links.step(1.0)
         assert (found.canonical_key, meaning.space) == ("https://a.example/1", "counted 1")
         assert (len(links), links.step(2.0)) == (0, [])
+
+
+def test_one_word_is_embedded_but_refines_nothing() -> None:
+    """The link order learns what "more" leads to."""
+    with closing(PageEmbedder(Counted(), lambda: 0.0)) as pages:
+        links = LinkGuesses(pages)
+        links.offer([guess(1), guess(2, text="more")])
+        links.step(0.0)
+        finish(pages)
+        found = {one.canonical_key: one.may_be_refined for one, _ in links.step(1.0)}
+        assert found == {"https://a.example/1": True, "https://a.example/2": False}
 
 
 def test_a_text_is_embedded_once_in_a_process() -> None:

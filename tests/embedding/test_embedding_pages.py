@@ -11,6 +11,8 @@ import numpy as np
 from classifier.embedding.embedder import Embedder, EmbeddingError, Vectors
 from classifier.topic.values import PageText
 from incremental.embedding.page_embedder import FIRST_PAUSE_SECONDS, PageEmbedder
+from incremental.embedding.pages import meanings_of, space_of
+from incremental.embedding.passages import SLOW_DENSE_LEAD, SLOW_LEAD
 
 
 class Lengths(Embedder):
@@ -95,3 +97,17 @@ def test_a_bug_in_a_model_is_a_failure_like_any_other() -> None:
         assert "AttributeError" in pages.problem
         embedder.batches, now[0] = [], FIRST_PAUSE_SECONDS
         assert pages.with_meaning(page("one")).meaning is not None
+
+
+def test_what_a_slow_model_reads_of_a_page_is_a_part_of_its_space() -> None:
+    class Slow(Lengths):
+        quick = False
+
+    long = PageText("https://a.example/", title="title", body="word " * 1_000)
+    (quick,), (slow,) = meanings_of([long], Lengths()), meanings_of([long], Slow())
+    assert quick is not None
+    assert slow is not None
+    assert (quick.space, space_of(Lengths())) == ("lengths 1", "lengths 1")
+    assert slow.space == space_of(Slow()) == f"lengths 1, lead {SLOW_LEAD}/{SLOW_DENSE_LEAD}"
+    with closing(PageEmbedder(Slow(), lambda: 0.0)) as pages:
+        assert pages.space == slow.space
