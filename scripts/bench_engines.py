@@ -3,9 +3,21 @@
 
     scripts/bench_engines.py
     scripts/bench_engines.py --visits 1000 --links 100 --json
+    scripts/bench_engines.py --whole --sites 200 --json
 
 Pages come from a site on loopback in a process of its own, which does not count. Dask's scheduler and its
 workers are processes of this machine. Before each measurement every worker has made a few visits.
+
+``--whole`` compares whole systems instead: one daemon with threads, and two daemons with four Dask workers,
+on PostgreSQL; then one daemon on SQLite. All see the same sites in the same states
+(scripts/lab/arrangements.py).
+
+equal        each has announced all that was published, once, and nothing else
+announced    pages, of each
+cpu_ratio    processor time of a visit with Dask over that with threads: daemons, readers, workers, scheduler;
+             PostgreSQL is apart
+cpu_ratio_busy  the same without what idle processes use in that time, measured before; where others use
+             the machine as well, visits take longer, and idle processes have more time to be idle in
 """
 
 from __future__ import annotations
@@ -14,9 +26,9 @@ import argparse
 import contextlib
 import json
 import os
-import socket
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
@@ -25,6 +37,11 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout, not installed
 
 import psutil  # type: ignore[import-untyped] # ships no types
+from lab.arrangements import ARRANGEMENTS, crawl
+from lab.dask_cluster import DaskCluster
+from lab.fleet import QUIET_DASK
+from rich.console import Console
+from rich.table import Table
 
 from incremental.assembly import make_fetcher, make_reader
 from incremental.clock import SystemClock
@@ -36,7 +53,6 @@ from incremental.settings import Settings, build_settings
 from incremental.threads import pause
 from incremental.visit import Purpose, VisitTask, visit
 
-ROOT = Path(__file__).resolve().parents[1]
 WARM = 40
 _SERVER = """
 import http.server, sys
@@ -72,11 +88,16 @@ class Cost:
 def main() -> int:
     """Measure, print."""
     options = _options()
-    with _site(options.links) as url, _cluster(options.processes) as address:
-        found = [
-            _measured(kind, _settings(kind, address, options.processes), url, options.visits)
-            for kind in ("threads", "processes", "dask")
-        ]
+    if options.whole:
+        return _compare(options.sites, as_json=options.json)
+    found = []
+    with site(options.links) as url:
+        for kind in ("threads", "processes"):
+            settings = settings_of(kind, "", options.processes)
+            found.append(measured(kind, settings, url, options.visits))
+        with _cluster(options.processes) as address:
+            settings = settings_of("dask", address, options.processes)
+            found.append(measured("dask", settings, url, options.visits))
     load, cores = os.getloadavg()[0], os.cpu_count()
     if options.json:
         print(json.dumps({"load": load, "cores": cores, "costs": [asdict(one) for one in found]}))
@@ -99,11 +120,52 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--visits", type=int, default=400, metavar="N")
     parser.add_argument("--links", type=int, default=50, metavar="N", help="of the page")
     parser.add_argument("--processes", type=int, default=2, metavar="N")
+    parser.add_argument("--whole", action="store_true", help="compare whole systems")
+    parser.add_argument("--sites", type=int, default=200, metavar="N", help="of each whole system")
     parser.add_argument("--json", action="store_true")
     return parser.parse_args()
 
 
-def _settings(kind: str, address: str, processes: int) -> Settings:
+def _compare(sites: int, *, as_json: bool) -> int:
+    """Let each arrangement crawl the same sites; 1 = one has announced something else."""
+    console = Console(stderr=True)
+    found = {}
+    with tempfile.TemporaryDirectory(prefix="hubwatch-whole-") as folder, console.status("") as bar:
+        for number, one in enumerate(ARRANGEMENTS):
+            found[one.name] = crawl(one, Path(folder) / f"{number}", sites, bar.update)
+    threads, dask, *_ = found.values()
+    answer = {
+        "equal": all(one.is_true for one in found.values()),
+        "announced": [one.announced.total() for one in found.values()],
+        "cpu_ratio": dask.per_visit_ms / threads.per_visit_ms,
+        "cpu_ratio_busy": dask.busy_per_visit_ms / threads.busy_per_visit_ms,
+        "cpu_ratio_by_phase": {
+            name: used.ours / used.visits / (before.ours / before.visits)
+            for (name, used), before in zip(
+                dask.phases.items(), threads.phases.values(), strict=True
+            )
+        },
+        "load": os.getloadavg()[1],
+        "cores": os.cpu_count(),
+        "arrangements": {name: one.as_json() for name, one in found.items()},
+    }
+    if as_json:
+        print(json.dumps(answer))
+        return 0 if answer["equal"] else 1
+    table = Table("", "visits", "daemons, ms", "workers, ms", "together", "PostgreSQL, ms")
+    for name, crawled in found.items():
+        shown = crawled.as_json()
+        keys = ("visits", "daemons_ms", "workers_ms", "together_ms", "postgres_ms")
+        table.add_row(name, *(f"{shown[key]:.1f}" for key in keys))
+    Console().print(table)
+    print(
+        f"equal: {answer['equal']}; processor time {answer['cpu_ratio']:.2f} x; load {answer['load']:.1f}"
+    )
+    return 0 if answer["equal"] else 1
+
+
+def settings_of(kind: str, address: str, processes: int) -> Settings:
+    """Return the settings of an engine."""
     engine = {"kind": kind, "address": address, "processes": processes}
     return build_settings(
         {
@@ -114,7 +176,8 @@ def _settings(kind: str, address: str, processes: int) -> Settings:
     )
 
 
-def _measured(kind: str, settings: Settings, url: str, count: int) -> Cost:
+def measured(kind: str, settings: Settings, url: str, count: int) -> Cost:
+    """Make so many visits of one list on an engine; return what one cost."""
     clock = SystemClock()
     with contextlib.ExitStack() as stack:
         threads = stack.enter_context(ThreadPoolExecutor(settings.daemon.workers))
@@ -167,7 +230,7 @@ def _used() -> tuple[float, float]:
 
 
 @contextlib.contextmanager
-def _site(links: int) -> Iterator[str]:
+def site(links: int) -> Iterator[str]:
     """Serve a list of so many links."""
     items = "".join(
         f'<li><a href="/2026/story-{number}.html">What happened on day {number}</a></li>'
@@ -191,33 +254,14 @@ def _site(links: int) -> Iterator[str]:
 @contextlib.contextmanager
 def _cluster(workers: int) -> Iterator[str]:
     """Run a scheduler and so many workers with two threads each."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    address = f"tcp://127.0.0.1:{port}"
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    scheduler = ["scheduler", "--host", "127.0.0.1", "--port", str(port), "--no-dashboard"]
-    worker = ["worker", address, "--nthreads", "2", "--no-nanny", "--no-dashboard"]
-    with contextlib.ExitStack() as stack:
-        for command in [scheduler, *[worker] * workers]:
-            process = subprocess.Popen(  # noqa: S603 - Dask's own commands
-                [sys.executable, "-m", "dask", *command],
-                env=environment,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-            )
-            stack.callback(process.wait)
-            stack.callback(process.kill)
-        _wait_for(port)
-        yield address
-
-
-def _wait_for(port: int) -> None:
-    """Wait until the scheduler listens."""
-    for _ in range(600):
-        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)):
-            return
-        pause(0.1)
-    raise SystemExit("Dask's scheduler did not start")
+    with (
+        tempfile.TemporaryDirectory(prefix="hubwatch-dask-") as folder,
+        DaskCluster(Path(folder), variables=QUIET_DASK) as cluster,
+    ):
+        for _ in range(workers):
+            cluster.start_worker(threads=2)
+        cluster.wait_for(workers)
+        yield cluster.address
 
 
 if __name__ == "__main__":

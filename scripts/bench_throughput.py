@@ -78,7 +78,7 @@ _MOST_SECONDS = 1_800.0
 # Between two visits of a list the clock is put forward by this: longer than the longest interval.
 _LATER_SECONDS = 1_800.0
 _STAGGERED_SECONDS = 60.0
-_SETTINGS: dict[str, Any] = {
+SETTINGS: dict[str, Any] = {
     "fetch": {"allowed_networks": ["127.0.0.0/8"]},
     "revisit": {
         "requests_per_day": 1e9,
@@ -291,7 +291,7 @@ def measure(  # noqa: PLR0913 - where, and what is told of it
     On SQLite, or on the empty *database*. *between* is called before, between and after the phases.
     """
     phases: dict[str, Phase] = {}
-    settings = build_settings(_SETTINGS)
+    settings = build_settings(SETTINGS)
     with contextlib.ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="hubwatch-speed-")))
         server = stack.enter_context(LoadServer())

@@ -4,6 +4,7 @@
     scripts/simulate_scale.py --json                     from scripts/lab/scale_costs.json
     scripts/simulate_scale.py --chart docs/images/scale.png
     scripts/simulate_scale.py --measure                  measure the costs again (minutes)
+    scripts/simulate_scale.py --check --sites 20000      compare the model with a run (half an hour)
 
 Costs of a visit are measured by the crawler of ``bench_throughput.py`` on a PostgreSQL server of its own;
 demand (how often a hub is visited, how often it has changed, what is kept) by replays of recorded sites.
@@ -33,7 +34,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a chec
 
 import msgspec
 from lab.arguments import count
-from lab.scale import KINDS, Cost, Demand, Machine, Model, Need, Storage
+from lab.scale import KINDS, Cost, Demand, Machine, Model, Need, Shared, Storage
 from rich.console import Console
 from rich.table import Table
 
@@ -57,6 +58,7 @@ class Measured(msgspec.Struct):
     costs: dict[str, Cost]
     demand: Demand
     storage: Storage
+    shared: Shared
     taken_on: str
     machine: str
 
@@ -143,9 +145,13 @@ def measure(pages: int, hosts: int, replays: Path, console: Console) -> Measured
     console.print(f"visiting {pages} lists three times on PostgreSQL ...")
     costs = measure_costs(pages, hosts)
     demand, storage = measure_demand(replays, console)
+    from lab.scale_check import costs_shared  # noqa: PLC0415 - it loads Dask
+
+    console.print("measuring what several daemons and Dask add ...")
+    shared = costs_shared()
     load = os.getloadavg()[1]
     machine = f"{platform.machine()}, {os.cpu_count()} cores, load {load:.1f} of the last 5 minutes"
-    return Measured(costs, demand, storage, datetime.now(UTC).date().isoformat(), machine)
+    return Measured(costs, demand, storage, shared, datetime.now(UTC).date().isoformat(), machine)
 
 
 def draw(needs: list[Need], path: Path) -> None:
@@ -202,6 +208,21 @@ def _show(console: Console, needs: list[Need]) -> None:
     console.print(stages)
 
 
+def check_model(sites: int, again: int, minutes: int, console: Console) -> dict[str, Any]:
+    """Compare the model with a run of several daemons; return what is printed as JSON."""
+    from lab.scale_check import check  # noqa: PLC0415 - it loads Dask
+
+    answer = check(sites, min(again, sites), 60.0 * minutes, console.print)
+    table = Table("a visit", "predicted", "measured", "ratio", title=f"{sites} sites")
+    for phase in (*KINDS, "all"):
+        found = answer[phase]
+        for field, ratio in found["ratio"].items():
+            values = (found["predicted"][field], found["measured"][field], ratio)
+            table.add_row(f"{phase}: {field}", *(f"{value:.2f}" for value in values))
+    console.print(table)
+    return answer
+
+
 def main() -> int:
     """Run from the command line; exit 0."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n", maxsplit=1)[0])
@@ -214,6 +235,14 @@ def main() -> int:
     parser.add_argument(
         "--use", type=float, default=Machine.use, help="share of a core planned with"
     )
+    parser.add_argument("--check", action="store_true", help="compare the model with a run")
+    parser.add_argument("--sites", type=count, default=20_000, help="of the run")
+    parser.add_argument(
+        "--again", type=count, default=2_000, help="of them, visited unchanged and changed as well"
+    )
+    parser.add_argument(
+        "--minutes", type=count, default=20, help="for the first visits; the rest is left out"
+    )
     parser.add_argument("--chart", type=Path, metavar="PNG")
     parser.add_argument("--json", action="store_true", dest="as_json")
     arguments = parser.parse_args()
@@ -225,10 +254,12 @@ def main() -> int:
         arguments.costs.write_bytes(msgspec.json.format(msgspec.json.encode(found)) + b"\n")
     known = read_costs(arguments.costs)
     machine = Machine(cores=arguments.cores, use=arguments.use)
-    model = Model(known.costs, known.demand, known.storage, machine)
+    model = Model(known.costs, known.demand, known.storage, known.shared, machine)
     needs = [model.need(hubs) for hubs in HUBS]
     _show(console, needs)
     console.print(f"costs of {known.taken_on} ({known.machine}); machines of {machine.cores} cores")
+    if arguments.check:
+        checked = check_model(arguments.sites, arguments.again, arguments.minutes, console)
     if arguments.chart:
         draw(needs, arguments.chart)
     if arguments.as_json:
@@ -236,6 +267,8 @@ def main() -> int:
             "needs": [asdict(need) for need in needs],
             "measured": msgspec.to_builtins(known),
         }
+        if arguments.check:
+            answer["check"] = checked
         print(json.dumps(answer))
     return 0
 

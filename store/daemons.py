@@ -57,9 +57,11 @@ WITH freed AS (
             WHEN next_daemon IS NULL OR next_until < $now THEN %(me)s ELSE next_daemon END,
         next_until = CASE
             WHEN next_daemon IS NULL OR next_until < $now OR next_daemon = %(me)s
-            THEN greatest(free_at, $now) + %(keep)s ELSE next_until END
+            THEN CASE WHEN daemon_id IS NULL THEN greatest(free_at, $now) ELSE $now END + %(keep)s
+            ELSE next_until END
     WHERE name = %(host)s AND NOT EXISTS (SELECT 1 FROM taken)
-    RETURNING free_at - $now AS wait, daemon_id IS NULL AND next_daemon = %(me)s AS is_next
+    RETURNING CASE WHEN daemon_id IS NULL THEN free_at - $now ELSE 0 END AS wait,
+        daemon_id IS NULL AND next_daemon = %(me)s AS is_next
 ) SELECT (SELECT count(*) FROM taken), (SELECT wait FROM waits), (SELECT is_next FROM waits)
 """.replace("$now", _NOW)
 
@@ -277,7 +279,8 @@ class Daemons(Repository):
             "SELECT name, holder, $now + wait, 0 "
             "FROM unnest(%s::text[], %s::int[], %s::float8[]) AS f(name, holder, wait) "
             "ON CONFLICT (name) DO UPDATE SET daemon_id = EXCLUDED.daemon_id, "
-            "free_at = greatest(h.free_at, EXCLUDED.free_at) "
+            "free_at = CASE WHEN h.daemon_id IS NOT NULL AND EXCLUDED.daemon_id IS NULL "
+            "THEN EXCLUDED.free_at ELSE greatest(h.free_at, EXCLUDED.free_at) END "
             "WHERE h.daemon_id IS NULL OR h.daemon_id = %s RETURNING name"
         )
         over = (

@@ -12,6 +12,7 @@
     worker      what runs on a worker: a visit, and what it is made with
     processes   visits in processes
     cluster     visits on a Dask cluster
+    visitor     what a daemon starts on each of its workers, and asks for visits
     roster      which workers of a cluster are accepted, and what each has to do
     meaning     vectors for pages that came back from a worker
     drawn       pages that need a browser: the daemon has one

@@ -2,11 +2,11 @@
 
 ::
 
-    start(task) ──> the worker with the least to do ──> Outcome
+    start(task) ──> the visitor of the worker with the least to do ──> Outcome
     keeper, every half second:
         scheduler gone   all visits are lost; asked again until one answers
         worker gone      its visits are lost, and their pages are blamed
-        worker new       it says its version; another one than ours is refused
+        worker new       it gets a visitor, which says its version; another one than ours is refused
 
 A visit is bound to one worker, so that the daemon decides when its page is asked for again.
 """
@@ -17,21 +17,15 @@ import logging
 import threading
 from collections.abc import Mapping
 from concurrent.futures import Future
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
-from uuid import uuid4
 
 from incremental.attempts import Bug, attempt
 from incremental.clock import Clock
 from incremental.engines.roster import Roster, refusal
 from incremental.engines.visits import EngineReport, LostVisitError
-from incremental.engines.worker import (
-    WorkerTerms,
-    arguments_of,
-    introduce,
-    visit_on_worker,
-)
+from incremental.engines.worker import WorkerTerms, access_of, introduce
 from incremental.errors import SettingsError
 from incremental.fetch.options import SiteAccess
 
@@ -41,6 +35,8 @@ except ImportError as error:
     way_out = "needs Dask: pip install 'hubwatch[dask]'"
     raise SettingsError("engine.kind", "dask", way_out) from error
 
+from incremental.engines.visitor import VisitBugError, ask, begin, introduced
+
 if TYPE_CHECKING:
     from incremental.visit import Outcome, VisitTask
 
@@ -48,9 +44,19 @@ logger = logging.getLogger("hubwatch.engine")
 
 LOOK_SECONDS = 0.5
 _CONNECT_SECONDS = 5.0
-# For an outcome to come from its worker: a body of the largest size, on a slow network.
-_GATHER_SECONDS = 120.0
+# For the scheduler to notice that a worker went which has stopped answering us.
+_UNANSWERED_LOOKS = 10
 _NO_WORKER = "the cluster has no worker that can be used"
+
+
+@dataclass(slots=True)
+class _UnderWay:
+    """A visit that nobody has the outcome of yet."""
+
+    worker: str
+    call: Future[Outcome] | None = None
+    unanswered: int | None = None
+    """Looks since its worker stopped answering; None = it has not."""
 
 
 class ClusterVisits:
@@ -74,9 +80,10 @@ class ClusterVisits:
         self._ours = introduce()
         self._lock = threading.Lock()
         self._roster = Roster()
-        # What each visit runs as, and where.
-        self._under_way: dict[Future[Outcome], tuple[Any, str]] = {}
-        self._introductions: dict[str, Any] = {}
+        self._under_way: dict[Future[Outcome], _UnderWay] = {}
+        # By worker: the future of its visitor, which keeps it there, and those that said their version.
+        self._begun: dict[str, Any] = {}
+        self._visitors: dict[str, Any] = {}
         self._waits, self._since = _NO_WORKER, clock.now()
         self._client = connect(address)
         self._scheduler = ""
@@ -97,24 +104,22 @@ class ClusterVisits:
             worker, client = self._roster.choose(), self._client
             if worker is not None:
                 worker.visits += 1
-                self._under_way[answer] = (None, worker.address)
+                visitor = self._visitors[worker.address]
+                under_way = self._under_way[answer] = _UnderWay(worker.address)
         if worker is None or client is None:
             self._settle(answer, self._lost(_NO_WORKER))
             return answer
-        call = visit_on_worker, *arguments_of(task, self._terms, self._sites)
-        begin = partial(_submit, client, worker.address, *call)
-        visit = attempt(begin)
-        if isinstance(visit, Bug):
-            self._settle(answer, self._lost(visit.error))
+        call = attempt(partial(ask, client, visitor, task, access_of(task, self._sites)))
+        if isinstance(call, Bug):
+            self._settle(answer, self._lost(call.error))
             return answer
         with self._lock:
+            under_way.call = call
             waited_for = answer in self._under_way
-            if waited_for:
-                self._under_way[answer] = (visit, worker.address)
         if waited_for:
-            visit.add_done_callback(partial(self._ended, answer))
+            call.add_done_callback(partial(self._ended, answer))
         else:  # its worker went meanwhile
-            attempt(visit.cancel)
+            call.cancel()
         return answer
 
     def report(self) -> EngineReport:
@@ -142,25 +147,25 @@ class ClusterVisits:
 
     # Visits that ended, and visits that are lost.
 
-    def _ended(self, answer: Future[Outcome], visit: Any) -> None:  # noqa: ANN401 - Dask's own
+    def _ended(self, answer: Future[Outcome], call: Future[Outcome]) -> None:
         """Pass on what came of a visit; in a thread of Dask's client."""
-        if visit.status == "error":
-            error = visit.exception()
-            killed = isinstance(error, distributed.scheduler.KilledWorker)
-            self._settle(answer, self._lost("its worker ended", blamed=True) if killed else error)
-        elif visit.status == "finished":
-            outcome = attempt(partial(visit.result, timeout=_GATHER_SECONDS))
-            if isinstance(outcome, Bug):
-                outcome = self._lost(f"its outcome did not come: {outcome.error}")
-            self._settle(answer, outcome)
-        else:
-            self._settle(answer, self._lost("the scheduler forgot it"))
+        error = None if call.cancelled() else call.exception()
+        if call.cancelled():
+            self._settle(answer, self._lost("it was cancelled"))
+        elif error is None:
+            self._settle(answer, call.result())
+        elif isinstance(error, VisitBugError):
+            self._settle(answer, error)
+        else:  # the keeper will see who went, and whether the page is to blame
+            with self._lock:
+                if answer in self._under_way:
+                    self._under_way[answer].unanswered = 0
 
     def _settle(self, answer: Future[Outcome], found: Outcome | BaseException) -> None:
         """Answer, unless that was done."""
         with self._lock:
             known = self._under_way.pop(answer, None)
-            worker = self._roster.workers.get(known[1]) if known else None
+            worker = self._roster.workers.get(known.worker) if known else None
             if worker is not None:
                 worker.visits -= 1
         if known is None and answer.done():
@@ -175,17 +180,19 @@ class ClusterVisits:
         rest = self._terms.fetch.total_timeout_seconds
         return LostVisitError(reason, blamed=blamed, rest_seconds=rest)
 
-    def _lose(self, gone: Mapping[Future[Outcome], Any], reason: str, *, blamed: bool) -> None:
+    def _lose(
+        self, gone: Mapping[Future[Outcome], _UnderWay], reason: str, *, blamed: bool
+    ) -> None:
         for answer, visit in gone.items():
             self._settle(answer, self._lost(reason, blamed=blamed))
-            if visit is not None:
-                attempt(partial(visit.cancel, reason=reason))
+            if visit.call is not None:
+                visit.call.cancel()
 
     def _lose_all(self, reason: str) -> None:
         with self._lock:
-            gone = {answer: visit for answer, (visit, _) in self._under_way.items()}
+            gone = dict(self._under_way)
             self._roster = Roster()
-            self._introductions = {}
+            self._begun, self._visitors = {}, {}
         self._lose(gone, reason, blamed=False)
 
     # The keeper.
@@ -208,36 +215,58 @@ class ClusterVisits:
         if client.status != "running":
             self._away(f"no Dask scheduler answers at {self._address}")
             return
-        info = client.scheduler_info(n_workers=-1)
+        # Of scheduler_info() only the id is sure: its workers may be those of Dask's own look, none.
+        info, threads = client.scheduler_info(n_workers=0), client.nthreads()
         if self._scheduler not in ("", info["id"]):
             self._lose_all("the scheduler was started again")
         self._scheduler = info["id"]
         with self._lock:
-            come, gone = self._roster.update(info["workers"])
-            left = {answer: visit for answer, (visit, at) in self._under_way.items() if at in gone}
+            come, gone = self._roster.update(self._with_visitors(threads))
+            left = {one: visit for one, visit in self._under_way.items() if visit.worker in gone}
+            for address in gone:
+                self._begun.pop(address, None)
+                self._visitors.pop(address, None)
         self._lose(left, "its worker ended", blamed=True)
+        self._lose(self._unanswered(), "its worker does not answer", blamed=False)
         for address in gone:
-            self._introductions.pop(address, None)
             logger.warning("the worker %s is gone", address)
         for address in come:
-            self._introductions[address] = _submit(client, address, introduce)
-        for address, introduction in list(self._introductions.items()):
-            if introduction.done():
-                del self._introductions[address]
-                self._judge(address, introduction)
+            self._begun[address] = begin(client, address, self._terms)
+        for address in self._roster.not_known():
+            if self._begun[address].done():
+                self._judge(client, address)
         self._note(_NO_WORKER if not self.most else "")
 
-    def _judge(self, address: str, introduction: Any) -> None:  # noqa: ANN401 - Dask's own
-        """Accept a worker that has introduced itself, or refuse it."""
-        said = attempt(partial(introduction.result, timeout=_CONNECT_SECONDS))
+    def _with_visitors(self, there: Mapping[str, int]) -> dict[str, int]:
+        """Leave out workers that came again at their address, without their visitor."""
+        return {
+            address: threads
+            for address, threads in there.items()
+            if address not in self._visitors or self._begun[address].status == "finished"
+        }
+
+    def _unanswered(self) -> dict[Future[Outcome], _UnderWay]:
+        """Return visits whose worker is there, and has not answered for a while."""
+        found = {}
+        with self._lock:
+            for answer, visit in self._under_way.items():
+                if visit.unanswered is not None:
+                    visit.unanswered += 1
+                    if visit.unanswered > _UNANSWERED_LOOKS:
+                        found[answer] = visit
+        return found
+
+    def _judge(self, client: Any, address: str) -> None:  # noqa: ANN401 - Dask's own
+        """Accept a worker whose visitor has introduced itself, or refuse it."""
+        said = attempt(partial(introduced, client, self._begun[address], _CONNECT_SECONDS))
         if isinstance(said, Bug):
             why = f"it cannot run this version of Hubwatch: {said.error}"
         else:
-            why = refusal(said, self._ours)
+            why = refusal(said[1], self._ours)
         with self._lock:
-            worker = self._roster.workers.get(address)
-            if worker is None:
-                return
+            worker = self._roster.workers[address]
+            if not isinstance(said, Bug):
+                self._visitors[address] = said[0]
             self._roster.workers[address] = replace(worker, refusal=why)
         if why:
             logger.warning("the worker %s is refused: %s", address, why)
@@ -273,21 +302,14 @@ def connect(address: str) -> Any:  # noqa: ANN401 - Dask's own
     """
     try:
         return distributed.Client(  # type: ignore[no-untyped-call]
-            address, timeout=_CONNECT_SECONDS, set_as_default=False, name="hubwatch"
+            address,
+            timeout=_CONNECT_SECONDS,
+            set_as_default=False,
+            direct_to_workers=True,
+            name="hubwatch",
         )
     except (OSError, ValueError) as error:
         way_out = (
             "no Dask scheduler answers there; start it (dask scheduler), or correct the address"
         )
         raise SettingsError("engine.address", address, way_out) from error
-
-
-def _submit(client: Any, worker: str, *call: Any) -> Any:  # noqa: ANN401 - Dask's own
-    """Let one *worker* run a call, and no other one in its place."""
-    return client.submit(
-        *call,
-        key=f"hubwatch-{call[0].__name__}-{uuid4().hex}",
-        workers=[worker],
-        allow_other_workers=False,
-        pure=False,
-    )

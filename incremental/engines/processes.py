@@ -22,7 +22,7 @@ from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING
 
 from incremental.engines.visits import EngineReport, LostVisitError
-from incremental.engines.worker import WorkerTerms, arguments_of, visit_on_worker
+from incremental.engines.worker import WorkerTerms, access_of, visit_on_worker
 from incremental.fetch.options import SiteAccess
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class ProcessVisits:
     def start(self, task: VisitTask) -> Future[Outcome]:
         """Start a visit."""
         answer: Future[Outcome] = Future()
-        call = partial(visit_on_worker, *arguments_of(task, self._terms, self._sites))
+        call = partial(visit_on_worker, task, self._terms, access_of(task, self._sites))
         with self._lock:
             try:
                 visit = self._pool.submit(call)

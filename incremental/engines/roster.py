@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 
 @dataclass(slots=True)
@@ -31,12 +30,12 @@ class Roster:
     workers: dict[str, Worker] = field(default_factory=dict)
     """By address."""
 
-    def update(self, there: Mapping[str, Mapping[str, Any]]) -> tuple[list[str], list[str]]:
-        """Take in what the scheduler says of its workers; return who has come, and who is gone."""
+    def update(self, there: Mapping[str, int]) -> tuple[list[str], list[str]]:
+        """Take in the workers and their threads; return who has come, and who is gone."""
         come = [address for address in there if address not in self.workers]
         gone = [address for address in self.workers if address not in there]
         for address in come:
-            self.workers[address] = Worker(address, int(there[address].get("nthreads", 1)))
+            self.workers[address] = Worker(address, there[address])
         for address in gone:
             del self.workers[address]
         return come, gone
@@ -46,10 +45,14 @@ class Roster:
         """Those that may have visits."""
         return [one for one in self.workers.values() if one.accepted]
 
+    def not_known(self) -> list[str]:
+        """Return the addresses of those that have not introduced themselves."""
+        return [one.address for one in self.workers.values() if one.refusal is None]
+
     @property
     def unknown(self) -> int:
         """How many have not introduced themselves."""
-        return sum(one.refusal is None for one in self.workers.values())
+        return len(self.not_known())
 
     @property
     def most(self) -> int:

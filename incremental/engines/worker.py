@@ -23,7 +23,7 @@ from incremental.ways.parts import PartFetcher
 from incremental.ways.visiting import HubVisitor
 
 # The form of tasks, terms and outcomes. Raise it when one of them changes.
-PROTOCOL = 1
+PROTOCOL = 2
 # More than there are processors read nothing sooner.
 MAX_READERS = 4
 # Of daemons with different settings that share a cluster.
@@ -60,14 +60,12 @@ def introduce() -> tuple[str, int]:
         return "", PROTOCOL
 
 
-def arguments_of(
-    task: VisitTask, terms: WorkerTerms, sites: Mapping[str, SiteAccess]
-) -> tuple[VisitTask, WorkerTerms, SiteAccess | None]:
-    """Return all that a worker is sent for a task; *sites*: credentials by origin."""
+def access_of(task: VisitTask, sites: Mapping[str, SiteAccess]) -> SiteAccess | None:
+    """Return the credentials that a worker is sent with a task; *sites*: by origin."""
     try:
-        return task, terms, sites.get(origin(task.url))
+        return sites.get(origin(task.url))
     except ValueError:
-        return task, terms, None  # the worker's fetcher says what is wrong with the address
+        return None  # the worker's fetcher says what is wrong with the address
 
 
 def visit_on_worker(task: VisitTask, terms: WorkerTerms, access: SiteAccess | None) -> Outcome:

@@ -165,7 +165,10 @@ class Membership:
             self._locks.hold(found)
         database: ServerDatabase = self._fenced.database  # type: ignore[assignment]
         database.write_for(found)
-        self.turns.begin(found, shared=len(self._register.daemons.all()) > 1)
+        daemons = self._register.daemons
+        # What a dead daemon was asking is owed its pause, though nobody else is left.
+        shared = len(daemons.all()) > 1 or daemons.longest_wait(found) > 0
+        self.turns.begin(found, shared=shared)
         if not self._thread.is_alive():
             self._thread.start()
 
@@ -228,10 +231,9 @@ class Membership:
         keys = {one.id: one.key for one in rows}
         shape = (keys, self._register.daemons.count_sites())
         if shape != self._settled_for:
-            self._divide(own, keys, under_way)
-            shape = (keys, self._register.daemons.count_sites())
-            known = all(one.seen_at > own.joined_at for one in self._others)
-            self._settled_for = shape if known and not self._leaving else None
+            # What others give up meanwhile changes the shape, or is missing here.
+            settled = self._divide(own, keys, under_way)
+            self._settled_for = shape if settled else None
         return (self._sites, self._is_leader) != before
 
     def _meet(self, gate: HostGate, now: float) -> list[DaemonRow]:
@@ -248,7 +250,8 @@ class Membership:
             rows = daemons.meet(self._id, lease_seconds=LEASE_SECONDS, shares=True)
         return rows
 
-    def _divide(self, own: DaemonRow, keys: dict[int, str], under_way: Collection[int]) -> None:
+    def _divide(self, own: DaemonRow, keys: dict[int, str], under_way: Collection[int]) -> bool:
+        """Take and give sites; return whether this daemon has just what is its own."""
         daemons = self._register.daemons
         holders = daemons.holders()
         wanted = part_of(self._id, keys, holders)
@@ -264,6 +267,7 @@ class Membership:
             held |= daemons.take_sites(self._id, free)
         self._leaving = frozenset(leaving - given)
         self._sites = frozenset((held & wanted) - self._leaving)
+        return self._sites == wanted and not self._leaving
 
 
 def _in_the_way(other: DaemonRow, shard: Shard | None) -> str:

@@ -3,24 +3,25 @@
 ::
 
     publishing sites, some on one host  <--  hubwatch run, several times  -->  PostgreSQL, restarted at will
-      (what was published, who asked when)
+      (what was published, who asked when)     │ or: Dask's workers <── scheduler
 
-Each daemon has a folder and a name of its own, which it sends as its user agent.
+Each daemon has a folder and a name of its own, which is sent as its user agent, by workers as well.
 """
 
 from __future__ import annotations
 
 import contextlib
+import random
 import threading
 import time
 from collections import Counter, defaultdict
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple, Self
 
 from lab.daemon_process import MAIN, DaemonProcess, wait_until, write_settings
+from lab.dask_cluster import DaskCluster
 from lab.message_receiver import MessageReceiver
 from lab.new_pages import new_pages
 from lab.postgres_server import PostgresServer
@@ -37,12 +38,18 @@ import incremental.fetch.politeness as politeness
 politeness.polite_delay_seconds = gate.polite_delay_seconds = lambda state, settings: {DELAY_SECONDS}
 frontier.staggered_start = lambda hosts, now: defaultdict(lambda: now)
 """
+# A worker that says nothing for so long is given up by the scheduler; Dask's own default is five minutes.
+GIVEN_UP_SECONDS = 8
+# A visit that was lost with its worker is not made again sooner.
+FETCH_SECONDS = 10.0
+_ANSWER_SECONDS = 0.05
+_SLOW_SECONDS = 1.0, 6.0
 # What two clocks of one machine, and the way of a request to its log, may differ by.
 _TOLERANCE_SECONDS = 0.05
 
 
 class Asked(NamedTuple):
-    """A request as its host saw it."""
+    """A request as its host saw it, until it was answered or its connection closed."""
 
     began: float
     ended: float
@@ -52,7 +59,7 @@ class Asked(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Overlap:
-    """Two daemons at one host within its delay."""
+    """Two requests to one host at once, or the second within the host's delay after the first."""
 
     host: str
     first: Asked
@@ -60,21 +67,29 @@ class Overlap:
 
 
 class Cluster:
-    """A PostgreSQL server, sites and daemons; a context manager. *shared_host*: sites on one host."""
+    """A PostgreSQL server, sites and daemons; a context manager. *shared_host*: sites on one host.
+
+    *workers*: of a Dask cluster that makes the visits of all daemons; 0 = they make them in threads.
+    *slow_share*: of the answers, those that take seconds.
+    """
 
     def __init__(  # noqa: PLR0913 - what the world is made of
         self,
         folder: Path,
         *,
         daemons: int = 2,
+        workers: int = 0,
         sites: int = 6,
         shared_host: Container[int] = (0, 2),
         seconds_between: float = 5.0,
         min_interval_minutes: float = 0.1,
+        slow_share: float = 0.0,
         seed: int = 0,
     ) -> None:
         self.folder = folder
         self._min_interval_minutes = min_interval_minutes
+        self._slow_share, self._workers = slow_share, workers
+        self.dask: DaskCluster | None = None
         self._stack = contextlib.ExitStack()
         self._log: dict[str, list[Asked]] = defaultdict(list)
         self._lock = threading.Lock()
@@ -94,7 +109,13 @@ class Cluster:
                 self._log[host].append(Asked(began, ended, who.partition("/")[0], f"{number}"))
 
         site = PublishingSite(seconds_between=between, seed=seed * 1_000 + number)
-        return ServedSite(site, host=host, delay_seconds=0.05, seen=seen)
+        dice = random.Random(f"{seed}/{number}")
+
+        def takes() -> float:
+            slow = dice.random() < self._slow_share
+            return dice.uniform(*_SLOW_SECONDS) if slow else _ANSWER_SECONDS
+
+        return ServedSite(site, host=host, delay_seconds=takes, seen=seen)
 
     def __enter__(self) -> Self:
         enter = self._stack.enter_context
@@ -103,23 +124,45 @@ class Cluster:
         for site in self.sites:
             enter(site)
         enter(self.hook)
+        if self._workers:
+            self.dask = enter(self._dask_cluster())
         for process in self.daemons:
             enter(process)
         for number, daemon in enumerate(self.daemons):
             daemon.folder.mkdir(parents=True)
             self._write_settings(daemon.folder, f"d{number}")
         self.store = enter(open_store(self.url, cache_folder=self.folder / "cache"))
+        if self.dask is not None:
+            for _ in range(self._workers):
+                self.dask.start_worker(threads=2)
+            self.dask.wait_for(self._workers)
         return self
 
     def __exit__(self, *_: object) -> None:
         self._stack.close()
 
+    def _dask_cluster(self) -> DaskCluster:
+        folder = self.folder / "dask"
+        folder.mkdir(parents=True)
+        patience = {"DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL": f"{GIVEN_UP_SECONDS}s"}
+        return DaskCluster(folder, variables=patience)
+
+    def _engine(self) -> Mapping[str, object]:
+        if self.dask is None:
+            return {"kind": "threads"}
+        return {"kind": "dask", "address": self.dask.address}
+
     def _write_settings(self, folder: Path, name: str) -> None:
         write_settings(
             folder,
             {
+                "engine": self._engine(),
                 "store": {"database": self.url, "connections": 4},
-                "fetch": {"allowed_networks": ["127.0.0.0/8"], "user_agent": f"{name}/1"},
+                "fetch": {
+                    "allowed_networks": ["127.0.0.0/8"],
+                    "user_agent": f"{name}/1",
+                    "total_timeout_seconds": FETCH_SECONDS,
+                },
                 "politeness": {"backoff_seconds": 1.0, "max_backoff_seconds": 2.0},
                 "revisit": {
                     "requests_per_day": 1e8,
@@ -159,9 +202,9 @@ class Cluster:
         wait_until(lambda: not self.lost(), within, every=1.0)
         return self.lost()
 
-    def restart_server(self, seconds_away: float = 1.0) -> None:
-        """Restart PostgreSQL, which is away for a while."""
-        self.server.stop()
+    def restart_server(self, seconds_away: float = 1.0, *, mode: str = "fast") -> None:
+        """Restart PostgreSQL, which is away for a while; *mode* ``immediate`` = it crashes."""
+        self.server.stop(mode)
         time.sleep(seconds_away)
         self.server.start()
         self.store.recover()
@@ -198,6 +241,17 @@ class Cluster:
         with self._lock:
             return {host: sorted(log) for host, log in self._log.items()}
 
+    def are_all_asking(self, since: float) -> bool:
+        """Whether each daemon that has sites has begun a request since a moment."""
+        at_work = {self.name_of(one) for one in self.rows() if one.sites}
+        seen = {who for names in self.askers(since).values() for who in names}
+        return bool(at_work) and at_work <= seen
+
+    def name_of(self, row: DaemonRow) -> str:
+        """Return the name that a daemon at work sends with its requests; empty = it runs no more."""
+        ours = (f"d{n}" for n, one in enumerate(self.daemons) if is_of(row, one))
+        return next(ours, "")
+
     def askers(self, since: float) -> dict[str, set[str]]:
         """Return who asked each site since a moment, by the site's number."""
         found: dict[str, set[str]] = defaultdict(set)
@@ -208,13 +262,24 @@ class Cluster:
         return found
 
     def overlaps(self) -> list[Overlap]:
-        """Return where two daemons asked one host at once, or one within its delay after another."""
-        return list(_overlaps(self.asked()))
+        """Return where one host was asked twice at once, or again within its delay, by whomever."""
+        return list(overlaps(self.asked()))
 
 
-def _overlaps(asked: dict[str, list[Asked]]) -> Iterator[Overlap]:
+def is_of(row: DaemonRow, daemon: DaemonProcess) -> bool:
+    """Whether a row is that of a daemon's process."""
+    return row.name.endswith(f"-{daemon.pid}")
+
+
+def overlaps(asked: Mapping[str, list[Asked]]) -> Iterator[Overlap]:
+    """Yield the requests that came before a host was free; *asked*: those of each host, the earliest first.
+
+    No visit of these sites makes two requests: none redirects, and no page needs parts. robots.txt is a visit
+    of its own, after which the host is owed its delay like after any other. So nothing is excepted.
+    """
     for host, log in asked.items():
-        for first, second in pairwise(log):
-            soon = second.began < first.ended + DELAY_SECONDS - _TOLERANCE_SECONDS
-            if first.who != second.who and soon:
-                yield Overlap(host, first, second)
+        last: Asked | None = None
+        for one in log:
+            if last is not None and one.began < last.ended + DELAY_SECONDS - _TOLERANCE_SECONDS:
+                yield Overlap(host, last, one)
+            last = one if last is None else max(last, one, key=lambda request: request.ended)

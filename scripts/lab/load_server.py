@@ -3,7 +3,8 @@
 
 Each address is a host with ``/``, list pages ``/0/``, ``/1/``, ... of 50 links and about 18 kB, with ETags,
 the articles that they link to, and a robots.txt. A list shows the articles ``3 * generation`` and later;
-``/generation/N``, asked of any host, changes them all at once.
+``/generation/N``, asked of any host, changes them all at once. Without a menu nothing links to the list
+pages, so that ``/`` is the only list of a host.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ NEW_EACH = 3
 _WORDS = """anchor bakery bridge captain council crane cyclist debate engine ferry flood garden harbour
 island judge kitchen lantern library market museum night orchard painter pilot quarry railway river school
 signal station storm teacher theatre tide tower tunnel valley village voyage winter workshop yard""".split()  # noqa: SIM905 - prose
-_MENU = "".join(f'<li><a href="/{n}/">Section {n}</a></li>' for n in range(8))
+_SECTIONS = "".join(f'<li><a href="/{n}/">Section {n}</a></li>' for n in range(8))
+_MENU = "" if "--no-menu" in sys.argv else f"<nav><ul>{_SECTIONS}</ul></nav>"
 _ROBOTS = b"User-agent: *\nDisallow: /private/\nAllow: /\n"
 _READY = "ready"
 
@@ -35,14 +37,31 @@ def host(number: int) -> str:
 
 @functools.lru_cache(maxsize=4_096)
 def _row(section: str, number: int) -> str:
-    dice = random.Random(f"{section} {number}")
-    title = " ".join(dice.sample(_WORDS, 6)).capitalize()
+    dice = _dice(section, number)
+    title = _title(dice)
     teaser = " ".join(dice.choices(_WORDS, k=24)).capitalize()
-    path = f"/{section}/{title.lower().replace(' ', '-')}-{number}.html"
     return (
-        f'<li class="item"><h3><a href="{path}">{title}</a></h3>'
+        f'<li class="item"><h3><a href="{_path(section, number, title)}">{title}</a></h3>'
         f'<p class="teaser">{teaser}.</p></li>'
     )
+
+
+def _dice(section: str, number: int) -> random.Random:
+    return random.Random(f"{section} {number}")
+
+
+def _title(dice: random.Random) -> str:
+    return " ".join(dice.sample(_WORDS, 6)).capitalize()
+
+
+def _path(section: str, number: int, title: str) -> str:
+    return f"/{section}/{title.lower().replace(' ', '-')}-{number}.html"
+
+
+def new_paths(generation: int, section: str = "home") -> list[str]:
+    """Return the addresses on a host of what a list has brought up to *generation*."""
+    newest = LINKS + NEW_EACH * generation
+    return [_path(section, n, _title(_dice(section, n))) for n in range(LINKS + 1, newest + 1)]
 
 
 @functools.lru_cache(maxsize=4_096)
@@ -52,7 +71,7 @@ def list_page(section: str, generation: int) -> bytes:
     rows = "".join(_row(section, number) for number in range(newest, newest - LINKS, -1))
     return (
         f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Section {section}</title>'
-        f"</head><body><nav><ul>{_MENU}</ul></nav><main><h1>Section {section}</h1><ul>{rows}</ul>"
+        f"</head><body>{_MENU}<main><h1>Section {section}</h1><ul>{rows}</ul>"
         "</main><footer><p>Printed on loopback.</p></footer></body></html>"
     ).encode()
 
@@ -67,7 +86,7 @@ def article_page(path: str) -> bytes:
     )
     return (
         f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{title}</title></head>'
-        f"<body><nav><ul>{_MENU}</ul></nav><main><article><h1>{title}</h1>{paragraphs}</article>"
+        f"<body>{_MENU}<main><article><h1>{title}</h1>{paragraphs}</article>"
         "</main></body></html>"
     ).encode()
 
@@ -128,11 +147,17 @@ async def _serve() -> None:
 
 
 class LoadServer:
-    """The server as a process; a context manager."""
+    """The server as a process; a context manager. Without a *menu* ``/`` is the only list of a host."""
+
+    def __init__(self, *, menu: bool = True) -> None:
+        self._arguments = [] if menu else ["--no-menu"]
 
     def __enter__(self) -> Self:
         self._process = subprocess.Popen(  # noqa: S603 - this file
-            [sys.executable, __file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            [sys.executable, __file__, *self._arguments],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
         )
         assert self._process.stdout is not None
         word, _, port = self._process.stdout.readline().partition(" ")

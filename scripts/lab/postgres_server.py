@@ -38,7 +38,10 @@ def _unprivileged() -> pwd.struct_passwd | None:
 
 
 class PostgresServer:
-    """A cluster in a temporary folder. Use as a context manager."""
+    """A cluster in a temporary folder. Use as a context manager. *options*: of the server, ``name=value``."""
+
+    def __init__(self, *options: str) -> None:
+        self._options = "".join(f" -c {option}" for option in options)
 
     def __enter__(self) -> Self:
         # Below /tmp and short: the path of a Unix socket has at most 107 bytes.
@@ -64,6 +67,7 @@ class PostgresServer:
         """Start the server and wait until it answers."""
         data = str(self._folder / "data")
         options = f"-k {self._folder} -c listen_addresses= -c fsync=off -c max_connections=40"
+        options += self._options
         self._run("pg_ctl", "-D", data, "-w", "-o", options, "-l", f"{data}/log", "start")
         self._running = True
 
@@ -84,6 +88,22 @@ class PostgresServer:
                 elif int(fields[1]) == main:
                     ticks += sum(map(int, fields[11:13]))
         return ticks / os.sysconf("SC_CLK_TCK")
+
+    def count_statements(self) -> None:
+        """Count statements from now on; the server needs the options for it."""
+        import psycopg  # noqa: PLC0415 - an extra
+
+        with psycopg.connect(self.url, autocommit=True) as connection:
+            connection.execute("CREATE EXTENSION IF NOT EXISTS pg_stat_statements")
+            connection.execute("SELECT pg_stat_statements_reset()")
+
+    def statements(self) -> int:
+        """Return how many statements were run since :meth:`count_statements`, each row of a batch as one."""
+        import psycopg  # noqa: PLC0415 - an extra
+
+        with psycopg.connect(self.url, autocommit=True) as connection:
+            row = connection.execute("SELECT sum(calls) FROM pg_stat_statements").fetchone()
+        return int(row[0] or 0) if row else 0
 
     def terminate_backends(self) -> int:
         """End every client's connection but this one; return how many there were."""

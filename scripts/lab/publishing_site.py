@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import bisect
 import random
+import select
+import socket
 import threading
 import time
 from collections import Counter
@@ -167,10 +169,15 @@ class QuietServer(ThreadingHTTPServer):
         """Say nothing."""
 
 
+def _wait_unless_gone(connection: socket.socket, seconds: float) -> None:
+    """Wait, but no longer than the other side is there; it sends nothing before it has its answer."""
+    select.select([connection], [], [], seconds)
+
+
 class ServedSite:
     """A site served at *host*; a context manager. *delay_seconds* makes each answer wait.
 
-    *seen* is called with who asked, when the request came and when it was answered.
+    *seen* is called with who asked, when the request came and when it was answered or whoever asked was gone.
     """
 
     def __init__(
@@ -178,7 +185,7 @@ class ServedSite:
         site: PublishingSite,
         *,
         host: str = "127.0.0.1",
-        delay_seconds: float = 0.0,
+        delay_seconds: float | Callable[[], float] = 0.0,
         seen: Callable[[str, float, float], object] = lambda *_: None,
     ) -> None:
         self.site = site
@@ -192,8 +199,9 @@ class ServedSite:
                 path = urlsplit(self.path).path
                 served.asked[path] += 1
                 served.asked_at = began = time.time()
-                if delay_seconds:
-                    time.sleep(delay_seconds)
+                delay = delay_seconds() if callable(delay_seconds) else delay_seconds
+                if delay:
+                    _wait_unless_gone(self.connection, delay)
                 found = site.answer(path)
                 kind, text = found or ("text/html", "<title>Not Found</title>")
                 body = text.encode()

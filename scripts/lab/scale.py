@@ -31,6 +31,28 @@ class Cost:
 
 
 @dataclass(frozen=True)
+class Shared:
+    """What several daemons on one store, with visits on Dask's workers, pay on top. Measured."""
+
+    daemon_ms: float
+    """Of a visit: to give it to a worker and take what came of it, and the turn at its host."""
+    worker_ms: float
+    """Of a visit: to take it and give it back, on worker and scheduler."""
+    database_ms: float
+    """Of a visit: the turn at its host."""
+    statements: float
+    """Of a visit, likewise."""
+    idle_daemon: float
+    """Cores of a daemon with nothing to do: its lease, who else is there, what was edited."""
+    idle_workers: float
+    """Cores of a worker, and of its part of the scheduler."""
+    idle_database: float
+    """Cores of PostgreSQL for each daemon."""
+    idle_statements: float
+    """A second, of each daemon."""
+
+
+@dataclass(frozen=True)
 class Demand:
     """What one hub asks for. Measured by replays of whole sites."""
 
@@ -96,33 +118,45 @@ class Model:
     costs: dict[str, Cost]
     demand: Demand
     storage: Storage
+    shared: Shared
     machine: Machine = Machine()
+
+    def _parts(self, hubs: float, rates: dict[str, float], *, shared: bool) -> dict[str, float]:
+        """Return what each part needs, *shared* = with several daemons."""
+
+        def cores(field: str, more: float) -> float:
+            spent = total(self.costs, rates, field) + (sum(rates.values()) * more if shared else 0)
+            return spent / 1000 / self.machine.use
+
+        pages = hubs * self.demand.new_pages_per_day
+        kept = self.storage
+        return {
+            "crawler_cores": cores("crawler_ms", self.shared.daemon_ms),
+            "worker_cores": cores("worker_ms", self.shared.worker_ms),
+            "database_cores": cores("database_ms", self.shared.database_ms),
+            "database_tb": (hubs * kept.hub_bytes + pages * kept.kept_days * kept.page_bytes)
+            / 1e12,
+            "received_gbit": 8 * total(self.costs, rates, "received_bytes") / 1e9,
+        }
 
     def need(self, hubs: float) -> Need:
         """Return what *hubs* hubs need."""
         rates = {kind: hubs * self.demand.visits_per_day[kind] / DAY for kind in KINDS}
-
-        def total(field: str) -> float:
-            return sum(rates[kind] * float(getattr(self.costs[kind], field)) for kind in KINDS)
-
-        use = self.machine.use
-        pages = hubs * self.demand.new_pages_per_day
-        kept = self.storage
-        parts = {
-            "crawler_cores": total("crawler_ms") / 1000 / use,
-            "worker_cores": total("worker_ms") / 1000 / use,
-            "database_cores": total("database_ms") / 1000 / use,
-            "database_tb": (hubs * kept.hub_bytes + pages * kept.kept_days * kept.page_bytes)
-            / 1e12,
-            "received_gbit": 8 * total("received_bytes") / 1e9,
-        }
+        visits = sum(rates.values())
+        pages, kept = hubs * self.demand.new_pages_per_day, self.storage
+        statements = total(self.costs, rates, "statements")
+        parts = self._parts(hubs, rates, shared=False)
         stage, saturated = stage_of(parts, self.machine)
+        if stage != STAGES[0]:
+            parts = self._parts(hubs, rates, shared=True)
+            statements += visits * self.shared.statements
+            stage, saturated = stage_of(parts, self.machine)
         daemons = max(1, -int(-parts["crawler_cores"] // 1))
         cores = daemons + parts["worker_cores"] + parts["database_cores"]
         return Need(
             hubs=hubs,
-            visits_per_second=sum(rates.values()),
-            statements_per_second=total("statements"),
+            visits_per_second=visits,
+            statements_per_second=statements,
             new_pages_per_day=pages,
             cache_tb=(hubs + pages * kept.kept_days) * kept.cached_bytes / 1e12,
             daemons=daemons,
@@ -131,6 +165,44 @@ class Model:
             saturated=saturated,
             **parts,
         )
+
+
+def total(costs: dict[str, Cost], visits: dict[str, float], field: str) -> float:
+    """Return what *visits*, by kind, cost of one *field*."""
+    return sum(many * float(getattr(costs[kind], field)) for kind, many in visits.items())
+
+
+@dataclass(frozen=True)
+class Spent:
+    """Visits that several daemons have made."""
+
+    visits: dict[str, float]
+    """By kind."""
+    seconds: float
+    daemons: int
+    workers: int
+
+
+def predicted(costs: dict[str, Cost], shared: Shared, spent: Spent) -> dict[str, float]:
+    """Return what visits should cost several daemons, all in all, idle times included."""
+    visits, seconds = spent.visits, spent.seconds
+    many = sum(visits.values())
+    idle = {
+        "crawler_ms": 1000 * spent.daemons * shared.idle_daemon,
+        "worker_ms": 1000 * spent.workers * shared.idle_workers,
+        "database_ms": 1000 * spent.daemons * shared.idle_database,
+        "statements": spent.daemons * shared.idle_statements,
+    }
+    more = {
+        "crawler_ms": shared.daemon_ms,
+        "worker_ms": shared.worker_ms,
+        "database_ms": shared.database_ms,
+        "statements": shared.statements,
+    }
+    return {
+        field: total(costs, visits, field) + many * more[field] + seconds * idle[field]
+        for field in more
+    }
 
 
 STAGES = ("one process, SQLite", "daemons and workers, one PostgreSQL", "partitioned PostgreSQL",

@@ -11,9 +11,9 @@ from typing import Self
 from urllib.parse import urlsplit
 
 import msgspec
-from dask_cluster import WAIT_SECONDS
 from engine_site import EngineSite
 from fake_web import SPARING, START, FolderScorer
+from lab.dask_cluster import WAIT_SECONDS
 from stories import announced_pages
 
 from incremental.assembly import make_crawler, make_fetcher

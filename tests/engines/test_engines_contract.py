@@ -11,16 +11,16 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from dask_cluster import Cluster
 from engine_site import EngineSite, news_site
 from engine_story import EngineStory, engine_settings, visits_of
+from lab.dask_cluster import DaskCluster
 
 from incremental.assembly import make_fetcher
 from incremental.clock import SystemClock
 from incremental.crawl.engine import Engine
 from incremental.engines.choice import make_visits, terms_of
 from incremental.engines.visits import LocalVisits, Visits
-from incremental.engines.worker import arguments_of
+from incremental.engines.worker import access_of
 from incremental.fetch.options import FetchSettings, SiteAccess, origin
 from incremental.fetch.status import FetchStatus
 from incremental.reading import read_body
@@ -32,9 +32,9 @@ SECRET = "a-secret-of-one-site"
 
 
 @pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DaskCluster]:
     """Two workers with two threads each."""
-    with Cluster(tmp_path_factory.mktemp("cluster")) as there:
+    with DaskCluster(tmp_path_factory.mktemp("cluster")) as there:
         for _ in range(2):
             there.start_worker(threads=2)
         there.wait_for(2)
@@ -111,7 +111,7 @@ def test_a_worker_is_sent_the_credentials_of_no_other_site() -> None:
     by_origin = {origin(url): access for url, access in secrets.items()}
     terms = terms_of(settings, readers=1)
     sent = {
-        url: arguments_of(hub(f"{url}/list"), terms, by_origin)
+        url: (hub(f"{url}/list"), terms, access_of(hub(f"{url}/list"), by_origin))
         for url in (*secrets, "https://third.example")
     }
     one = pickle.dumps(sent["https://one.example"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -11,18 +12,22 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
 import psutil  # type: ignore[import-untyped] # ships no types
 import pytest
-from dask_cluster import ROOT, WAIT_SECONDS, Cluster, free_port
 from engine_site import EngineSite, news_site
 from engine_story import EngineStory, engine_settings, visits_of, wait_until
 from killing import Killer
+from lab.daemon_process import ROOT, free_port
+from lab.dask_cluster import WAIT_SECONDS, DaskCluster
 
 from incremental.clock import SystemClock
 from incremental.engines.choice import make_visits
-from incremental.engines.visits import Visits
+from incremental.engines.visits import LostVisitError, Visits
 from incremental.errors import SettingsError
+from incremental.fetch.options import FetchSettings
 from incremental.settings import build_settings
+from incremental.visit import Purpose, VisitTask
 
 HOUR, DAY = 3_600.0, 86_400.0
 LATE = ["/news/2026/story-number-4-of-the-day", "/news/2026/story-number-5-of-the-day"]
@@ -48,7 +53,7 @@ class Stage:
 
 
 @contextmanager
-def stage(kind: str, folder: Path, cluster: Cluster | None = None) -> Iterator[Stage]:
+def stage(kind: str, folder: Path, cluster: DaskCluster | None = None) -> Iterator[Stage]:
     """Set up a story on an engine."""
     settings = engine_settings(kind, cluster.address if cluster else "")
     with ExitStack() as stack:
@@ -69,7 +74,7 @@ def staged(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Stage]:
         with stage("processes", tmp_path) as ready:
             yield ready
         return
-    with Cluster(tmp_path) as cluster:
+    with DaskCluster(tmp_path) as cluster:
         for _ in range(2):
             cluster.start_worker()
         cluster.wait_for(2)
@@ -103,7 +108,7 @@ def test_a_worker_of_another_version_gets_no_visits_while_others_do(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.WARNING, "hubwatch.engine")
-    with Cluster(tmp_path) as cluster:
+    with DaskCluster(tmp_path) as cluster:
         cluster.start_worker(other_version=True)
         cluster.start_worker()
         cluster.wait_for(2)
@@ -118,10 +123,48 @@ def test_a_worker_of_another_version_gets_no_visits_while_others_do(
     assert "is refused: it runs Hubwatch" in caplog.text
 
 
+def test_a_worker_that_lost_its_visitor_gets_another_one(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """As one that was started again at its address before anybody looked."""
+    caplog.set_level(logging.INFO, "hubwatch.engine")
+    with DaskCluster(tmp_path) as cluster:
+        cluster.start_worker()
+        cluster.wait_for(1)
+        with stage("dask", tmp_path, cluster) as ready:
+            cluster.forget_visitors()
+            wait_until(lambda: caplog.text.count("makes visits, 1 at a time") == 2)
+            ready.story.run(DAY)
+            assert ready.news() == LATE
+            assert "internal_error" not in ready.statuses()
+
+
+def test_a_worker_that_stood_still_begins_no_visit_that_was_given_up(tmp_path: Path) -> None:
+    patience = FetchSettings(allowed_networks=("127.0.0.0/8",), total_timeout_seconds=2)
+    with DaskCluster(tmp_path) as cluster, EngineSite(news_site(3)) as site:
+        cluster.start_worker()
+        cluster.wait_for(1)
+        settings = msgspec.structs.replace(engine_settings("dask", cluster.address), fetch=patience)
+        with visits_of(settings) as visits:
+            assert visits is not None
+            task = VisitTask(Purpose.HUB, f"{site.url}/", 1, 1)
+            visits.start(task).result(WAIT_SECONDS)
+            asked = len(site.asked)
+            cluster.send_worker(0, signal.SIGSTOP)
+            late, since = visits.start(task), SystemClock().monotonic()
+            wait_until(lambda: SystemClock().monotonic() > since + 3)
+            cluster.send_worker(0, signal.SIGCONT)
+            with pytest.raises(LostVisitError):
+                late.result(WAIT_SECONDS)
+            assert len(site.asked) == asked
+            visits.start(task).result(WAIT_SECONDS)
+            assert len(site.asked) > asked
+
+
 def test_a_scheduler_that_is_killed_and_started_again_costs_no_site_a_failure(
     tmp_path: Path,
 ) -> None:
-    with Cluster(tmp_path) as cluster:
+    with DaskCluster(tmp_path) as cluster:
         cluster.start_worker()
         cluster.wait_for(1)
         with stage("dask", tmp_path, cluster) as ready:

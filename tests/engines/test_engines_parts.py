@@ -142,7 +142,7 @@ def test_texts_from_workers_get_their_vectors_here() -> None:
 
 def test_a_roster_gives_visits_to_who_has_least_to_do_for_its_size() -> None:
     roster = Roster()
-    come, gone = roster.update({"a": {"nthreads": 1}, "b": {"nthreads": 4}, "c": {"nthreads": 2}})
+    come, gone = roster.update({"a": 1, "b": 4, "c": 2})
     assert (come, gone, roster.most, roster.choose()) == (["a", "b", "c"], [], 0, None)
     roster.workers["a"].refusal = roster.workers["b"].refusal = ""
     roster.workers["c"].refusal = "another version"
@@ -151,7 +151,7 @@ def test_a_roster_gives_visits_to_who_has_least_to_do_for_its_size() -> None:
     chosen = roster.choose()
     assert chosen is not None
     assert chosen.address == "b"
-    assert roster.update({"a": {"nthreads": 1}}) == ([], ["b", "c"])
+    assert roster.update({"a": 1}) == ([], ["b", "c"])
 
 
 @pytest.mark.parametrize("theirs", [("0.2.0", 1), ("0.1.0", 2), ("", 1)])

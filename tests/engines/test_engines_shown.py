@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 from cli_runner import Run
-from dask_cluster import Cluster, free_port
 from engine_site import EngineSite, news_site
+from lab.daemon_process import free_port
+from lab.dask_cluster import DaskCluster
 from web_served import Served
 
 from incremental.clock import SimulatedClock
@@ -29,9 +30,9 @@ DASK = EngineReport(
 
 
 @pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DaskCluster]:
     """A worker with two threads, and one of another version."""
-    with Cluster(tmp_path_factory.mktemp("cluster")) as there:
+    with DaskCluster(tmp_path_factory.mktemp("cluster")) as there:
         there.start_worker(threads=2)
         there.start_worker(other_version=True)
         there.wait_for(2)
@@ -44,7 +45,7 @@ def configure(folder: Path, engine: str) -> None:
 
 
 def test_a_single_run_on_a_cluster_visits_what_is_due(
-    cluster: Cluster, hubwatch: Run, tmp_path: Path
+    cluster: DaskCluster, hubwatch: Run, tmp_path: Path
 ) -> None:
     configure(tmp_path, f'kind = "dask"\naddress = "{cluster.address}"')
     with EngineSite(news_site(3)) as site:
@@ -77,7 +78,7 @@ def test_doctor_says_what_runs_the_visits(
 
 
 def test_doctor_asks_a_cluster_who_works_there(
-    cluster: Cluster, hubwatch: Run, tmp_path: Path
+    cluster: DaskCluster, hubwatch: Run, tmp_path: Path
 ) -> None:
     configure(tmp_path, f'kind = "dask"\naddress = "{cluster.address}"')
     checks = hubwatch("doctor", "--json").json["checks"]

@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 import yaml
 
-from incremental.cli import COMMANDS
+from incremental.cli import COMMANDS, loaded
 from incremental.health import STALLED_SECONDS
 from incremental.pulse import PULSE_SECONDS
 from incremental.settings import DaemonSettings, LogFormat, Settings, load_settings
@@ -452,8 +452,8 @@ def test_only_the_web_page_has_a_port_and_workers_have_no_secret() -> None:
     found = services(SECRETS, SCALE)
     published = {name: one["ports"] for name, one in found.items() if "ports" in one}
     assert published == {"web": [f"127.0.0.1:{Settings().web.port}:{Settings().web.port}"]}
-    assert "environment" not in found["worker"]
-    assert "environment" not in found["scheduler"]
+    for name in ("worker", "scheduler"):
+        assert not [one for one in found[name]["environment"] if not one.startswith("DASK_")]
     networks = yaml.safe_load((DEPLOY / SCALE).read_text(encoding="utf-8"))["networks"]
     assert {name for name, one in networks.items() if one and one.get("internal")} == {
         "storage",
@@ -493,3 +493,69 @@ def test_no_secret_and_no_undeclared_volume_or_network_at_scale() -> None:
     assert networks == set(whole["networks"])
     for one in whole["services"].values():
         assert set(one.get("depends_on", {})) <= set(whole["services"])
+
+
+@pytest.mark.parametrize("file", ["compose.yaml", SCALE])
+def test_every_command_of_ours_is_one_that_the_command_line_takes(file: str) -> None:
+    (usual,) = of(stages()[-1], "CMD")
+    for name, service in services(SECRETS, file).items():
+        if "build" in service and "entrypoint" not in service:
+            command, *arguments = service.get("command") or json.loads(usual)
+            target = COMMANDS[command]
+            assert isinstance(target, str), name
+            context = loaded(command, target).make_context(command, list(arguments))
+            assert context.params, name
+
+
+def test_workers_at_scale_do_not_look_at_their_own_stacks() -> None:
+    """The variable is one that Dask reads, and what it turns off is on otherwise."""
+    given = services(SECRETS, SCALE)["worker"]["environment"]
+    script = (
+        "import dask, distributed; print(dask.config.get('distributed.worker.profile.enabled'))"
+    )
+    without: dict[str, str] = {}
+    shown = [
+        subprocess.run(
+            [sys.executable, "-c", script],
+            env=os.environ | environment,
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout.strip()
+        for environment in (without, given)
+    ]
+    assert shown == ["True", "False"]
+
+
+@pytest.mark.parametrize("file", ["compose.yaml", SCALE])
+def test_images_of_others_are_pinned_and_everything_is_restarted(file: str) -> None:
+    for name, service in services(SECRETS, file).items():
+        if "build" not in service:
+            _, _, tag = service["image"].partition(":")
+            assert re.fullmatch(r"\d+(\.\d+)*|RELEASE\.[\dTZ-]+", tag), name
+        once = name == "bucket"
+        assert service["restart"] == ("on-failure" if once else "unless-stopped"), name
+
+
+def test_what_others_at_scale_wait_for_says_when_it_is_ready() -> None:
+    """A bucket that is made before its server listens fails, and with it the whole start."""
+    found = services(SECRETS, SCALE)
+    for service in found.values():
+        for other, how in service.get("depends_on", {}).items():
+            if how["condition"] == "service_healthy":
+                assert found[other]["healthcheck"]["test"][0] == "CMD"
+            elif how["condition"] == "service_completed_successfully":
+                assert found[other]["restart"] == "on-failure"
+    assert found["bucket"]["depends_on"]["objects"]["condition"] == "service_healthy"
+    assert found["worker"]["depends_on"]["scheduler"]["condition"] == "service_healthy"
+
+
+def test_the_scheduler_at_scale_is_found_to_be_ready(tmp_path: Path) -> None:
+    """Its health check passes while something listens at its port, and fails when nothing does."""
+    check = services(SECRETS, SCALE)["scheduler"]["healthcheck"]["test"][1:]
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        here = [part.replace("8786", str(server.getsockname()[1])) for part in check]
+        here[0] = sys.executable
+        assert subprocess.run(here, check=False, cwd=tmp_path).returncode == 0
+    refused = subprocess.run(here, check=False, cwd=tmp_path, stderr=subprocess.DEVNULL)
+    assert refused.returncode != 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -131,6 +131,33 @@ def test_a_newcomer_waits_until_the_others_know_of_it_and_no_visit_is_under_way(
     assert second.member.is_leader
 
 
+class Meanwhile(list[int]):
+    """No visit is under way; when that is looked at, something else happens first."""
+
+    def __init__(self, happens: Callable[[], object]) -> None:
+        super().__init__()
+        self._happens = happens
+
+    def __iter__(self) -> Iterator[int]:
+        self._happens()
+        return iter(())
+
+
+def test_sites_that_are_given_up_in_the_middle_of_a_step_are_taken_in_the_next(
+    places: Places,
+) -> None:
+    """A daemon that thought itself settled left them alone for ever: found by killing 57 daemons."""
+    first = places.join("a")
+    first.step()
+    second = places.join("b")
+    first.step(*SITES)
+    kept = {one for one in SITES if first.member.gives_up(one)}
+    second.member.step(second.gate, Meanwhile(first.step), second.clock.now())
+    assert not second.sites, "they were the other one's when it looked"
+    second.step()
+    assert second.sites == kept
+
+
 def test_a_site_added_later_is_one_daemons(places: Places) -> None:
     first, second = places.join("a"), places.join("b")
     for place in (first, second, first, second):
@@ -157,6 +184,29 @@ def test_pauses_of_hosts_hold_between_daemons_whose_clocks_differ_by_days(places
     second.clock.advance_to(second.clock.now() + 5)
     first.step()
     assert 90 < owed(second, "https://2.example/") <= 100
+
+
+@pytest.mark.parametrize("minutes", [7.0, -7.0])
+def test_daemons_whose_clocks_are_minutes_apart_share_the_sites_and_take_over_none_too_early(
+    places: Places, minutes: float
+) -> None:
+    """A lease is much shorter than that, and begins and ends by the server's clock."""
+    assert 60 * abs(minutes) > 2 * LEASE_SECONDS
+    first, second = places.join("a"), places.join("b", START + 60 * minutes)
+    for _ in range(3):
+        first.step()
+        second.step()
+    shares = first.sites, second.sites
+    assert all(shares)
+    assert shares[0] | shares[1] == SITES
+    assert not shares[0] & shares[1]
+    assert all(one.lives for one in first.member.register.daemons.all())
+    for _ in range(3):
+        second.step()
+        first.step()
+    assert (first.sites, second.sites) == shares
+    assert [first.member.holds, second.member.holds] == [True, True]
+    assert [first.member.is_leader, second.member.is_leader] == [True, False]
 
 
 def test_a_daemon_that_is_alone_sends_no_statement_for_hosts(places: Places) -> None:
@@ -241,6 +291,21 @@ def test_a_killed_daemon_that_starts_again_in_its_folder_has_its_sites_at_once(
     again = places.join("b", shard=Shard(1, 2), locks=PlaceLocks(tmp_path / "home"))
     again.step()
     assert again.sites == SITES
+
+
+def test_one_that_starts_alone_leaves_hosts_alone_that_the_dead_were_asking(
+    places: Places, tmp_path: Path
+) -> None:
+    first = places.join("a", locks=PlaceLocks(tmp_path / "home"))
+    second = places.join("b")
+    first.step()
+    assert owed(first, URL) == 0
+    first.member.close()  # as the end of the process does, in the middle of the request
+    second.member.leave()
+    again = places.join("c", locks=PlaceLocks(tmp_path / "home"))
+    again.step()
+    assert again.sites == SITES
+    assert owed(again, URL) > 0
 
 
 def test_a_second_daemon_with_the_same_shard_is_refused_with_its_name(places: Places) -> None:

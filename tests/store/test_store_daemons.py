@@ -220,6 +220,35 @@ def test_what_hosts_are_owed_is_known_before_another_daemon_begins(shared: Store
         daemons.take_host(first, "c.example", delay_seconds=1.0, freed={})
 
 
+def test_a_host_that_was_given_back_rests_for_what_it_is_owed_not_for_what_a_death_would_cost(
+    shared: Store,
+) -> None:
+    daemons = shared.daemons
+    first, second = joined(daemons), joined(daemons)
+    for host in (HOST, "b.example"):
+        assert daemons.take_host(first, host, delay_seconds=60.0, freed={}) == 0
+    daemons.settle_hosts(first, {HOST: 2.0}, ["b.example"])
+    assert 0 < daemons.take_host(second, HOST, delay_seconds=0.0, freed={}) <= 2
+    daemons.leave(first)
+    assert 55 < daemons.take_host(second, "b.example", delay_seconds=0.0, freed={}) <= 60
+
+
+def test_what_a_death_would_cost_keeps_nobody_waiting_while_the_daemon_lives(shared: Store) -> None:
+    daemons = shared.daemons
+    first, second, third = joined(daemons), joined(daemons), joined(daemons)
+
+    def take(daemon: int) -> float:
+        return daemons.take_host(daemon, HOST, delay_seconds=60.0, freed={})
+
+    assert take(first) == 0
+    assert take(second) == BUSY_SECONDS
+    (claim,) = HostClaim.select().execute(shared.database)
+    assert claim.next_until < claim.free_at, "its turn is over soon"
+    daemons.settle_hosts(first, {HOST: 0.0}, [])
+    assert take(third) > 0, "the second one's turn"
+    assert take(second) == 0
+
+
 def test_nobody_joins_a_store_that_is_copied(shared: Store, tmp_path: Path) -> None:
     daemon = joined(shared.daemons)
     with open_store(shared.where, cache_folder=tmp_path) as other:

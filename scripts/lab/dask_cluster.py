@@ -1,42 +1,40 @@
-"""A Dask cluster of processes on loopback, whose scheduler and workers can be killed and started again."""
+"""A Dask cluster of processes on loopback: its scheduler and workers can be killed, frozen, started again."""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import signal
-import socket
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Self
 
-import distributed
+from lab.daemon_process import ROOT, free_port
 
-ROOT = Path(__file__).parents[1]
 WAIT_SECONDS = 60
+# Dask's profiler looks at each worker a hundred times a second, which would count as work of visits.
+_CONFIGURATION = {"DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED": "false"}
 _OTHER_VERSION = """
 import incremental.engines.worker as worker
 worker.PROTOCOL = 99
 """
 
 
-def free_port() -> int:
-    """Return a port of loopback that nobody listens on."""
-    with socket.socket() as there:
-        there.bind(("127.0.0.1", 0))
-        port: int = there.getsockname()[1]
-        return port
+class DaskCluster:
+    """``dask scheduler`` and ``dask worker`` processes; all end with the context.
 
+    *variables*: of the environment, for Dask's configuration.
+    """
 
-class Cluster:
-    """``dask scheduler`` and ``dask worker`` processes; all end with the context."""
-
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, variables: Mapping[str, str] | None = None) -> None:
         self._folder = folder
+        self._variables = dict(variables or {})
         self._port = free_port()
         self.address = f"tcp://127.0.0.1:{self._port}"
         self._scheduler: subprocess.Popen[bytes] | None = None
+        self._options: list[list[str]] = []
         self.workers: list[subprocess.Popen[bytes]] = []
 
     def __enter__(self) -> Self:
@@ -68,24 +66,53 @@ class Cluster:
             more = ["--preload", str(preload)]
         options = ["--nthreads", str(threads), "--no-nanny", "--host", "127.0.0.1", *more]
         options += ["--no-dashboard", "--local-directory", str(self._folder)]
+        self._options.append(options)
         self.workers.append(self._start("worker", self.address, *options))
 
     def kill_worker(self, number: int) -> None:
         """End a worker at once, without a word to the scheduler."""
         _kill(self.workers[number])
 
+    def send_worker(self, number: int, what: signal.Signals) -> None:
+        """Send a worker, and the processes that it started, a signal."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.workers[number].pid, what)
+
+    def start_ended_workers(self) -> int:
+        """Start the workers that have ended, as whoever supervises them does; return how many."""
+        ended = [number for number, one in enumerate(self.workers) if one.poll() is not None]
+        for number in ended:
+            _kill(self.workers[number])  # what it had started
+            self.workers[number] = self._start("worker", self.address, *self._options[number])
+        return len(ended)
+
     def wait_for(self, workers: int) -> None:
         """Wait until the scheduler knows so many workers."""
+        import distributed  # noqa: PLC0415 - an extra
+
         with distributed.Client(self.address, timeout=WAIT_SECONDS, set_as_default=False) as client:  # type: ignore[no-untyped-call]
             if workers:
                 client.wait_for_workers(workers, timeout=WAIT_SECONDS)
 
+    def forget_visitors(self) -> None:
+        """Let all workers lose what daemons started there, as if they had been started again."""
+        import distributed  # noqa: PLC0415 - an extra
+
+        def forget(dask_scheduler: distributed.Scheduler) -> None:
+            for task in list(dask_scheduler.tasks.values()):
+                for daemon in list(task.who_wants or ()):
+                    name = daemon.client_key
+                    dask_scheduler.stimulus_cancel([task.key], name, True, "", "")
+
+        with distributed.Client(self.address, timeout=WAIT_SECONDS, set_as_default=False) as client:  # type: ignore[no-untyped-call]
+            client.run_on_scheduler(forget)
+
     def _start(self, *command: str) -> subprocess.Popen[bytes]:
         paths = os.pathsep.join(map(str, (ROOT, ROOT / "scripts")))
-        environment = {**os.environ, "PYTHONPATH": paths}
+        environment = {**os.environ, **_CONFIGURATION, "PYTHONPATH": paths, **self._variables}
         program = [sys.executable, "-m", "distributed.cli.dask_" + command[0], *command[1:]]
         with (self._folder / f"{command[0]}-{len(self.workers)}.log").open("ab") as log:
-            return subprocess.Popen(
+            return subprocess.Popen(  # noqa: S603 - Dask's own commands
                 program,
                 stdout=log,
                 stderr=log,
