@@ -21,7 +21,7 @@ import msgspec
 from demo_site import DemoSite, serve
 
 from incremental.assembly import make_crawler, make_fetcher
-from incremental.cli.running import Reporter
+from incremental.cli.reporting import Reporter
 from incremental.cli.serving import web_beside
 from incremental.clock import FastClock
 from incremental.crawl.crawler import Crawler

@@ -20,6 +20,7 @@ from store.models import Change, News, Page, PageBand, PageText, PageVector, Ref
 from store.repository import batches
 from store.statements import Inserted, Prepared, Updated, Upserted, any_of
 from store.texts import MAX_TEXT, columns, storable
+from store.translations import Compared, put_translations
 from store.values import NextRefresh, ReadText
 from store.vectors import await_vectors, text_digest
 
@@ -155,6 +156,7 @@ def move_news(database: Database, old: int, new: int, at: float) -> None:
         "starred_at": next((starred for _, _, starred in rows if starred is not None), None),
     }
     _unindex(database, [old, new])
+    put_translations(database, Compared((old, new)))
     kept, *others = (row[0] for row in rows)
     News.delete().where(News.id.in_(others)).execute(database)
     News.update(page=new, **marks).where(News.id == kept).execute(database)

@@ -30,7 +30,7 @@ _KEPT = (
 def quoted_page(page: AnnouncedPage) -> dict[str, Any]:
     """Return an announced page with what its site wrote apart."""
     facts = page_json(page)
-    written = {
+    written: dict[str, Any] = {
         "url": one_line(page.url, _ADDRESS),
         "title": one_line(page.name, _LINE),
         "link_text": one_line(page.anchor, _LINE),
@@ -41,6 +41,11 @@ def quoted_page(page: AnnouncedPage) -> dict[str, Any]:
         {key: mark[key] for key in ("topic", "score", "verdict", "fetched")}
         for mark in facts["topics"]
     ]
+    translations = [
+        {name: one_line(one[name], _LINE) for name in ("language", "title", "url")}
+        for one in facts["translations"]
+    ]
+    written |= {"in_other_languages": translations} if translations else {}
     return {
         **{name: facts[name] for name in _KEPT},
         "site": one_line(page.site, _LINE),

@@ -98,7 +98,7 @@ COMMANDS: dict[str, Any] = {
         "show": "topic:show",
         "edit": "topic:edit",
         "forget": "topic:forget",
-        "test": "topic:try_out",
+        "test": "trying:try_out",
         "pause": "topic:pause",
         "resume": "topic:resume",
         "remove": "topic:remove",

@@ -22,6 +22,7 @@ from incremental.notify.channels import put_channel, remove_channel
 from incremental.notify.overview import STATES, ChannelStanding, channel_named, send_test, standings
 from incremental.results.schema import utc, when
 from incremental.saved_channels import all_channels
+from store import Store
 from store.outbox import OutboxRow
 
 Name = Annotated[str, typer.Argument(metavar="CHANNEL", help="As `hubwatch notify list` shows it.")]
@@ -92,32 +93,47 @@ def add(  # noqa: PLR0913 - each is an option of the command
     your shell.
     """
     settings, _ = settings_of(context)
-    options = {
-        "topic": topic,
-        "min_score": min_score,
-        "search": search,
-        "tag": tag,
-        "include": None if include is None else [word for word in include if word],
-        "exclude": None if exclude is None else [word for word in exclude if word],
-        "every_minutes": every_minutes,
-        "daily_at": daily_at,
-        "group_by": group_by,
-        "quiet_hours": quiet_hours,
-        "time_zone": time_zone,
-        "max_per_hour": max_per_hour,
-        "title": title,
-        "body": body,
-    }
-    given = {field: value for field, value in options.items() if value is not None}
+    given = _given(
+        topic=topic,
+        min_score=min_score,
+        search=search,
+        tag=tag,
+        include=_words(include),
+        exclude=_words(exclude),
+        every_minutes=every_minutes,
+        daily_at=daily_at,
+        group_by=group_by,
+        quiet_hours=quiet_hours,
+        time_zone=time_zone,
+        max_per_hour=max_per_hour,
+        title=title,
+        body=body,
+    )
     with open_store(context) as store:
-        if not url and name not in store.editing.channels():
-            url = typer.prompt("Apprise address", hide_input=True, err=True)
-        given |= {"url": url} if url else {}
+        given |= _given(url=_address(store, name, url) or None)
         channel = put_channel(store, settings, name, given, now=now())
     if as_json:
         print_json({"channel": channel.name})
     else:
         say(f"channel {channel.name} is ready; test it: hubwatch notify test {channel.name}")
+
+
+def _given(**options: object) -> dict[str, object]:
+    """Return the options that were given; the others stay as they are."""
+    return {field: value for field, value in options.items() if value is not None}
+
+
+def _words(words: list[str] | None) -> list[str] | None:
+    """Return what an option replaces; one empty word = none."""
+    return None if words is None else [word for word in words if word]
+
+
+def _address(store: Store, name: str, url: str) -> str:
+    """Return a channel's address, asked for if it is a new one; empty = it keeps its own."""
+    if url or name in store.editing.channels():
+        return url
+    asked: str = typer.prompt("Apprise address", hide_input=True, err=True)
+    return asked
 
 
 def remove(context: typer.Context, name: Name, *, as_json: Json = False) -> None:

@@ -27,11 +27,14 @@ from incremental.readable_urls import readable
 from incremental.results.lookup import check_tag, find_sites, find_topic
 from incremental.results.schema import page_line, when
 from incremental.times import moment
+from store import Store
 from store.announced import AnnouncedPage
 from store.answers import NewQuery
 from store.backfills import BackfillEvent, BackfillQuery
 
 _SHOWN_EVENTS = 5
+# Of CSV.
+_COLUMNS = ("cursor", "found", "published", "site", "title", "url", "hub")
 
 
 class Format(StrEnum):
@@ -77,25 +80,20 @@ def new(  # noqa: PLR0913 - each is an option of the command
     """List new pages, newest first."""
     if topic is None and (min_score is not None or irrelevant):
         raise InputError("--min-score or --irrelevant", "", "needs --topic NAME")
-    judged = {"topic": topic, "language": language, "unread": unread, "starred": starred}
-    for name, value in judged.items() if backfill else ():
-        if value:
-            raise InputError(f"--{name}", "", "cannot be combined with --backfill")
+    if backfill:
+        _refuse_beside_backfill(topic=topic, language=language, unread=unread, starred=starred)
     form = Format.JSON if as_json else form
     with open_store(context) as store:
         sites = tuple(row.id for row in find_sites(store, site)) if site else None
-        if tag is not None:
-            check_tag(store, tag)
-            tagged = store.tags.sites_tagged(tag)
         part = BackfillQuery(
             since=moment(since, now()) if since else None,
             until=moment(until, now()) if until else None,
-            sites=sites if tag is None else _both(sites, tagged),
+            sites=_with_tag(store, sites, tag),
             after=after,
             order="newest" if after is None else "oldest",
         )
         if backfill:
-            _print(list(islice(store.backfills.all_pages(part), limit)), form, "older")
+            _print_older(list(islice(store.backfills.all_pages(part), limit)), form)
             return
         query = NewQuery(
             since=part.since,
@@ -118,48 +116,81 @@ def new(  # noqa: PLR0913 - each is an option of the command
         narrowed = topic or language or starred or after is not None
         shows_events = form is Format.TABLE and not narrowed
         events = store.backfills.events(replace(part, unread=unread)) if shows_events else []
-    _print(pages, form, "new", topic and topic.strip(), since=since)
+    _print_new(pages, form, topic and topic.strip(), since)
     if events:
         _say_events(events)
+
+
+def _refuse_beside_backfill(**given: object) -> None:
+    """Refuse what older pages have not: nobody judged, read or starred them."""
+    for name, value in given.items():
+        if value:
+            raise InputError(f"--{name}", "", "cannot be combined with --backfill")
+
+
+def _with_tag(
+    store: Store, sites: tuple[int, ...] | None, tag: str | None
+) -> tuple[int, ...] | None:
+    """Return those of *sites* with a tag; None = all."""
+    if tag is None:
+        return sites
+    check_tag(store, tag)
+    return _both(sites, store.tags.sites_tagged(tag))
 
 
 def _both(sites: tuple[int, ...] | None, tagged: tuple[int, ...]) -> tuple[int, ...]:
     return tagged if sites is None else tuple(one for one in sites if one in tagged)
 
 
-def _print(
-    pages: Sequence[AnnouncedPage],
-    form: Format,
-    what: str,
-    topic: str | None = None,
-    since: str | None = None,
+def _print_new(
+    pages: Sequence[AnnouncedPage], form: Format, topic: str | None, since: str | None
 ) -> None:
-    """Print announced pages; pages of backfill events carry the event's id."""
-    if form is Format.URLS:
-        for page in pages:
-            print(page.url)  # noqa: T201 - canonical URLs hold no control characters
-        return
     rows = [page_line(page, topic) for page in pages]
-    if form is Format.JSON:
-        print_json(rows)
-    elif form is Format.CSV:
-        columns = ["cursor", "found", "published", "site", "title", "url", "hub"]
-        columns[1:1] = ["event"] if what == "older" else []
-        columns += ["score", "verdict", "guess"] if topic else []
-        print_csv(columns, [[row[column] for column in columns] for row in rows])
-    elif not rows and what == "older":
-        say("no older pages have been added to lists")
-    elif not rows:
+    if form is not Format.TABLE:
+        _print_plain(rows, form, [*_COLUMNS, *(("score", "verdict", "guess") if topic else ())])
+    elif not pages:
         say("nothing new yet" + (f" since {since}" if since else ""))
     else:
-        table = [[when(p.found_at), p.site, p.name, readable(p.url)] for p in pages]
-        columns = ["found", "site", "title", "url"]
-        if topic:
-            columns.append("score")
-            table = [[*cells, _score(row)] for row, cells in zip(rows, table, strict=True)]
-        print_table(counted(len(rows), f"{what} page"), columns, table)
-        option = "--backfill --after" if what == "older" else "--after"
-        say(f"to continue from here: {option} {max(page.cursor for page in pages)}")
+        _print_pages(pages, "new", [_score(row) for row in rows] if topic else None)
+        _say_cursor(pages, "--after")
+
+
+def _print_older(pages: Sequence[AnnouncedPage], form: Format) -> None:
+    """Print pages of backfill events, which carry the event's id."""
+    if form is not Format.TABLE:
+        columns = [_COLUMNS[0], "event", *_COLUMNS[1:]]
+        _print_plain([page_line(page) for page in pages], form, columns)
+    elif not pages:
+        say("no older pages have been added to lists")
+    else:
+        _print_pages(pages, "older")
+        _say_cursor(pages, "--backfill --after")
+
+
+def _print_plain(rows: Sequence[dict[str, Any]], form: Format, columns: Sequence[str]) -> None:
+    """Print what programs read."""
+    if form is Format.URLS:
+        for row in rows:
+            print(row["url"])  # noqa: T201 - canonical URLs hold no control characters
+    elif form is Format.JSON:
+        print_json(rows)
+    else:
+        print_csv(columns, [[row[column] for column in columns] for row in rows])
+
+
+def _print_pages(
+    pages: Sequence[AnnouncedPage], what: str, scores: Sequence[str] | None = None
+) -> None:
+    table = [[when(p.found_at), p.site, p.name, readable(p.url)] for p in pages]
+    columns = ["found", "site", "title", "url"]
+    if scores is not None:
+        columns.append("score")
+        table = [[*cells, score] for cells, score in zip(table, scores, strict=True)]
+    print_table(counted(len(pages), f"{what} page"), columns, table)
+
+
+def _say_cursor(pages: Sequence[AnnouncedPage], option: str) -> None:
+    say(f"to continue from here: {option} {max(page.cursor for page in pages)}")
 
 
 def _score(line: dict[str, Any]) -> str:

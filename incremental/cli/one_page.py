@@ -25,8 +25,9 @@ from incremental.history.textdiff import Piece, Row, TextDiff
 from incremental.parse import parse
 from incremental.plain_text import clean
 from incremental.readable_urls import readable
+from incremental.results.languages import language_name
 from incremental.results.lookup import find_page
-from incremental.results.schema import dated, utc, when
+from incremental.results.schema import dated, translation_json, utc, when
 from incremental.times import moment
 from store import Store
 from store.answers import Version
@@ -49,8 +50,8 @@ def history(
         page = find_page(store, url)
         changes = store.answers.history(page["id"], limit=limit)
         versions = store.answers.versions(page["id"])
-        sightings = [dated(row) for row in store.read.sightings(page["id"])]
-        visits = [dated(row) for row in store.read.visits(page["id"])]
+        sightings = store.read.sightings(page["id"])
+        visits = store.read.visits(page["id"])
         check = store.answers.check(page["id"])
     if as_json:
         facts = {key: page[key] for key in ("id", "url", "title", "state", "site_name")}
@@ -60,22 +61,20 @@ def history(
             "changes": announced[::-1],
             "changes_from": utc(page["changes_from"]),
             "versions": [_version(version) for version in versions],
-            "sightings": sightings,
-            "visits": visits,
+            "sightings": [dated(row) for row in sightings],
+            "visits": [dated(row) for row in visits],
             "next_refresh": utc(check.due_at) if check else None,
         }
         print_json(answer)
         return
-    rows = [
-        (utc(row.at), row.kind, _cause(row.detail, row.hub_url, page["url"])) for row in changes
-    ]
+    rows = [(row.at, row.kind, _cause(row.detail, row.hub_url, page["url"])) for row in changes]
     rows += [(row["first_seen_at"], "seen on", row["hub_url"]) for row in sightings]
     rows += [(row["at"], f"visit: {row['status']}", row["detail"]) for row in visits]
     if page["changes_from"] is not None:
-        rows.append(
-            (utc(page["changes_from"]), "forgotten", "changes until then ([store] change_days)")
-        )
-    print_table(readable(page["url"]), ("when", "what", "detail"), sorted(rows))
+        forgotten = "changes until then ([store] change_days)"
+        rows.append((page["changes_from"], "forgotten", forgotten))
+    shown = [(when(at), what, detail) for at, what, detail in sorted(rows)]
+    print_table(readable(page["url"]), ("when", "what", "detail"), shown)
 
 
 def _cause(detail: str, hub_url: str | None, url: str) -> str:
@@ -188,19 +187,29 @@ def show(context: typer.Context, url: Address, *, at: At = None, as_json: Json =
     with open_store(context) as store:
         row = find_page(store, url)
         detail = store.answers.page(row["id"], most=1)
-        answer = dated({k: v for k, v in row.items() if k not in ("site", "moved_to")})
+        answer = {k: v for k, v in row.items() if k not in ("site", "moved_to")}
         answer |= _text_at(store, row, at)
     copies = [copy for copy in detail.copies if copy.page_id != row["id"]] if detail else []
-    answer["copies"] = [{"url": copy.url, "site": copy.site} for copy in copies]
+    marks = {}
     if detail is not None and detail.news is not None:
-        answer["read"] = utc(detail.news.read_at)
-        answer["starred"] = utc(detail.news.starred_at)
+        marks = {"read": detail.news.read_at, "starred": detail.news.starred_at}
+        answer["translations"] = [translation_json(one) for one in detail.news.translations]
     if as_json:
-        print_json(answer)
+        listed = [{"url": copy.url, "site": copy.site} for copy in copies]
+        marked = {name: utc(v) for name, v in marks.items()}
+        print_json(dated(answer) | {"copies": listed} | marked)
         return
-    answer["copies"] = "\n".join(copy.url for copy in copies) or None
-    print_table("", ("", ""), [(k, v) for k, v in answer.items() if k != "text" and v is not None])
+    times = {name: v for name, v in answer.items() if name.endswith("_at")} | marks
+    shown = answer | {name: when(v) for name, v in times.items() if v is not None}
+    shown["copies"] = "\n".join(copy.url for copy in copies) or None
+    shown["translations"] = "\n".join(map(_also, answer.get("translations", ()))) or None
+    rows = [(name, v) for name, v in shown.items() if name != "text" and v is not None]
+    print_table("", ("", ""), rows)
     print("\n".join(clean(line) for line in (answer["text"] or "(no body kept)").splitlines()))  # noqa: T201
+
+
+def _also(one: dict[str, Any]) -> str:
+    return f"in {language_name(one['language'])}: {one['title']}\n{one['url']}"
 
 
 def _text_at(store: Store, row: dict[str, Any], at: str | None) -> dict[str, Any]:
@@ -214,7 +223,7 @@ def _text_at(store: Store, row: dict[str, Any], at: str | None) -> dict[str, Any
         return {"text": _hub_text(store, row)}
     try:
         version = version_at(versions, moment(at, now()) if at else None)
-        return {"version_at": utc(version.at), "text": text_of(store, row, version).text}
+        return {"version_at": version.at, "text": text_of(store, row, version).text}
     except NotFoundError:
         if at is not None:
             raise

@@ -1,4 +1,4 @@
-"""Topics: ``topic add list show test pause resume remove``, ``relevant``, ``irrelevant``."""
+"""Topics: ``topic add list show edit forget pause resume remove``, ``relevant``, ``irrelevant``."""
 
 from __future__ import annotations
 
@@ -8,16 +8,14 @@ from typing import Annotated, Any
 
 import typer
 
-from incremental.assembly import make_embedder, make_fetcher, make_reader
+from incremental.assembly import make_embedder, make_fetcher
 from incremental.cli.common import Json, now, open_store, print_json, print_table, say, settings_of
 from incremental.clock import SystemClock
-from incremental.crawl.once import read_page
-from incremental.errors import NotFoundError
-from incremental.explain.topic import explain_page, explain_topic
+from incremental.explain.topic import explain_topic
 from incremental.plain_text import clean
 from incremental.readable_urls import readable
 from incremental.results.lookup import find_topic
-from incremental.results.schema import dated
+from incremental.results.schema import dated, when
 from incremental.topics.editing import (
     GivenExample,
     all_topic_facts,
@@ -99,12 +97,12 @@ def _correct(
 
 def _learn(context: typer.Context, store: Store, row: TopicRow) -> TopicRow:
     """Let a topic learn what is at hand; the rest it learns when the daemon has fetched it."""
-    with _model_store(context, store) as model_store:
+    with open_models(context, store) as model_store:
         return model_store.learn(row)
 
 
 @contextmanager
-def _model_store(context: typer.Context, store: Store) -> Iterator[TopicModelStore]:
+def open_models(context: typer.Context, store: Store) -> Iterator[TopicModelStore]:
     """Yield the topics' models, with the configured embedder."""
     settings, _ = settings_of(context)
     clock = SystemClock()
@@ -234,54 +232,15 @@ def list_topics(context: typer.Context, *, as_json: Json = False) -> None:
 
 def show(context: typer.Context, name: Name, *, as_json: Json = False) -> None:
     """Show a topic's examples, its top terms, and what is missing."""
-    with open_store(context) as store, _model_store(context, store) as model_store:
-        announced = explain_topic(store, model_store, find_topic(store, name))
-    examples = [dated(one) for one in announced["pages_learned"]]
-    announced = dated(announced) | {"pages_learned": examples}
+    with open_store(context) as store, open_models(context, store) as model_store:
+        facts = explain_topic(store, model_store, find_topic(store, name))
+    examples = facts["pages_learned"]
     if as_json:
-        print_json(announced)
+        print_json(dated(facts) | {"pages_learned": [dated(one) for one in examples]})
         return
-    print_table("", ("", ""), _rows(announced))
+    print_table("", ("", ""), _rows(facts))
     rows = [(one["origin"], one["status"], one["title"], readable(one["url"])) for one in examples]
     print_table("Pages it learns from", ("as", "fetched", "title", "url"), rows)
-
-
-def try_out(
-    context: typer.Context,
-    url: Annotated[str, typer.Argument(metavar="URL", help="Any page.")],
-    *,
-    of: Annotated[
-        list[str], typer.Option("--topic", metavar="NAME", help="Only this topic; may be repeated.")
-    ] = [],  # noqa: B006 - Typer's way
-    as_json: Json = False,
-) -> None:
-    """Score a page by topics, with the terms that counted and what it lacked to be relevant.
-
-    A page that is not cached is fetched if its robots.txt allows; nothing is recorded.
-    """
-    settings, _ = settings_of(context)
-    with open_store(context) as store:
-        rows = [find_topic(store, name) for name in of] or store.topics.topics()
-        if not rows:
-            raise NotFoundError("no topic yet; create one: hubwatch topic add NAME --keyword WORD")
-        fetcher = make_fetcher(settings, SystemClock())
-        with make_reader(settings, workers=1) as reader:
-            read = read_page(store, settings, url, fetcher.fetch, now=now(), read=reader)
-        fetcher.close()
-        with _model_store(context, store) as model_store:
-            text = read.text
-            announced = [explain_page(model_store, row, text) for row in rows] if text else []
-    answer = {"url": read.url, "source": read.source, "problem": read.problem, "topics": announced}
-    if as_json:
-        print_json(answer)
-    elif read.text is None:
-        say(f"hubwatch: {readable(read.url)}: {read.problem}")
-    else:
-        say(f"{readable(read.url)} ({read.source})" + (f": {read.problem}" if read.problem else ""))
-        for one in announced:
-            print_table(one["topic"], ("", ""), _rows(one))
-    if read.text is None:
-        raise typer.Exit(1)
 
 
 def pause(context: typer.Context, name: Name, *, as_json: Json = False) -> None:
@@ -323,24 +282,20 @@ def remove(
 
 
 def _rows(facts: dict[str, Any]) -> list[tuple[str, str]]:
-    """Return table rows for a topic or a page, without empty ones."""
-    rows = [
-        (name.replace("_", " "), _shown(value))
+    """Return table rows of a topic, without empty ones."""
+    return [
+        (name.replace("_", " "), when(value) if name.endswith("_at") else shown(value))
         for name, value in facts.items()
-        if name not in ("methods", "pages_learned") and value not in (None, "", [], {})
+        if name != "pages_learned" and value not in (None, "", [], {})
     ]
-    for part in facts.get("methods", ()):
-        notes = "; ".join(part["notes"])
-        announced = f"{part['standing']:+.2f}  {_shown(part['terms'])}"
-        rows.append((f"by {part['method']}", f"{announced}  ({notes})" if notes else announced))
-    return rows
 
 
-def _shown(value: Any) -> str:  # noqa: ANN401 - whatever JSON holds
+def shown(value: Any) -> str:  # noqa: ANN401 - whatever JSON holds
+    """Return facts for a cell of a table."""
     if isinstance(value, list):
-        return ", ".join(map(_shown, value))
+        return ", ".join(map(shown, value))
     if isinstance(value, dict) and "term" in value:
-        return f"{clean(value['term'])} {value['part']:.2f}"
+        return f"{clean(value['word'])} {value['part']:.2f}"
     if isinstance(value, dict):
-        return ", ".join(f"{key.replace('_', ' ')} {_shown(one)}" for key, one in value.items())
+        return ", ".join(f"{key.replace('_', ' ')} {shown(one)}" for key, one in value.items())
     return str(value)

@@ -71,6 +71,8 @@ CHOICE = 8
 # Until a site was watched this long its hubs are still being learned and leave nothing for refreshes: on
 # ten recorded days of a busy news site one refresh in twenty requests doubled the mean delay of news.
 SETTLED_SECONDS = 7 * DAY
+# Sites that one search for a quick host passes over.
+MOST_HELD_AT_ONCE = 32
 # Most rows of one site considered in one go; each that may not be fetched now is put off.
 MAX_TURNS = 64
 
@@ -315,16 +317,22 @@ class Frontier:
         self._only_quick = quick
         task = None if quick else self._topic_fetch(now)
         if not quick and self._held:
-            # One for each worker: it goes first, since it has waited longest.
-            site_id, _ = self._held.popitem(last=False)
-            if (held := self._sites.get(site_id, now)) is not None:
-                heapq.heappush(self._queue, (self._ready_at(held, now), site_id))
-        while task is None and self._next_site_at(now) <= now:
+            self._take_back(now)
+        before = len(self._held)
+        # Others are looked at in the next step: thousands of sites that nobody knows yet may be due at once.
+        while (
+            task is None
+            and len(self._held) - before < MOST_HELD_AT_ONCE
+            and self._next_site_at(now) <= now
+        ):
             _, site_id = heapq.heappop(self._queue)
             site = self._sites.get(site_id, now)
             if site is None:
                 self._due.pop(site_id, None)  # so that it is queued when it is watched again
             if site is None or site.busy:
+                continue
+            if quick and not self.gate.is_quick(site.scope.seed_url, now):
+                self._held[site_id] = None
                 continue
             chosen = attempt(partial(self._task_of, site, now))
             if isinstance(chosen, Bug):
@@ -340,6 +348,12 @@ class Frontier:
         if task is not None:
             self.gate.occupy(task.url, now)
         return task
+
+    def _take_back(self, now: float) -> None:
+        """Queue the site that was passed over longest ago, one for each worker: it goes first."""
+        site_id, _ = self._held.popitem(last=False)
+        if (held := self._sites.get(site_id, now)) is not None:
+            heapq.heappush(self._queue, (self._ready_at(held, now), site_id))
 
     def _topic_fetch(self, now: float) -> VisitTask | None:
         """Return the first topic fetch whose host may be asked, or the robots.txt that it needs."""

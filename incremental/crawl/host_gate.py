@@ -28,6 +28,7 @@ from incremental.fetch.politeness import (
 from incremental.fetch.robots import RobotsPolicy, robots_url
 from incremental.fetch.status import FetchStatus, Response, in_words
 from incremental.settings import Settings
+from incremental.settings.engine import EngineKind
 from incremental.times import DAY, HOUR
 from store import Store
 from store.values import HostRow
@@ -72,6 +73,9 @@ class HostGate:
         self._store = store
         self._turns = turns
         self._settings = settings
+        # A worker of a cluster goes on with its fetch when the daemon has ended.
+        outlives = settings.engine.kind is EngineKind.DASK
+        self._outlives_seconds = settings.fetch.total_timeout_seconds if outlives else 0.0
         self._hosts: OrderedDict[str, HostState] = OrderedDict()
         # Hosts that are being asked, and since when.
         self._busy: dict[str, float] = {}
@@ -116,7 +120,7 @@ class HostGate:
             return answer
         host = self._host(host_key(url), now)
         delay = polite_delay_seconds(host, self._settings.politeness)
-        wait = self._turns.take(host.name, delay, now)
+        wait = self._turns.take(host.name, self._outlives_seconds + delay, now)
         if not wait:
             return answer
         self._keep(replace(host, next_allowed_at=now + wait))

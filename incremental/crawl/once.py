@@ -24,6 +24,15 @@ from incremental.urls import normalize
 from incremental.visit import Fetch
 from store import Store
 
+# Whose detail says all of it.
+_SAID_IN_FULL = frozenset(
+    {
+        FetchStatus.ROBOTS_UNREACHABLE,
+        FetchStatus.ROBOTS_DENIED,
+        FetchStatus.FORBIDDEN_ADDRESS,
+    }
+)
+
 
 @dataclass(frozen=True, slots=True)
 class ReadPage:
@@ -70,8 +79,8 @@ def fetched_body(response: Response) -> Body:
 def problem_of(response: Response) -> str:
     """Return in words why a response has no page."""
     words = in_words(response.status)
-    if response.status in (FetchStatus.ROBOTS_UNREACHABLE, FetchStatus.ROBOTS_DENIED):
-        return response.detail or words  # which says it
+    if response.status in _SAID_IN_FULL:
+        return response.detail or words
     if response.location is not None:
         return f"{words}: it leads to {response.location}"
     return f"{words}: {response.detail}" if response.detail else words

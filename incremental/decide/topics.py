@@ -14,7 +14,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 
-from classifier.topic.values import LinkContext, PageText
+from classifier.topic.values import LinkContext, PageText, Relevance
 from incremental.fetch.status import in_words
 from incremental.scope import trap
 from incremental.times import DAY, HOUR
@@ -172,3 +172,17 @@ def external_candidates_of(
                 )
         found += list(by_domain.values())[:MAX_EXTERNAL_CANDIDATES_PER_PAGE]
     return tuple(found)
+
+
+def score_of(key: str, topic_id: int, relevance: Relevance) -> TopicScore:
+    """Return a judgement of a fetched page as the store keeps it."""
+    return TopicScore(
+        canonical_key=key,
+        topic_id=topic_id,
+        score=round(relevance.score, 4),
+        verdict=relevance.verdict.value,
+        fetched=True,
+        method=relevance.method,
+        version=relevance.version,
+        terms=relevance.terms,
+    )

@@ -6,17 +6,19 @@ import calendar
 import re
 from datetime import date
 
+from incremental.parse.dates import LONE_NUMBER
 from incremental.times import DAY
 
 _URL_DATE = re.compile(
-    r"(?<!\d)((?:19|20)\d{2})[/_-]?(0[1-9]|1[0-2])(?:[/_-]?(0[1-9]|[12]\d|3[01]))?(?!\d)"
+    r"(?<!\d)((?:19|20)\d{2})[/_-]?(0[1-9]|1[0-2])"
+    rf"(?:(?:[_-]|/(?!{LONE_NUMBER}))?(0[1-9]|[12]\d|3[01]))?(?!\d)"
 )
 
 
 def date_in_url(url: str) -> float | None:
     """Return the end of the day (or month) that a URL names, unix seconds UTC; of several the latest.
 
-    ``/2024/05/17/``, ``2024-05-17``, ``20240517``, ``202405/``.
+    ``/2024/05/17/``, ``2024-05-17``, ``20240517``, ``202405/``. ``/2024/05/17.html`` names the month only.
     """
     named = (
         _end_of(int(year), int(month), int(day) if day else None)

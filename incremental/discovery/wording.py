@@ -39,9 +39,10 @@ class Wording:
 
     def question(self, terms: Iterable[str]) -> str:
         """Return the commonest word of each stem; unknown terms stay as they are."""
-        return " ".join(self._word(term) for term in terms)
+        return " ".join(self.word(term) for term in terms)
 
-    def _word(self, term: str) -> str:
+    def word(self, term: str) -> str:
+        """Return the commonest word of a stem; an unknown one stays as it is."""
         forms = self._forms.get(term)
         # Each stem is always written the same way, or one query would be asked again in another form.
         if term not in self._chosen and forms:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from incremental.crawl.host_gate import HostGate
-from incremental.crawl.sites import watch
+from incremental.crawl.sites import WatchedSite, watch
 from incremental.decide.path_aliases import without_path_alias
 from incremental.decide.rules import Rule, is_withheld
 from incremental.errors import InputError
@@ -150,7 +150,19 @@ def _decided(site: dict[str, Any]) -> tuple[int, str]:
 
 def budget_of(settings: Settings, row: SiteRow, *, now: float) -> dict[str, Any]:
     """Return a site's budget, its use, and the resulting price, for JSON."""
+    return _budget_facts(watch(row, settings, policy_maker(settings)), now)
+
+
+def budget_and_visit(
+    settings: Settings, row: SiteRow, due_at: float | None, *, now: float
+) -> dict[str, Any]:
+    """Return :func:`budget_of` with ``next_due``: when it has room for the visit that is due at *due_at*."""
     site = watch(row, settings, policy_maker(settings))
+    opens_at = open_at(site.budget, site.terms.requests_per_day, now)
+    return _budget_facts(site, now) | {"next_due": planned(due_at, opens_at, now)}
+
+
+def _budget_facts(site: WatchedSite, now: float) -> dict[str, Any]:
     per_day = site.terms.requests_per_day
     budget = advance(site.budget, per_day, now)
     return {
@@ -159,12 +171,6 @@ def budget_of(settings: Settings, row: SiteRow, *, now: float) -> dict[str, Any]
         "requests_today": budget.used_today,
         "price_minutes": _number(price_minutes(budget, per_day, site.state.weight_total)),
     }
-
-
-def budget_opens_at(settings: Settings, row: SiteRow, *, now: float) -> float:
-    """Return from when on a site's budget has room for a request, unix seconds; infinite = never."""
-    site = watch(row, settings, policy_maker(settings))
-    return open_at(site.budget, site.terms.requests_per_day, now)
 
 
 def planned(due_at: float | None, opens_at: float, now: float) -> float | None:

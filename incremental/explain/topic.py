@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from classifier.topic.values import PageText
-from incremental.decide.topics import BY_MEANING, is_empty, says_something
+from incremental.decide.topics import BY_MEANING, from_text, is_empty, says_something
 from incremental.fetch.status import in_words
 from incremental.plain_text import clean
 from incremental.topics.editing import topic_facts
@@ -16,6 +17,7 @@ from store.topic_values import ExampleRow, TopicRow
 
 if TYPE_CHECKING:
     from classifier.topic.model import TopicModel
+    from incremental.discovery.wording import Wording
     from incremental.topics.model_store import TopicModelStore
 
 SHOWN_TERMS = 20
@@ -52,20 +54,21 @@ def stored_verdicts(store: Store, url: str) -> list[dict[str, Any]]:
 def explain_topic(store: Store, model_store: TopicModelStore, row: TopicRow) -> dict[str, Any]:
     """Return what a topic learned and from which examples, for JSON."""
     model = model_store.model(row) if row.version else None
+    examples = store.topics.examples(row.id)
     return {
         **topic_facts(store, row),
-        "terms": _profile(model) if model is not None else [],
-        "pages_learned": [_example(one) for one in store.topics.examples(row.id)],
+        "terms": _profile(model, _wording(row, examples)) if model is not None else [],
+        "pages_learned": [_example(one) for one in examples],
     }
 
 
-def _profile(model: TopicModel) -> list[dict[str, Any]]:
+def _profile(model: TopicModel, wording: Wording) -> list[dict[str, Any]]:
     from classifier.topic.explanation import topic_profile  # noqa: PLC0415 - quick without topics
 
     profile = topic_profile(model.evidence, model.fit)
     total = sum(profile.values()) or 1.0
     best = sorted(profile.items(), key=lambda item: (-item[1], item[0]))[:SHOWN_TERMS]
-    return _terms([(term, weight / total) for term, weight in best])
+    return _terms([(term, weight / total) for term, weight in best], wording)
 
 
 def _example(one: ExampleRow) -> dict[str, Any]:
@@ -85,7 +88,9 @@ def _example(one: ExampleRow) -> dict[str, Any]:
     }
 
 
-def explain_page(model_store: TopicModelStore, row: TopicRow, page: PageText) -> dict[str, Any]:
+def explain_page(
+    store: Store, model_store: TopicModelStore, row: TopicRow, page: PageText
+) -> dict[str, Any]:
     """Return a topic's score of a page, by method, and what it lacked to be relevant.
 
     ``nearest_example`` and ``passage`` say what is nearest in meaning; None without vectors.
@@ -100,8 +105,10 @@ def explain_page(model_store: TopicModelStore, row: TopicRow, page: PageText) ->
         return {**facts, "verdict": None, "why": "the page has no text"}
     explained = model.explain(model_store.with_meaning(page))
     nearest = explained.nearest
+    wording = _wording(row, store.topics.examples(row.id), page)
     return {
         **facts,
+        "url": page.url,
         "score": round(explained.score, 4),
         "verdict": explained.verdict.value,
         "method": explained.method,
@@ -109,33 +116,49 @@ def explain_page(model_store: TopicModelStore, row: TopicRow, page: PageText) ->
         "standing": round(explained.standing, 3),
         "threshold": round(explained.threshold, 3),
         "threshold_from": explained.threshold_source,
-        "needed": _needed(explained.needed, explained.missing),
+        "needed": _needed(explained.needed, explained.missing, wording),
         "nearest_example": nearest[0] or "a sentence, or a page marked relevant"
         if nearest
         else None,
         "nearest_cosine": round(nearest[1], 3) if nearest else None,
         "passage": clean(model_store.passage(model, page)) or None,
-        "terms": _terms(explained.terms),
-        "missing_terms": _terms(explained.missing),
+        "terms": _terms(explained.terms, wording),
+        "missing_terms": _terms(explained.missing, wording),
         "views": {name: round(part, 3) for name, part in explained.views},
         "methods": [
             {
                 "method": part.method,
                 "standing": round(part.score, 3),
-                "terms": _terms(part.terms[:5]),
+                "terms": _terms(part.terms[:5], wording),
                 "notes": list(part.notes),
             }
             for part in explained.methods
         ],
+        "warnings": json.loads(row.warnings),
     }
 
 
-def _needed(lacking: float, missing: tuple[tuple[str, float], ...]) -> str:
+def _needed(lacking: float, missing: tuple[tuple[str, float], ...], wording: Wording) -> str:
     if lacking <= 0:
         return "nothing: it passed"
-    words = ", ".join(term for term, _ in missing[:5])
+    words = ", ".join(wording.word(term) for term, _ in missing[:5])
     return f"{lacking:.2f} more" + (f"; it has none of: {words}" if words else "")
 
 
-def _terms(parts: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - pairs of a term and its part
-    return [{"term": term, "part": round(part, 4)} for term, part in parts]
+def _wording(row: TopicRow, examples: Sequence[ExampleRow], *pages: PageText) -> Wording:
+    """Return the words of *pages* and of what the topic learns from: its terms are stems."""
+    from incremental.discovery.wording import Wording  # noqa: PLC0415 - quick without topics
+
+    wording = Wording()
+    wording.learn("", [row.description, *json.loads(row.keywords)])
+    texts = [from_text(one.text) for one in examples if one.text is not None]
+    for page in (*pages, *texts):
+        wording.learn(page.url, [page.title, *page.headings, page.meta, page.body, *page.anchors])
+    return wording
+
+
+def _terms(parts: Sequence[tuple[str, float]], wording: Wording) -> list[dict[str, Any]]:
+    """Return terms with a word that each stands for and its part, for JSON."""
+    return [
+        {"term": term, "word": wording.word(term), "part": round(part, 4)} for term, part in parts
+    ]

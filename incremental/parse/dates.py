@@ -71,8 +71,12 @@ _MONTHS = {
     )
     for month in months.split()
 }
+# The end of an address whose last part is a number and an extension. After a month such a number is as
+# likely a serial as a day: Blogger names posts by the Latin characters of their titles, /2021/03/14.html.
+LONE_NUMBER = r"\d+\.[A-Za-z]\w{0,5}(?:[?#]|$)"
+_NUMBERED = re.compile(rf"/20\d\d[-/]?(?:1[0-2]|0?[1-9])/(?={LONE_NUMBER})")
 _URL_DATE = re.compile(
-    r"/(20\d\d)(?:[-/]?(1[0-2]|0[1-9])[-/]?(3[01]|[12]\d|0[1-9])(?=[/_.-]|$)"
+    rf"/(20\d\d)(?:[-/]?(1[0-2]|0[1-9])(?:-|/(?!{LONE_NUMBER}))?(3[01]|[12]\d|0[1-9])(?=[/_.-]|$)"
     r"|/([1-9]|1[0-2])/([1-9]|[12]\d|3[01])(?=/|$))"
 )
 
@@ -145,11 +149,19 @@ def find_date(text: str) -> float | None:
 
 
 def day_in_url(url: str) -> float | None:
-    """Return midnight of the day in a path (``/2024/05/06/``, ``/2024/5/6/``, ``/20240506/``), or None."""
+    """Return midnight of the day in a path (``/2024/05/06/``, ``/2024/5/6/``, ``/20240506/``), or None.
+
+    ``/2024/05/6.html`` and ``/2024/05/06.html`` name none.
+    """
     found = _URL_DATE.search(url)
     if found is None:
         return None
     return _midnight(int(found[1]), int(found[2] or found[4]), int(found[3] or found[5]))
+
+
+def is_numbered(url: str) -> bool:
+    """Return whether a URL ends in year, month and a number that is no day: ``/2024/05/6.html``."""
+    return _NUMBERED.search(url) is not None
 
 
 def _named_parts(found: re.Match[str]) -> tuple[int, int, int]:

@@ -9,8 +9,9 @@ import logging
 from datetime import UTC, datetime
 from functools import cache
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
-from incremental.parse.dates import LATEST
+from incremental.parse.dates import LATEST, is_numbered
 from incremental.parse.reader_errors import READER_ERRORS
 
 if TYPE_CHECKING:
@@ -29,6 +30,9 @@ def guessed_day(html: str, url: str) -> float | None:
     if len(html) > _MAX_HTML_CHARS or html.count("<") > _MAX_TAGS:
         return None
     try:
+        if is_numbered(url):
+            # htmldate takes the number for a day, and finds the address in the page as well (og:url).
+            html, url = html.replace(urlsplit(url).path, ""), ""
         found = _finder()(html, url)
     except READER_ERRORS:
         return None

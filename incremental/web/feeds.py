@@ -17,6 +17,7 @@ from typing import Any
 from lxml import etree
 
 from incremental.plain_text import clean
+from incremental.results.languages import language_name
 
 _ATOM = "http://www.w3.org/2005/Atom"
 _DC = "http://purl.org/dc/elements/1.1/"
@@ -41,6 +42,8 @@ class Entry:
     tags: tuple[str, ...] = ()
     states: tuple[str, ...] = ()
     """Google Reader's, such as ``user/-/state/com.google/read``; in Atom only."""
+    translations: tuple[tuple[str, str, str], ...] = ()
+    """Language, URL and title of what says the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +99,11 @@ def _add_entry(root: Any, entry: Entry) -> None:  # noqa: ANN401 - lxml has no t
     for state in entry.states:
         label = state.rpartition("/")[2]
         _add(node, "category", term=_plain(state), scheme=_GOOGLE, label=_plain(label))
-    if entry.summary:
-        _add(node, "summary", _line(entry.summary, _SUMMARY), type="text")
+    for language, url, title in entry.translations:
+        facts = {"hreflang": _plain(language), "title": _line(title, _TITLE)}
+        _add(node, "link", rel="related", href=_plain(url), **facts)
+    if summary := _summary(entry):
+        _add(node, "summary", summary, type="text")
 
 
 def json_feed(feed: Feed) -> bytes:
@@ -108,7 +114,7 @@ def json_feed(feed: Feed) -> bytes:
             "id": entry.id,
             "url": entry.url,
             "title": _title(entry),
-            "content_text": _line(entry.summary, _SUMMARY) or _title(entry),
+            "content_text": _summary(entry) or _title(entry),
             "date_published": _iso(entry.published_at or entry.found_at),
             "date_modified": _iso(entry.found_at),
             "authors": [{"name": _line(entry.site, _TITLE)}],
@@ -159,7 +165,7 @@ def _add_item(channel: Any, entry: Entry) -> None:  # noqa: ANN401 - lxml has no
         etree.SubElement(item, f"{{{_DC}}}creator").text = site
     for tag in filter(None, (_line(tag, _TITLE) for tag in entry.tags)):
         _add(item, "category", tag)
-    if summary := _line(entry.summary, _SUMMARY):
+    if summary := _summary(entry):
         _add(item, "description", escape(summary, quote=False))
 
 
@@ -199,6 +205,16 @@ def _xml(root: Any) -> bytes:  # noqa: ANN401 - lxml has no types
 def _title(entry: Entry) -> str:
     """Return the title, or the URL if the title is empty."""
     return _line(entry.title, _TITLE) or _plain(entry.url)
+
+
+def _summary(entry: Entry) -> str:
+    """Return the summary, followed by the titles in other languages."""
+    parts = [_line(entry.summary, _SUMMARY)]
+    parts += [
+        f"Also in {language_name(language)}: {_line(title, _TITLE)}"
+        for language, _, title in entry.translations
+    ]
+    return " · ".join(filter(None, parts))
 
 
 def _line(text: str, most: int) -> str:

@@ -37,6 +37,7 @@ from store.fulltext import (
 )
 from store.models import News, Page, PageText, PageTopic, Site, SiteTag, Topic, TopicTag
 from store.news import primary_language
+from store.translations import translations_of
 from store.words import Phrase, read_query
 
 MOST_ROWS = 1_000_000
@@ -94,13 +95,15 @@ def news_rows(database: Database, ids: Sequence[int]) -> dict[int, AnnouncedPage
             .where(News.id.in_(batch) & (Page.state != "moved"))
         )
         found += asked.tuples().execute(database)
-    marks = topics_of(database, [row[1] for row in found])
+    pages = [row[1] for row in found]
+    marks, translations = topics_of(database, pages), translations_of(database, pages)
     return {
         row[0]: replace(
             AnnouncedPage(*row[:-3]),
             topics=tuple(marks.get(row[1], ())),
             cluster=row[-3],
             copies=max(row[-2] - 1, 0),
+            translations=tuple(translations.get(row[1], ())),
             excerpt=lead(row[-1], row[3] or row[4]),
         )
         for row in found

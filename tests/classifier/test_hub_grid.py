@@ -7,8 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from dask_cluster import Cluster, free_port
 from hub_samples import PAIRS, sample_captures, sample_rows, train_small_model
+from lab.daemon_process import free_port
+from lab.dask_cluster import DaskCluster
 from lab.hub import training
 from lab.hub.folded import FoldedRows, Measure
 from lab.hub.grid import GridPlan, GridPoint, GridResult, Search, search
@@ -208,7 +209,7 @@ def test_a_pair_that_is_none_or_missing_makes_a_model_unreadable(tmp_path: Path)
 def test_a_cluster_finds_the_same_pair_by_the_same_scores(tmp_path: Path) -> None:
     rows, domains = _rings()
     heard: list[int] = []
-    with Cluster(tmp_path) as cluster:
+    with DaskCluster(tmp_path) as cluster:
         cluster.start_worker(threads=2)
         cluster.start_worker()
         cluster.wait_for(2)

@@ -7,8 +7,8 @@ import json
 import pytest
 from stories import START, news_site, seen, visit_of
 
-from incremental.cli import running
-from incremental.cli.running import Reporter
+from incremental.cli import reporting
+from incremental.cli.reporting import Reporter
 from store import Store
 
 HOME = "https://news.example/"
@@ -17,7 +17,7 @@ HOME = "https://news.example/"
 def test_the_summary_names_the_latest_pages_only(
     sqlite_store: Store, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(running, "MOST_REPORTED", 5)
+    monkeypatch.setattr(reporting, "MOST_REPORTED", 5)
     site, home = news_site(sqlite_store)
     reporter = Reporter(sqlite_store, as_json=True)
     for number in range(12):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -88,6 +89,13 @@ def test_history_tells_all_that_happened(hubwatch: Run, found: list[str]) -> Non
     assert [visit["status"] for visit in history["visits"]] == ["fetched"]
     table = hubwatch("history", HOME).out
     assert "visit: fetched" in table
+    assert to_the_minute(table)
+
+
+def to_the_minute(table: str) -> bool:
+    """Whether the times of a table are those of the other commands."""
+    times = re.findall(r"\d{4}-\d\d-\d\d[T ][^ │]*", table)
+    return bool(times) and all(re.fullmatch(r"[\d-]{10} \d\d:\d\d", one) for one in times)
 
 
 def test_show_gives_the_text_of_the_page(hubwatch: Run, found: list[str]) -> None:
@@ -95,6 +103,7 @@ def test_show_gives_the_text_of_the_page(hubwatch: Run, found: list[str]) -> Non
     assert shown["title"] == "Title of new-0.html"
     assert shown["text"].startswith("A story.")
     assert "A story." in hubwatch("show", found[0]).out
+    assert to_the_minute(hubwatch("show", found[0]).out)
     assert "no body kept" in hubwatch("show", HOME + "old-0.html").out
 
 

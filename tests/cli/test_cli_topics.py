@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -56,20 +58,51 @@ def test_a_topic_shows_what_it_learned_from(read: Run) -> None:
     assert answer["terms"]
     table = read("topic", "show", "bridges").out
     assert "ready" in table
-    assert answer["terms"][0]["term"] in table
+    assert answer["terms"][0]["word"] in table
+    assert re.search(r"created at +│ \d{4}-\d\d-\d\d \d\d:\d\d +│", table)
 
 
 def test_a_page_is_tried_and_what_it_would_have_needed_is_said(read: Run) -> None:
     bridges(read)
     (on,) = read("topic", "test", BRIDGES[2], "--json").json["topics"]
-    (off,) = read("topic", "test", SOUPS[0], "--topic", "bridges", "--json").json["topics"]
+    (off,) = read("topic", "test", SOUPS[1], "--topic", "bridges", "--json").json["topics"]
     assert on["score"] >= 0.5 > off["score"]
     assert (on["verdict"], off["verdict"]) == ("relevant", "irrelevant")
     assert on["standing"] >= on["threshold"] == off["threshold"] > off["standing"]
     assert on["terms"]
     assert off["needed"]
-    table = read("topic", "test", SOUPS[0]).out
-    assert all(word in table for word in ("bridges", "irrelevant", "needed"))
+    verbose = read("topic", "test", SOUPS[1], "--verbose").out
+    assert all(word in verbose for word in ("bridges: irrelevant", "needed", "bayes_kernel"))
+
+
+def test_a_verdict_is_said_in_plain_words(read: Run) -> None:
+    bridges(read)
+    on = read("topic", "test", BRIDGES[2])
+    assert "bridges: relevant, score 0.99; relevant from 0.50" in on.out
+    assert re.search(r"^for it .*\bviaduct\b", on.out, re.MULTILINE)
+    assert f"hubwatch irrelevant {BRIDGES[2]} --topic bridges" in on.out
+    assert "--verbose" in on.err
+    off = read("topic", "test", SOUPS[1]).out
+    assert "bridges: irrelevant, score 0." in off
+    # Whole words, not the stems that the topic reckons with.
+    assert re.search(r"^against it +it lacks .*\bbridge\b", off, re.MULTILINE)
+    internals = ("standing", "threshold", "version", "views", "fused", "bayes", "cosine")
+    assert not [word for word in internals if word in on.out + off]
+
+
+def test_the_nearest_example_and_passage_are_named(read: Run) -> None:
+    bridges(read)
+    out = read("topic", "test", BRIDGES[2]).out
+    assert re.search(rf"^nearest example +{BRIDGES[0]}, 0\.\d\d alike", out, re.MULTILINE)
+    assert re.search(r"^nearest passage +“[^”]+”", out, re.MULTILINE)
+
+
+def test_the_command_that_corrects_a_verdict_can_be_copied_into_a_shell(read: Run) -> None:
+    read("topic", "add", "it's $(x)", "--keyword", "viaduct")
+    out = read("topic", "test", SOUPS[0]).out
+    (line,) = [line for line in out.splitlines() if line.startswith("if that is wrong")]
+    words = shlex.split(line.removeprefix("if that is wrong"))
+    assert words == ["hubwatch", "relevant", SOUPS[0], "--topic", "it's $(x)"]
 
 
 def test_check_shows_what_topics_made_of_a_page(read: Run) -> None:

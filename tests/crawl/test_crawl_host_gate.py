@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from incremental.explain.page import explain
 from incremental.fetch.status import FetchStatus, Response
 from incremental.scope import Reach
 from incremental.seeds import SeedTerms
-from incremental.settings import Settings
+from incremental.settings import Settings, build_settings
 from incremental.storage import open_configured_store
 from store.values import HostRow
 
@@ -116,6 +117,39 @@ def test_a_host_is_busy_from_a_request_to_its_end(tmp_path: Path) -> None:
         assert gate.ask("https://www.news.example/other", START).busy
         gate.release(SEED, Response(SEED, FetchStatus.FETCHED), START)
         assert not gate.ask(SEED, START).busy
+
+
+@dataclass
+class Claims:
+    """Turns that are always granted, and how long a host rests should the daemon end meanwhile."""
+
+    rests: list[float] = field(default_factory=list)
+
+    def take(self, _host: str, delay_seconds: float, _now: float) -> float:
+        self.rests.append(delay_seconds)
+        return 0.0
+
+    def free(self, _host: str, _until: float) -> None: ...
+
+
+@pytest.mark.parametrize(
+    ("engine", "rest"),
+    [
+        ({"kind": "threads"}, 5.0),
+        ({"kind": "processes"}, 5.0),
+        ({"kind": "dask", "address": "tcp://127.0.0.1:8786"}, 65.0),
+    ],
+)
+def test_a_host_rests_as_long_as_a_visit_may_outlive_its_daemon(
+    engine: dict[str, str], rest: float, tmp_path: Path
+) -> None:
+    """Threads and processes end with the daemon, workers of a cluster do not."""
+    settings = build_settings({"engine": engine})
+    claims = Claims()
+    with open_configured_store(settings, tmp_path) as store:
+        gate = HostGate(store, settings, claims)
+        gate.take(SEED, gate.ask(SEED, START), START)
+    assert claims.rests == [rest]
 
 
 def test_a_host_is_quick_by_its_last_answer(tmp_path: Path) -> None:

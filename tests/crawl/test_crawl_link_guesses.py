@@ -218,12 +218,21 @@ def test_a_paraphrase_ranks_above_another_link_before_anything_is_fetched(
 def test_an_anchor_that_says_nothing_keeps_its_guess_by_words(
     tmp_path: Path, subjects: tuple[Subjects, PageEmbedder]
 ) -> None:
-    model, pages = subjects
+    _, pages = subjects
     with watch(tmp_path, pages) as crawl:
         guess_links(crawl)
         take_up(crawl, pages)
         assert score(crawl, MORE).method == BY_WORDS
-        assert "more" not in model.texts
+
+
+def test_every_anchor_with_a_word_is_embedded(
+    tmp_path: Path, subjects: tuple[Subjects, PageEmbedder]
+) -> None:
+    model, pages = subjects
+    with watch(tmp_path, pages) as crawl:
+        guess_links(crawl)
+        take_up(crawl, pages)
+        assert {"more", ON_TOPIC, OFF_TOPIC} <= set(model.texts)
 
 
 def test_after_a_restart_guesses_by_words_are_refined(

@@ -26,6 +26,7 @@ from classifier.hub.registry import ModelRegistry
 from classifier.hub.updating import folds_of
 from incremental.clock import FastClock
 from incremental.daemon import Daemon
+from incremental.seeds import add_seed
 from incremental.settings import Settings
 from incremental.training import nightly_training
 from incremental.training.model_versions import ActiveScorer, base_model, list_models
@@ -33,6 +34,8 @@ from incremental.training.nightly_training import (
     MAX_LABELS,
     MAX_LABELS_PER_SITE,
     POLL_SECONDS,
+    SITES_AT_ONCE,
+    SLICE_PAUSE_SECONDS,
     Learner,
     trained_until,
     training_labels,
@@ -247,6 +250,19 @@ def test_a_training_with_a_bug_is_raised_until_the_next_night(
             nightly.step(START + later)
     monkeypatch.setattr(nightly_training, "train", train)
     assert nightly.step(START + DAY) == START + 2 * DAY
+    assert active(root) != BASE
+
+
+def test_many_sites_are_looked_at_a_few_in_each_step(sqlite_store: Store, root: Path) -> None:
+    """So that rounds go on meanwhile: a daemon that stands still loses its sites to another."""
+    for number in range(2 * SITES_AT_ONCE + 1):
+        add_seed(sqlite_store, f"https://site{number}.example/", now=START)
+    sqlite_store.write.put_labels(digests(20))
+    nightly = learner(sqlite_store, root)
+    assert nightly.step(START) == START + SLICE_PAUSE_SECONDS
+    assert nightly.step(START + 1) == START + 1 + SLICE_PAUSE_SECONDS
+    assert active(root) == BASE
+    assert nightly.step(START + 2) == START + DAY
     assert active(root) != BASE
 
 

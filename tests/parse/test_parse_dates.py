@@ -58,6 +58,14 @@ def test_what_is_no_date_is_none(text: str) -> None:
         ("https://e.org/2024-05-06-title.html", DAY),
         ("https://e.org/2024/05/06", DAY),
         ("https://e.org/home/2024/5/6/title", DAY),
+        ("https://e.org/2024/5/6", DAY),
+        ("https://e.org/2024/05/06/index.html", DAY),
+        ("https://e.org/2024-05-06.html", DAY),
+        ("https://e.org/20240506.html", DAY),
+        ("https://e.org/2024/05/06-title.html", DAY),
+        ("https://e.org/2024/5/6.html", None),
+        ("https://e.org/2024/05/06.html", None),
+        ("https://e.org/202405/06.shtml?page=2", None),
         ("https://e.org/2024/13/06/", None),
         ("https://e.org/2024/02/31/", None),
         ("https://e.org/id/202405061234", None),
@@ -137,6 +145,19 @@ def test_metadata_goes_before_the_url_and_the_url_before_the_text() -> None:
 )
 def test_a_date_is_found_in_a_text(text: str, expected: float | None) -> None:
     assert find_date(text) == expected
+
+
+def test_a_number_that_is_the_whole_file_name_is_no_day_unless_the_page_says_so() -> None:
+    """A guess does not read it as a day either, nor where the page repeats its address."""
+    for name in ("6", "06", "14"):
+        url = f"https://e.org/2024/05/{name}.html"
+        head = f"<meta property=og:url content='{url}'><link rel=canonical href='{url}'>"
+        plain = f"<html><head>{head}</head><body><p>A text that names no day.</p></body></html>"
+        assert parse(plain.encode(), url, want_text=True).published_at is None
+        passing = plain.replace("names no day", "was finished on 06.05.2024")
+        assert parse(passing.encode(), url, want_text=True).published_at == DAY
+        shown = b"<html><body><h1>T</h1><p class=byline>By A. on 6 May 2024</p></body></html>"
+        assert parse(shown, url, want_text=True).published_at == DAY
 
 
 SIDEBAR = (

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from html import unescape
 from pathlib import Path
+from socket import AF_INET
 
 import msgspec
 import pytest
@@ -11,9 +13,15 @@ from fake_web import page as html_page
 from local_site import LocalSite
 from web_served import Served, post
 
+from incremental.clock import SystemClock
+from incremental.crawl.once import problem_of
+from incremental.fetch.guard import Endpoint
 from incremental.fetch.options import FetchSettings
+from incremental.fetch.session import Fetcher
+from incremental.fetch.status import Request
 from incremental.scope import read_scope
 from incremental.web.background import Background
+from incremental.web.language import Words, read_catalogue
 from incremental.web.server import served as serving
 
 FEED = '<link rel="alternate" type="application/rss+xml" href="/feed.xml">'
@@ -58,6 +66,33 @@ def test_a_site_that_cannot_be_read_says_why_in_the_language_of_the_page(at_once
     assert "Waiting for the first visit" not in html
     chinese = added(at_once, "https://elsewhere.invalid/", "zh")
     assert "暂时无法读取，稍后会再试： 无法获取 robots.txt（域名解析失败）" in chinese
+
+
+@pytest.mark.parametrize(
+    ("language", "says"),
+    [("en", "is not a public address"), ("zh", "不是公网地址，因此不会被抓取")],
+)
+def test_a_seed_that_is_refused_says_so_in_the_language_of_the_page(
+    empty: Served, language: str, says: str
+) -> None:
+    client = empty.client(Accept_Language=language)
+    html = unescape(post(client, "/add", urls="http://10.0.0.7/news/").text)
+    assert says in html
+    assert '[fetch] allowed_hosts = ["10.0.0.7"]' in html
+    assert ("public address" in html) == (language == "en")
+    assert not empty.store.read.sites()
+
+
+@pytest.mark.parametrize("url", ["http://10.0.0.7/", "http://intern.example/"])
+def test_why_an_address_was_not_fetched_is_said_in_chinese(url: str) -> None:
+    def intern(_host: str, port: int) -> list[Endpoint]:
+        return [Endpoint(AF_INET, ("10.0.0.7", port))]
+
+    fetcher = Fetcher(FetchSettings(), clock=SystemClock(), resolver=intern)
+    answer = fetcher.fetch(Request(url))
+    fetcher.close()
+    said = Words(read_catalogue(), "zh").sentence(problem_of(answer))
+    assert said == "该地址不是公网地址，设置也未允许访问"
 
 
 def test_a_seed_below_the_home_page_asks_how_far_to_go(at_once: Served) -> None:

@@ -6,6 +6,7 @@ import json
 import math
 import re
 import zlib
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -20,7 +21,7 @@ from web_served import HOME, Served
 pytest.importorskip("playwright", reason="playwright is not installed")
 from playwright.sync_api import Page, expect
 
-from incremental.explain.page import WAITS_FOR_BUDGET, budget_opens_at, hub_rows, planned
+from incremental.explain.page import WAITS_FOR_BUDGET, budget_and_visit, hub_rows, planned
 from incremental.revisit.state import SiteState
 from incremental.topics.editing import begin
 from incremental.urls import canonical_key
@@ -139,6 +140,49 @@ def test_no_button_wraps(served: Served, browser: Any, language: str) -> None:
     context.close()
 
 
+def on_a_phone(served: Served, browser: Any, paths: Iterable[str], script: str) -> dict[str, Any]:
+    """What *script* finds on each page of a phone's width, with everything unfolded."""
+    context = browser.new_context(viewport=PHONE)
+    tab = context.new_page()
+    found = {}
+    with serving(served.with_settings(port=0).web) as url:
+        for path in paths:
+            tab.goto(url + path)
+            tab.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
+            found[path] = tab.evaluate(script)
+    context.close()
+    return found
+
+
+def test_a_table_that_goes_on_has_a_shadow_at_its_edge_on_a_phone(
+    served: Served, browser: Any
+) -> None:
+    """The covers of the shadows scroll with the table, so that the last column has none."""
+    found = on_a_phone(
+        served,
+        browser,
+        ("sites/1", "status", "models"),
+        """Array.from(document.querySelectorAll('.scroll')).filter(e => e.scrollWidth > e.clientWidth)
+        .map(e => getComputedStyle(e).backgroundAttachment)""",
+    )
+    assert all(found.values())
+    assert {one for shown in found.values() for one in shown} == {"local, local, scroll, scroll"}
+
+
+def test_the_fields_of_a_form_are_evenly_spaced_on_a_phone(served: Served, browser: Any) -> None:
+    begin(served.store, "Bridges", examples=[], keywords=["bridge"], now=served.clock.now())
+    found = on_a_phone(
+        served,
+        browser,
+        ("add", "topics/1", "changes", "messages", "sites/1"),
+        """Array.from(document.querySelectorAll('.field + .field')).map(
+        e => Math.round(e.getBoundingClientRect().top
+                        - e.previousElementSibling.getBoundingClientRect().bottom))""",
+    )
+    assert all(found.values())
+    assert {gap for gaps in found.values() for gap in gaps} <= {14, 15}
+
+
 def test_a_chinese_page_has_no_english_unit(served: Served) -> None:
     client = served.client(Accept_Language="zh-CN")
     for path in ("/status", "/sites/1"):
@@ -199,7 +243,7 @@ def test_a_visit_that_the_budget_holds_back_is_not_called_now(served: Served) ->
     store, now = served.store, served.clock.now()
     store.editing.edit_site(1, now=now, requests_per_day=1.0)
     row = store.read.sites()[0]
-    opens = budget_opens_at(served.web.settings, row, now=now)
+    opens = budget_and_visit(served.web.settings, row, now, now=now)["next_due"]
     assert opens > now
     rows = hub_rows(store, served.web.settings, [row], now=now)
     late = [one for one in rows if one["due_at"] == opens]

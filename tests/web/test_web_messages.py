@@ -120,6 +120,8 @@ def test_a_test_reaches_no_address_that_is_not_public(served: Served, hook: WebH
     guarded = msgspec.structs.replace(served.web.settings, fetch=FetchSettings())
     served.web = replace(served.web, settings=guarded)
     assert "not public" in post(served.client(), "/messages/test", channel="hook").text
+    chinese = post(served.client(Accept_Language="zh"), "/messages/test", channel="hook").text
+    assert ("其地址不是公网地址" in chinese, "not public" in chinese) == (True, False)
     assert hook.messages == []
 
 

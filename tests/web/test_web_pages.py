@@ -101,7 +101,7 @@ def test_a_sentence_that_is_translated_is_one_that_some_room_says() -> None:
     files = [*WEB.parent.rglob("*.py"), *root.glob("classifier/**/*.py")]
     files += root.glob("classifier/**/manifest.json")
     code = "\n".join(p.read_text(encoding="utf-8") for p in files)
-    said = re.sub(r'"\n\s+f?"', "", code)
+    said = re.sub(r"""['"]\n\s+f?['"]""", "", code)
     for reach in ("host", "domain"):
         said += f"{reach} of outside {reach} of "
     for key, texts in read_catalogue().items():

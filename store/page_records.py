@@ -1,0 +1,170 @@
+"""Writing pages and hubs outside a visit's outcome: adding, changing, making due."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from typing import Any, Unpack
+
+from store.database import writing
+from store.enums import HubRole
+from store.failures import storage_errors
+from store.models import Hub, Page, Site, WatchedPage
+from store.queries.site_facts import refused
+from store.repository import Repository, batches
+from store.statements import Inserted, Prepared, Updated, any_of
+from store.texts import columns, storable
+from store.updates import HubUpdate, PageUpdate
+from store.values import NewHub, SeenLink
+
+# Hubs that are never visited again are due later than any clock goes.
+_FOREVER = 1e12
+# What every visit reads and writes.
+_IDS = Prepared(
+    lambda site, keys: Page.select(Page.canonical_key, Page.id).where(
+        (Page.site == site) & any_of(Page.canonical_key, keys)
+    )
+)
+_REFUSED = Prepared(lambda page: Page.select(Page.id).where((Page.id == page) & refused()))
+_NEW_HUB = Inserted(Hub, ("page", "site_id", "kind", "role", "score", "why", "due_at"), ignore=True)
+SET_HUB = Updated(Hub, lambda page: Hub.page == page)
+SET_PAGE = Updated(Page, lambda page: Page.id == page)
+_NEW_PAGE = (
+    *("site", "canonical_key", "url", "anchor", "published_at", "first_seen_at", "first_hub_id"),
+    *("state", "verify_due_at", "verify_score", "link_context", "rule"),
+)
+_NEW_PAGES = Inserted(Page, _NEW_PAGE, ignore=True)
+
+
+class PageRecords(Repository):
+    """Writes of pages and hubs."""
+
+    def add_pages(
+        self, site_id: int, links: Iterable[SeenLink], *, now: float, hub_id: int | None = None
+    ) -> dict[str, int]:
+        """Add pages and hubs that no visit showed (seeds, probes).
+
+        Returns ids by canonical key, including pages already known.
+        """
+        with writing(self._db, self._where):
+            return self._put_pages(site_id, tuple(links), now, hub_id)
+
+    def update_page(self, page_id: int, **fields: Unpack[PageUpdate]) -> None:
+        """Set columns of a page."""
+        with storage_errors(self._where):
+            SET_PAGE.run(self._db, columns(fields), page=page_id)
+
+    def update_hub(self, page_id: int, **fields: Unpack[HubUpdate]) -> None:
+        """Set columns of a hub."""
+        with storage_errors(self._where):
+            SET_HUB.run(self._db, columns(fields), page=page_id)
+
+    def make_hubs(self, site_id: int, page_ids: Iterable[int], hub: NewHub) -> None:
+        """Make pages hubs if they are not; what a user labelled an article stays one."""
+        with writing(self._db, self._where):
+            for page_id in page_ids:
+                self._put_hub(page_id, site_id, hub)
+
+    def remove_hub(self, page_id: int) -> None:
+        """Stop treating a page as a hub. Its sightings stay."""
+        self._write(Hub.delete().where(Hub.page == page_id))
+
+    def hasten_candidates(self, page_ids: Sequence[int], latest: float) -> None:
+        """Make hubs that were never read due at *latest* or earlier."""
+        with writing(self._db, self._where):
+            for batch in batches(page_ids):
+                late = Hub.page.in_(batch) & Hub.visited_at.is_null() & (Hub.due_at > latest)
+                Hub.update(due_at=latest).where(late & (Hub.failures == 0)).execute(self._db)
+
+    def withdraw_candidates(self, page_ids: Sequence[int]) -> None:
+        """Stop treating pages as hubs that were never read: others of their form are articles."""
+        with writing(self._db, self._where):
+            for batch in batches(page_ids):
+                unread = Hub.page.in_(batch) & Hub.visited_at.is_null()
+                Hub.delete().where(unread & (Hub.role == HubRole.LIST)).execute(self._db)
+                was_hub = Page.id.in_(batch) & (Page.rule == "hub")
+                Page.update(rule="like_articles").where(was_hub).execute(self._db)
+
+    def hasten_hubs(self, site_id: int, role: HubRole, *, latest: float) -> None:
+        """Make the hubs of a role due at *latest* or earlier, except those that failed."""
+        late = (Hub.site_id == site_id) & (Hub.role == role) & (Hub.due_at > latest)
+        self._write(Hub.update(due_at=latest).where(late & (Hub.failures == 0)))
+
+    def bring_forward(self, seconds: float, now: float) -> None:
+        """Bring visits that are due after *now* forward by *seconds*: the clock was ahead by them."""
+        sites = Site.select(Site.id)  # the indexes begin with them
+        earlier: dict[Any, tuple[Any, Any]] = {
+            Hub: (
+                Hub.due_at,
+                Hub.site_id.in_(sites) & (Hub.due_at > now) & (Hub.due_at < _FOREVER),
+            ),
+            Page: (Page.verify_due_at, Page.site.in_(sites) & (Page.verify_due_at > now)),
+            WatchedPage: (
+                WatchedPage.due_at,
+                WatchedPage.site_id.in_(sites)
+                & (WatchedPage.due_at > now)
+                & (WatchedPage.due_at < _FOREVER),
+            ),
+        }
+        with writing(self._db, self._where):
+            for table, (column, late) in earlier.items():
+                table.update({column: column - seconds}).where(late).execute(self._db)
+
+    def begin_baseline(self, page_id: int, at: float) -> None:
+        """Skip a hub's baseline, so that its first visit announces."""
+        # For later pages of an overflowed list.
+        unread = (Hub.page == page_id) & Hub.baseline_at.is_null()
+        self._write(Hub.update(baseline_at=at).where(unread))
+
+    def postpone(self, page_id: int, until: float, status: str) -> None:
+        """Postpone everything due for a page that must not be fetched, with the reason."""
+        with writing(self._db, self._where):
+            hub = Hub.update(due_at=until, last_status=status).where(Hub.page == page_id)
+            hub.execute(self._db)
+            planned = (Page.id == page_id) & Page.verify_due_at.is_null(is_null=False)
+            Page.update(verify_due_at=until).where(planned).execute(self._db)
+
+    def _put_pages(
+        self, site_id: int, links: Sequence[SeenLink], now: float, hub_id: int | None
+    ) -> dict[str, int]:
+        """Insert unknown pages; return the ids of all by canonical key."""
+        ids = self._ids(site_id, [link.canonical_key for link in links])
+        # Inserting known rows too would use up an id for each conflict on PostgreSQL.
+        unknown = [link for link in links if link.canonical_key not in ids]
+        if unknown:
+            _NEW_PAGES.run(self._db, [_page_row(site_id, link, now, hub_id) for link in unknown])
+            ids |= self._ids(site_id, [link.canonical_key for link in unknown])
+        for link in links:
+            if link.hub is not None:
+                self._put_hub(ids[link.canonical_key], site_id, link.hub)
+        return ids
+
+    def _ids(self, site_id: int, canonical_keys: Sequence[str]) -> dict[str, int]:
+        keys = list(dict.fromkeys(canonical_keys))
+        return dict(_IDS.rows(self._db, site=site_id, keys=keys)) if keys else {}
+
+    def _put_hub(self, page_id: int, site_id: int, hub: NewHub) -> None:
+        """Make a page a hub unless a user labelled it an article; a seed overrides that label."""
+        given = hub.role in (HubRole.SEED, HubRole.USER)
+        if not given and _REFUSED.rows(self._db, page=page_id):
+            return
+        row = {"page": page_id, "site_id": site_id, **columns(asdict(hub))}
+        _NEW_HUB.run(self._db, [row])
+
+
+def _page_row(site_id: int, link: SeenLink, now: float, hub_id: int | None) -> dict[str, Any]:
+    return {
+        "site": site_id,
+        "canonical_key": link.canonical_key,
+        "url": link.url,
+        "anchor": storable(link.anchor),
+        "published_at": link.published_at,
+        "first_seen_at": now,
+        "first_hub_id": hub_id,
+        "state": link.state,
+        "verify_due_at": link.verify_due_at,
+        "verify_score": link.verify_score,
+        "link_context": link.link_context,
+        # What is known as a hub before it is read (a seed, a probe, a feed that a page names).
+        "rule": link.rule or ("hub" if link.hub is not None else None),
+    }
