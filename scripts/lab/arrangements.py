@@ -132,5 +132,5 @@ def _crawl(
         for number, name in enumerate(PHASES):
             if number == CHANGED:
                 fleet.sites.change(1)
-            phases[name] = fleet.phase(sites + WARM)
+            phases[name] = fleet.phase()
         return Crawled(phases, fleet.announced(), fleet.published(1), idle)

@@ -18,7 +18,7 @@ import signal
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from math import inf
 from pathlib import Path
 from typing import Any, Self
@@ -87,6 +87,8 @@ class Used:
     """As PostgreSQL counts them: each row of a batch is one; without BEGIN and COMMIT."""
     seconds: float = 0.0
     visits: float = 0.0
+    due: float = 0.0
+    """Lists that had to be visited."""
 
     def __sub__(self, other: Used) -> Used:
         return Used(*(getattr(self, f.name) - getattr(other, f.name) for f in fields(Used)))
@@ -207,20 +209,20 @@ class Fleet:
             one.start(variables=_DAEMONS)
         wait_until(lambda: self._is_shared() or self._ended(), within, every=_POLL_SECONDS)
         assert self._is_shared(), self._ended() or f"the daemons share {self.shares()}"
-        return self._until_quiet(before, 1)
+        return self._until_quiet(before)
 
-    def phase(self, visits: int, *, most_seconds: float = inf) -> Used:
-        """Put the clock forward, wait for so many *visits* and until nothing happens; return what it took.
+    def phase(self, *, most_seconds: float = inf) -> Used:
+        """Put the clock forward, wait until what is due was visited; return what it took.
 
         *most_seconds*: what has not been visited by then is left for the next phase.
         """
-        before = self.used()
         self._ahead += _LATER_SECONDS
+        before = self.used()
         for one in self.daemons:
             one.send(signal.SIGUSR1)
         # A daemon looks at the store again when somebody has edited a site.
         self.store.write.update_site(self._added[0], changed_at=time.time() + self._ahead)
-        return self._until_quiet(before, visits, most_seconds)
+        return self._until_quiet(before, most_seconds)
 
     def leave_out(self) -> int:
         """Pause the sites that no phase has reached yet; return how many."""
@@ -246,34 +248,40 @@ class Fleet:
         """Return what a daemon that has ended said."""
         return "".join(one.errors()[-2_000:] for one in self.daemons if not one.running)
 
-    def _until_quiet(self, before: Used, visits: int, most_seconds: float = inf) -> Used:
+    def _until_quiet(self, before: Used, most_seconds: float = inf) -> Used:
         """Return what was used until the last visit."""
+        due = max(self._due(), 1)
         latest, moved_at = before, time.monotonic()
         while True:
             time.sleep(_POLL_SECONDS)
             now, moment = self.used(), time.monotonic()
             assert not self._ended(), self._ended()
-            if moment - before.seconds > most_seconds:
-                return now - before
             if now.visits != latest.visits:
                 latest, moved_at = now, moment
-                self._say(f"{now.visits - before.visits:.0f} of {visits} visits")
-            elif (
-                latest.visits - before.visits >= visits
-                and moment - moved_at > _QUIET_SECONDS
-                and not self._waiting()
-            ):
-                return latest - before
-            elif moment - moved_at > _PATIENCE_SECONDS:
-                message = f"{latest.visits - before.visits:.0f} of {visits} visits were made"
-                raise RuntimeError(f"{message}: {self.daemons[0].errors()[-2_000:]}")
+                self._say(f"{now.visits - before.visits:.0f} visits, {due} lists were due")
+            made, still = latest.visits - before.visits, moment - moved_at
+            if moment - before.seconds > most_seconds:
+                return replace(now - before, due=due)
+            if made >= due and still > _QUIET_SECONDS and not self._due() + self._pending():
+                return replace(latest - before, due=due)
+            if still > _PATIENCE_SECONDS:
+                still_due, log = self._due(), self.daemons[0].errors()[-2_000:]
+                self._say(f"stood still after {made:.0f} visits, {still_due} lists are due: {log}")
+                return replace(latest - before, due=due)
 
-    def _waiting(self) -> int:
-        """Return how many lists are due, and how many new pages are not announced yet."""
-        now = time.time() + self._ahead
-        lists = f"SELECT count(*) FROM hub WHERE due_at <= {now} AND state <> '{HubStatus.DROPPED}'"  # noqa: S608 - numbers of ours
-        pages = f"SELECT count(*) FROM page WHERE state = '{PageState.PENDING}'"  # noqa: S608 - likewise
-        return int(self._asked(lists)[0][0] + self._asked(pages)[0][0])
+    def _due(self) -> int:
+        """Return how many lists of sites that are not paused are due."""
+        query = (
+            "SELECT count(*) FROM hub JOIN site ON site.id = hub.site_id "  # noqa: S608 - values of ours
+            f"WHERE hub.due_at <= {time.time() + self._ahead} AND hub.state <> '{HubStatus.DROPPED}' "
+            f"AND site.state <> '{SiteStatus.PAUSED}'"
+        )
+        return int(self._asked(query)[0][0])
+
+    def _pending(self) -> int:
+        """Return how many new pages are not announced yet."""
+        query = f"SELECT count(*) FROM page WHERE state = '{PageState.PENDING}'"  # noqa: S608 - a name of ours
+        return int(self._asked(query)[0][0])
 
     # What it looks like.
 

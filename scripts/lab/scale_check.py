@@ -194,17 +194,13 @@ def run(sites: int, part: int, first_seconds: float, say: Say) -> dict[str, Ran]
         for name in KINDS:
             if name == "changed":
                 fleet.sites.change(1)
-            wanted = {"first": sites + _WARM, "unchanged": part + _WARM}
             before = fleet.kinds()
-            used = fleet.phase(
-                wanted.get(name, 2 * (part + _WARM)),
-                most_seconds=limits.get(name, _CHANGED_SECONDS),
-            )
+            used = fleet.phase(most_seconds=limits.get(name, _CHANGED_SECONDS))
             kinds = {kind: many - before[kind] for kind, many in fleet.kinds().items()}
             if name == "first" and (left := fleet.leave_out()):
                 say(f"{left} sites were not reached")
             found[name] = Ran(used, kinds, fleet.memory_mb())
-            say(f"{name}: {kinds}")
+            say(f"{name}: {kinds}, {used.due:.0f} lists were due")
     return found
 
 
@@ -228,6 +224,7 @@ def compare(phases: dict[str, Ran], costs: dict[str, Cost], shared: Shared) -> d
             "statements": used.statements / many,
         }
         answer[name] = {
+            "due": used.due,
             "visits": one.kinds,
             "seconds": used.seconds,
             "memory_mb": one.memory_mb,
