@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 
 from incremental.crawl.sites import WatchedSite
+from incremental.revisit import replanning
 from incremental.revisit.coverage import MIN_ANNOUNCED, ShownPages, coverage
 from incremental.times import DAY, HOUR, MINUTE
 from store import Store
@@ -14,10 +15,6 @@ from store.values import ARTICLE, HubRow
 logger = logging.getLogger("hubwatch.coverage")
 
 REFRESH_SECONDS = 0.5 * DAY
-REPLAN_SECONDS = HOUR / 2
-REPLAN_ANYWAY_SECONDS = 6 * HOUR
-# The price must have fallen this far before hubs are due noticeably sooner.
-REPLAN_PRICE = 0.9
 REPLAN_TOLERANCE_SECONDS = 5 * MINUTE
 REFRESH_BASELINES = 10
 # A hub shows a page in time if it does so this soon after the announcement, or at its next visit.
@@ -63,16 +60,11 @@ class CoverageWatch:
 
     def replan(self, site: WatchedSite, now: float) -> None:
         """Bring visits forward after the price has fallen."""
-        back = now < site.planned_at  # the clock went back: every due time is too far off
-        if now - site.planned_at < REPLAN_SECONDS and not back:
-            return
         # A hub's due time is computed again only when the old one comes, however far the price has
         # fallen.
-        price = site.price(now)
-        fell = price < REPLAN_PRICE * site.planned_price
-        if not fell and not back and now - site.planned_at < REPLAN_ANYWAY_SECONDS:
+        if not replanning.is_due(site.planned_at, site.planned_price, site.price, now):
             return
-        site.planned_at, site.planned_price = now, price
+        site.planned_at, site.planned_price = now, site.price(now)
         for hub in self._store.read.hubs(site.row.id):
             if (
                 hub.visited_at is None

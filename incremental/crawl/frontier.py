@@ -62,7 +62,7 @@ from store.watch_values import WatchedPageRow
 
 # When to ask again a site that had less to do than expected.
 SOON_SECONDS = 1.0
-# A site with nothing due is checked for a lower price this often.
+# A site that is not in memory is read this long after the start, in case its price has fallen meanwhile.
 REPLAN_SECONDS = HOUR
 # How often a budget that all sites share is divided again.
 SHARE_SECONDS = 6 * HOUR
@@ -245,7 +245,7 @@ class Frontier:
         moments = [max(due_at, open_at) for due_at, open_at in bounded if due_at is not None]
         hubs_wait = (hub_at is not None and hub_at < NEVER) or article_at is not None
         if hubs_wait:
-            moments.append(now + REPLAN_SECONDS)  # a price that fell brings visits forward
+            moments.append(site.replan_at(now))  # a price that fell brings visits forward
         return min([*moments, NEVER if hub_at is None else hub_at])
 
     def _ready_at(self, site: WatchedSite, now: float) -> float:

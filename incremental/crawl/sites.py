@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from incremental.decide.path_aliases import rules
+from incremental.revisit import replanning
 from incremental.revisit.allocation import (
     AFTER_GAIN_SECONDS,
     QUOTAS,
@@ -197,6 +198,10 @@ class WatchedSite:
         """Return the price now, in minutes of accrued delay."""
         budget = advance(self.budget, self.terms.requests_per_day, now)
         return price_minutes(budget, self.terms.requests_per_day, self.state.weight_total)
+
+    def replan_at(self, now: float) -> float:
+        """Return when its hubs are to be planned again, if it rests until then."""
+        return replanning.next_at(self.planned_at, self.planned_price, self.price, now)
 
     def open_at(self, now: float) -> float:
         """Return from when on budget and hours allow a request."""

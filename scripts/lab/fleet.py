@@ -39,9 +39,9 @@ from store.home import DATABASE
 COUNTING = ("shared_preload_libraries=pg_stat_statements", "pg_stat_statements.track_utility=off")
 """Options of a PostgreSQL server whose statements can be counted."""
 # All lists are visited at one interval, and the clock is put forward by more than that. After three times
-# the robots.txt of the first day is still valid.
-_INTERVAL_HOURS = 6.0
-_LATER_SECONDS = 7 * 3600
+# the robots.txt of the first day is still valid, and no plan is so old that it is made again.
+_INTERVAL_HOURS = 2.0
+_LATER_SECONDS = 5 * 1800
 _FIRST_SECONDS = 3600.0
 _ONCE_SECONDS = 30 * 86_400.0
 _AHEAD = f"""
