@@ -17,7 +17,7 @@ import psutil  # type: ignore[import-untyped] # ships no types
 import pytest
 from engine_site import EngineSite, news_site
 from engine_story import EngineStory, engine_settings, visits_of, wait_until
-from killing import Killer
+from killing import Killer, Stopper
 from lab.daemon_process import ROOT, free_port
 from lab.dask_cluster import WAIT_SECONDS, DaskCluster
 
@@ -102,6 +102,38 @@ def test_a_page_that_kills_two_workers_is_quarantined_and_the_rest_goes_on(stage
     staged.story.run(2 * DAY)
     assert LATE[1] in staged.news()
     assert len(staged.news()) == len(set(staged.news()))
+
+
+def test_workers_that_are_stopped_one_after_the_other_cost_no_page_its_visits(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A rolling restart, in which each page loses as many workers as would quarantine it."""
+    caplog.set_level(logging.WARNING, "hubwatch.engine")
+    with ExitStack() as stack:
+        cluster = stack.enter_context(DaskCluster(tmp_path))
+        for _ in range(3):
+            cluster.start_worker(nanny=True)
+        cluster.wait_for(3)
+        settings = engine_settings("dask", cluster.address)
+        hosts = ("127.0.0.1", "127.0.0.2")
+        sites = [stack.enter_context(EngineSite(news_site(4), host)) for host in hosts]
+        visits = stack.enter_context(visits_of(settings))
+        assert visits is not None
+        story = stack.enter_context(EngineStory(tmp_path, settings, visits, *sites))
+        story.run(6 * HOUR)
+        stopper = Stopper(
+            cluster, 4, lambda number: wait_until(lambda: caplog.text.count(" is gone") >= number)
+        )
+        for site in sites:
+            site.pages |= news_site(6)
+            site.before |= dict.fromkeys(["/", *LATE], stopper)
+        story.run(2 * DAY)
+        assert stopper.stops == 4
+        assert caplog.text.count("is due again: its worker was stopped") >= 4
+        assert sorted(story.new()) == sorted((host, path) for host in hosts for path in LATE)
+        assert story.store.quarantine.entries(limit=10) == []
+        counts = story.store.read.visit_counts(0.0)
+        assert "internal_error" not in {status for found in counts.values() for status in found}
 
 
 def test_a_worker_of_another_version_gets_no_visits_while_others_do(
