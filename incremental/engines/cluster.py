@@ -177,7 +177,7 @@ class ClusterVisits:
 
     def _lost(self, reason: str, *, blamed: bool = False) -> LostVisitError:
         # A worker that cannot be reached may go on for a while.
-        rest = self._terms.fetch.total_timeout_seconds
+        rest = self._terms.fetch.visit_timeout_seconds
         return LostVisitError(reason, blamed=blamed, rest_seconds=rest)
 
     def _lose(
