@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, TypeVar
 from classifier.topic.values import LinkContext, PageText, Relevance, Verdict
 from incremental.attempts import Bug, attempt
 from incremental.crawl.link_guesses import LinkGuesses, WaitingGuess, by_topic
+from incremental.crawl.others_lessons import Lesson, OthersLessons
 from incremental.crawl.part import Part, Whole
 from incremental.crawl.quarantine import CrawlQuarantine
 from incremental.crawl.sites import WatchedSite
@@ -101,6 +102,8 @@ class TopicWatch:
         self._link_guesses = LinkGuesses(embedder) if embedder is not None else None
         # Topics whose stored guesses wait to be refined.
         self._recalled: set[int] = set()
+        self._led = False
+        self._others = OthersLessons(store, self._part)
         per_day = settings.topics.explore_requests_per_day
         self._settling = TopicSettling(store, judge=self._judged, learn=self.load)
         self.topic_fetches = TopicFetches(store, explore=explore, requests_per_day=per_day)
@@ -112,6 +115,12 @@ class TopicWatch:
 
     def load(self, now: float) -> None:
         """Load the topics from the store; those that changed learn first."""
+        if self._part.is_leader and not self._led:
+            # What the last leader learned and kept goes on here.
+            self._others = OthersLessons(self._store, self._part)
+            if self._model_store is not None:
+                self._model_store.forget()
+        self._led = self._part.is_leader
         rows = self._store.topics.topics()
         if rows and self._model_store is None:
             # The models' libraries take a second to load; without a topic nobody needs them.
@@ -269,6 +278,23 @@ class TopicWatch:
         self.topic_fetches.offer(found)
         return TopicOpinion(tuple(scores), found)
 
+    def hear_others(self, now: float) -> None:
+        """Learn from a few pages that other daemons fetched; only the leader does."""
+        model_store = self._model_store
+        if model_store is None or not self._active_topics or not self._led:
+            return
+        for lesson in self._others.next(now):
+            bug = attempt(partial(model_store.observe, lesson.text))
+            if bug is not None:
+                logger.error(
+                    "a bug in counting %s; please report it\n%s", lesson.text.url, bug.trace
+                )
+                continue
+            self._learned_more = True
+            for topic_id in lesson.judged.keys() & self._active_topics.keys():
+                learned = partial(_learn, self._active_topics[topic_id], lesson)
+                self._without_bug(topic_id, learned, now)
+
     def catch_up(self, now: float) -> bool:
         """Judge a few pages that were announced before a topic was ready; return whether more wait."""
         # Only after its examples were tried: the first of three alone is a poor judge.
@@ -314,6 +340,7 @@ class TopicWatch:
             return
         outgrown = not at_once and self._model_store.outgrown()
         self._model_store.keep(self._active_topics.values(), now)
+        self._others.keep(now)
         self._kept_at, self._learned_more = now, False
         if outgrown:
             rows = [active_topic.row for active_topic in self._active_topics.values()]
@@ -367,6 +394,11 @@ def _refined(
             for (one, said), guess in zip(refinable, again, strict=True)
         ]
     )
+
+
+def _learn(active_topic: ActiveTopic, lesson: Lesson) -> None:
+    relevance = lesson.judged[active_topic.row.id]
+    active_topic.learn_links(lesson.text, lesson.context, (), relevance)
 
 
 def _follows(site: WatchedSite, url: str) -> bool:

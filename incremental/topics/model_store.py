@@ -211,6 +211,10 @@ class TopicModelStore:
             self._tree = joined(found)
         return self._tree
 
+    def forget(self) -> None:
+        """Forget what this process learned and loaded: what is stored is read again."""
+        self._background, self._active_topics = None, {}
+
     # Explanations.
 
     def with_meaning(self, page: PageText) -> PageText:
