@@ -134,6 +134,8 @@ class TopicWatch:
                 embedder=self._embedder,
             )
         if self._model_store is not None:
+            if not self._led:
+                self._model_store.follow(rows)
             self._activate(self._model_store, rows, now)
         self.topic_fetches.load(now)
 
@@ -329,7 +331,7 @@ class TopicWatch:
         return True
 
     def keep(self, now: float, *, at_once: bool = False) -> None:
-        """Write what was learned of links and words every ten minutes.
+        """Write what was learned of links and words every ten minutes; who does not lead reads it.
 
         When far more was seen than at the last training, all topics are trained again.
         """
@@ -337,6 +339,10 @@ class TopicWatch:
         if self._model_store is None or not self._learned_more or not (at_once or late):
             return
         if not self._part.is_leader:
+            # The leader may have trained all topics again, of which nothing else tells.
+            self._kept_at, self._learned_more = now, False
+            if not at_once:
+                self.load(now)
             return
         outgrown = not at_once and self._model_store.outgrown()
         self._model_store.keep(self._active_topics.values(), now)

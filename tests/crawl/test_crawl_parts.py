@@ -210,3 +210,26 @@ def test_a_daemon_that_comes_to_lead_goes_on_with_what_the_last_leader_kept(tmp_
             second.crawler.drain(crawl.clock.now())
             assert kept_counts(second) == counts > 0
             assert kept_links(second) == links
+
+
+def test_a_daemon_that_does_not_lead_judges_with_what_the_leader_trained(tmp_path: Path) -> None:
+    """With its term counts as well, on which the model's threshold rests."""
+    leader, other = Some({FIRST}, is_leader=True), Some()
+    with watch_topic(tmp_path, two_subjects(), part=leader) as crawl:
+        crawl.run(HOUR)
+        with Watch(tmp_path, FakeWeb(crawl.clock, two_subjects()), part=other) as second:
+            crawl.run(12 * HOUR)
+            crawl.crawler.drain(crawl.clock.now())
+            own = second.crawler.topics._active_topics[topic_of(crawl).id]
+            assert own.model.background.pages == 0
+            links = own.links
+            models = crawl.crawler.topics._model_store
+            assert models is not None
+            models.learn(topic_of(crawl))
+            assert topic_of(crawl).version != own.row.version
+            second.crawler.topics._learned_more = True
+            second.crawler.topics.keep(crawl.clock.now())
+            own = second.crawler.topics._active_topics[topic_of(crawl).id]
+            assert own.row.version == topic_of(crawl).version
+            assert own.model.background.pages == kept_counts(crawl) > 0
+            assert own.links is links
