@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, TypeVar
 from classifier.topic.values import LinkContext, PageText, Relevance, Verdict
 from incremental.attempts import Bug, attempt
 from incremental.crawl.link_guesses import LinkGuesses, WaitingGuess, by_topic
-from incremental.crawl.others_lessons import Lesson, OthersLessons
+from incremental.crawl.others_pages import OthersPage, OthersPages
 from incremental.crawl.part import Part, Whole
 from incremental.crawl.quarantine import CrawlQuarantine
 from incremental.crawl.sites import WatchedSite
@@ -103,7 +103,7 @@ class TopicWatch:
         # Topics whose stored guesses wait to be refined.
         self._recalled: set[int] = set()
         self._led = False
-        self._others = OthersLessons(store, self._part)
+        self._others = OthersPages(store, self._part)
         per_day = settings.topics.explore_requests_per_day
         self._settling = TopicSettling(store, judge=self._judged, learn=self.load)
         self.topic_fetches = TopicFetches(store, explore=explore, requests_per_day=per_day)
@@ -117,7 +117,7 @@ class TopicWatch:
         """Load the topics from the store; those that changed learn first."""
         if self._part.is_leader and not self._led:
             # What the last leader learned and kept goes on here.
-            self._others = OthersLessons(self._store, self._part)
+            self._others = OthersPages(self._store, self._part)
             if self._model_store is not None:
                 self._model_store.forget()
         self._led = self._part.is_leader
@@ -285,16 +285,17 @@ class TopicWatch:
         model_store = self._model_store
         if model_store is None or not self._active_topics or not self._led:
             return
-        for lesson in self._others.next(now):
-            bug = attempt(partial(model_store.observe, lesson.text))
-            if bug is not None:
-                logger.error(
-                    "a bug in counting %s; please report it\n%s", lesson.text.url, bug.trace
-                )
-                continue
+        # Sites are shared in the same step, which must go on.
+        bug = attempt(partial(self._hear_others, model_store, now))
+        if bug is not None:
+            logger.error("a bug in reading what others fetched; please report it\n%s", bug.trace)
+
+    def _hear_others(self, model_store: TopicModelStore, now: float) -> None:
+        for other in self._others.next(now):
+            model_store.observe(other.text)
             self._learned_more = True
-            for topic_id in lesson.judged.keys() & self._active_topics.keys():
-                learned = partial(_learn, self._active_topics[topic_id], lesson)
+            for topic_id in other.judged.keys() & self._active_topics.keys():
+                learned = partial(_learn, self._active_topics[topic_id], other)
                 self._without_bug(topic_id, learned, now)
 
     def catch_up(self, now: float) -> bool:
@@ -402,9 +403,9 @@ def _refined(
     )
 
 
-def _learn(active_topic: ActiveTopic, lesson: Lesson) -> None:
-    relevance = lesson.judged[active_topic.row.id]
-    active_topic.learn_links(lesson.text, lesson.context, (), relevance)
+def _learn(active_topic: ActiveTopic, other: OthersPage) -> None:
+    relevance = other.judged[active_topic.row.id]
+    active_topic.learn_links(other.text, other.context, (), relevance)
 
 
 def _follows(site: WatchedSite, url: str) -> bool:

@@ -31,7 +31,7 @@ HEARD: Final = "heard"
 
 
 @dataclass(frozen=True, slots=True)
-class Lesson:
+class OthersPage:
     """A page that another daemon fetched, and what topics made of it."""
 
     text: PageText
@@ -41,8 +41,8 @@ class Lesson:
     """By topic id."""
 
 
-class OthersLessons:
-    """Lessons that a daemon has not heard since it leads. Used by the crawler's thread only."""
+class OthersPages:
+    """Pages that a daemon has not heard of since it leads. Used by the crawler's thread only."""
 
     def __init__(self, store: Store, part: Part) -> None:
         self._store = store
@@ -57,8 +57,8 @@ class OthersLessons:
         if self._heard is not None:
             self._store.topics.put_background(HEARD, str(self._heard), now=now)
 
-    def next(self, now: float) -> Iterator[Lesson]:
-        """Yield a few lessons, oldest first; the first time where the last leader stood."""
+    def next(self, now: float) -> Iterator[OthersPage]:
+        """Yield a few pages, oldest first; the first time where the last leader stood."""
         last = self._store.topics.last_visit()
         if self._heard is None:
             kept = self._store.topics.background(HEARD)
@@ -71,13 +71,13 @@ class OthersLessons:
         if len(others) > AT_ONCE:
             self._heard = others[AT_ONCE - 1].visit_id
         for one in others[:AT_ONCE]:
-            if (lesson := self._lesson(one)) is not None:
-                yield lesson
+            if (other := self._read(one)) is not None:
+                yield other
 
     def _new(self, page: JudgedPage) -> bool:
         return page.visit_id <= self._led_from or not self._part.has(page.site_id)
 
-    def _lesson(self, page: JudgedPage) -> Lesson | None:
+    def _read(self, page: JudgedPage) -> OthersPage | None:
         kept = self._store.answers.text(page.page_id)
         if kept is None or not kept.text:
             return None
@@ -87,4 +87,4 @@ class OthersLessons:
             for row in self._store.topics.scores([page.page_id])
             if row.fetched
         }
-        return Lesson(text, from_context(page.link_context), judged)
+        return OthersPage(text, from_context(page.link_context), judged)
