@@ -442,6 +442,8 @@ class Daemon:
         if member.is_leader and member.others and not self._fresh:
             # Others find candidates, too.
             crawler.topics.topic_fetches.load(now)
+        if member.is_leader and not self._fresh:
+            crawler.topics.hear_others(now)
         return now + BEAT_SECONDS
 
     def _once_for_all(self, step: Step) -> Step:

@@ -11,8 +11,6 @@ title alone, because a crawl sees pages of which it knows no more.
 
 from __future__ import annotations
 
-import argparse
-import random
 import sys
 from collections import Counter, defaultdict
 from pathlib import Path
@@ -20,25 +18,16 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout, not installed
 
 import numpy as np
-import trafilatura
-from lab.hub.files import read_captures
-from rich.progress import track
+from lab.captured_texts import drawn, main_text, options_of, titled
 
 from classifier.embedding.local import LocalEmbedder
-from classifier.embedding.packages import BUNDLED
 from classifier.embedding.packing import unpacked
-from classifier.hub.labels import read_labels
 from classifier.topic.document_frequencies import DATA_FOLDER
 from classifier.topic.language import language_of
 from classifier.topic.language_means import OTHERS
 from classifier.topic.values import PageText
 from incremental.embedding.pages import meanings_of
-from incremental.parse import parse
-from incremental.parse.topic_text import page_text
 
-# A shorter main text is an error page or a menu.
-MIN_CHARS = 150
-MIN_TITLE_CHARS = 6
 PAGES = 60
 FEWEST = 20
 OF_DOMAIN = 4
@@ -46,11 +35,7 @@ OF_DOMAIN = 4
 
 def main(arguments: list[str] | None = None) -> int:
     """Embed and write."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--pages", type=Path, required=True, help="TSV with url, domain and md5")
-    parser.add_argument("--archive", type=Path, required=True, help="tar of pages/<md5>.html")
-    parser.add_argument("--provider", choices=BUNDLED, default=BUNDLED[0])
-    options = parser.parse_args(arguments)
+    options = options_of(__doc__, arguments)
     embedder = LocalEmbedder(options.provider)
     means: dict[str, np.typing.NDArray[np.float32]] = {}
     for language, pages in sorted(_pages(options.pages, options.archive).items()):
@@ -66,21 +51,17 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _pages(table: Path, archive: Path) -> dict[str, list[PageText]]:
-    captures = read_captures(read_labels(table), archive)
-    random.Random(0).shuffle(captures)
     pages: defaultdict[str, list[PageText]] = defaultdict(list)
     taken: Counter[str] = Counter()
-    for capture in track(captures, "reading pages", transient=True):
-        if not capture.body or taken[capture.row.domain] >= OF_DOMAIN:
+    for capture in drawn(table, archive):
+        if taken[capture.row.domain] >= OF_DOMAIN:
             continue
-        text = trafilatura.extract(capture.body, include_comments=False) or ""
-        language = language_of(text)
-        if len(text) < MIN_CHARS or len(pages[language]) >= PAGES:
+        text = main_text(capture)
+        of = pages[language_of(text)]
+        if not text or len(of) >= PAGES:
             continue
         taken[capture.row.domain] += 1
-        title = page_text(parse(capture.body, "https://page.example/")).title
-        short = len(pages[language]) % 2 and len(title) >= MIN_TITLE_CHARS
-        pages[language].append(PageText("", title=title, body="" if short else text))
+        of.append(titled(capture, text, alone=len(of) % 2 == 1))
     return {language: of for language, of in pages.items() if len(of) >= FEWEST}
 
 

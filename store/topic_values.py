@@ -131,6 +131,18 @@ class GuessedLink:
 
 
 @dataclass(frozen=True, slots=True)
+class JudgedPage:
+    """A page whose text is kept and which a topic judged after a visit."""
+
+    visit_id: int
+    page_id: int
+    site_id: int
+    url: str
+    link_context: str | None
+    """JSON."""
+
+
+@dataclass(frozen=True, slots=True)
 class KeptPage:
     """A page whose body is in the cache."""
 

@@ -18,6 +18,7 @@ from store.enums import ExampleOrigin, ExternalCandidateState, TopicVerdict
 from store.models import (
     ExternalCandidate,
     Page,
+    PageText,
     PageTopic,
     Topic,
     TopicBackground,
@@ -31,6 +32,7 @@ from store.topic_values import (
     ExampleRow,
     ExternalCandidateRow,
     GuessedLink,
+    JudgedPage,
     KeptPage,
     NewExample,
     PageScore,
@@ -269,6 +271,29 @@ class Topics(Repository):
     def kept_pages(self, *, limit: int) -> list[KeptPage]:
         """Return the pages visited last whose bodies are cached, newest first."""
         return self._kept(Page.verified_at.is_null(is_null=False), limit)
+
+    def last_visit(self) -> int:
+        """Return the id of the latest visit; 0 = there was none."""
+        return int(self._scalar(Visit.select(fn.MAX(Visit.id))) or 0)
+
+    def judged_in(self, after: int, until: int) -> list[JudgedPage]:
+        """Return the judged pages with a text of the visits after *after* up to *until*, in their order."""
+        judged = PageTopic.select(PageTopic.page).where(
+            (PageTopic.page == Visit.page) & PageTopic.fetched
+        )
+        query = (
+            Visit.select(Visit.id, Page.id, Page.site, Page.url, Page.link_context)
+            .join(Page, on=Page.id == Visit.page)
+            .join(PageText, on=PageText.page == Page.id)
+            .where(
+                (Visit.id > after)
+                & (Visit.id <= until)
+                & PageText.text.is_null(is_null=False)
+                & fn.EXISTS(judged)
+            )
+            .order_by(Visit.id)
+        )
+        return [JudgedPage(*row) for row in self._rows(query)]
 
     def judged_relevant(self, topic_id: int, *, limit: int) -> list[KeptPage]:
         """Return fetched pages that the topic itself judged relevant, last judged first."""

@@ -73,9 +73,9 @@ class HostGate:
         self._store = store
         self._turns = turns
         self._settings = settings
-        # A worker of a cluster goes on with its fetch when the daemon has ended.
-        outlives = settings.engine.kind is EngineKind.DASK
-        self._outlives_seconds = settings.fetch.total_timeout_seconds if outlives else 0.0
+        # A visit elsewhere goes on when the daemon has ended, stands still or is cut off from the store.
+        outlives = settings.engine.kind is not EngineKind.THREADS
+        self._outlives_seconds = settings.fetch.visit_timeout_seconds if outlives else 0.0
         self._hosts: OrderedDict[str, HostState] = OrderedDict()
         # Hosts that are being asked, and since when.
         self._busy: dict[str, float] = {}

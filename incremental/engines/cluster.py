@@ -5,7 +5,7 @@
     start(task) ──> the visitor of the worker with the least to do ──> Outcome
     keeper, every half second:
         scheduler gone   all visits are lost; asked again until one answers
-        worker gone      its visits are lost, and their pages are blamed
+        worker gone      its visits are lost, and their pages are blamed unless it was stopped on purpose
         worker new       it gets a visitor, which says its version; another one than ours is refused
 
 A visit is bound to one worker, so that the daemon decides when its page is asked for again.
@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 from incremental.attempts import Bug, attempt
 from incremental.clock import Clock
-from incremental.engines.roster import Roster, refusal
+from incremental.engines.roster import Roster, refusal, was_stopped
 from incremental.engines.visits import EngineReport, LostVisitError
 from incremental.engines.worker import WorkerTerms, access_of, introduce
 from incremental.errors import SettingsError
@@ -177,7 +177,7 @@ class ClusterVisits:
 
     def _lost(self, reason: str, *, blamed: bool = False) -> LostVisitError:
         # A worker that cannot be reached may go on for a while.
-        rest = self._terms.fetch.total_timeout_seconds
+        rest = self._terms.fetch.visit_timeout_seconds
         return LostVisitError(reason, blamed=blamed, rest_seconds=rest)
 
     def _lose(
@@ -226,7 +226,7 @@ class ClusterVisits:
             for address in gone:
                 self._begun.pop(address, None)
                 self._visitors.pop(address, None)
-        self._lose(left, "its worker ended", blamed=True)
+        self._lose_with_workers(client, left)
         self._lose(self._unanswered(), "its worker does not answer", blamed=False)
         for address in gone:
             logger.warning("the worker %s is gone", address)
@@ -236,6 +236,18 @@ class ClusterVisits:
             if self._begun[address].done():
                 self._judge(client, address)
         self._note(_NO_WORKER if not self.most else "")
+
+    def _lose_with_workers(
+        self,
+        client: Any,  # noqa: ANN401 - Dask's own
+        left: Mapping[Future[Outcome], _UnderWay],
+    ) -> None:
+        """Lose the visits of workers that are gone; pages are blamed for those that were not stopped."""
+        for address in {visit.worker for visit in left.values()}:
+            own = {answer: visit for answer, visit in left.items() if visit.worker == address}
+            stopped = was_stopped(event for _, event in client.get_events(address))
+            reason = "its worker was stopped" if stopped else "its worker ended"
+            self._lose(own, reason, blamed=not stopped)
 
     def _with_visitors(self, there: Mapping[str, int]) -> dict[str, int]:
         """Leave out workers that came again at their address, without their visitor."""

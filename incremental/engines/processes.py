@@ -21,6 +21,7 @@ from functools import partial
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING
 
+from incremental.clock import SystemClock
 from incremental.engines.visits import EngineReport, LostVisitError
 from incremental.engines.worker import WorkerTerms, access_of, visit_on_worker
 from incremental.fetch.options import SiteAccess
@@ -50,7 +51,9 @@ class ProcessVisits:
     def start(self, task: VisitTask) -> Future[Outcome]:
         """Start a visit."""
         answer: Future[Outcome] = Future()
-        call = partial(visit_on_worker, task, self._terms, access_of(task, self._sites))
+        # A daemon that is cut off from its store, or stands still, may lose the host meanwhile.
+        last_at = SystemClock().monotonic() + self._terms.fetch.visit_timeout_seconds
+        call = partial(visit_on_worker, task, self._terms, access_of(task, self._sites), last_at)
         with self._lock:
             try:
                 visit = self._pool.submit(call)

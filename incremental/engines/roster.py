@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
+
+# Its beginning, and when it is given up.
+_RETIREMENT = frozenset({"closing_gracefully", "running"})
 
 
 @dataclass(slots=True)
@@ -68,6 +72,27 @@ class Roster:
         for one in self.workers.values():
             if one.refusal:
                 yield f"{one.address}: {one.refusal}"
+
+
+def was_stopped(events: Iterable[Mapping[str, Any]]) -> bool:
+    """Return whether the last worker that left an address was stopped on purpose.
+
+    *events*: Dask's of that address, oldest first. A worker that is closed or retired tells the scheduler so
+    before it goes; one that is killed, or whose process crashes, does not.
+    """
+    closes = stopped = False
+    for event in events:
+        match event.get("action"):
+            case "add-worker":
+                closes = False
+            case "closing-worker":
+                # Dask closes a worker that meets a bug of its own, which a visit may have caused.
+                closes = not str(event.get("reason")).endswith("fail-hard")
+            case "worker-status-change" if event.get("status") in _RETIREMENT:
+                closes = event.get("status") == "closing_gracefully"
+            case "remove-worker":
+                stopped, closes = closes or bool(event.get("expected")), False
+    return stopped
 
 
 def refusal(theirs: tuple[str, int], ours: tuple[str, int]) -> str:

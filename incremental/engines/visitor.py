@@ -9,7 +9,8 @@ once for each daemon and worker. With a Dask task for each visit, tasks took nea
 time.
 
 A visit that would begin late is refused: its worker stood still, or other visits came first, and the daemon
-may have given it up. The deadline is in the worker's monotonic time.
+may have given it up. For the same reason it sends nothing after ``visit_timeout_seconds``. Both are in the
+worker's monotonic time.
 """
 
 from __future__ import annotations
@@ -52,8 +53,7 @@ class Visitor:
     async def visit(self, task: VisitTask, access: SiteAccess | None, asked_at: float) -> Outcome:
         """Carry out *task*; *access* are the credentials of its origin, *asked_at* by the worker's time."""
         threads = _threads(distributed.get_worker().state.nthreads)
-        until = asked_at + self._terms.fetch.total_timeout_seconds
-        visit = partial(_visited, task, self._terms, access, until)
+        visit = partial(_visited, task, self._terms, access, asked_at)
         return await asyncio.get_running_loop().run_in_executor(threads, visit)
 
 
@@ -72,11 +72,13 @@ class Reached:
 
 
 def _visited(
-    task: VisitTask, terms: WorkerTerms, access: SiteAccess | None, until: float
+    task: VisitTask, terms: WorkerTerms, access: SiteAccess | None, asked_at: float
 ) -> Outcome:
-    if SystemClock().monotonic() > until:
+    limits = terms.fetch
+    if SystemClock().monotonic() > asked_at + limits.total_timeout_seconds:
         raise TimeoutError("the worker would begin the visit too late")
-    outcome = attempt(partial(visit_on_worker, task, terms, access))
+    last_at = asked_at + limits.visit_timeout_seconds
+    outcome = attempt(partial(visit_on_worker, task, terms, access, last_at))
     if isinstance(outcome, Bug):
         error = VisitBugError(outcome.error)
         error.add_note(outcome.trace)

@@ -68,13 +68,22 @@ def access_of(task: VisitTask, sites: Mapping[str, SiteAccess]) -> SiteAccess | 
         return None  # the worker's fetcher says what is wrong with the address
 
 
-def visit_on_worker(task: VisitTask, terms: WorkerTerms, access: SiteAccess | None) -> Outcome:
-    """Carry out *task* here; *access* are the credentials of its origin."""
+def visit_on_worker(
+    task: VisitTask,
+    terms: WorkerTerms,
+    access: SiteAccess | None,
+    last_at: float,
+) -> Outcome:
+    """Carry out *task* here; *access* are the credentials of its origin.
+
+    *last_at*: when its last request ends at the latest, in monotonic time.
+    """
     tools = _tools(terms)
-    if access is None:
-        return HubVisitor(tools.parts)(task, tools.fetcher.fetch, tools.read)
-    own = tools.fetcher.with_sites({origin(task.url): access})
-    return HubVisitor(_parts(own, terms))(task, own.fetch, tools.read)
+    with tools.fetcher.until(last_at):
+        if access is None:
+            return HubVisitor(tools.parts)(task, tools.fetcher.fetch, tools.read)
+        own = tools.fetcher.with_sites({origin(task.url): access})
+        return HubVisitor(_parts(own, terms))(task, own.fetch, tools.read)
 
 
 def _parts(fetcher: Fetcher, terms: WorkerTerms) -> PartFetcher:

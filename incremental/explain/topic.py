@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from classifier.topic.values import PageText
@@ -26,7 +26,8 @@ SHOWN_TERMS = 20
 def stored_verdicts(store: Store, url: str) -> list[dict[str, Any]]:
     """Return the verdicts and guesses of topics on a page, for JSON, best score first.
 
-    ``like_example`` is the example that a guessed link is most like in meaning.
+    ``terms`` are stems, ``words`` what the page writes for them. ``like_example`` is the example that a
+    guessed link is most like in meaning.
     """
     names = {row.id: row.name for row in store.topics.topics()}
     if not names:
@@ -39,6 +40,7 @@ def stored_verdicts(store: Store, url: str) -> list[dict[str, Any]]:
             "score": row.score,
             "verdict": row.verdict if row.fetched else "guess",
             "terms": [] if like else terms,
+            "words": [] if like or not terms else list(map(word_of(store, row.page_id), terms)),
             "like_example": terms[0] if like and terms else None,
             "method": row.method,
             "version": row.version,
@@ -49,6 +51,19 @@ def stored_verdicts(store: Store, url: str) -> list[dict[str, Any]]:
         for terms in [[term for term, _ in json.loads(row.terms)[:SHOWN_TERMS]]]
         for like in [row.method == BY_MEANING]
     ]
+
+
+def word_of(store: Store, page_id: int) -> Callable[[str], str]:
+    """Return what gives a page's commonest word for a term, or the term itself where its text has none.
+
+    The text is the one stored last.
+    """
+    from incremental.discovery.wording import Wording  # noqa: PLC0415 - quick without topics
+
+    wording, text = Wording(), store.answers.text(page_id)
+    if text is not None:
+        wording.learn("", [text.title, text.text])
+    return wording.word
 
 
 def explain_topic(store: Store, model_store: TopicModelStore, row: TopicRow) -> dict[str, Any]:

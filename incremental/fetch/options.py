@@ -64,6 +64,15 @@ class FetchSettings:
             raise SettingsError("user_agent", self.user_agent, "must begin with a product name")
 
     @property
+    def visit_timeout_seconds(self) -> float:
+        """For a visit outside of the daemon, from when it was asked for until its last request ends.
+
+        It begins in the first half, so that each page has the time of a fetch; what belongs to the page may
+        take the rest.
+        """
+        return 2 * self.total_timeout_seconds
+
+    @property
     def user_agent_header(self) -> str:
         """The User-Agent header: product, and the contact if there is one."""
         return f"{self.user_agent} (+{self.contact})" if self.contact else self.user_agent

@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from contextlib import closing
+from contextlib import AbstractContextManager, closing
 from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -168,6 +168,10 @@ class Fetcher:
         other._sites = _by_origin(sites)  # noqa: SLF001 - likewise
         return other
 
+    def until(self, last_at: float) -> AbstractContextManager[None]:
+        """Let this thread's fetches end by *last_at* (monotonic): what begins later sends nothing."""
+        return self._allowance.until(last_at)
+
     def __reduce__(self) -> tuple[object, ...]:
         return _rebuild, self._made_of
 
@@ -204,6 +208,8 @@ class Fetcher:
             return _failure(journey.url, error)
 
     def _send(self, journey: Journey, request: Request) -> requests.Response:
+        # A connection that was kept open would carry a request after the end.
+        self._allowance.remaining_seconds()
         url = ascii_url(journey.url)
         parts = urlsplit(url)
         self._guard.check_literal(host_name(url), parts.port or 0)

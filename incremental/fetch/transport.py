@@ -16,6 +16,7 @@ import queue
 import socket
 import ssl
 import threading
+from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -37,7 +38,7 @@ from incremental.fetch.failures import TooLargeError
 from incremental.fetch.guard import literal_address
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from _typeshed import WriteableBuffer
     from requests import PreparedRequest, Response
@@ -56,10 +57,21 @@ class Allowance(threading.local):
         self._clock = clock
         self._ends_at = float("inf")
         self._bytes = 0
+        # Of all fetches of a visit.
+        self._last_at = float("inf")
+
+    @contextmanager
+    def until(self, last_at: float) -> Iterator[None]:
+        """Let fetches end by *last_at*, in monotonic time, whatever they are allowed."""
+        before, self._last_at = self._last_at, last_at
+        try:
+            yield
+        finally:
+            self._last_at = before
 
     def start(self, seconds: float, wire_bytes: int) -> None:
         """Begin a fetch of at most *seconds* that receives at most *wire_bytes*."""
-        self._ends_at = self._clock.monotonic() + seconds
+        self._ends_at = min(self._clock.monotonic() + seconds, self._last_at)
         self._bytes = wire_bytes
 
     def remaining_seconds(self) -> float:

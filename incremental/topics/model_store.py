@@ -211,6 +211,21 @@ class TopicModelStore:
             self._tree = joined(found)
         return self._tree
 
+    def forget(self) -> None:
+        """Forget what this process learned and loaded: what is stored is read again."""
+        self._background, self._active_topics = None, {}
+
+    def follow(self, rows: Iterable[TopicRow]) -> None:
+        """Read the term counts again if a topic of *rows* was trained elsewhere; link orders stay.
+
+        A model is judged with the counts and concepts that it was trained with.
+        """
+        active = self._active_topics
+        if any(row.id in active and active[row.id].row.version != row.version for row in rows):
+            self._background = None
+            for one in active.values():
+                one.row = replace(one.row, version="")
+
     # Explanations.
 
     def with_meaning(self, page: PageText) -> PageText:

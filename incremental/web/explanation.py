@@ -181,7 +181,7 @@ def _label(one: Mapping[str, Any], words: Words) -> str:
 
 
 def _topic(one: Mapping[str, Any], words: Words) -> str:
-    terms = ", ".join(map(str, one["terms"]))
+    terms = ", ".join(map(str, one["words"]))
     facts = {
         "verdict": words.maybe("topics", one["verdict"]),
         "score": f"{one['score']:.2f}",

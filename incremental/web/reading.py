@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import msgspec
@@ -48,10 +48,10 @@ def feedback(store: Store, rows: Iterable[AnnouncedPage], chosen: int | None) ->
     return Feedback(topics, chosen, store.topics.said_of([canonical_key(row.url) for row in rows]))
 
 
-def terms_of(mark: TopicMark) -> str:
-    """Return the terms behind a topic's judgement, strongest first."""
+def terms_of(mark: TopicMark, word: Callable[[str], str] = str) -> str:
+    """Return the terms behind a topic's judgement, strongest first; *word* gives what is shown for each."""
     terms = _terms(mark) if mark.fetched else []
-    return ", ".join(f"{term} {share:+.2f}" for term, share in terms[:_MOST_TERMS])
+    return ", ".join(f"{word(term)} {share:+.2f}" for term, share in terms[:_MOST_TERMS])
 
 
 def like_of(mark: TopicMark) -> str:

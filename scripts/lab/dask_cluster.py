@@ -57,14 +57,17 @@ class DaskCluster:
         assert self._scheduler is not None
         _kill(self._scheduler)
 
-    def start_worker(self, *, threads: int = 1, other_version: bool = False) -> None:
-        """Start a worker; it is there a few seconds later."""
+    def start_worker(
+        self, *, threads: int = 1, other_version: bool = False, nanny: bool = False
+    ) -> None:
+        """Start a worker; it is there a few seconds later. *nanny*: Dask's own supervisor, its default."""
         more = []
         if other_version:
             preload = self._folder / "other_version.py"
             preload.write_text(_OTHER_VERSION)
             more = ["--preload", str(preload)]
-        options = ["--nthreads", str(threads), "--no-nanny", "--host", "127.0.0.1", *more]
+        options = ["--nthreads", str(threads), "--host", "127.0.0.1", *more]
+        options += ["--nanny" if nanny else "--no-nanny"]
         options += ["--no-dashboard", "--local-directory", str(self._folder)]
         self._options.append(options)
         self.workers.append(self._start("worker", self.address, *options))
@@ -72,6 +75,11 @@ class DaskCluster:
     def kill_worker(self, number: int) -> None:
         """End a worker at once, without a word to the scheduler."""
         _kill(self.workers[number])
+
+    def stop_worker(self, number: int) -> None:
+        """Ask a worker to end, as whoever supervises it does, and wait until it has."""
+        self.workers[number].terminate()
+        self.workers[number].wait(WAIT_SECONDS)
 
     def send_worker(self, number: int, what: signal.Signals) -> None:
         """Send a worker, and the processes that it started, a signal."""

@@ -136,14 +136,14 @@ class Claims:
     ("engine", "rest"),
     [
         ({"kind": "threads"}, 5.0),
-        ({"kind": "processes"}, 5.0),
-        ({"kind": "dask", "address": "tcp://127.0.0.1:8786"}, 65.0),
+        ({"kind": "processes"}, 125.0),
+        ({"kind": "dask", "address": "tcp://127.0.0.1:8786"}, 125.0),
     ],
 )
 def test_a_host_rests_as_long_as_a_visit_may_outlive_its_daemon(
     engine: dict[str, str], rest: float, tmp_path: Path
 ) -> None:
-    """Threads and processes end with the daemon, workers of a cluster do not."""
+    """Threads end and stand still with the daemon; processes only end with it, workers do neither."""
     settings = build_settings({"engine": engine})
     claims = Claims()
     with open_configured_store(settings, tmp_path) as store:

@@ -9,12 +9,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from fake_web import DAY, HOUR, Watch, page, watch
+from fake_web import DAY, HOUR, FakeWeb, Watch, page, watch
 from topic_web import EXAMPLES, topic_of, two_subjects, watch_topic
 
 from incremental.revisit.price import hinted
 from incremental.revisit.state import HubState
 from incremental.settings import RevisitSettings, Settings
+from incremental.topics.model_store import BACKGROUND
 
 A, B = "https://a.example/", "https://b.example/"
 FIRST, SECOND = 1, 2
@@ -157,3 +158,78 @@ def test_examples_of_topics_are_fetched_by_the_leader(tmp_path: Path) -> None:
         crawl.run(HOUR)
         assert set(EXAMPLES) <= set(crawl.web.urls())
         assert topic_of(crawl).state == "ready"
+
+
+def kept_counts(crawl: Watch) -> int:
+    """How many pages the kept term counts are of."""
+    kept = crawl.store.topics.background(BACKGROUND)
+    return int(json.loads(kept)["pages"]) if kept else 0
+
+
+def kept_links(crawl: Watch) -> Any:
+    return json.loads(crawl.store.topics.links(topic_of(crawl).id) or "null")
+
+
+def test_topics_learn_from_pages_of_other_daemons_through_the_store(tmp_path: Path) -> None:
+    part, sites = Some({FIRST}, is_leader=True), two_subjects()
+    with watch_topic(tmp_path, sites, part=part) as crawl:
+        crawl.run(HOUR)
+        crawl.crawler.topics.hear_others(crawl.clock.now())
+        crawl.crawler.drain(crawl.clock.now())
+        before, links, clock = kept_counts(crawl), kept_links(crawl), crawl.clock
+        part.is_leader = False
+        load(crawl)
+        crawl.run(12 * HOUR)
+        crawl.crawler.drain(crawl.clock.now())
+        judged = crawl.store.topics.counts()[topic_of(crawl).id]
+        fetched = judged.get("relevant", 0) + judged.get("irrelevant", 0) + judged.get("grey", 0)
+        assert fetched > 0
+        assert (kept_counts(crawl), kept_links(crawl)) == (before, links), "it only visits"
+    with Watch(tmp_path, FakeWeb(clock, sites), part=Some(is_leader=True)) as crawl:
+        crawl.crawler.topics.hear_others(clock.now())
+        crawl.crawler.drain(clock.now())
+        assert kept_counts(crawl) == before + fetched
+        assert kept_links(crawl) != links
+        crawl.crawler.topics.hear_others(clock.now())
+        crawl.crawler.drain(clock.now())
+        assert kept_counts(crawl) == before + fetched, "each page once"
+
+
+def test_a_daemon_that_comes_to_lead_goes_on_with_what_the_last_leader_kept(tmp_path: Path) -> None:
+    leader, other = Some({FIRST}, is_leader=True), Some()
+    with watch_topic(tmp_path, two_subjects(), part=leader) as crawl:
+        crawl.run(HOUR)
+        with Watch(tmp_path, FakeWeb(crawl.clock, two_subjects()), part=other) as second:
+            load(second)
+            crawl.run(12 * HOUR)
+            crawl.crawler.drain(crawl.clock.now())
+            counts, links = kept_counts(crawl), kept_links(crawl)
+            other.is_leader = True
+            load(second)
+            second.crawler.topics._learned_more = True
+            second.crawler.drain(crawl.clock.now())
+            assert kept_counts(second) == counts > 0
+            assert kept_links(second) == links
+
+
+def test_a_daemon_that_does_not_lead_judges_with_what_the_leader_trained(tmp_path: Path) -> None:
+    """With its term counts as well, on which the model's threshold rests."""
+    leader, other = Some({FIRST}, is_leader=True), Some()
+    with watch_topic(tmp_path, two_subjects(), part=leader) as crawl:
+        crawl.run(HOUR)
+        with Watch(tmp_path, FakeWeb(crawl.clock, two_subjects()), part=other) as second:
+            crawl.run(12 * HOUR)
+            crawl.crawler.drain(crawl.clock.now())
+            own = second.crawler.topics._active_topics[topic_of(crawl).id]
+            assert own.model.background.pages == 0
+            links = own.links
+            models = crawl.crawler.topics._model_store
+            assert models is not None
+            models.learn(topic_of(crawl))
+            assert topic_of(crawl).version != own.row.version
+            second.crawler.topics._learned_more = True
+            second.crawler.topics.keep(crawl.clock.now())
+            own = second.crawler.topics._active_topics[topic_of(crawl).id]
+            assert own.row.version == topic_of(crawl).version
+            assert own.model.background.pages == kept_counts(crawl) > 0
+            assert own.links is links

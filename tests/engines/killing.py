@@ -1,21 +1,29 @@
-"""Ending, as the kernel does when memory runs out, the process that asks a site for something."""
+"""Ending the process that asks a site for something: as the kernel does when memory runs out, or politely."""
 
 from __future__ import annotations
 
 import os
 import signal
+import threading
 from collections.abc import Callable
 
 import psutil  # type: ignore[import-untyped] # ships no types
+from lab.dask_cluster import DaskCluster
+
+
+def asker(port: int) -> int | None:
+    """Return the id of the process whose connection to us comes from *port* of loopback."""
+    for one in psutil.net_connections(kind="tcp"):
+        if one.laddr and one.laddr.port == port and one.pid not in (None, os.getpid()):
+            return int(one.pid)
+    return None
 
 
 def kill_asker(port: int) -> None:
     """Kill the process whose connection to us comes from *port* of loopback."""
-    for one in psutil.net_connections(kind="tcp"):
-        if one.laddr and one.laddr.port == port and one.pid not in (None, os.getpid()):
-            os.kill(one.pid, signal.SIGKILL)
-            psutil.wait_procs([psutil.Process(one.pid)] if psutil.pid_exists(one.pid) else [], 10)
-            return
+    if (pid := asker(port)) is not None:
+        os.kill(pid, signal.SIGKILL)
+        psutil.wait_procs([psutil.Process(pid)] if psutil.pid_exists(pid) else [], 10)
 
 
 class Killer:
@@ -31,3 +39,29 @@ class Killer:
             self.kills += 1
             kill_asker(port)
             self._after()
+
+
+class Stopper:
+    """Stops the worker that asks, at most *times*, one worker after the other, and starts another one.
+
+    The answer waits until the worker has *gone*.
+    """
+
+    def __init__(self, cluster: DaskCluster, times: int, gone: Callable[[int], object]) -> None:
+        self.stops = 0
+        self._cluster = cluster
+        self._times = times
+        self._gone = gone
+        self._lock = threading.Lock()
+
+    def __call__(self, port: int) -> None:
+        with self._lock:
+            pid = asker(port)
+            if pid is None or self.stops == self._times:
+                return
+            self.stops += 1
+            family = {pid, psutil.Process(pid).ppid()}
+            (worker,) = (one for one in self._cluster.workers if one.pid in family)
+            worker.terminate()
+            self._cluster.start_worker(nanny=True)
+            self._gone(self.stops)

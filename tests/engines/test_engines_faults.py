@@ -17,15 +17,17 @@ import psutil  # type: ignore[import-untyped] # ships no types
 import pytest
 from engine_site import EngineSite, news_site
 from engine_story import EngineStory, engine_settings, visits_of, wait_until
-from killing import Killer
+from killing import Killer, Stopper
 from lab.daemon_process import ROOT, free_port
 from lab.dask_cluster import WAIT_SECONDS, DaskCluster
 
 from incremental.clock import SystemClock
-from incremental.engines.choice import make_visits
+from incremental.engines.choice import make_visits, terms_of
 from incremental.engines.visits import LostVisitError, Visits
+from incremental.engines.worker import visit_on_worker
 from incremental.errors import SettingsError
 from incremental.fetch.options import FetchSettings
+from incremental.fetch.status import FetchStatus
 from incremental.settings import build_settings
 from incremental.visit import Purpose, VisitTask
 
@@ -104,6 +106,38 @@ def test_a_page_that_kills_two_workers_is_quarantined_and_the_rest_goes_on(stage
     assert len(staged.news()) == len(set(staged.news()))
 
 
+def test_workers_that_are_stopped_one_after_the_other_cost_no_page_its_visits(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A rolling restart, in which each page loses as many workers as would quarantine it."""
+    caplog.set_level(logging.WARNING, "hubwatch.engine")
+    with ExitStack() as stack:
+        cluster = stack.enter_context(DaskCluster(tmp_path))
+        for _ in range(3):
+            cluster.start_worker(nanny=True)
+        cluster.wait_for(3)
+        settings = engine_settings("dask", cluster.address)
+        hosts = ("127.0.0.1", "127.0.0.2")
+        sites = [stack.enter_context(EngineSite(news_site(4), host)) for host in hosts]
+        visits = stack.enter_context(visits_of(settings))
+        assert visits is not None
+        story = stack.enter_context(EngineStory(tmp_path, settings, visits, *sites))
+        story.run(6 * HOUR)
+        stopper = Stopper(
+            cluster, 4, lambda number: wait_until(lambda: caplog.text.count(" is gone") >= number)
+        )
+        for site in sites:
+            site.pages |= news_site(6)
+            site.before |= dict.fromkeys(["/", *LATE], stopper)
+        story.run(2 * DAY)
+        assert stopper.stops == 4
+        assert caplog.text.count("is due again: its worker was stopped") >= 4
+        assert sorted(story.new()) == sorted((host, path) for host in hosts for path in LATE)
+        assert story.store.quarantine.entries(limit=10) == []
+        counts = story.store.read.visit_counts(0.0)
+        assert "internal_error" not in {status for found in counts.values() for status in found}
+
+
 def test_a_worker_of_another_version_gets_no_visits_while_others_do(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -159,6 +193,35 @@ def test_a_worker_that_stood_still_begins_no_visit_that_was_given_up(tmp_path: P
             assert len(site.asked) == asked
             visits.start(task).result(WAIT_SECONDS)
             assert len(site.asked) > asked
+
+
+def test_a_visit_sends_nothing_after_its_end() -> None:
+    """By then its host may be asked again, because the daemon took the worker for dead."""
+    settings = engine_settings("processes")
+    with EngineSite(news_site(3)) as site:
+        task = VisitTask(Purpose.HUB, f"{site.url}/", 1, 1)
+        terms, now = terms_of(settings, readers=0), SystemClock().monotonic()
+        late = visit_on_worker(task, terms, None, now)
+        assert (late.response.status, site.asked) == (FetchStatus.TIMED_OUT, [])
+        assert visit_on_worker(task, terms, None, now + 20).page is not None
+
+
+def test_a_visit_that_may_go_on_somewhere_is_made_again_when_it_must_have_ended(
+    tmp_path: Path,
+) -> None:
+    """It begins within the time of a fetch, and what belongs to the page takes as long again."""
+    patience = FetchSettings(allowed_networks=("127.0.0.0/8",), total_timeout_seconds=7)
+    with DaskCluster(tmp_path) as cluster, EngineSite(news_site(3)) as site:
+        cluster.start_worker()
+        cluster.wait_for(1)
+        settings = msgspec.structs.replace(engine_settings("dask", cluster.address), fetch=patience)
+        with visits_of(settings) as visits:
+            assert visits is not None
+            site.before["/"] = Killer(1)
+            visit = visits.start(VisitTask(Purpose.HUB, f"{site.url}/", 1, 1))
+            with pytest.raises(LostVisitError) as lost:
+                visit.result(WAIT_SECONDS)
+    assert (lost.value.blamed, lost.value.rest_seconds) == (True, 14)
 
 
 def test_a_scheduler_that_is_killed_and_started_again_costs_no_site_a_failure(

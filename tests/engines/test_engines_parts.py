@@ -13,7 +13,7 @@ from incremental.crawl.engine import Engine
 from incremental.engines.drawn import DrawnHere
 from incremental.engines.fenced import FencedVisits
 from incremental.engines.meaning import EmbeddedVisits
-from incremental.engines.roster import Roster, refusal
+from incremental.engines.roster import Roster, refusal, was_stopped
 from incremental.engines.visits import EngineReport, LostVisitError
 from incremental.fetch.status import FetchStatus, Response
 from incremental.hub_way import Way, WayKind
@@ -160,3 +160,37 @@ def test_another_version_or_protocol_is_refused_by_name(theirs: tuple[str, int])
     why = refusal(theirs, ("0.1.0", 1))
     assert f"Hubwatch {theirs[0] or '?'} (protocol {theirs[1]})" in why
     assert "give it the same version" in why
+
+
+COME = {"action": "add-worker"}
+CLOSING = [
+    {"action": "closing-worker", "reason": "signal-15"},
+    {"action": "worker-status-change", "prev-status": "running", "status": "closing"},
+]
+FAILING = [{"action": "closing-worker", "reason": "worker-execute-fail-hard"}, *CLOSING[1:]]
+RETIRING = {"action": "worker-status-change", "status": "closing_gracefully"}
+KEPT = {"action": "worker-status-change", "status": "running"}
+LEFT = {"action": "remove-worker", "expected": False}
+RETIRED = {"action": "remove-worker", "expected": True}
+
+
+@pytest.mark.parametrize(
+    ("events", "stopped"),
+    [
+        ([], False),
+        ([COME, LEFT], False),
+        ([COME, *CLOSING, LEFT], True),
+        ([COME, *FAILING, LEFT], False),
+        ([COME, RETIRING, LEFT], True),
+        ([COME, RETIRING, RETIRED], True),
+        ([COME, RETIRING, KEPT, LEFT], False),
+        ([COME, *CLOSING, LEFT, COME], True),
+        ([COME, *CLOSING, LEFT, COME, LEFT], False),
+        ([COME, LEFT, *CLOSING, COME, LEFT], False),
+    ],
+)
+def test_a_worker_was_stopped_on_purpose_if_it_said_so(
+    events: list[dict[str, object]], stopped: bool
+) -> None:
+    """By Dask's events of its address; the last one that left counts."""
+    assert was_stopped(events) == stopped

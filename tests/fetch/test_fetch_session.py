@@ -329,6 +329,34 @@ def test_a_transport_of_ones_own_needs_no_network() -> None:
     replay.close()
 
 
+class Passing(Recorded):
+    """Answers from memory; each answer takes so many *seconds* of a clock."""
+
+    def __init__(self, clock: SimulatedClock, seconds: float) -> None:
+        super().__init__()
+        self._clock, self._seconds = clock, seconds
+        self.asked = 0
+
+    def send(
+        self, request: requests.PreparedRequest, *_: object, **__: object
+    ) -> requests.Response:
+        self.asked += 1
+        self._clock.advance_to(self._clock.monotonic() + self._seconds)
+        return super().send(request)
+
+
+def test_all_fetches_of_a_visit_end_by_one_moment() -> None:
+    clock = SimulatedClock(0.0)
+    slow = Passing(clock, 40.0)
+    asking = Fetcher(FetchSettings(total_timeout_seconds=60.0), clock=clock, adapter=slow)
+    page = Request("https://news.example/")
+    with asking.until(100.0):
+        statuses = [asking.fetch(page).status for _ in range(5)]
+    assert statuses == [*[FetchStatus.FETCHED] * 2, *[FetchStatus.TIMED_OUT] * 3]
+    assert slow.asked == 3, "nothing is sent after the end, though a connection is open"
+    assert asking.fetch(page).status is FetchStatus.FETCHED, "the end was that of the visit"
+
+
 def test_a_fetcher_can_be_sent_to_another_process() -> None:
     with LocalServer({"/": answer(PAGE)}) as server:
         there = pickle.loads(pickle.dumps(fetcher(sites={server.url(): SECRETS})))

@@ -15,6 +15,7 @@ from incremental.topics.editing import begin, give_feedback
 from incremental.training.corrections import correct
 from incremental.web.explanation import explanation
 from incremental.web.language import Words, read_catalogue
+from store.values import TopicScore
 
 URLS = {
     "announced": HOME + "new-0.html",
@@ -69,6 +70,19 @@ def test_the_story_of_an_announced_page_is_told(full: Served) -> None:
     assert lines["Label"].startswith("you: article (20")
     assert lines["Topic Bridges"].startswith("Relevant, score 1.00 (your mark, 20")
     assert "Your label decided." in lines["Is it a hub?"]
+
+
+def test_terms_of_a_topic_are_words_of_the_page(full: Served) -> None:
+    """They are stored as stems; one that the page's text does not have stays as it is."""
+    url = HOME + "new-1.html"
+    (page,) = full.store.read.find_page(url, "")
+    (topic,) = full.store.topics.topics()
+    terms = (("stori", 0.5), ("mainten", 0.2), ("桥梁", 0.1))
+    score = TopicScore(page["canonical_key"], topic.id, 0.9, "relevant", True, "fused", "1", terms)
+    full.store.topics.put_scores(1, [score], now=full.clock.now())
+    assert said(full, url, "en")["Topic Bridges"].endswith("Terms: story, mainten, 桥梁.")
+    html = full.client().get(f"/pages/{page['id']}").text
+    assert "story +0.50, mainten +0.20, 桥梁 +0.10" in html
 
 
 def test_a_hub_has_its_next_visit_and_a_stranger_none(full: Served) -> None:

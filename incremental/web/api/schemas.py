@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, get_type_hints
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, create_model
 
+from incremental.embedding.choice import Translating
 from incremental.scope import Reach
 from store.announced import moment_of
 
@@ -211,6 +212,9 @@ class Embeddings(ResponseSchema):
     waiting: int
     missing: str
     """What to do to have a model; empty = there is one, or none is wanted."""
+    translations: Translating
+    """Whether pages that say the same in another language are looked for: only with models that were measured
+    for it."""
 
 
 class Status(ResponseSchema):

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 
 from incremental.errors import NotFoundError
+from incremental.explain.topic import word_of
 from incremental.plain_text import clean
 from incremental.web.api.schemas import RowId
 from incremental.web.changes import Difference, difference, versions_of_change
 from incremental.web.context import web_of
+from incremental.web.reading import terms_of
 from incremental.web.routes.forms import tone
 from incremental.web.routes.news import item_values
 from incremental.web.views import page, words_of
@@ -52,6 +55,8 @@ def page_page(
             "problem": words_of(request).known_sentence(refused),
             **item_values(store, rows, None),
         }
+        if any(mark.fetched for mark in detail.topics):
+            values["terms_of"] = partial(terms_of, word=word_of(store, page_id))
     return page(request, "page.html", values)
 
 
