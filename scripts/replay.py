@@ -5,9 +5,11 @@
     scripts/replay.py FILE.sqlite --truth FILE.tsv --requests-per-day 12 --log out.tsv --json
     scripts/replay.py FILE.sqlite --topic-example URL --topic-example URL   with a topic at work
     scripts/replay.py FILE.sqlite --topic-example URL --method adaptive --days 3   its first three days
+    scripts/replay.py FILE.sqlite --engine dask --store postgres   on an engine, in another store
 
 Everything is real - fetcher, parser, store, policy - but the network below requests, which answers
-from the file at the simulated time, and the clock, which jumps to whatever is due next. The only
+from the file at the simulated time, and the clock, which jumps to whatever is due next. With ``--engine``
+the network is real as well: a server on loopback answers from the file. The only
 seed is the site's address. The baseline ends at t0, a fifth into the recording; only what happens
 after t0 is scored.
 """
@@ -31,20 +33,21 @@ from typing import Any, TextIO
 from urllib.parse import unquote, urlsplit
 
 import msgspec
-from replay_site import ReplayAdapter, ReplaySite
+from replay_place import ENGINES, STORES, Setup, place_of, store_of
+from replay_site import ReplaySite
 from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
+from serve_replay import NOT_MODIFIED
 
-from incremental.assembly import make_crawler, make_fetcher
+from incremental.assembly import make_crawler
 from incremental.clock import SimulatedClock
 from incremental.fetch.status import FetchStatus, Request, Response
 from incremental.results.lookup import find_topic
 from incremental.seeds import add_seed
 from incremental.settings import PolicyName, Settings
-from incremental.threads import InlineExecutor
 from incremental.topics.editing import METHODS, begin
-from store import Store, open_store
+from store import Store
 from store.answers import NewQuery
 from store.backfills import BackfillQuery
 from store.enums import HubStatus
@@ -85,11 +88,15 @@ class Tally:
             self._request(url, FetchStatus.REDIRECTED)
         self._request(response.url, response.status)
 
-    def _request(self, url: str, status: FetchStatus) -> None:
+    def asked(self, url: str, code: int) -> None:
+        """Count a request to the server of the recording."""
+        self._request(url, FetchStatus.NOT_MODIFIED if code == NOT_MODIFIED else str(code))
+
+    def _request(self, url: str, status: str) -> None:
         self.fetches += 1
         self.scored_fetches += self.clock.now() >= self.scored_from
         self.not_modified += status is FetchStatus.NOT_MODIFIED
-        self.write("fetch", url, status.value)
+        self.write("fetch", url, str(status))
 
     def announce(self, url: str, hub: str) -> None:
         """Note a page that was announced as new."""
@@ -115,6 +122,7 @@ class Wanted:
 
 
 NO_TOPIC = Wanted()
+HERE = Setup()
 
 
 def simulate(  # noqa: PLR0913 - what a replay may be given
@@ -125,47 +133,55 @@ def simulate(  # noqa: PLR0913 - what a replay may be given
     quiet: bool,
     wanted: Wanted = NO_TOPIC,
     until: float = math.inf,
+    setup: Setup = HERE,
 ) -> Tally:
     """Crawl the recording to its end, or to *until* (unix seconds) if that is earlier."""
     clock = SimulatedClock(site.first_ts)
     end = min(until, site.last_ts)
     t0 = site.first_ts + BASELINE_SHARE * (site.last_ts - site.first_ts)
     tally = Tally(clock, t0, log)
-    fetcher = make_fetcher(settings, clock, adapter=ReplayAdapter(site, clock))
+    with (
+        tempfile.TemporaryDirectory(prefix="hubwatch-replay-") as folder,
+        _progress(quiet) as bar,
+        store_of(setup.store, Path(folder)) as store,
+        place_of(site, settings, clock, setup, tally.asked) as place,
+    ):
 
-    def fetch(request: Request) -> Response:
-        response = fetcher.fetch(request)
-        tally.fetched(response)
-        return response
+        def fetch(request: Request) -> Response:
+            response = place.fetch(request)
+            if setup.engine is None:
+                tally.fetched(response)
+            return response
 
-    with tempfile.TemporaryDirectory(prefix="hubwatch-replay-") as folder, _progress(quiet) as bar:
-        where = Path(folder)
-        with open_store(str(where / "replay.sqlite"), cache_folder=where / "pages") as store:
-            add_seed(store, site.base_url, now=site.first_ts)
-            if wanted:
-                begin(
-                    store,
-                    TOPIC,
-                    examples=wanted.examples,
-                    keywords=wanted.keywords,
-                    method=wanted.method,
-                    now=site.first_ts,
-                )
-            crawler = make_crawler(
+        def announce(record: VisitRecord, pages: Any) -> None:  # noqa: ANN401 - passed on
+            _announce(store, tally, record, pages, lambda url: place.recorded(url, site))
+
+        add_seed(store, place.url, now=site.first_ts, fetch=place.settings.fetch)
+        if wanted:
+            begin(
                 store,
-                settings,
-                fetch=fetch,
-                executor=InlineExecutor(),
-                announced=lambda record, pages: _announce(store, tally, record, pages),
+                TOPIC,
+                examples=wanted.examples,
+                keywords=wanted.keywords,
+                method=wanted.method,
+                now=site.first_ts,
             )
-            crawler.load(clock.now())
-            while clock.now() < end:
-                wake_at = crawler.step(clock.now())
-                clock.advance_to(min(wake_at, end))
-                bar((clock.now() - site.first_ts) / (end - site.first_ts))
-            if wanted:
-                tally.topic = _judged(store)
-            tally.footprint = _footprint(store)
+        crawler = make_crawler(
+            store,
+            place.settings,
+            fetch=fetch,
+            executor=place.executor,
+            elsewhere=place.visits,
+            announced=announce,
+        )
+        crawler.load(clock.now())
+        while clock.now() < end:
+            wake_at = place.step(crawler, clock)
+            clock.advance_to(min(wake_at, end))
+            bar((clock.now() - site.first_ts) / (end - site.first_ts))
+        if wanted:
+            tally.topic = _judged(store)
+        tally.footprint = _footprint(store)
     return tally
 
 
@@ -195,14 +211,20 @@ def _judged(store: Store) -> dict[str, Any]:
     }
 
 
-def _announce(store: Store, tally: Tally, record: VisitRecord, pages: Any) -> None:  # noqa: ANN401
+def _announce(
+    store: Store,
+    tally: Tally,
+    record: VisitRecord,
+    pages: Any,  # noqa: ANN401 - a collection of ids
+    recorded: Callable[[str], str],
+) -> None:
     hubs = store.read.urls([record.first_hub_id or record.page_id]) if pages else []
     for url in store.read.urls(pages):
-        tally.announce(url, hubs[0] if hubs else "")
+        tally.announce(recorded(url), recorded(hubs[0]) if hubs else "")
     if record.backfill_page or any(link.backfill for link in record.links or ()):
         asked = BackfillQuery(after=tally.backfill_cursor, order="oldest")
         for row in store.backfills.all_pages(asked):
-            tally.backfill(row.url, row.hub_url or "")
+            tally.backfill(recorded(row.url), recorded(row.hub_url or ""))
             tally.backfill_cursor = row.cursor
 
 
@@ -299,6 +321,11 @@ def main() -> int:
     parser.add_argument("--topic-keyword", action="append", default=[], metavar="WORD")
     parser.add_argument("--method", choices=METHODS, default=METHODS[0], help="of the topic")
     parser.add_argument("--days", type=float, default=math.inf, metavar="N", help="stop after N")
+    parser.add_argument("--engine", choices=ENGINES, help="default: here, without a network")
+    parser.add_argument("--store", choices=STORES, default=STORES[0])
+    parser.add_argument(
+        "--port", type=int, default=0, help="of the server for --engine (default: a free one)"
+    )
     parser.add_argument("--log", type=Path, metavar="FILE", help="TSV: time event url detail")
     parser.add_argument("--json", action="store_true", help="one JSON object as the last line")
     arguments = parser.parse_args()
@@ -318,7 +345,15 @@ def main() -> int:
     with _log(arguments.log) as log:
         wanted = Wanted(arguments.topic_example, arguments.topic_keyword, arguments.method)
         until = site.first_ts + arguments.days * DAY
-        tally = simulate(site, settings, log, quiet=arguments.json, wanted=wanted, until=until)
+        tally = simulate(
+            site,
+            settings,
+            log,
+            quiet=arguments.json,
+            wanted=wanted,
+            until=until,
+            setup=Setup(arguments.engine, arguments.store, arguments.port),
+        )
     result = score(tally, site, truth)
     result["wall_seconds"] = round(time.perf_counter() - started, 2)
     show(result)

@@ -41,8 +41,17 @@ class RecordedTime:
 
 
 @contextmanager
-def serve(site: ReplaySite, moment: Callable[[], float], port: int = 0) -> Iterator[str]:
-    """Serve *site* as it was at *moment* on a port of loopback, 0 = a free one; give its address."""
+def serve(
+    site: ReplaySite,
+    moment: Callable[[], float],
+    port: int = 0,
+    *,
+    asked: Callable[[str, int], None] = lambda *_: None,
+) -> Iterator[str]:
+    """Serve *site* as it was at *moment* on a port of loopback, 0 = a free one; give its address.
+
+    *asked* is told the recorded address and the status code of each request.
+    """
     recorded = site.base_url.split("/")[2]
 
     class Handler(BaseHTTPRequestHandler):
@@ -62,6 +71,7 @@ def serve(site: ReplaySite, moment: Callable[[], float], port: int = 0) -> Itera
             with lock:
                 answer = site.answer(url, moment(), self.headers.get("If-None-Match"))
             answer = _unmodified(answer, self.headers.get("If-Modified-Since"))
+            asked(url, answer.code)
             body = _at_home(answer.body, recorded, here)
             self.send_response(answer.code)
             for name, value in answer.headers.items():
