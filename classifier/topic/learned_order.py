@@ -112,7 +112,7 @@ class LearnedOrder:
         self, page: PageText, led_here: Sequence[LinkContext], model: TopicModel | None
     ) -> None:
         """Learn from a page's vector, and from those before it if that is due."""
-        # On the Chinese graph vectors made the harvest worse (docs/how-relevance-is-judged.md, "Harvest").
+        # On the Chinese graph no measured model helped (docs/how-relevance-is-judged.md, "Harvest").
         meaning = None if has_dense(page.title + page.body[:_LEAD]) else page.meaning
         if meaning is not None:
             self._use(meaning.space)
