@@ -26,8 +26,12 @@ _MAX_PAGES: Final = 200
 _MOST: Final = 0.5
 # Longer pieces are paragraphs: a notice that stands on every page is shorter.
 _MAX_CHARS: Final = 300
-# What parts the segments of a title.
-_PARTING: Final = re.compile(r"\s+(?://|[-\u2013\u2014|\u00b7\u2022:\u00bb<>])\s+|[|\uff5c_]")
+# What parts the segments of a title; an underscore within a Latin name does not.
+_PARTING: Final = re.compile(
+    r"\s+(?://|[-\u2013\u2014|\u00b7\u2022:\u00bb<>])\s+|[|\uff5c]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])"
+)
+# A word, or a character of a script that puts a word into about two.
+_WORD: Final = re.compile(r"([\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af])|[^\W_]+")
 
 
 class SiteTemplates:
@@ -74,7 +78,7 @@ class SiteTemplates:
 
         plain = replace(
             page,
-            title=" ".join(own(_segments(page.title))),
+            title=" ".join(own(segments(page.title))),
             headings=tuple(own(page.headings)),
             meta=" ".join(own([page.meta])),
             body="\n".join(own(page.body.splitlines())),
@@ -108,14 +112,32 @@ def _host(page: PageText) -> str:
 
 
 def _pieces(page: PageText) -> Iterable[int]:
-    texts = (*_segments(page.title), *page.headings, page.meta, *page.anchors)
+    texts = (*segments(page.title), *page.headings, page.meta, *page.anchors)
     for text in (*texts, *page.body.splitlines()):
         if text.strip() and len(text) <= _MAX_CHARS:
             yield _mark(text)
 
 
-def _segments(title: str) -> list[str]:
+def segments(title: str) -> list[str]:
+    """Return the parts of a title between separators, such as its suffix."""
     return [part for part in _PARTING.split(title) if part.strip()]
+
+
+def headline_of(title: str) -> str:
+    """Return the part of a title that is its headline: the one of most words.
+
+    For a page of whose site nothing is known. A site's name stands last more often than first, so the last
+    part needs twice as many words.
+    """
+    parts = segments(title)
+    counts = [_words(part) for part in parts]
+    if len(parts) > 1:
+        counts[-1] /= 2
+    return parts[counts.index(max(counts))].strip() if parts else ""
+
+
+def _words(text: str) -> float:
+    return sum(0.5 if found[1] else 1.0 for found in _WORD.finditer(text))
 
 
 def _mark(text: str) -> int:

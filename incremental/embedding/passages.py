@@ -2,6 +2,9 @@
 
 A short text says what a page is about, a longer one what it speaks of. The page's vector is the sum of
 both: on encyclopedia articles average precision was higher by .03 than with either alone.
+
+A slow model reads headline and short lead, and a headline that is a small part of them alone once more. What
+looks like a site's name in the title is left out: it stands on every page.
 """
 
 from __future__ import annotations
@@ -9,6 +12,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from classifier.topic.template import headline_of
 from classifier.topic.values import PageText
 
 # Characters of the text after the title.
@@ -21,6 +25,10 @@ _DENSE_LONG: Final = 500
 # encyclopedia articles was the same within .015, and a page took 1.7 times as long.
 SLOW_LEAD: Final = 300
 SLOW_DENSE_LEAD: Final = 160
+# Of a headline's own vector against that of headline and lead, for a slow model. It fades to 0 where the
+# headline is so large a part of both that their vector knows it: then precision on a small site fell.
+HEADLINE_WEIGHT: Final = 0.5
+_LARGE_PART: Final = 0.08
 _TITLE: Final = 300
 # Read of a page at most, however long it is.
 _READ: Final = 20_000
@@ -34,16 +42,26 @@ _SENTENCE: Final = re.compile(r"(?<=[.!?。！？])\s*|\n+")
 def passages_of(page: PageText, *, slow: bool = False) -> tuple[str, ...]:
     """Return the texts whose vectors make the page's, none longer than 1,501 characters; () = no word.
 
-    *slow* = for a slow model: title and a short lead, once.
+    *slow* = for a slow model: headline and a short lead, then the headline alone if it has a weight.
     """
     title = plain(page.title[:_TITLE])
     body = body_of(page)
     dense = _is_dense(title + body)
-    cuts: tuple[int, ...] = (_DENSE_LEAD, _DENSE_LONG) if dense else (LEAD, LONG)
     if slow:
-        cuts = (SLOW_DENSE_LEAD if dense else SLOW_LEAD,)
-    texts = (f"{title}\n{body[:cut]}".strip() for cut in cuts)
+        title = headline_of(title)
+        lead = body[: SLOW_DENSE_LEAD if dense else SLOW_LEAD]
+        first = f"{title}\n{lead}".strip()
+        texts = [first, title] if headline_weight(first, title) else [first]
+    else:
+        cuts = (_DENSE_LEAD, _DENSE_LONG) if dense else (LEAD, LONG)
+        texts = [f"{title}\n{body[:cut]}".strip() for cut in cuts]
     return tuple(dict.fromkeys(text for text in texts if any(map(str.isalnum, text))))
+
+
+def headline_weight(passage: str, headline: str) -> float:
+    """Return how much a headline's own vector counts beside that of a passage that begins with it."""
+    part = len(headline) / max(len(passage), 1)
+    return HEADLINE_WEIGHT * max(0.0, 1.0 - part / _LARGE_PART)
 
 
 def body_of(page: PageText) -> str:

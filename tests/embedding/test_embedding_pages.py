@@ -7,12 +7,20 @@ from collections.abc import Sequence
 from contextlib import closing
 
 import numpy as np
+import pytest
 
 from classifier.embedding.embedder import Embedder, EmbeddingError, Vectors
+from classifier.embedding.packing import unpacked
 from classifier.topic.values import PageText
 from incremental.embedding.page_embedder import FIRST_PAUSE_SECONDS, PageEmbedder
 from incremental.embedding.pages import meanings_of, space_of
-from incremental.embedding.passages import SLOW_DENSE_LEAD, SLOW_LEAD
+from incremental.embedding.passages import (
+    HEADLINE_WEIGHT,
+    SLOW_DENSE_LEAD,
+    SLOW_LEAD,
+    headline_weight,
+    passages_of,
+)
 
 
 class Lengths(Embedder):
@@ -108,6 +116,39 @@ def test_what_a_slow_model_reads_of_a_page_is_a_part_of_its_space() -> None:
     assert quick is not None
     assert slow is not None
     assert (quick.space, space_of(Lengths())) == ("lengths 1", "lengths 1")
-    assert slow.space == space_of(Slow()) == f"lengths 1, lead {SLOW_LEAD}/{SLOW_DENSE_LEAD}"
+    said = f"lead {SLOW_LEAD}/{SLOW_DENSE_LEAD}, headline {HEADLINE_WEIGHT}"
+    assert slow.space == space_of(Slow()) == f"lengths 1, {said}"
     with closing(PageEmbedder(Slow(), lambda: 0.0)) as pages:
         assert pages.space == slow.space
+
+
+def test_a_slow_model_reads_a_short_headline_once_more_alone() -> None:
+    """Among three hundred characters the two words that name the subject are lost."""
+    short = PageText("https://a.example/", title="Otters // Some Site", body="water " * 100)
+    whole, headline = passages_of(short, slow=True)
+    assert whole.startswith("Otters\nwater")
+    assert headline == "Otters"
+    assert 0 < headline_weight(whole, headline) < HEADLINE_WEIGHT
+
+
+def test_a_headline_that_its_passage_knows_is_not_read_again() -> None:
+    long = PageText(
+        "https://a.example/", title="Otters return to the old river", body="water " * 100
+    )
+    alone = PageText("https://a.example/", title="Otters return to the old river | Some Site")
+    assert len(passages_of(long, slow=True)) == 1
+    assert passages_of(alone, slow=True) == ("Otters return to the old river",)
+
+
+def test_a_headline_of_its_own_moves_a_page_s_vector_by_its_weight() -> None:
+    class Apart(Lengths):
+        quick = False
+
+        def embed(self, texts: Sequence[str]) -> Vectors:
+            return np.array([(0, 1) if text == "Otters" else (1, 0) for text in texts], np.float32)
+
+    page = PageText("https://a.example/", title="Otters", body="water " * 100)
+    (meaning,) = meanings_of([page], Apart())
+    assert meaning is not None
+    ((along, across),) = unpacked([meaning.packed])
+    assert across / along == pytest.approx(headline_weight(*passages_of(page, slow=True)), abs=0.01)

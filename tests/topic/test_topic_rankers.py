@@ -23,7 +23,7 @@ from classifier.topic.rankers import (
     Ranker,
 )
 from classifier.topic.text import weighted_terms
-from classifier.topic.thresholds import Threshold, choose_threshold, corrected
+from classifier.topic.thresholds import BY_MEANING, BY_WORDS, Threshold, choose_threshold, corrected
 from classifier.topic.values import Verdict
 
 RANKERS: dict[str, Callable[[Background], Ranker]] = {
@@ -123,6 +123,12 @@ def test_below_the_threshold_is_grey_then_irrelevant() -> None:
     assert threshold.verdict(threshold.value - 0.1) is Verdict.GREY
     assert threshold.verdict(threshold.value - 2) is Verdict.IRRELEVANT
     assert threshold.verdict(-float("inf")) is Verdict.IRRELEVANT
+
+
+def test_by_meaning_a_topic_of_more_examples_is_thought_to_score_higher_up_to_five() -> None:
+    means = [BY_MEANING.mean_with(count) for count in (0, 1, 2, 5, 12)]
+    assert means == pytest.approx([1.8, 1.8, 1.95, 2.4, 2.4])
+    assert BY_WORDS.mean_with(5) == BY_WORDS.mean
 
 
 def test_corrections_part_the_pages() -> None:

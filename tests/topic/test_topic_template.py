@@ -8,7 +8,7 @@ import pytest
 
 from classifier.topic.background import Background
 from classifier.topic.errors import TopicModelError
-from classifier.topic.template import MAX_HOSTS, MAX_PIECES, SiteTemplates
+from classifier.topic.template import MAX_HOSTS, MAX_PIECES, SiteTemplates, headline_of
 from classifier.topic.values import PageText
 
 MENU = ("Home", "About", "Contact")
@@ -91,3 +91,26 @@ def test_memory_is_bounded() -> None:
 def test_a_page_without_a_host_has_no_template(url: str) -> None:
     one = replace(page(1), url=url)
     assert seen(one, one, one).without(one) == one
+
+
+@pytest.mark.parametrize(
+    ("title", "headline"),
+    [
+        ("CVPR 2015 // Neurohazard", "CVPR 2015"),
+        ("TestArticle // Neurohazard", "TestArticle"),
+        (
+            "Otters are back in the river | Nature | News | The Paper",
+            "Otters are back in the river",
+        ),
+        ("The Paper - Otters are back in the river", "Otters are back in the river"),
+        ("新闻中心_水獭重返河流_某某网", "水獭重返河流"),
+        ("归档 | Alex_McAvoy", "归档"),
+        ("How snake_case names are read", "How snake_case names are read"),
+        ("OpenCV-Python教程导读-3 图像基础操作", "OpenCV-Python教程导读-3 图像基础操作"),
+        ("图文:斯杯-中国男篮22分胜伊朗", "图文:斯杯-中国男篮22分胜伊朗"),
+        (" | ", ""),
+        ("", ""),
+    ],
+)
+def test_of_a_title_the_part_of_most_words_is_the_headline(title: str, headline: str) -> None:
+    assert headline_of(title) == headline
