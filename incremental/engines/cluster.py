@@ -46,6 +46,8 @@ LOOK_SECONDS = 0.5
 _CONNECT_SECONDS = 5.0
 # For the scheduler to notice that a worker went which has stopped answering us.
 _UNANSWERED_LOOKS = 10
+# What sending a visit and its outcome may take, besides the visit itself.
+_ON_THE_WAY_SECONDS = 10.0
 _NO_WORKER = "the cluster has no worker that can be used"
 
 
@@ -57,6 +59,8 @@ class _UnderWay:
     call: Future[Outcome] | None = None
     unanswered: int | None = None
     """Looks since its worker stopped answering; None = it has not."""
+    looks: int = 0
+    """Since it was asked for."""
 
 
 class ClusterVisits:
@@ -258,10 +262,18 @@ class ClusterVisits:
         }
 
     def _unanswered(self) -> dict[Future[Outcome], _UnderWay]:
-        """Return visits whose worker is there, and has not answered for a while."""
+        """Return visits whose worker is there, and has not answered for a while.
+
+        An answer may be lost on the way: a visit without one is given up when it must have ended.
+        """
         found = {}
+        terms = self._terms
+        longest = terms.fetch.visit_timeout_seconds + terms.limits.seconds + _ON_THE_WAY_SECONDS
         with self._lock:
             for answer, visit in self._under_way.items():
+                visit.looks += 1
+                if visit.looks * LOOK_SECONDS > longest:
+                    found[answer] = visit
                 if visit.unanswered is not None:
                     visit.unanswered += 1
                     if visit.unanswered > _UNANSWERED_LOOKS:

@@ -195,6 +195,25 @@ def test_a_worker_that_stood_still_begins_no_visit_that_was_given_up(tmp_path: P
             assert len(site.asked) > asked
 
 
+def test_a_visit_that_is_never_answered_is_given_up(tmp_path: Path) -> None:
+    """Its site would not be visited again, and its daemon could not begin anew after an outage."""
+    short = FetchSettings(allowed_networks=("127.0.0.0/8",), total_timeout_seconds=1)
+    with DaskCluster(tmp_path) as cluster, EngineSite(news_site(3)) as site:
+        cluster.start_worker()
+        cluster.wait_for(1)
+        base = engine_settings("dask", cluster.address)
+        daemon = msgspec.structs.replace(base.daemon, parse_seconds=1.0)
+        settings = msgspec.structs.replace(base, fetch=short, daemon=daemon)
+        with visits_of(settings) as visits:
+            assert visits is not None
+            # The scheduler believes for minutes that a worker that stands still is there.
+            cluster.send_worker(0, signal.SIGSTOP)
+            lost = visits.start(VisitTask(Purpose.HUB, f"{site.url}/", 1, 1))
+            with pytest.raises(LostVisitError):
+                lost.result(WAIT_SECONDS)
+            cluster.send_worker(0, signal.SIGCONT)
+
+
 def test_a_visit_sends_nothing_after_its_end() -> None:
     """By then its host may be asked again, because the daemon took the worker for dead."""
     settings = engine_settings("processes")
