@@ -111,6 +111,15 @@ class Daemons(Repository):
         """Return the daemons whose lease is running."""
         return [one for one in self.all() if one.lives]
 
+    def database_key(self) -> str:
+        """Return what tells this database from all others, also when one is made again by its name."""
+        statement = (
+            "SELECT system_identifier, oid FROM pg_control_system(), pg_database "
+            "WHERE datname = current_database()"
+        )
+        server, database = self._run(statement)[0]
+        return f"{server} {database}"
+
     # Coming and going.
 
     def join(

@@ -59,11 +59,11 @@ def run(  # noqa: PLR0913 - options of the command line
         int, typer.Option(min=0, metavar="N", help="Add at most N new sites found by topics.")
     ] = 0,
     shard: Annotated[
-        str,
+        str | None,
         typer.Option(
             metavar="K/N", help="On PostgreSQL: be the K-th of N daemons; else it is automatic."
         ),
-    ] = "",
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Run the daemon: visit hubs when worthwhile and print new pages as they are found.
@@ -72,9 +72,11 @@ def run(  # noqa: PLR0913 - options of the command line
     """
     settings, folder = settings_of(context)
     begin_log(settings)
-    chosen = read_shard(shard) if shard else None
+    chosen = read_shard(shard) if shard is not None else None
     if chosen is not None and not settings.store.database:
-        raise InputError("--shard", shard, "a SQLite store has one daemon; set [store] database")
+        raise InputError(
+            "--shard", str(shard), "a SQLite store has one daemon; set [store] database"
+        )
     clock = SystemClock()
     health = Health(clock)
     manager = ServiceManager()
@@ -99,12 +101,13 @@ def run(  # noqa: PLR0913 - options of the command line
         member = None
         if is_shared:
             place = partial(membership, settings, folder, store, clock, busy_seconds=busy_seconds)
-            entered = place(shard=chosen, lives=health.lives)
-            member = wait(lambda: stack.enter_context(entered))
+            place = partial(place, shard=chosen, lives=health.lives)
+            member = wait(lambda: stack.enter_context(place()))
         begin(lambda: _add_sites(store, settings, urls or []))
         serves = settings.web.enabled and not once
         idle = begin(lambda: not store.read.seeds() and not store.topics.topics())
-        if not serves and idle:
+        # On a shared store others add sites: by a page, or by a command on another machine.
+        if idle and not serves and not (is_shared and not once):
             raise InputError("sites", "", "no site yet; add one: hubwatch add URL")
         reporter = Reporter(store, as_json=as_json)
         run = Run(store, settings, folder, clock, health, reporter, begin, once=once, member=member)

@@ -13,6 +13,7 @@ A visit is bound to one worker, so that the daemon decides when its page is aske
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import threading
 from collections.abc import Mapping
@@ -31,6 +32,7 @@ from incremental.fetch.options import SiteAccess
 
 try:
     import distributed
+    import distributed.comm.core as comms
 except ImportError as error:
     way_out = "needs Dask: pip install 'hubwatch[dask]'"
     raise SettingsError("engine.kind", "dask", way_out) from error
@@ -322,18 +324,36 @@ def connect(address: str) -> Any:  # noqa: ANN401 - Dask's own
     """Return a client of the scheduler at *address*.
 
     Raises:
-        SettingsError: none answers within a few seconds.
+        SettingsError: none answers within a few seconds, or the address cannot be used.
     """
-    try:
-        return distributed.Client(  # type: ignore[no-untyped-call]
-            address,
-            timeout=_CONNECT_SECONDS,
-            set_as_default=False,
-            direct_to_workers=True,
-            name="hubwatch",
+    # First without a client: it never gives up a service that says nothing, and takes ten seconds to end.
+    found = attempt(lambda: asyncio.run(_greet(address)))
+    if not isinstance(found, Bug):
+        found = attempt(
+            partial(
+                distributed.Client,
+                address,
+                timeout=_CONNECT_SECONDS,
+                set_as_default=False,
+                direct_to_workers=True,
+                name="hubwatch",
+            )
         )
-    except (OSError, ValueError) as error:
+    if isinstance(found, Bug):
         way_out = (
-            "no Dask scheduler answers there; start it (dask scheduler), or correct the address"
+            "no Dask scheduler answers there; start it (dask scheduler), or correct the address "
+            f"({found.error})"
         )
-        raise SettingsError("engine.address", address, way_out) from error
+        raise SettingsError("engine.address", address, way_out)
+    return found
+
+
+async def _greet(address: str) -> Any:  # noqa: ANN401 - nothing, or an error of Dask's
+    """Connect to a process of Dask, and leave it."""
+    terms = distributed.Security().get_connection_args("client")  # type: ignore[no-untyped-call]
+    try:
+        async with asyncio.timeout(2 * _CONNECT_SECONDS):
+            comm = await comms.connect(address, timeout=_CONNECT_SECONDS, **terms)  # type: ignore[no-untyped-call]
+            await comm.close()
+    except MemoryError as error:  # the first bytes are taken for a length
+        raise ValueError("another kind of service answers there") from error

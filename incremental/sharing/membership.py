@@ -146,7 +146,8 @@ class Membership:
         self._is_leader, self._settled_for = False, None
         shard = None if self._shard is None else (self._shard.number, self._shard.of)
         seen: DaemonRow | None = None
-        for dead in () if self._locks is None else self._locks.dead():
+        database = self._register.daemons.database_key()
+        for dead in () if self._locks is None else self._locks.dead(database):
             self._register.daemons.leave(dead)
         while True:
             moment = self._clock.monotonic()
@@ -162,9 +163,9 @@ class Membership:
             pause(1.0)
         self._id, self._renewed, self._lost = found, moment, False
         if self._locks is not None:
-            self._locks.hold(found)
-        database: ServerDatabase = self._fenced.database  # type: ignore[assignment]
-        database.write_for(found)
+            self._locks.hold(found, database)
+        fenced: ServerDatabase = self._fenced.database  # type: ignore[assignment]
+        fenced.write_for(found)
         daemons = self._register.daemons
         # What a dead daemon was asking is owed its pause, though nobody else is left.
         shared = len(daemons.all()) > 1 or daemons.longest_wait(found) > 0

@@ -1,7 +1,8 @@
 """Locks in the store's folder that tell a daemon that was killed from one that lives.
 
 A daemon that starts again in its folder need not wait until its own lease is over: the operating system's
-lock of its file has ended with the process.
+lock of its file has ended with the process. The file holds the key of the daemon's database, because
+ids of two databases are alike.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import IO, Final
 from store.home import make_file, make_folder
 
 _NAME: Final = re.compile(r"daemon-(\d+)\.lock")
+_MOST_BYTES: Final = 200
 
 
 class PlaceLocks:
@@ -25,19 +27,23 @@ class PlaceLocks:
         self._held: IO[bytes] | None = None
         self._path: Path | None = None
 
-    def dead(self) -> list[int]:
-        """Return the ids of daemons of this folder whose processes have ended, and forget them."""
+    def dead(self, database: str) -> list[int]:
+        """Return the ids of daemons of this folder and *database* whose processes have ended.
+
+        All that have ended are forgotten.
+        """
         found = []
         for path in self._home.glob("daemon-*.lock"):
             name = _NAME.fullmatch(path.name)
             with contextlib.suppress(OSError), path.open("rb") as file:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 path.unlink()
-                found += [int(name[1])] if name else []
+                is_ours = file.read(_MOST_BYTES) == database.encode()
+                found += [int(name[1])] if name and is_ours else []
         return found
 
-    def hold(self, daemon: int) -> None:
-        """Hold the lock of the daemon of this id; where files have no locks, others wait longer."""
+    def hold(self, daemon: int, database: str) -> None:
+        """Hold the lock of a daemon of *database*; where files have no locks, others wait longer."""
         self.release()
         half, path = self._home / f"~daemon-{daemon}.lock", self._home / f"daemon-{daemon}.lock"
         with contextlib.suppress(OSError):
@@ -45,6 +51,8 @@ class PlaceLocks:
             make_file(half)
             self._held = half.open("r+b")
             fcntl.flock(self._held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self._held.write(database.encode())
+            self._held.flush()
             # Nobody sees it without its lock.
             half.replace(path)
             self._path = path

@@ -68,7 +68,7 @@ def move_store(
     if is_server(source) and report is not None and now - report.at < STALE_SECONDS:
         raise InputError("FROM", without_password(source), "is in use; stop the daemon first")
     with contextlib.ExitStack() as held:
-        for folder in {old, new}:
+        for folder in {old.resolve(), new.resolve()}:
             make_folder(folder)
             held.enter_context(alone_in(folder))
         made = held.enter_context(_taken_back(new, is_folder=not is_server(target)))

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import socket
+import threading
 from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,8 +18,10 @@ from lab.dask_cluster import DaskCluster
 from web_served import Served
 
 from incremental.clock import SimulatedClock
+from incremental.engines.cluster import connect
 from incremental.engines.visits import EngineReport
 from incremental.engines.words import engine_in_words
+from incremental.errors import SettingsError
 from incremental.health import Health, ProblemKind
 from incremental.web.metrics import MetricsPage
 
@@ -92,6 +97,33 @@ def test_doctor_says_that_no_scheduler_answers(hubwatch: Run, tmp_path: Path) ->
     checks = hubwatch("doctor", "--json").json["checks"]
     (found,) = [one for one in checks if one["check"] == "engine"]
     assert (found["verdict"], "start it" in found["way_out"]) == ("problem", True)
+
+
+@pytest.mark.parametrize("answer", [b"", b"HTTP/1.1 400 Bad Request\r\n\r\n"])
+def test_another_kind_of_service_at_the_address_is_an_error_within_seconds(answer: bytes) -> None:
+    """Dask's client waits without end for one that says nothing."""
+    with speaking(answer) as address, pytest.raises(SettingsError, match="no Dask scheduler"):
+        connect(address)
+
+
+def test_tls_without_certificates_is_an_error_of_the_setting() -> None:
+    with pytest.raises(SettingsError, match="TLS configuration"):
+        connect(f"tls://127.0.0.1:{free_port()}")
+
+
+@contextmanager
+def speaking(answer: bytes) -> Iterator[str]:
+    """A service that says the same to whoever connects, or nothing; yields its address."""
+    with socket.create_server(("127.0.0.1", 0)) as listener, ExitStack() as connections:
+
+        def serve() -> None:
+            with suppress(OSError):  # the listener was closed
+                while True:
+                    connections.enter_context(listener.accept()[0]).sendall(answer)
+
+        threading.Thread(target=serve, daemon=True).start()
+        yield f"tcp://127.0.0.1:{listener.getsockname()[1]}"
+        listener.shutdown(socket.SHUT_RDWR)
 
 
 def test_what_a_cluster_waits_for_is_serious_and_a_refused_worker_is_not() -> None:

@@ -269,14 +269,14 @@ def test_one_that_was_removed_writes_nothing_and_joins_as_a_new_one(places: Plac
 
 def test_locks_tell_daemons_that_were_killed_from_those_that_live(tmp_path: Path) -> None:
     lives, killed, looks = PlaceLocks(tmp_path), PlaceLocks(tmp_path), PlaceLocks(tmp_path)
-    lives.hold(1)
-    killed.hold(2)
-    assert looks.dead() == []
+    lives.hold(1, "store")
+    killed.hold(2, "store")
+    assert looks.dead("store") == []
     killed.close()  # as the end of the process does
-    assert looks.dead() == [2]
-    assert looks.dead() == []
+    assert looks.dead("store") == [2]
+    assert looks.dead("store") == []
     assert foreign_entry(tmp_path) is None
-    lives.hold(3)
+    lives.hold(3, "store")
     assert [path.name for path in tmp_path.iterdir()] == ["daemon-3.lock"]
     lives.release()
     assert not list(tmp_path.iterdir())
@@ -291,6 +291,20 @@ def test_a_killed_daemon_that_starts_again_in_its_folder_has_its_sites_at_once(
     again = places.join("b", shard=Shard(1, 2), locks=PlaceLocks(tmp_path / "home"))
     again.step()
     assert again.sites == SITES
+
+
+def test_one_that_was_killed_on_another_store_says_nothing_about_daemons_of_this_one(
+    places: Places, postgres: PostgresServer, tmp_path: Path
+) -> None:
+    """Both stores number their daemons from 1."""
+    with contextlib.ExitStack() as stack:
+        other = Places(postgres.database("another-store"), tmp_path, stack)
+        killed = other.join("killed", locks=PlaceLocks(tmp_path / "home"))
+        killed.member.close()  # as the end of the process does
+        lives = places.join("lives")
+        started = places.join("started", locks=PlaceLocks(tmp_path / "home"))
+        assert [one.name for one in started.store.daemons.all()] == ["lives", "started"]
+        assert lives.member.holds
 
 
 def test_one_that_starts_alone_leaves_hosts_alone_that_the_dead_were_asking(

@@ -145,6 +145,18 @@ def test_two_web_processes_show_all_and_reach_whichever_daemon_has_the_site(tmp_
         assert len(cluster.askers(since)["3"]) == 1
 
 
+def test_a_daemon_without_a_page_waits_for_sites_that_others_add(tmp_path: Path) -> None:
+    """As those of deploy/compose.scale.yaml do on a fresh installation."""
+    with Cluster(tmp_path, sites=1) as cluster:
+        waits, elsewhere = cluster.daemons
+        waits.start()
+        assert wait_until(lambda: len(cluster.rows()) == 1, 60, every=0.5), waits.errors()
+        (site,) = cluster.sites
+        assert complete(elsewhere.folder, "add", site.url) == 0
+        assert wait_until(lambda: "d0" in cluster.askers(0.0)["0"], 60, every=0.5), waits.errors()
+        assert waits.running
+
+
 def ended(process: subprocess.Popen[bytes]) -> int:
     return process.wait(60)
 
@@ -155,6 +167,7 @@ def test_a_shard_is_one_daemons_and_nobody_copies_the_store_meanwhile(tmp_path: 
         first.start("--shard", "1/2", *(site.url for site in cluster.sites))
         assert wait_until(lambda: cluster.shares() == [2], 60, every=0.5), first.errors()
         folder = second.folder
+        assert ended(command(folder, "run", "--shard", "")) == 2, "a variable that is not set"
         for shard, says in [("1/2", "as shard 1/2 already"), ("1/3", "same number of shards")]:
             assert ended(command(folder, "run", "--shard", shard)) == 3
             assert says in second.errors()

@@ -148,6 +148,22 @@ def test_the_command_moves_pages_and_answers_and_says_what_to_set(
     assert hubwatch("new", "--json").json == before
 
 
+def test_the_way_back_may_lead_into_the_configured_folder(
+    hubwatch: Run, found: list[str], tmp_path: Path, postgres: PostgresServer
+) -> None:
+    assert found
+    before, target = hubwatch("new", "--json").json, postgres.empty_database()
+    assert hubwatch("migrate-store", "hubwatch-data", target).code == 0
+    for path in (tmp_path / "hubwatch-data").glob("hubwatch.sqlite*"):
+        path.unlink()
+    (tmp_path / "hubwatch.toml").write_text(f'[store]\ndatabase = "{target}"\n')
+    back = hubwatch("migrate-store", target, "hubwatch-data", "--json")
+    assert back.code == 0, back.err
+    assert back.json["files"] == 0, "they are there"
+    (tmp_path / "hubwatch.toml").write_text("")
+    assert hubwatch("new", "--json").json == before
+
+
 def test_a_missing_store_is_named(hubwatch: Run, postgres: PostgresServer) -> None:
     result = hubwatch("migrate-store", "nowhere", postgres.empty_database())
     assert result.code == 2

@@ -9,6 +9,8 @@ import pytest
 from test_web_metrics import scraped
 from web_served import Served
 
+from incremental.engines.roster import refusal
+from incremental.engines.visits import EngineReport
 from incremental.health import DaemonState, Health
 from incremental.web.metrics import MetricsPage
 from store.quarantine import QuarantineKind
@@ -76,6 +78,20 @@ def test_metrics_of_health_are_there_while_the_store_is_not(
     assert found["hubwatch_healthy", ()] == 0
     assert found["hubwatch_problems", ("store",)] == 1
     assert ("hubwatch_sites", ("active",)) not in found
+
+
+def test_what_an_engine_waits_for_is_said_in_the_page_s_language(
+    beating: tuple[Served, Health],
+) -> None:
+    served, health = beating
+    health.enter(DaemonState.RUNNING)
+    waits = "no Dask scheduler answers at tcp://s.example:8786"
+    refused = "tcp://w.example:1: " + refusal(("0.9", 1), ("1.0", 2))
+    health.runs_on(lambda: EngineReport("dask", 0, waits=waits, since=1.0, refused=(refused,)))
+    chinese = served.client(Accept_Language="zh").get("/status").text
+    assert "已停止抓取：tcp://s.example:8786 上的 Dask 调度器没有响应" in chinese
+    assert "工作节点 tcp://w.example:1：它运行 Hubwatch 0.9（协议 1）" in chinese
+    assert f"nothing is fetched: {waits}" in served.client().get("/status").text
 
 
 def test_status_shows_problems_jobs_and_what_met_a_bug(beating: tuple[Served, Health]) -> None:
