@@ -14,7 +14,8 @@ from __future__ import annotations
 
 import re
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, Final, Self
 from urllib.parse import urlsplit
 
@@ -48,7 +49,8 @@ class LinkLists:
         """Learn from a fetched page and the links to it."""
         value = _scaled(anchor_share(page))
         self._all = self._all[0] + value, self._all[1] + 1
-        for group in {*_groups_of_url(page.url), *_groups_of_place(led_here)}:
+        places = {group for link in led_here for group in _groups_of_place(link)}
+        for group in (*_groups_of_url(page.url), *places):
             total, count = self._groups.pop(group, (0.0, 0))
             self._groups[group] = total + value, count + 1
         while len(self._groups) > _MAX_GROUPS:
@@ -57,8 +59,10 @@ class LinkLists:
     def expected(self, link: LinkContext) -> float:
         """Return how surely the link leads to a list, 0 to 1."""
         total, count = self._all
-        total, weight = PRIOR * total / max(count, 1), PRIOR
-        for group in (*_groups_of_url(link.url), *_groups_of_place([link])):
+        if not total:
+            return 0.0
+        total, weight = PRIOR * total / count, PRIOR
+        for group in (*_groups_of_url(link.url), *_groups_of_place(link)):
             of_group, count = self._groups.get(group, (0.0, 0))
             damped = min(1.0, _GROUP_AT_MOST / max(count, 1))
             total += of_group * damped
@@ -86,22 +90,24 @@ def _scaled(share: float) -> float:
     return min(max((share - ARTICLE) / (LIST - ARTICLE), 0.0), 1.0)
 
 
-def _groups_of_url(url: str) -> list[int]:
+@lru_cache(maxsize=20_000)
+def _groups_of_url(url: str) -> tuple[int, ...]:
     """Return the innermost folder of a URL, and its form if that has a number."""
     try:
         parts = urlsplit(url)
     except ValueError:
-        return []
-    groups = list(places_of(url)[-1:])
+        return ()
+    folder = places_of(url)[-1:]
     form, numbers = _DIGITS.subn("0", f"{parts.netloc}{parts.path}?{parts.query}")
     # Without a number it is the page itself.
-    return [*groups, key_of(f"form {form}")] if numbers else groups
+    return (*folder, key_of(f"form {form}")) if numbers else folder
 
 
-def _groups_of_place(links: Iterable[LinkContext]) -> set[int]:
-    """Return the places of links on their pages, by site and tag path."""
-    return {
-        key_of(f"place {places_of(link.parent_url)[:1]} {_DIGITS.sub('0', link.tag_path)}")
-        for link in links
-        if link.tag_path
-    }
+def _groups_of_place(link: LinkContext) -> tuple[int, ...]:
+    """Return the place of a link on its page, by site and tag path; () if it is unknown."""
+    return (_place(link.parent_url, link.tag_path),) if link.tag_path else ()
+
+
+@lru_cache(maxsize=20_000)
+def _place(parent_url: str, tag_path: str) -> int:
+    return key_of(f"place {places_of(parent_url)[:1]} {_DIGITS.sub('0', tag_path)}")
