@@ -7,6 +7,7 @@
                     cosine of the anchor, and of the URL's words       (link_words)
                     the anchor's meaning, if it has a vector           (link_vectors)
                     weighted by the outcome of such links              (link_weights)  -> 0 to 1
+                    a list: raised to LIST_WORTH                       (link_lists)
     learn_anchors   vectors of anchors, whenever they come
     observe(page)   its value credits the pages that link to it, rates its own links,
                     and moves the centre of words
@@ -24,6 +25,7 @@ from typing import Any, Final, Self
 
 from classifier.embedding.meaning import Meaning
 from classifier.topic.errors import of_format
+from classifier.topic.link_lists import LinkLists
 from classifier.topic.link_memory import NOTHING_KNOWN, Likeness, LinkMemory
 from classifier.topic.link_places import key_of
 from classifier.topic.link_text import has_dense
@@ -39,6 +41,9 @@ from classifier.topic.vectors import Vector
 _MAX_LANGUAGES: Final = 20_000
 # Characters of a page that tell its script; one of Chinese suffices, as code and names are Latin there.
 _LEAD: Final = 2_000
+# Expected r at which a list is read: before pages that promise less. The higher, the better the harvest on
+# Chinese sites, whose lists have no label, but the fewer pages on topic are read (docs, "Harvest").
+LIST_WORTH: Final = 0.25
 _FORMAT: Final = 2
 
 
@@ -51,6 +56,7 @@ class LearnedOrder:
         self._memory = LinkMemory()
         self._words = LinkWords()
         self._weights = LinkWeights()
+        self._lists = LinkLists()
         self._vectors = LinkVectors()
         self._languages: OrderedDict[str, str] = OrderedDict()
         # With the version of its topic model.
@@ -84,6 +90,7 @@ class LearnedOrder:
         if len(self._languages) > _MAX_LANGUAGES:
             self._languages.popitem(last=False)
         self._learn_meaning(page, parents, model)
+        self._lists.learn(page, parents)
         # Words are learned from the better half of the scale only.
         self._weights.learn(page.url, key_of(page.url), self._memory)
         self._words.learn(terms, max(self._memory.value_of_key(key_of(page.url)) - 0.5, 0.0) * 2)
@@ -173,7 +180,10 @@ class LearnedOrder:
         words = self._words.cosine(url_words(link.url), language, model)
         site, folder = self._memory.site(link.url), self._memory.folder(link.url)
         said = self._vectors.of_anchor(link.anchor)
-        return self._weights.promise(link.url, (lift, best, anchor, words, site, folder, *said))
+        promise = self._weights.promise(link.url, (lift, best, anchor, words, site, folder, *said))
+        return promise + self._lists.expected(link) * max(
+            self._weights.promise_of(LIST_WORTH) - promise, 0.0
+        )
 
     def to_json(self) -> dict[str, Any]:
         """Return plain data."""
@@ -182,6 +192,7 @@ class LearnedOrder:
             "memory": self._memory.to_json(),
             "words": self._words.to_json(),
             "weights": self._weights.to_json(),
+            "lists": self._lists.to_json(),
             "vectors": self._vectors.to_json(),
         }
 
@@ -192,6 +203,9 @@ class LearnedOrder:
         read._memory = LinkMemory.from_json(kept.get("memory"))
         read._words = LinkWords.from_json(kept.get("words"))
         read._weights = LinkWeights.from_json(kept.get("weights"))
-        if "vectors" in kept:  # not in the states of versions before
+        # Not in the states of versions before.
+        if "vectors" in kept:
             read._vectors = LinkVectors.from_json(kept["vectors"])
+        if "lists" in kept:
+            read._lists = LinkLists.from_json(kept["lists"])
         return read

@@ -11,6 +11,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import OrderedDict, deque
 from typing import Any, Final, Self
 
@@ -53,6 +54,8 @@ class LinkWeights:
         self._training_examples: deque[tuple[Features, int]] = deque(maxlen=MAX_TRAINING_EXAMPLES)
         """Features and key of each fetched page."""
         self._pages = 0
+        # Expected r of a link whose features are all 0; None = not learned yet.
+        self._start: float | None = None
 
     def promise(self, url: str, features: Features) -> float:
         """Return a link's weighted features, and remember them until its page is fetched."""
@@ -62,6 +65,10 @@ class LinkWeights:
         return sum(
             weight * feature for weight, feature in zip(self._weights, features, strict=True)
         )
+
+    def promise_of(self, value: float) -> float:
+        """Return the promise at which *value* is the expected r; the lowest before weights were learned."""
+        return -math.inf if self._start is None else value - self._start
 
     def learn(self, url: str, key: int, memory: LinkMemory) -> None:
         """Learn from a link whose page was fetched and judged."""
@@ -76,14 +83,16 @@ class LinkWeights:
         spreads = np.array(SPREADS)
         features = np.array([features for features, _ in self._training_examples]) / spreads
         values = np.array([memory.value_of_key(key) for _, key in self._training_examples])
-        features -= features.mean(axis=0)
-        values -= values.mean()
+        usual, mean = features.mean(axis=0), float(values.mean())
+        features -= usual
+        values -= mean
         normal = features.T @ features + PRIOR_PAGES * np.eye(len(SPREADS))
         # Pages were chosen by these features, so they seem to matter less than they do: the prior
         # pulls towards half of itself, which keeps the proportions right.
         pull = features.T @ values + PRIOR_PAGES * _PRIOR_SHRINK * np.array(WEIGHTS)
-        fitted = np.maximum(np.linalg.solve(normal, pull), 0.0) / spreads
-        self._weights = [float(weight) for weight in fitted]
+        fitted = np.maximum(np.linalg.solve(normal, pull), 0.0)
+        self._weights = [float(weight) for weight in fitted / spreads]
+        self._start = mean - float(usual @ fitted)
 
     def to_json(self) -> dict[str, Any]:
         """Return plain data."""
@@ -91,7 +100,12 @@ class LinkWeights:
             [*(round(feature, 4) for feature in features), key]
             for features, key in self._training_examples
         ]
-        return {"format": _FORMAT, "weights": self._weights, "training_examples": training_examples}
+        return {
+            "format": _FORMAT,
+            "weights": self._weights,
+            "start": self._start,
+            "training_examples": training_examples,
+        }
 
     @classmethod
     def from_json(cls, data: object) -> Self:
@@ -101,6 +115,8 @@ class LinkWeights:
             weights = [float(weight) for weight in kept["weights"]]
             if len(weights) == _BY_WORDS:
                 weights += read._weights[_BY_WORDS:]
+            start = kept.get("start")  # not in the states of versions before
+            read._start = None if start is None else float(start)
             for *features, key in kept["training_examples"][-MAX_TRAINING_EXAMPLES:]:
                 said = NOTHING_SAID if len(features) == _BY_WORDS else ()
                 read._training_examples.append((tuple(map(float, (*features, *said))), int(key)))
