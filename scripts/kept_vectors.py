@@ -42,8 +42,8 @@ class KeptVectors(Embedder):
         return np.stack([self._known[key] for key in keys])
 
     def keep(self) -> None:
-        """Write the file."""
-        if self._path is not None:
+        """Write the file, if there is anything to keep."""
+        if self._path is not None and self._known:
             keys, vectors = np.array(list(self._known)), np.stack(list(self._known.values()))
             np.savez(self._path, keys=keys, vectors=vectors)
 

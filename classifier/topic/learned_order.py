@@ -47,6 +47,11 @@ LIST_WORTH: Final = 0.25
 _FORMAT: Final = 2
 
 
+def is_left_to_words(page: PageText) -> bool:
+    """Whether the order uses no vector of a page: on the Chinese graph no measured model helped."""
+    return has_dense(page.title + page.body[:_LEAD])
+
+
 class LearnedOrder:
     """A ``LinkOrder`` of one topic, small enough to be stored with it."""
 
@@ -119,8 +124,7 @@ class LearnedOrder:
         self, page: PageText, led_here: Sequence[LinkContext], model: TopicModel | None
     ) -> None:
         """Learn from a page's vector, and from those before it if that is due."""
-        # On the Chinese graph no measured model helped (docs/how-relevance-is-judged.md, "Harvest").
-        meaning = None if has_dense(page.title + page.body[:_LEAD]) else page.meaning
+        meaning = None if is_left_to_words(page) else page.meaning
         if meaning is not None:
             self._use(meaning.space)
         vectors = self._vectors

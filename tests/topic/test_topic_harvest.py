@@ -56,7 +56,7 @@ def graph(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _report(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
-    assert bench_harvest.main([*arguments, "--json"]) == 0
+    assert bench_harvest.main([*arguments, "--embeddings", "none", "--json"]) == 0
     report: dict[str, Any] = json.loads(capsys.readouterr().out.splitlines()[-1])
     return report
 
