@@ -133,7 +133,9 @@ def edit_topic(  # noqa: PLR0913 - what a topic is made of
     if left == ("[]", ""):
         examples = [one for one in store.topics.examples(row.id) if one.origin != IRRELEVANT]
         if not examples:
-            raise InputError("keywords", "", "a topic without examples needs a key word or a sentence")
+            raise InputError(
+                "keywords", "", "a topic without examples needs a key word or a sentence"
+            )
     if method is not None:
         _check_method(method)
         fields["method"] = method

@@ -58,6 +58,9 @@ WITH_TREE = ("semantic", "fused")
 # Key of the stored document frequencies of fetched pages.
 BACKGROUND = "pages"
 
+Said = tuple[ExampleOrigin, PageText]
+"""A text to learn from, and as what it was given."""
+
 
 class TopicModelStore:
     """Trains and loads models. One instance per process."""
@@ -114,27 +117,30 @@ class TopicModelStore:
     def _trained(
         self, row: TopicRow, examples: Sequence[ExampleRow], keywords: Sequence[str]
     ) -> TopicModel:
-        texts: dict[str, list[PageText]] = {}
-        for one in examples:
-            if one.text is not None and says_something(one):
-                texts.setdefault(one.origin, []).append(from_text(one.text))
-        if row.description:
-            # A sentence counts as one short example.
-            said_so = PageText("", title=row.description)
-            texts.setdefault(ExampleOrigin.EXAMPLE, []).append(said_so)
-        texts = {origin: self._embedded(pages) for origin, pages in texts.items()}
-        said = {ExampleOrigin.RELEVANT, ExampleOrigin.IRRELEVANT}
+        texts: dict[str, list[PageText]] = {origin: [] for origin in ExampleOrigin}
+        for origin, page in self._placed(_said(row, examples)):
+            texts[origin].append(page)
         return TopicModel.learn(
-            [text for origin, pages in texts.items() if origin not in said for text in pages],
+            texts[ExampleOrigin.EXAMPLE],
             keywords,
             background=self.background,
             negatives=self._negatives(row, examples),
-            relevant=texts.get(ExampleOrigin.RELEVANT, []),
+            relevant=texts[ExampleOrigin.RELEVANT],
             judged=self._judged(row, examples),
-            irrelevant=texts.get(ExampleOrigin.IRRELEVANT, []),
+            irrelevant=texts[ExampleOrigin.IRRELEVANT],
             method=row.method,
             tree=self._semantic_tree(row.method),
         )
+
+    def positives(self, row: TopicRow) -> list[PageText]:
+        """Return the pages that a topic learns from, without rejected ones; its sentence has no URL."""
+        said = _said(row, self._store.topics.examples(row.id))
+        liked = [(origin, page) for origin, page in said if origin != ExampleOrigin.IRRELEVANT]
+        return [page for _, page in self._placed(liked)]
+
+    def _placed(self, said: Sequence[Said]) -> list[Said]:
+        pages = self._embedded([page for _, page in said])
+        return [(origin, page) for (origin, _), page in zip(said, pages, strict=True)]
 
     def _embedded(self, pages: list[PageText]) -> list[PageText]:
         return pages if self.embedder is None else self.embedder.with_meanings(pages)
@@ -296,6 +302,19 @@ class TopicModelStore:
                 active_topic.row.id, _json(model.to_json()), model.version, before=before
             ):
                 active_topic.row = replace(active_topic.row, version=model.version)
+
+
+def _said(row: TopicRow, examples: Iterable[ExampleRow]) -> list[Said]:
+    """Return what a topic learns from: examples with text, and its sentence, which has no URL."""
+    found = [
+        (one.origin, from_text(one.text))
+        for one in examples
+        if one.text is not None and says_something(one)
+    ]
+    if row.description:
+        # A sentence counts as one short example.
+        found.append((ExampleOrigin.EXAMPLE, PageText("", title=row.description)))
+    return found
 
 
 def _json(value: object) -> str:
