@@ -9,7 +9,8 @@
                                                                    └ expect, learn_links ── topic.links
 
 Whoever changes training examples (a command, the daemon) trains at once; other processes notice by the
-version.
+version. Vectors that a topic or this process knows are used again. A command waits half a minute for the
+others, the crawler's thread not at all: what is missing then comes later (:mod:`.example_vectors`).
 """
 
 from __future__ import annotations
@@ -17,25 +18,29 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from classifier.topic.background import Background
 from classifier.topic.errors import TopicError, TopicModelError
-from classifier.topic.evidence import MAX_JUDGED
+from classifier.topic.evidence import MAX_JUDGED, Lacking, heaviest_terms, kept_meanings
 from classifier.topic.fused import FusedTopic
 from classifier.topic.link_order import LINK_ORDERS, LinkOrder, from_kept, new_order, to_kept
 from classifier.topic.model import TopicModel
+from classifier.topic.sample import page_key
 from classifier.topic.semantic_tree import SemanticTree, TreeError, joined
 from classifier.topic.trees import read_tree
 from classifier.topic.values import PageText
+from classifier.topic.vectors import Vector
 from incremental.decide.topics import (
     Readiness,
     from_text,
     is_empty,
+    other_warnings,
     readiness,
     says_something,
+    vector_warnings,
 )
 from incremental.results.lookup import find_topic
 from incremental.topics.active_topic import ActiveTopic
@@ -44,6 +49,7 @@ from store.enums import ExampleOrigin, TopicState, TopicVerdict
 from store.topic_values import ExampleRow, KeptPage, TopicFields, TopicRow
 
 if TYPE_CHECKING:  # without an embedder nobody loads it
+    from classifier.embedding.meaning import Meaning
     from incremental.embedding.page_embedder import PageEmbedder
 
 logger = logging.getLogger("hubwatch.topics")
@@ -55,11 +61,23 @@ FEW_PAGES = 15
 PASSAGES = 40
 # Methods that use semantic similarity of words.
 WITH_TREE = ("semantic", "fused")
+# Methods that judge by meaning.
+WITH_MEANING = ("fused",)
 # Key of the stored document frequencies of fetched pages.
 BACKGROUND = "pages"
 
 Said = tuple[ExampleOrigin, PageText]
 """A text to learn from, and as what it was given."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unplaced:
+    """A text to learn from that a model has no vector of."""
+
+    key: int
+    page: PageText
+    known: bool
+    """Whether this process knows its vector."""
 
 
 class TopicModelStore:
@@ -72,9 +90,12 @@ class TopicModelStore:
         *,
         link_order: str = LINK_ORDERS[0],
         embedder: PageEmbedder | None = None,
+        waits: bool = True,
     ) -> None:
+        """Make a store of models; *waits* = training waits half a minute for vectors of examples."""
         self.embedder = embedder
         """None = words alone judge."""
+        self._waits = waits
         self._store = store
         self._trees = trees
         self._link_order = link_order
@@ -99,7 +120,8 @@ class TopicModelStore:
             except TopicError as error:
                 standing = Readiness(ready=False, why=f"cannot be trained: {error}")
             else:
-                problems = (self._tree_problems or []) if row.method in WITH_TREE else []
+                problems = self._vector_warnings(row, self._lacking(model))
+                problems += (self._tree_problems or []) if row.method in WITH_TREE else []
                 fields = {
                     "model": _json(model.to_json()),
                     "version": model.version,
@@ -118,7 +140,7 @@ class TopicModelStore:
         self, row: TopicRow, examples: Sequence[ExampleRow], keywords: Sequence[str]
     ) -> TopicModel:
         texts: dict[str, list[PageText]] = {origin: [] for origin in ExampleOrigin}
-        for origin, page in self._placed(_said(row, examples)):
+        for origin, page in self._placed(row, _said(row, examples)):
             texts[origin].append(page)
         return TopicModel.learn(
             texts[ExampleOrigin.EXAMPLE],
@@ -136,11 +158,35 @@ class TopicModelStore:
         """Return the pages that a topic learns from, without rejected ones; its sentence has no URL."""
         said = _said(row, self._store.topics.examples(row.id))
         liked = [(origin, page) for origin, page in said if origin != ExampleOrigin.IRRELEVANT]
-        return [page for _, page in self._placed(liked)]
+        return [page for _, page in self._placed(row, liked)]
 
-    def _placed(self, said: Sequence[Said]) -> list[Said]:
-        pages = self._embedded([page for _, page in said])
-        return [(origin, page) for (origin, _), page in zip(said, pages, strict=True)]
+    def _placed(self, row: TopicRow, said: Sequence[Said]) -> list[Said]:
+        """Return *said* with vectors: known ones, and others as far as they come in time."""
+        if self.embedder is None:
+            return list(said)
+        self.background.meanings.put_all(self._kept_meanings(row))
+        placed = [(origin, replace(page, meaning=self._meaning_of(page))) for origin, page in said]
+        if not self._waits:
+            return placed
+        without = [place for place, (_, page) in enumerate(placed) if page.meaning is None]
+        found = self._embedded([placed[place][1] for place in without])
+        for place, page in zip(without, found, strict=True):
+            placed[place] = (placed[place][0], page)
+        return placed
+
+    def _kept_meanings(self, row: TopicRow) -> Iterable[tuple[int, Meaning]]:
+        """Return the vectors that a topic's stored model learned from, of whatever model."""
+        try:
+            kept = json.loads(self._store.topics.model(row.id) or "{}")
+            return kept_meanings(kept.get("evidence", {}))
+        except (AttributeError, TypeError, ValueError, RecursionError):
+            return ()  # a damaged model is trained again, from its examples
+
+    def _meaning_of(self, page: PageText) -> Meaning | None:
+        return self.background.meanings.of(self._terms(page))
+
+    def _terms(self, page: PageText) -> Vector:
+        return heaviest_terms(self.background.templates.without(page))
 
     def _embedded(self, pages: list[PageText]) -> list[PageText]:
         return pages if self.embedder is None else self.embedder.with_meanings(pages)
@@ -232,6 +278,57 @@ class TopicModelStore:
             for one in active.values():
                 one.row = replace(one.row, version="")
 
+    # Vectors of what topics learn from.
+
+    def unplaced(self, topic: ActiveTopic) -> list[Unplaced]:
+        """Return the texts with words that a topic learns from, and that its model has no vector of."""
+        assert self.embedder is not None
+        from incremental.embedding.passages import passages_of  # noqa: PLC0415 - as the embedder
+
+        placed = topic.model.evidence.placed(self.embedder.space)
+        found: dict[int, Unplaced] = {}
+        for _, page in _said(topic.row, self._store.topics.examples(topic.row.id)):
+            terms = self._terms(page)
+            key = page_key(terms)
+            if terms and key not in placed and passages_of(page):
+                known = self.background.meanings.of(terms) is not None
+                found[key] = Unplaced(key, page, known=known)
+        return list(found.values())
+
+    def know(self, found: Iterable[tuple[int, Meaning]]) -> bool:
+        """Keep vectors for the next training, by the keys of their texts; return whether any is new."""
+        before = len(self.background.meanings)
+        self.background.meanings.put_all(found)
+        return len(self.background.meanings) > before
+
+    def know_page(self, page: PageText) -> None:
+        """Keep the vector of a page that a topic is about to learn from, if it has one."""
+        if page.meaning is not None and self.embedder is not None:
+            self.background.meanings.put(self._terms(page), page.meaning)
+
+    def warnings(self, row: TopicRow, model: TopicModel) -> list[str]:
+        """Return a topic's warnings: of its last training, and what vectors it lacks now."""
+        return self._warnings(row, self._lacking(model))
+
+    def note_warnings(self, topic: ActiveTopic) -> None:
+        """Store what vectors a topic lacks now, which its last training could not know."""
+        warnings = _json(self._warnings(topic.row, topic.lacking))
+        if json.loads(warnings) != json.loads(topic.row.warnings):
+            self._store.topics.update(topic.row.id, warnings=warnings)
+            topic.row = replace(topic.row, warnings=warnings)
+
+    def _warnings(self, row: TopicRow, lacking: Lacking) -> list[str]:
+        others = other_warnings(json.loads(row.warnings))
+        return [*self._vector_warnings(row, lacking), *others]
+
+    def _vector_warnings(self, row: TopicRow, lacking: Lacking) -> list[str]:
+        if self.embedder is None or row.method not in WITH_MEANING:
+            return []
+        return vector_warnings(lacking, self.embedder.space)
+
+    def _lacking(self, model: TopicModel) -> Lacking:
+        return Lacking() if self.embedder is None else model.evidence.lacking(self.embedder.space)
+
     # Explanations.
 
     def with_meaning(self, page: PageText) -> PageText:
@@ -262,7 +359,7 @@ class TopicModelStore:
                     continue
                 links = active_topic.links if active_topic is not None else self._links(row)
                 done = active_topic is not None and active_topic.caught_up
-                active_topic = ActiveTopic(row, model, links, caught_up=done)
+                active_topic = ActiveTopic(row, model, links, self._lacking(model), caught_up=done)
             active_topic.row = row
             self._active_topics[row.id] = active_topic
         return self._active_topics
