@@ -68,22 +68,29 @@ class Evidence:
         judged: Sequence[PageText] = (),
     ) -> Self:
         """Reduce pages to terms; raises TopicError if there is nothing to learn from."""
-        read = [(page.url, heaviest_terms(page)) for page in examples[:MAX_EXAMPLES]]
+        # Once: cutting hundreds of corrections into terms takes a second.
+        given = [(page, heaviest_terms(page)) for page in examples[:MAX_EXAMPLES]]
+        liked = _latest(relevant)
+        disliked = _latest(irrelevant)
         words = tuple(word.strip()[:_MAX_WORD_CHARS] for word in keywords if word.strip())
         evidence = cls(
-            examples=tuple(terms for _, terms in read if terms),
+            examples=tuple(terms for _, terms in given if terms),
             keywords=words[:MAX_KEYWORDS],
-            relevant=_latest(relevant),
-            irrelevant=_latest(irrelevant),
+            relevant=tuple(terms for _, terms in liked),
+            irrelevant=tuple(terms for _, terms in disliked),
             negatives=tuple(
                 terms
                 for page in negatives[:MAX_NEGATIVES]
                 if (terms := truncated(heaviest_terms(page), _MAX_NEGATIVE_TERMS))
             ),
-            judged=_latest(judged, MAX_JUDGED),
-            empty_examples=tuple(url for url, terms in read if not terms),
-            example_urls=tuple(url for url, terms in read if terms),
-            meanings=_meanings([*examples[:MAX_EXAMPLES], *relevant, *irrelevant]),
+            judged=tuple(terms for _, terms in _latest(judged, MAX_JUDGED)),
+            empty_examples=tuple(page.url for page, terms in given if not terms),
+            example_urls=tuple(page.url for page, terms in given if terms),
+            meanings=tuple(
+                (page_key(terms), page.meaning)
+                for page, terms in (*given, *liked, *disliked)
+                if terms and page.meaning is not None
+            ),
         )
         evidence.check()
         return evidence
@@ -176,13 +183,11 @@ def heaviest_terms(page: PageText) -> Vector:
     return truncated(weighted_terms(page), MAX_TERMS)
 
 
-def _meanings(pages: Sequence[PageText]) -> tuple[tuple[int, Meaning], ...]:
-    found = ((heaviest_terms(page), page.meaning) for page in pages if page.meaning is not None)
-    return tuple((page_key(terms), meaning) for terms, meaning in found if terms and meaning)
-
-
-def _latest(pages: Sequence[PageText], limit: int = MAX_CORRECTIONS) -> tuple[Vector, ...]:
-    return tuple(terms for page in pages[-limit:] if (terms := heaviest_terms(page)))
+def _latest(
+    pages: Sequence[PageText], limit: int = MAX_CORRECTIONS
+) -> list[tuple[PageText, Vector]]:
+    """Return the last pages that have words, with their terms."""
+    return [(page, terms) for page in pages[-limit:] if (terms := heaviest_terms(page))]
 
 
 def _vectors(data: Iterable[Mapping[str, Any]], limit: int) -> tuple[Vector, ...]:

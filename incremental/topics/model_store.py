@@ -18,6 +18,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import wait
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -57,6 +58,8 @@ logger = logging.getLogger("hubwatch.topics")
 # Latest visited pages that stand for off-topic text.
 NEGATIVES = 100
 FEW_PAGES = 15
+# How long a training that waits for vectors does so.
+PATIENCE_SECONDS = 30.0
 # Of a page, that an explanation chooses from.
 PASSAGES = 40
 # Methods that use semantic similarity of words.
@@ -168,10 +171,17 @@ class TopicModelStore:
         placed = [(origin, replace(page, meaning=self._meaning_of(page))) for origin, page in said]
         if not self._waits:
             return placed
-        without = [place for place, (_, page) in enumerate(placed) if page.meaning is None]
-        found = self._embedded([placed[place][1] for place in without])
-        for place, page in zip(without, found, strict=True):
-            placed[place] = (placed[place][0], page)
+        # In small batches: what is not done in time is lost with the process.
+        asked = {
+            place: self.embedder.start_later(page)
+            for place, (_, page) in enumerate(placed)
+            if page.meaning is None
+        }
+        done, _ = wait(asked.values(), timeout=PATIENCE_SECONDS)
+        for place, answer in asked.items():
+            if answer in done:
+                origin, page = placed[place]
+                placed[place] = (origin, replace(page, meaning=answer.result()))
         return placed
 
     def _kept_meanings(self, row: TopicRow) -> Iterable[tuple[int, Meaning]]:
