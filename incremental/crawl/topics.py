@@ -175,10 +175,11 @@ class TopicWatch:
         vectors, model_store = self._example_vectors, self._model_store
         if vectors is None or model_store is None or not self._part.is_leader:
             return
-        vectors.keep_to(self._active_topics.keys())
+        lacking = {one.row.id: one for one in self._active_topics.values() if one.lacking.missing}
+        vectors.keep_to(lacking)
         due = {
             topic_id
-            for topic_id, active_topic in list(self._active_topics.items())
+            for topic_id, active_topic in lacking.items()
             if self._without_bug(topic_id, partial(vectors.came, active_topic, now), now)
         }
         if due:

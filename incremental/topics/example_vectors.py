@@ -15,7 +15,7 @@ the topic was trained.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Container, Iterable
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from math import inf
@@ -68,15 +68,12 @@ class ExampleVectors:
             return now + POLL_SECONDS
         return min((owed.due_at for owed in self._owed.values()), default=inf)
 
-    def keep_to(self, topic_ids: Collection[int]) -> None:
-        """Forget topics that are no longer active."""
+    def keep_to(self, topic_ids: Container[int]) -> None:
+        """Forget topics that lack nothing, or are no longer active."""
         self._owed = {number: owed for number, owed in self._owed.items() if number in topic_ids}
 
     def came(self, topic: ActiveTopic, now: float) -> bool:
-        """Go on with a topic; return whether it is to learn again, with vectors that it lacked."""
-        if not topic.lacking.missing:
-            self._owed.pop(topic.row.id, None)
-            return False
+        """Go on with a topic that lacks some; return whether it is to learn again, with those that came."""
         owed = self._owed.setdefault(topic.row.id, _Owed())
         set_back = now + LONGEST_PAUSE_SECONDS < owed.due_at < inf
         if owed.version != topic.row.version or set_back:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from cli_runner import Run
 from fake_web import MINUTE, START, FakeWeb, Watch, page
 
 from classifier.embedding.embedder import Embedder, EmbeddingError, Vectors
@@ -19,9 +20,13 @@ from classifier.topic.values import PageText
 from incremental.clock import SimulatedClock
 from incremental.crawl.part import Part
 from incremental.decide.topics import to_text
+from incremental.embedding.choice import standing
 from incremental.embedding.page_embedder import PageEmbedder
 from incremental.explain.topic import explain_topic
 from incremental.results.lookup import find_topic
+from incremental.settings import Settings
+from incremental.settings.embeddings import EmbeddingSettings
+from incremental.storage import open_configured_store
 from incremental.topics.editing import begin
 from incremental.topics.model_store import TopicModelStore
 from incremental.web.language import Words, read_catalogue
@@ -31,6 +36,7 @@ from store.topic_values import NewExample
 
 HOME = "https://news.example/"
 SENTENCE = "Tenders for bridge maintenance"
+SHIPPED = standing(EmbeddingSettings()).provider
 
 
 class Lengths(Embedder):
@@ -130,6 +136,23 @@ def test_after_a_model_is_installed_topics_learn_again_by_meaning(tmp_path: Path
         steps(crawl, pages)
         assert spaces(crawl.store) == ["lengths 1"]
         assert "vector" not in warnings(crawl.store)
+
+
+@pytest.mark.skipif(not SHIPPED, reason="the extra embeddings is missing")
+def test_a_single_run_ends_when_topics_have_learned_by_meaning(
+    hubwatch: Run, tmp_path: Path
+) -> None:
+    settings = tmp_path / "hubwatch.toml"
+    settings.write_text('[embeddings]\nprovider = "none"\n')
+    assert hubwatch("topic", "add", "bridges", "--describe", SENTENCE).code == 0
+    settings.write_text("")
+    (first, *_) = hubwatch("topic", "show", "bridges", "--json").json["warnings"]
+    assert first.startswith(f"judged by words: its examples have no vector of {SHIPPED}")
+    assert hubwatch("run", "--once").code == 0
+    with open_configured_store(Settings(), tmp_path) as store:
+        (space,) = spaces(store)
+    assert space.startswith(SHIPPED)
+    assert "vector" not in str(hubwatch("topic", "show", "bridges", "--json").json["warnings"])
 
 
 def test_after_a_change_of_the_model_topics_learn_again_with_the_new_one(tmp_path: Path) -> None:
