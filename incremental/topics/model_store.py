@@ -106,6 +106,8 @@ class TopicModelStore:
         self._tree_problems: list[str] | None = None
         self._background: Background | None = None
         self._trained_pages = 0
+        # Of the sample's.
+        self._trained_vectors = 0
         self._active_topics: dict[int, ActiveTopic] = {}
 
     # Training.
@@ -243,6 +245,7 @@ class TopicModelStore:
             if self.embedder is not None:
                 self._background.meanings.use(self.embedder.space)
             self._trained_pages = self._background.pages
+            self._trained_vectors = _vectors_of(self._background)
         return self._background
 
     def observe(self, text: PageText) -> None:
@@ -250,15 +253,21 @@ class TopicModelStore:
         self.background.observe_page(text)
 
     def outgrown(self) -> bool:
-        """Return whether the pages seen have doubled since the last training: time to retrain all topics."""
-        # Early topics had nothing to compare with. At each doubling only, because learning which words go
-        # together takes seconds at thousands of pages.
-        pages = self.background.pages
-        if pages < 2 * max(self._trained_pages, FEW_PAGES):
-            return False
-        self._trained_pages = pages
-        self.background.learn_concepts()
-        return True
+        """Return whether the pages seen, or the sample's vectors, have doubled since the last training.
+
+        Then it is time to retrain all topics.
+        """
+        # Early topics had nothing to compare with, nor have those of another model of embeddings. At each
+        # doubling only, because learning which words go together takes seconds at thousands of pages.
+        pages, vectors = self.background.pages, _vectors_of(self.background)
+        more_pages = pages >= 2 * max(self._trained_pages, FEW_PAGES)
+        more_vectors = vectors >= 2 * max(self._trained_vectors, FEW_PAGES)
+        if more_pages:
+            self._trained_pages = pages
+            self.background.learn_concepts()
+        if more_pages or more_vectors:
+            self._trained_vectors = vectors
+        return more_pages or more_vectors
 
     def _semantic_tree(self, method: str) -> SemanticTree | None:
         if method not in WITH_TREE:
@@ -422,6 +431,10 @@ def _said(row: TopicRow, examples: Iterable[ExampleRow]) -> list[Said]:
         # A sentence counts as one short example.
         found.append((ExampleOrigin.EXAMPLE, PageText("", title=row.description)))
     return found
+
+
+def _vectors_of(background: Background) -> int:
+    return background.meanings.count(background.sample.keys)
 
 
 def _json(value: object) -> str:

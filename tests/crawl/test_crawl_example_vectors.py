@@ -268,6 +268,34 @@ def test_a_training_that_did_not_get_all_vectors_is_due_again(tmp_path: Path) ->
         assert len(model.asked) == len(set(model.asked)) + model.asked.count("the last one") - 1
 
 
+def seen_pages(pages: PageEmbedder, first: int, count: int) -> list[PageText]:
+    """Pages of as many words, as visits bring them: with their vectors."""
+    texts = [
+        PageText(f"https://p{n}.example/", title=f"page{n} about subject{n}" + " x" * (n % 7))
+        for n in range(first, first + count)
+    ]
+    return pages.with_meanings(texts)
+
+
+def test_after_a_change_of_the_model_topics_learn_again_as_the_sample_fills(
+    sqlite_store: Store,
+) -> None:
+    """They compare pages with the sample's vectors: until there are some, words judge."""
+    clock = SimulatedClock(START)
+    describe(sqlite_store)
+    for name, counts in (("lengths 1", (200,)), ("lengths 2", (29, 1))):
+        with embedding(Lengths(name), clock) as pages:
+            models = TopicModelStore(sqlite_store, (), embedder=pages)
+            for count in counts:
+                for one in seen_pages(pages, models.background.pages, count):
+                    models.observe(one)
+                assert models.outgrown() == (count != 29)
+            models.learn(find_topic(sqlite_store, "bridges"))
+            models.keep((), START)
+    fit = json.loads(sqlite_store.topics.model(find_topic(sqlite_store, "bridges").id))["fit"]
+    assert fit["fused"]["meaning"]["space"] == "lengths 2"
+
+
 def test_a_topic_shows_that_its_vectors_are_of_another_model(tmp_path: Path) -> None:
     clock = SimulatedClock(START)
     with watch(tmp_path, clock, None) as crawl:
