@@ -27,6 +27,15 @@ _MAX_WORD_CHARS: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
+class Lacking:
+    """How many pages that a topic learns from have no vector of a space."""
+
+    missing: int = 0
+    given: int = 0
+    """All of them."""
+
+
+@dataclass(frozen=True, slots=True)
 class Evidence:
     """Pages as weighted terms; immutable."""
 
@@ -59,22 +68,29 @@ class Evidence:
         judged: Sequence[PageText] = (),
     ) -> Self:
         """Reduce pages to terms; raises TopicError if there is nothing to learn from."""
-        read = [(page.url, _terms(page)) for page in examples[:MAX_EXAMPLES]]
+        # Once: cutting hundreds of corrections into terms takes a second.
+        given = [(page, heaviest_terms(page)) for page in examples[:MAX_EXAMPLES]]
+        liked = _latest(relevant)
+        disliked = _latest(irrelevant)
         words = tuple(word.strip()[:_MAX_WORD_CHARS] for word in keywords if word.strip())
         evidence = cls(
-            examples=tuple(terms for _, terms in read if terms),
+            examples=tuple(terms for _, terms in given if terms),
             keywords=words[:MAX_KEYWORDS],
-            relevant=_latest(relevant),
-            irrelevant=_latest(irrelevant),
+            relevant=tuple(terms for _, terms in liked),
+            irrelevant=tuple(terms for _, terms in disliked),
             negatives=tuple(
                 terms
                 for page in negatives[:MAX_NEGATIVES]
-                if (terms := truncated(_terms(page), _MAX_NEGATIVE_TERMS))
+                if (terms := truncated(heaviest_terms(page), _MAX_NEGATIVE_TERMS))
             ),
-            judged=_latest(judged, MAX_JUDGED),
-            empty_examples=tuple(url for url, terms in read if not terms),
-            example_urls=tuple(url for url, terms in read if terms),
-            meanings=_meanings([*examples[:MAX_EXAMPLES], *relevant, *irrelevant]),
+            judged=tuple(terms for _, terms in _latest(judged, MAX_JUDGED)),
+            empty_examples=tuple(page.url for page, terms in given if not terms),
+            example_urls=tuple(page.url for page, terms in given if terms),
+            meanings=tuple(
+                (page_key(terms), page.meaning)
+                for page, terms in (*given, *liked, *disliked)
+                if terms and page.meaning is not None
+            ),
         )
         evidence.check()
         return evidence
@@ -83,6 +99,15 @@ class Evidence:
     def positives(self) -> tuple[Vector, ...]:
         """Examples, then pages marked relevant."""
         return self.examples + self.relevant
+
+    def placed(self, space: str) -> set[int]:
+        """Return the examples and corrections, by key, that have a vector of *space*."""
+        return {key for key, meaning in self.meanings if meaning.space == space}
+
+    def lacking(self, space: str) -> Lacking:
+        """Return how many examples and corrections have no vector of *space*."""
+        keys = set(map(page_key, (*self.positives, *self.irrelevant)))
+        return Lacking(len(keys - self.placed(space)), len(keys))
 
     def uncorrected(self) -> Evidence:
         """Return this without corrections; relevant pages stay if there is nothing else to learn from."""
@@ -112,7 +137,7 @@ class Evidence:
 
     def with_judged(self, page: PageText) -> Evidence:
         """Return this with one more page judged relevant; unchanged if it is known."""
-        terms = _terms(page)
+        terms = heaviest_terms(page)
         if not terms or terms in (*self.positives, *self.irrelevant, *self.judged):
             return self
         return replace(self, judged=(*self.judged, terms)[-MAX_JUDGED:])
@@ -144,23 +169,25 @@ class Evidence:
                 judged=_vectors(data.get("judged", ()), MAX_JUDGED),
                 empty_examples=tuple(str(url) for url in data["empty_examples"]),
                 example_urls=tuple(str(url) for url in data["example_urls"]),
-                meanings=tuple(
-                    (int(key), Meaning.from_json(kept)) for key, *kept in data.get("meanings", ())
-                ),
+                meanings=kept_meanings(data),
             )
 
 
-def _terms(page: PageText) -> Vector:
+def kept_meanings(data: Mapping[str, Any]) -> tuple[tuple[int, Meaning], ...]:
+    """Return the vectors in an evidence's JSON alone, by key; raises TypeError or ValueError."""
+    return tuple((int(key), Meaning.from_json(kept)) for key, *kept in data.get("meanings", ()))
+
+
+def heaviest_terms(page: PageText) -> Vector:
+    """Return the terms by which a page is evidence."""
     return truncated(weighted_terms(page), MAX_TERMS)
 
 
-def _meanings(pages: Sequence[PageText]) -> tuple[tuple[int, Meaning], ...]:
-    found = ((_terms(page), page.meaning) for page in pages if page.meaning is not None)
-    return tuple((page_key(terms), meaning) for terms, meaning in found if terms and meaning)
-
-
-def _latest(pages: Sequence[PageText], limit: int = MAX_CORRECTIONS) -> tuple[Vector, ...]:
-    return tuple(terms for page in pages[-limit:] if (terms := _terms(page)))
+def _latest(
+    pages: Sequence[PageText], limit: int = MAX_CORRECTIONS
+) -> list[tuple[PageText, Vector]]:
+    """Return the last pages that have words, with their terms."""
+    return [(page, terms) for page in pages[-limit:] if (terms := heaviest_terms(page))]
 
 
 def _vectors(data: Iterable[Mapping[str, Any]], limit: int) -> tuple[Vector, ...]:

@@ -72,6 +72,10 @@ class Meanings:
         packed = self._packed.get(page_key(terms)) if self._packed and terms else None
         return None if packed is None else Meaning(self.space, packed)
 
+    def count(self, keys: Iterable[int]) -> int:
+        """Return how many of some pages have a vector, by :func:`page_key`."""
+        return sum(key in self._packed for key in keys)
+
     def rows(self, pages: Sequence[Mapping[str, float]]) -> Vectors:
         """Return unit vectors, shape (pages, dimension); 0 for pages without one."""
         vectors = np.zeros((len(pages), self._size or 1), dtype=np.float32)

@@ -155,6 +155,7 @@ class Crawler:
             self.load(now)
         for outcome in self.engine.finished():
             self._settle(outcome, now)
+        self.topics.learn_meanings(now)
         # Before the next pages are chosen: the guesses say which.
         self.topics.refine(now)
         while self.engine.free:

@@ -7,6 +7,7 @@
     verification fetch  text ── opinion ─────────> scores, shown by `new --topic`; the link that led
                                                    here trains the guesses; external candidates
     topic fetch         example, candidate ──────> topic_settling.py
+    a later step        vectors of examples ─────> the topic learns again (topics/example_vectors.py)
 
 Scores are written in the visit's transaction.
 """
@@ -14,7 +15,7 @@ Scores are written in the visit's transaction.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from math import inf
@@ -44,6 +45,7 @@ from incremental.parse import Page
 from incremental.parse.topic_text import link_contexts, page_text
 from incremental.reading import Read, read_body
 from incremental.settings import Settings
+from incremental.topics.example_vectors import ExampleVectors
 from incremental.topics.page_texts import text_of
 from incremental.visit import Outcome, Purpose
 from store import Store
@@ -99,6 +101,7 @@ class TopicWatch:
         self._active_topics: dict[int, ActiveTopic] = {}
         self._kept_at = 0.0
         self._learned_more = False
+        self._example_vectors: ExampleVectors | None = None
         self._link_guesses = LinkGuesses(embedder) if embedder is not None else None
         # Topics whose stored guesses wait to be refined.
         self._recalled: set[int] = set()
@@ -132,7 +135,10 @@ class TopicWatch:
                 wanted.trees,
                 link_order=wanted.link_order.value,
                 embedder=self._embedder,
+                waits=False,
             )
+            if self._embedder is not None:
+                self._example_vectors = ExampleVectors(self._model_store, self._embedder)
         if self._model_store is not None:
             if not self._led:
                 self._model_store.follow(rows)
@@ -145,21 +151,45 @@ class TopicWatch:
         rows: Iterable[TopicRow],
         now: float,
         *,
-        retrain: bool = False,
+        again: Collection[int] = (),
     ) -> None:
-        """Let the topics of *rows* judge, after those that changed learned; *retrain*: after all did."""
+        """Let the topics of *rows* judge, after those that changed learned, and those of *again*."""
         ready = []
         for row in rows:
             if self._quarantine.holds(QuarantineKind.TOPIC, row.id, now):
                 continue
             # Of several daemons one lets topics learn; the others read what came of it.
-            changed = retrain or (row.learned_at != row.changed_at and self._part.is_leader)
+            changed = row.learned_at != row.changed_at and self._part.is_leader
+            changed |= row.id in again
             learned = attempt(partial(model_store.learn, row)) if changed else row
             if isinstance(learned, Bug):
                 self._quarantine.hold(QuarantineKind.TOPIC, row.id, learned, now)
             elif learned.state == TopicState.READY:
                 ready.append(learned)
         self._active_topics = model_store.active_topics(ready)
+        for active_topic in self._active_topics.values() if self._part.is_leader else ():
+            model_store.note_warnings(active_topic)
+
+    def learn_meanings(self, now: float) -> None:
+        """Let topics learn again whose examples got vectors that they lacked; never waits for them."""
+        vectors, model_store = self._example_vectors, self._model_store
+        if vectors is None or model_store is None or not self._part.is_leader:
+            return
+        lacking = {one.row.id: one for one in self._active_topics.values() if one.lacking.missing}
+        vectors.keep_to(lacking)
+        due = {
+            topic_id
+            for topic_id, active_topic in lacking.items()
+            if self._without_bug(topic_id, partial(vectors.came, active_topic, now), now)
+        }
+        if due:
+            self._activate(model_store, self._store.topics.topics(), now, again=due)
+
+    @property
+    def awaits_vectors(self) -> bool:
+        """Whether topics learn again as soon as vectors of their examples are made."""
+        vectors = self._example_vectors
+        return vectors is not None and self._part.is_leader and vectors.under_way
 
     def _without_bug(self, topic_id: int, work: Callable[[], T], now: float) -> T | None:
         """Return what a topic's work returns; None after a bug, which deactivates the topic."""
@@ -222,10 +252,13 @@ class TopicWatch:
                 self._store.topics.refine_guesses(site_id, own, now=now)
 
     def refines_at(self, now: float) -> float:
-        """Return when :meth:`refine` has something to do again."""
+        """Return when :meth:`refine` or :meth:`learn_meanings` has something to do again."""
         if self._link_guesses is None or not self._active_topics:
             return inf
-        return self._link_guesses.next_at(now)
+        learns_at = inf
+        if self._example_vectors is not None and self._part.is_leader:
+            learns_at = self._example_vectors.next_at(now)
+        return min(self._link_guesses.next_at(now), learns_at)
 
     def _recall(self, link_guesses: LinkGuesses) -> None:
         """Let guesses wait that were not refined before the last end of the process."""
@@ -351,12 +384,14 @@ class TopicWatch:
         self._kept_at, self._learned_more = now, False
         if outgrown:
             rows = [active_topic.row for active_topic in self._active_topics.values()]
-            self._activate(self._model_store, rows, now, retrain=True)
+            self._activate(self._model_store, rows, now, again=list(self._active_topics))
 
     # Topic fetches.
 
     def settle_topic_fetch(self, outcome: Outcome, now: float) -> bool:
         """Learn from an example, or follow a candidate; return whether a site was found."""
+        if outcome.text is not None and self._model_store is not None:
+            self._model_store.know_page(outcome.text)
         found = self._settling.settle(outcome, now)
         self.topic_fetches.done(outcome.task, now)
         return found

@@ -6,6 +6,7 @@
     links of a page      -> external_candidates_of  those to no watched site that are worth a fetch
     links of a hub       -> Guesses                 expected relevance: the order of verification fetches
     text of a page       -> to_text                 <-> JSON in the store
+    examples, vectors    -> vector_warnings         what keeps it from judging by meaning
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 
+from classifier.topic.evidence import Lacking
 from classifier.topic.values import LinkContext, PageText, Relevance
 from incremental.fetch.status import in_words
 from incremental.scope import trap
@@ -38,6 +40,8 @@ MAX_EXTERNAL_CANDIDATES_PER_PAGE = 5
 _MAX_TITLE, _MAX_META, _MAX_BODY = 500, 2_000, 50_000
 _MAX_HEADINGS, _MAX_ANCHORS, _MAX_LINE = 60, 600, 300
 _MAX_WHY = 600
+_NO_VECTOR = "judged by words: its examples have no vector of "
+_FEW_VECTORS = "examples without a vector of "
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +108,20 @@ def _trouble(example: ExampleRow) -> str:
     if example.status is None:
         return "not fetched yet"
     return in_words(example.status) + ("" if example.due_at is None else ", tried again later")
+
+
+def vector_warnings(lacking: Lacking, space: str) -> list[str]:
+    """Say what vectors of *space* a topic lacks; at most one sentence."""
+    if not lacking.missing:
+        return []
+    if lacking.missing == lacking.given:
+        return [f"{_NO_VECTOR}{space} yet"]
+    return [f"{_FEW_VECTORS}{space} yet: {lacking.missing} of {lacking.given}"]
+
+
+def other_warnings(warnings: Iterable[str]) -> list[str]:
+    """Return a topic's stored warnings without those of :func:`vector_warnings`."""
+    return [one for one in warnings if not one.startswith((_NO_VECTOR, _FEW_VECTORS))]
 
 
 def retry_at(failures: int, now: float) -> float:

@@ -20,16 +20,17 @@ from numpy.typing import NDArray
 
 from classifier.embedding.meaning import Meaning
 from classifier.hub import LinkEvidence
+from classifier.topic.language import language_of
 from classifier.topic.model import TopicModel
 from classifier.topic.page_ranking import PageRanking
-from classifier.topic.segmentation import tokens
+from classifier.topic.segmentation import tokens, written_words
 from classifier.topic.text import language_of_page, weighted_terms
 from classifier.topic.values import PageText
 from classifier.topic.vectors import top
 from incremental.crawl.host_gate import HostGate
 from incremental.crawl.once import fetch_once, fetched_body
 from incremental.decide.hubs import HubScorer
-from incremental.decide.topics import IRRELEVANT, from_text, says_something, to_text
+from incremental.decide.topics import from_text, to_text
 from incremental.discovery.bandit import Bandit
 from incremental.discovery.by_meaning import ByMeaning, in_the_middle
 from incremental.discovery.exploration import Exploration, ExplorationState, Round
@@ -53,6 +54,8 @@ from store.topic_values import TopicRow
 # For a host or a provider; longer waits skip it.
 LONGEST_WAIT_SECONDS = 120.0
 TERMS = 12
+# Of a topic's sentence, in its first query.
+SENTENCE_WORDS = 4
 # Characters of a page's text used to learn written word forms.
 WORDED_CHARS = 20_000
 # Operator name of a run's seeds.
@@ -96,17 +99,16 @@ class Discoverer:
         dependencies: Dependencies,
     ) -> None:
         model = model_store.model(topic)
-        examples = [
-            from_text(one.text)
-            for one in store.topics.examples(topic.id)
-            if one.text is not None and says_something(one) and one.origin != IRRELEVANT
-        ]
+        examples = model_store.positives(topic)
         if model is None or not examples:
-            raise InputError(
-                "topic", topic.name, "needs at least one example page with text; see topic show"
+            way_out = "needs at least one example page with text, or a sentence; see topic show"
+            raise InputError("topic", topic.name, way_out)
+        if not any(one.url for one in examples) and isinstance(dependencies.provider, NoProvider):
+            way_out = (
+                "has only a sentence: set [discovery] provider to search for its words, "
+                "or give an example page"
             )
-        if model_store.embedder is not None:
-            examples = model_store.embedder.with_meanings(examples)
+            raise InputError("topic", topic.name, way_out)
         self._store = store
         self._settings = settings
         self._topic = topic
@@ -203,9 +205,9 @@ class Discoverer:
                 self._rank_in(row.url)
 
     def _read_seeds(self) -> None:
-        """Learn the links of the examples."""
+        """Learn the links of the examples; a sentence has none."""
         # The stored text of an example lacks its links.
-        for url in [seed.url for seed in self._seeds]:
+        for url in [seed.url for seed in self._seeds if seed.url]:
             if not self._pages[url].known.links and self._cached(url) is None and self._waited(url):
                 reading = self._asked(url)
                 if reading is not None:
@@ -219,7 +221,9 @@ class Discoverer:
         sources = Sources(linkers=self._who_links, read=self._read, provider=provider)
         words = list(dict.fromkeys(term for page in self._seeds for term in page.terms[:4]))
         keywords: list[str] = json.loads(self._topic.keywords)
-        description = " ".join(keywords[:3]) or " ".join(words[:2])
+        sentence = self._topic.description
+        said = [word for _, word in written_words(sentence, language_of(sentence))]
+        description = " ".join(keywords[:3] or said[:SENTENCE_WORDS] or words[:2])
         ways = operators(sources, [*keywords, *words], description, state.asked)
         return Exploration(
             ways,

@@ -64,9 +64,10 @@ class OutLink:
 
 @dataclass(frozen=True, slots=True)
 class KnownPage:
-    """A fetched page that operators start from."""
+    """A fetched page that operators start from, or a topic's sentence."""
 
     url: str
+    """Empty for a sentence."""
     title: str = ""
     keywords: tuple[str, ...] = ()
     """Heaviest words of its meta description and key words, which have less noise than its text."""
@@ -204,7 +205,7 @@ class Backward:
         """Return the pages that link to most *seeds*, with how many and the first."""
         shown: Counter[str] = Counter()
         first: dict[str, str] = {}
-        for seed in seeds:
+        for seed in (one for one in seeds if one.url):
             found = self._unused(self._sources.linkers(seed.url, MAX_LINKERS))
             # Without further linkers the search would be over once those in our own graph are used.
             if len(found) < LINKERS_PER_SEED:
@@ -316,7 +317,9 @@ class Related(_Searching):
                 yield seed.url, partial(self._like, seed.url, query)
 
     def _like(self, url: str, query: str) -> SearchAnswer:
-        answer = self._provider.related(url, RESULTS_PER_QUERY)
+        answer = SearchAnswer(SearchStatus.OFF)
+        if url:
+            answer = self._provider.related(url, RESULTS_PER_QUERY)
         if answer.status is SearchStatus.OFF:
             return self._provider.search(query, RESULTS_PER_QUERY)
         return answer

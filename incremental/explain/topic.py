@@ -72,6 +72,7 @@ def explain_topic(store: Store, model_store: TopicModelStore, row: TopicRow) -> 
     examples = store.topics.examples(row.id)
     return {
         **topic_facts(store, row),
+        **({"warnings": model_store.warnings(row, model)} if model is not None else {}),
         "terms": _profile(model, _wording(row, examples)) if model is not None else [],
         "pages_learned": [_example(one) for one in examples],
     }
@@ -149,7 +150,7 @@ def explain_page(
             }
             for part in explained.methods
         ],
-        "warnings": json.loads(row.warnings),
+        "warnings": model_store.warnings(row, model),
     }
 
 

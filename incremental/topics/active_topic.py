@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from classifier.embedding.meaning import Meaning
+from classifier.topic.evidence import Lacking
 from classifier.topic.learned_order import LearnedOrder
 from classifier.topic.link_meaning import LinkStanding, refined, standings
 from classifier.topic.link_order import LinkOrder
@@ -23,6 +24,8 @@ class ActiveTopic:
     row: TopicRow
     model: TopicModel
     links: LinkOrder
+    # Vectors of the pages it learned from; nothing without an embedder.
+    lacking: Lacking = field(default_factory=Lacking)
     # Pages announced before it was ready have been judged.
     caught_up: bool = False
     # Such pages whose bodies are lost or have no text.

@@ -133,7 +133,9 @@ def edit_topic(  # noqa: PLR0913 - what a topic is made of
     if left == ("[]", ""):
         examples = [one for one in store.topics.examples(row.id) if one.origin != IRRELEVANT]
         if not examples:
-            raise InputError("keywords", "", "a topic without examples needs at least one")
+            raise InputError(
+                "keywords", "", "a topic without examples needs a key word or a sentence"
+            )
     if method is not None:
         _check_method(method)
         fields["method"] = method
@@ -158,8 +160,11 @@ def forget_example(store: Store, row: TopicRow, example_id: int, *, now: float) 
         InputError: nothing would be left to learn from.
     """
     left = [one for one in store.topics.examples(row.id) if one.id != example_id]
-    if not json.loads(row.keywords) and all(one.origin == IRRELEVANT for one in left):
-        way_out = "is all that the topic learns from; add another example or a key word first"
+    said = row.description or json.loads(row.keywords)
+    if not said and all(one.origin == IRRELEVANT for one in left):
+        way_out = (
+            "is all that the topic learns from; add another example, a key word or a sentence first"
+        )
         raise InputError("example", "", way_out)
     if not store.editing.forget_example(row.id, example_id, now=now):
         raise NotFoundError(f"topic {row.name} has no such example")

@@ -9,7 +9,8 @@
                                                                    └ expect, learn_links ── topic.links
 
 Whoever changes training examples (a command, the daemon) trains at once; other processes notice by the
-version.
+version. Vectors that a topic or this process knows are used again. A command waits half a minute for the
+others, the crawler's thread not at all: what is missing then comes later (:mod:`.example_vectors`).
 """
 
 from __future__ import annotations
@@ -17,25 +18,30 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from concurrent.futures import wait
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from classifier.topic.background import Background
 from classifier.topic.errors import TopicError, TopicModelError
-from classifier.topic.evidence import MAX_JUDGED
+from classifier.topic.evidence import MAX_JUDGED, Lacking, heaviest_terms, kept_meanings
 from classifier.topic.fused import FusedTopic
 from classifier.topic.link_order import LINK_ORDERS, LinkOrder, from_kept, new_order, to_kept
 from classifier.topic.model import TopicModel
+from classifier.topic.sample import page_key
 from classifier.topic.semantic_tree import SemanticTree, TreeError, joined
 from classifier.topic.trees import read_tree
 from classifier.topic.values import PageText
+from classifier.topic.vectors import Vector
 from incremental.decide.topics import (
     Readiness,
     from_text,
     is_empty,
+    other_warnings,
     readiness,
     says_something,
+    vector_warnings,
 )
 from incremental.results.lookup import find_topic
 from incremental.topics.active_topic import ActiveTopic
@@ -44,6 +50,7 @@ from store.enums import ExampleOrigin, TopicState, TopicVerdict
 from store.topic_values import ExampleRow, KeptPage, TopicFields, TopicRow
 
 if TYPE_CHECKING:  # without an embedder nobody loads it
+    from classifier.embedding.meaning import Meaning
     from incremental.embedding.page_embedder import PageEmbedder
 
 logger = logging.getLogger("hubwatch.topics")
@@ -51,12 +58,29 @@ logger = logging.getLogger("hubwatch.topics")
 # Latest visited pages that stand for off-topic text.
 NEGATIVES = 100
 FEW_PAGES = 15
+# How long a training that waits for vectors does so.
+PATIENCE_SECONDS = 30.0
 # Of a page, that an explanation chooses from.
 PASSAGES = 40
 # Methods that use semantic similarity of words.
 WITH_TREE = ("semantic", "fused")
+# Methods that judge by meaning.
+WITH_MEANING = ("fused",)
 # Key of the stored document frequencies of fetched pages.
 BACKGROUND = "pages"
+
+Said = tuple[ExampleOrigin, PageText]
+"""A text to learn from, and as what it was given."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unplaced:
+    """A text to learn from that a model has no vector of."""
+
+    key: int
+    page: PageText
+    known: bool
+    """Whether this process knows its vector."""
 
 
 class TopicModelStore:
@@ -69,9 +93,12 @@ class TopicModelStore:
         *,
         link_order: str = LINK_ORDERS[0],
         embedder: PageEmbedder | None = None,
+        waits: bool = True,
     ) -> None:
+        """Make a store of models; *waits* = training waits half a minute for vectors of examples."""
         self.embedder = embedder
         """None = words alone judge."""
+        self._waits = waits
         self._store = store
         self._trees = trees
         self._link_order = link_order
@@ -79,6 +106,8 @@ class TopicModelStore:
         self._tree_problems: list[str] | None = None
         self._background: Background | None = None
         self._trained_pages = 0
+        # Of the sample's.
+        self._trained_vectors = 0
         self._active_topics: dict[int, ActiveTopic] = {}
 
     # Training.
@@ -96,7 +125,8 @@ class TopicModelStore:
             except TopicError as error:
                 standing = Readiness(ready=False, why=f"cannot be trained: {error}")
             else:
-                problems = (self._tree_problems or []) if row.method in WITH_TREE else []
+                problems = self._vector_warnings(row, self._lacking(model))
+                problems += (self._tree_problems or []) if row.method in WITH_TREE else []
                 fields = {
                     "model": _json(model.to_json()),
                     "version": model.version,
@@ -114,27 +144,61 @@ class TopicModelStore:
     def _trained(
         self, row: TopicRow, examples: Sequence[ExampleRow], keywords: Sequence[str]
     ) -> TopicModel:
-        texts: dict[str, list[PageText]] = {}
-        for one in examples:
-            if one.text is not None and says_something(one):
-                texts.setdefault(one.origin, []).append(from_text(one.text))
-        if row.description:
-            # A sentence counts as one short example.
-            said_so = PageText("", title=row.description)
-            texts.setdefault(ExampleOrigin.EXAMPLE, []).append(said_so)
-        texts = {origin: self._embedded(pages) for origin, pages in texts.items()}
-        said = {ExampleOrigin.RELEVANT, ExampleOrigin.IRRELEVANT}
+        texts: dict[str, list[PageText]] = {origin: [] for origin in ExampleOrigin}
+        for origin, page in self._placed(row, _said(row, examples)):
+            texts[origin].append(page)
         return TopicModel.learn(
-            [text for origin, pages in texts.items() if origin not in said for text in pages],
+            texts[ExampleOrigin.EXAMPLE],
             keywords,
             background=self.background,
             negatives=self._negatives(row, examples),
-            relevant=texts.get(ExampleOrigin.RELEVANT, []),
+            relevant=texts[ExampleOrigin.RELEVANT],
             judged=self._judged(row, examples),
-            irrelevant=texts.get(ExampleOrigin.IRRELEVANT, []),
+            irrelevant=texts[ExampleOrigin.IRRELEVANT],
             method=row.method,
             tree=self._semantic_tree(row.method),
         )
+
+    def positives(self, row: TopicRow) -> list[PageText]:
+        """Return the pages that a topic learns from, without rejected ones; its sentence has no URL."""
+        said = _said(row, self._store.topics.examples(row.id))
+        liked = [(origin, page) for origin, page in said if origin != ExampleOrigin.IRRELEVANT]
+        return [page for _, page in self._placed(row, liked)]
+
+    def _placed(self, row: TopicRow, said: Sequence[Said]) -> list[Said]:
+        """Return *said* with vectors: known ones, and others as far as they come in time."""
+        if self.embedder is None:
+            return list(said)
+        self.background.meanings.put_all(self._kept_meanings(row))
+        placed = [(origin, replace(page, meaning=self._meaning_of(page))) for origin, page in said]
+        if not self._waits:
+            return placed
+        # In small batches: what is not done in time is lost with the process.
+        asked = {
+            place: self.embedder.start_later(page)
+            for place, (_, page) in enumerate(placed)
+            if page.meaning is None
+        }
+        done, _ = wait(asked.values(), timeout=PATIENCE_SECONDS)
+        for place, answer in asked.items():
+            if answer in done:
+                origin, page = placed[place]
+                placed[place] = (origin, replace(page, meaning=answer.result()))
+        return placed
+
+    def _kept_meanings(self, row: TopicRow) -> Iterable[tuple[int, Meaning]]:
+        """Return the vectors that a topic's stored model learned from, of whatever model."""
+        try:
+            kept = json.loads(self._store.topics.model(row.id) or "{}")
+            return kept_meanings(kept.get("evidence", {}))
+        except (AttributeError, TypeError, ValueError, RecursionError):
+            return ()  # a damaged model is trained again, from its examples
+
+    def _meaning_of(self, page: PageText) -> Meaning | None:
+        return self.background.meanings.of(self._terms(page))
+
+    def _terms(self, page: PageText) -> Vector:
+        return heaviest_terms(self.background.templates.without(page))
 
     def _embedded(self, pages: list[PageText]) -> list[PageText]:
         return pages if self.embedder is None else self.embedder.with_meanings(pages)
@@ -181,6 +245,7 @@ class TopicModelStore:
             if self.embedder is not None:
                 self._background.meanings.use(self.embedder.space)
             self._trained_pages = self._background.pages
+            self._trained_vectors = _vectors_of(self._background)
         return self._background
 
     def observe(self, text: PageText) -> None:
@@ -188,15 +253,21 @@ class TopicModelStore:
         self.background.observe_page(text)
 
     def outgrown(self) -> bool:
-        """Return whether the pages seen have doubled since the last training: time to retrain all topics."""
-        # Early topics had nothing to compare with. At each doubling only, because learning which words go
-        # together takes seconds at thousands of pages.
-        pages = self.background.pages
-        if pages < 2 * max(self._trained_pages, FEW_PAGES):
-            return False
-        self._trained_pages = pages
-        self.background.learn_concepts()
-        return True
+        """Return whether the pages seen, or the sample's vectors, have doubled since the last training.
+
+        Then it is time to retrain all topics.
+        """
+        # Early topics had nothing to compare with, nor have those of another model of embeddings. At each
+        # doubling only, because learning which words go together takes seconds at thousands of pages.
+        pages, vectors = self.background.pages, _vectors_of(self.background)
+        more_pages = pages >= 2 * max(self._trained_pages, FEW_PAGES)
+        more_vectors = vectors >= 2 * max(self._trained_vectors, FEW_PAGES)
+        if more_pages:
+            self._trained_pages = pages
+            self.background.learn_concepts()
+        if more_pages or more_vectors:
+            self._trained_vectors = vectors
+        return more_pages or more_vectors
 
     def _semantic_tree(self, method: str) -> SemanticTree | None:
         if method not in WITH_TREE:
@@ -225,6 +296,57 @@ class TopicModelStore:
             self._background = None
             for one in active.values():
                 one.row = replace(one.row, version="")
+
+    # Vectors of what topics learn from.
+
+    def unplaced(self, topic: ActiveTopic) -> list[Unplaced]:
+        """Return the texts with words that a topic learns from, and that its model has no vector of."""
+        assert self.embedder is not None
+        from incremental.embedding.passages import passages_of  # noqa: PLC0415 - as the embedder
+
+        placed = topic.model.evidence.placed(self.embedder.space)
+        found: dict[int, Unplaced] = {}
+        for _, page in _said(topic.row, self._store.topics.examples(topic.row.id)):
+            terms = self._terms(page)
+            key = page_key(terms)
+            if terms and key not in placed and passages_of(page):
+                known = self.background.meanings.of(terms) is not None
+                found[key] = Unplaced(key, page, known=known)
+        return list(found.values())
+
+    def know(self, found: Iterable[tuple[int, Meaning]]) -> bool:
+        """Keep vectors for the next training, by the keys of their texts; return whether any is new."""
+        before = len(self.background.meanings)
+        self.background.meanings.put_all(found)
+        return len(self.background.meanings) > before
+
+    def know_page(self, page: PageText) -> None:
+        """Keep the vector of a page that a topic is about to learn from, if it has one."""
+        if page.meaning is not None and self.embedder is not None:
+            self.background.meanings.put(self._terms(page), page.meaning)
+
+    def warnings(self, row: TopicRow, model: TopicModel) -> list[str]:
+        """Return a topic's warnings: of its last training, and what vectors it lacks now."""
+        return self._warnings(row, self._lacking(model))
+
+    def note_warnings(self, topic: ActiveTopic) -> None:
+        """Store what vectors a topic lacks now, which its last training could not know."""
+        warnings = _json(self._warnings(topic.row, topic.lacking))
+        if json.loads(warnings) != json.loads(topic.row.warnings):
+            self._store.topics.update(topic.row.id, warnings=warnings)
+            topic.row = replace(topic.row, warnings=warnings)
+
+    def _warnings(self, row: TopicRow, lacking: Lacking) -> list[str]:
+        others = other_warnings(json.loads(row.warnings))
+        return [*self._vector_warnings(row, lacking), *others]
+
+    def _vector_warnings(self, row: TopicRow, lacking: Lacking) -> list[str]:
+        if self.embedder is None or row.method not in WITH_MEANING:
+            return []
+        return vector_warnings(lacking, self.embedder.space)
+
+    def _lacking(self, model: TopicModel) -> Lacking:
+        return Lacking() if self.embedder is None else model.evidence.lacking(self.embedder.space)
 
     # Explanations.
 
@@ -256,7 +378,7 @@ class TopicModelStore:
                     continue
                 links = active_topic.links if active_topic is not None else self._links(row)
                 done = active_topic is not None and active_topic.caught_up
-                active_topic = ActiveTopic(row, model, links, caught_up=done)
+                active_topic = ActiveTopic(row, model, links, self._lacking(model), caught_up=done)
             active_topic.row = row
             self._active_topics[row.id] = active_topic
         return self._active_topics
@@ -296,6 +418,23 @@ class TopicModelStore:
                 active_topic.row.id, _json(model.to_json()), model.version, before=before
             ):
                 active_topic.row = replace(active_topic.row, version=model.version)
+
+
+def _said(row: TopicRow, examples: Iterable[ExampleRow]) -> list[Said]:
+    """Return what a topic learns from: examples with text, and its sentence, which has no URL."""
+    found = [
+        (one.origin, from_text(one.text))
+        for one in examples
+        if one.text is not None and says_something(one)
+    ]
+    if row.description:
+        # A sentence counts as one short example.
+        found.append((ExampleOrigin.EXAMPLE, PageText("", title=row.description)))
+    return found
+
+
+def _vectors_of(background: Background) -> int:
+    return background.meanings.count(background.sample.keys)
 
 
 def _json(value: object) -> str:

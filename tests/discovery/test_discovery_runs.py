@@ -24,6 +24,7 @@ from incremental.discovery.search_provider import (
 from incremental.errors import InputError
 from incremental.fetch.status import FetchStatus, Request, Response
 from incremental.settings import Settings, build_settings
+from incremental.topics.editing import begin
 from incremental.topics.model_store import TopicModelStore
 from incremental.urls import canonical_key
 from store import Store
@@ -100,13 +101,16 @@ class Words:
     def __init__(self, status: SearchStatus = SearchStatus.ANSWERED) -> None:
         self.status = status
         self.queries: list[str] = []
+        self.about: list[str] = []
+        """Pages whose relatives or linkers were asked for."""
 
     def search(self, query: str, _count: int, _page: int = 1) -> SearchAnswer:
         self.queries.append(query)
         found = (SearchResult("http://found.example/bridge"), SearchResult("http://10.0.0.1/"))
         return SearchAnswer(self.status, found if self.status is SearchStatus.ANSWERED else ())
 
-    def related(self, _url: str, _count: int) -> SearchAnswer:
+    def related(self, url: str, _count: int) -> SearchAnswer:
+        self.about.append(url)
         return SearchAnswer(SearchStatus.OFF)
 
     linkers = related
@@ -254,6 +258,41 @@ def test_a_topic_without_pages_says_what_it_needs(sqlite_store: Store) -> None:
     TopicModelStore(sqlite_store, ()).learn(row)
     with pytest.raises(InputError, match="at least one example page"):
         discoverer(sqlite_store, World())
+
+
+@pytest.fixture
+def described(sqlite_store: Store) -> Store:
+    """A store with a topic of one sentence."""
+    sentence = "Steel bridges over the rivers with new cables"
+    row, _ = begin(
+        sqlite_store, "bridges", examples=(), keywords=(), description=sentence, now=START
+    )
+    TopicModelStore(sqlite_store, ()).learn(row)
+    return sqlite_store
+
+
+def test_a_sentence_is_enough_to_search_with_its_words(described: Store) -> None:
+    words, world = Words(), World()
+    run = discoverer(described, world, words).run(rounds=20, pages=50)
+    assert run.status == "done"
+    assert proposed(described) == ["found.example"]
+    assert words.queries[0] == "steel bridges rivers cables"
+    assert all(query.strip() for query in words.queries)
+    assert "" not in words.about
+    assert "" not in world.pages()
+
+
+def test_a_search_from_a_sentence_goes_on_after_a_stop(described: Store) -> None:
+    run = discoverer(described, World()).run(rounds=20, pages=50, stop=iter([False, True]).__next__)
+    assert run.status == "running"
+    words = Words()
+    assert discoverer(described, World(), words).run(rounds=20, pages=50).status == "done"
+    assert "steel bridges rivers cables" not in words.queries
+
+
+def test_a_sentence_without_a_search_provider_says_what_it_needs(described: Store) -> None:
+    with pytest.raises(InputError, match=r"set \[discovery\] provider"):
+        discoverer(described, World(), NoProvider())
 
 
 def test_accepted_sites_are_watched_from_their_hubs(bridges: Store) -> None:

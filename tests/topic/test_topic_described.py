@@ -6,7 +6,7 @@ import pytest
 
 from incremental.decide.topics import readiness
 from incremental.errors import InputError
-from incremental.topics.editing import MAX_DESCRIPTION, begin, edit_topic
+from incremental.topics.editing import MAX_DESCRIPTION, begin, edit_topic, forget_example
 from incremental.topics.model_store import TopicModelStore
 from store import Store
 from store.enums import TopicState
@@ -41,8 +41,16 @@ def test_adding_a_topic_again_changes_nothing_but_its_examples(sqlite_store: Sto
 
 def test_a_topic_keeps_something_to_judge_by(sqlite_store: Store) -> None:
     row, _ = begin(sqlite_store, "t", examples=(), keywords=(), description=SENTENCE, now=1.0)
-    with pytest.raises(InputError, match="needs at least one"):
+    with pytest.raises(InputError, match="needs a key word or a sentence"):
         edit_topic(sqlite_store, row, description="", now=2.0)
+
+
+def test_the_last_example_can_be_forgotten_while_a_sentence_is_left(sqlite_store: Store) -> None:
+    url = "https://news.example/bridge"
+    row, _ = begin(sqlite_store, "t", examples=(url,), keywords=(), description=SENTENCE, now=1.0)
+    (example,) = sqlite_store.topics.examples(row.id)
+    forget_example(sqlite_store, row, example.id, now=2.0)
+    assert not sqlite_store.topics.examples(row.id)
 
 
 @pytest.mark.parametrize("sentence", ["?!", "a" * (MAX_DESCRIPTION + 1)])
