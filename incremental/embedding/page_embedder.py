@@ -142,6 +142,11 @@ class PageEmbedder:
         with self._lock:
             return not key or (key in self._remembered and self._remembered[key] is None)
 
+    def trouble(self) -> tuple[str, float] | None:
+        """Return what goes wrong and since when (unix seconds, UTC); None = nothing does."""
+        with self._lock:
+            return (self.problem, self.failing_since) if self.problem else None
+
     def reading(self, read: Read) -> Read:
         """Return *read* with vectors for the texts that topics judge."""
 
@@ -248,9 +253,10 @@ class PageEmbedder:
         self._pause = min(2 * self._pause, LONGEST_PAUSE_SECONDS)
 
     def _note(self, problem: str) -> None:
-        if not self.problem:
-            self.failing_since = self._now()
-        self.problem = problem
+        with self._lock:
+            if not self.problem:
+                self.failing_since = self._now()
+            self.problem = problem
 
 
 def _key(page: PageText) -> tuple[str, ...]:
