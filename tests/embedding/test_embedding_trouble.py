@@ -74,9 +74,9 @@ def test_page_api_metrics_and_health_name_it_until_it_works_again(served: Served
         assert health.report().problems == ()
 
 
-def configure(folder: Path, embeddings: str, port: int) -> None:
+def configure(folder: Path, embeddings: str, port: int, query: str = "") -> None:
     text = '[fetch]\ncontact = "me@example.org"\nallowed_networks = ["127.0.0.0/8"]\n'
-    address = f'url = "http://127.0.0.1:{port}/v1"\n'
+    address = f'url = "http://127.0.0.1:{port}/v1{query}"\n'
     whole = f"{text}[web]\nenabled = false\n[embeddings]\n{embeddings}\n{address}"
     (folder / "hubwatch.toml").write_text(whole, encoding="utf-8")
 
@@ -110,6 +110,15 @@ def test_doctor_tries_an_endpoint(hubwatch: Run, tmp_path: Path) -> None:
     assert verdict == "problem"
     assert "endpoint embeds nothing: embeddings.url 'http://127.0.0.1:" in says
     assert embeddings_of(hubwatch, "--offline") == ("ok", "endpoint, not tried")
+
+
+def test_the_query_of_an_address_is_not_shown(hubwatch: Run, tmp_path: Path) -> None:
+    configure(tmp_path, 'provider = "endpoint"\nmodel = "m"', 9, "?api-version=1&key=secret")
+    shown = hubwatch("settings", "embeddings")
+    assert "http://127.0.0.1:9/v1?..." in shown.out
+    for command_line in (("settings", "--json"), ("doctor",), ("status",)):
+        done = hubwatch(*command_line)
+        assert "secret" not in done.out + done.err
 
 
 @pytest.mark.skipif(installed("model2vec") is None, reason="model2vec is not installed")
