@@ -112,19 +112,24 @@ class LocalEmbedder(Embedder):
             yield
         except EmbeddingError:
             raise
-        except (ArithmeticError, AttributeError, ImportError, LookupError, MemoryError) as error:
+        except (ImportError, MemoryError, OSError) as error:
+            # No text's fault.
+            raise self._failed(error, EmbeddingError) from error
+        except (ArithmeticError, AttributeError, LookupError) as error:
             raise self._failed(error, kind) from error
-        except (OSError, RuntimeError, TypeError, ValueError) as error:
+        except (RuntimeError, TypeError, ValueError) as error:
             raise self._failed(error, kind) from error
         except _library_errors() as error:
             raise self._failed(error, kind) from error
 
     def _failed(self, error: Exception, kind: type[EmbeddingError]) -> EmbeddingError:
         way_out = (
-            "install it again"
-            if self._provider in BUNDLED
-            else "[embeddings] model must be a folder with a model, or a name that the engine knows"
+            "[embeddings] model must be a folder with a model, or a name that the engine knows"
         )
+        if self._provider in BUNDLED:
+            way_out = "install it again"
+        elif self._provider == "fastembed":
+            way_out = "[embeddings] model must be a name of its list"
         reason = f"{type(error).__name__}: {error}"[:_MAX_REASON_CHARS]
         problem = f"the model cannot be used ({reason}); {way_out}"
         return kind("embeddings", self.name, problem)

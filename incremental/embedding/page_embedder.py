@@ -6,6 +6,7 @@
     topics (training) ──────────────┤          a failure: a pause of a minute, doubling to an hour,
     links ── when no page waits ────┘          and for as long as an endpoint asks, at most a day
                                                a text that the model refuses: no vector, and no pause
+                                               unless there are ten and nothing else
 
 Links come a few at once, so that a page never waits long for them. Whatever goes wrong, the page comes back
 without a vector and is judged by words; ``hubwatch status``, the page and the log say why.
@@ -237,12 +238,11 @@ class PageEmbedder:
             logger.warning("no vector for %d of %d: %s", refused, of, found.refusal)
         succeeded = any(found.meanings)
         self._refused = 0 if succeeded else self._refused + found.refused
-        if succeeded or found.refused:
-            self._pause = FIRST_PAUSE_SECONDS
         if self._refused >= _MANY_REFUSED:
-            self._note(f"the last {self._refused} texts were refused: {found.refusal}")
+            # Each costs three requests or so. After the pause others come.
+            self._fail(f"the last {self._refused} texts were refused: {found.refusal}")
         elif succeeded or found.refused:
-            self.problem = ""
+            self.problem, self._pause = "", FIRST_PAUSE_SECONDS
 
     def _fail(self, problem: str, asked_seconds: float = 0.0) -> None:
         """Pause after a failure, at least as long as was asked for."""

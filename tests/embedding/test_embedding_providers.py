@@ -299,6 +299,44 @@ def test_a_folder_with_a_model_of_ones_own_embeds(tmp_path: Path) -> None:
         LocalEmbedder("model2vec", str(tmp_path / "nowhere")).embed(["bridge"])
 
 
+def test_a_folder_for_sentence_transformers_embeds(tmp_path: Path) -> None:
+    """Built here with its own tools: no download."""
+    engine = pytest.importorskip("sentence_transformers", reason="it is not installed")
+    tokenizers = pytest.importorskip("tokenizers", reason="it is not installed")
+    words = {word: n for n, word in enumerate(("[UNK]", "bridge", "river", "soup"))}
+    tokenizer = tokenizers.Tokenizer(tokenizers.models.WordLevel(words, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
+    module = engine.models.StaticEmbedding(tokenizer, embedding_dim=16)
+    folder = tmp_path / "model"
+    engine.SentenceTransformer(modules=[module], device="cpu").save(str(folder))
+    embedder = LocalEmbedder("sentence-transformers", str(folder))
+    one, same, other = embedder.embed(["bridge river", "river bridge", "soup"])
+    assert one @ same > 0.999 > one @ other
+    for weights in folder.rglob("*.safetensors"):
+        weights.write_bytes(b"cut")
+    with pytest.raises(EmbeddingError, match="must be a folder with a model"):
+        LocalEmbedder("sentence-transformers", str(folder)).embed(["bridge"])
+
+
+def test_a_name_that_fastembed_does_not_know_is_an_error() -> None:
+    pytest.importorskip("fastembed", reason="it is not installed")
+    with pytest.raises(EmbeddingError, match="must be a name of its list"):
+        LocalEmbedder("fastembed", "no/such-model").embed(["bridge"])
+
+
+@pytest.mark.parametrize("provider", ["fastembed", "sentence-transformers", "model2vec"])
+def test_what_a_model_s_library_raises_says_what_to_set(
+    provider: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the library is not installed, loading it is what fails."""
+    if packages.installed(provider) is not None:
+        pytest.skip(f"{provider} is installed, and tried for real")
+    monkeypatch.setattr(packages, "find_spec", lambda _: object())
+    monkeypatch.setattr(local, "version", lambda _: "1")
+    with pytest.raises(EmbeddingError, match=r"ModuleNotFoundError.*\[embeddings\] model must be"):
+        LocalEmbedder(provider, "org/name").embed(["bridge"])
+
+
 def test_without_a_package_nothing_embeds_and_the_way_out_is_named(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

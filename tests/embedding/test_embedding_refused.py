@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Callable
 from contextlib import closing
 from http import HTTPStatus
 
@@ -11,10 +12,14 @@ import pytest
 from stories import START
 from test_embedding_keeping import announce
 
+from classifier.embedding import local, packages
+from classifier.embedding.embedder import EmbeddingError
+from classifier.embedding.local import LocalEmbedder
 from classifier.topic.values import PageText
 from incremental.embedding.endpoint import EndpointEmbedder
 from incremental.embedding.keeping import IDLE_SECONDS, VectorKeeper
 from incremental.embedding.page_embedder import FIRST_PAUSE_SECONDS, PageEmbedder
+from incremental.embedding.pages import meanings_of
 from incremental.fetch.failures import status_of_code
 from incremental.fetch.status import FetchStatus, Request, Response
 from store import Store
@@ -101,13 +106,35 @@ def test_a_refused_text_pauses_nothing_and_is_no_problem() -> None:
         assert len(server.requests) == asked
 
 
+def test_a_text_on_which_a_model_here_breaks_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is no text's fault is a failure of the model."""
+
+    def load(_model: str) -> Callable[[list[str]], object]:
+        def encode(texts: list[str]) -> list[list[float]]:
+            if any("memory" in text for text in texts):
+                raise MemoryError
+            return [[float("nan") if "poison" in text else len(text), 1] for text in texts]
+
+        return encode
+
+    monkeypatch.setitem(local._LOADERS, "use", load)
+    monkeypatch.setattr(packages, "find_spec", lambda _: object())
+    monkeypatch.setattr(local, "version", lambda _: "1")
+    pages = [PageText("", title=title) for title in ("bridge", "poison", "boat")]
+    found = meanings_of(pages, LocalEmbedder("use"))
+    assert [one is not None for one in found] == [True, False, True]
+    with pytest.raises(EmbeddingError, match="MemoryError"):
+        meanings_of([PageText("", title="memory")], LocalEmbedder("use"))
+
+
 def test_a_server_that_refuses_text_after_text_is_a_problem() -> None:
     """Whatever the reason, nobody should wonder why topics go by words."""
-    server = Server(HTTPStatus.UNPROCESSABLE_ENTITY, "title")
-    with closing(PageEmbedder(server.embedder(), lambda: START)) as pages:
+    server, now = Server(HTTPStatus.UNPROCESSABLE_ENTITY, "title"), [START]
+    with closing(PageEmbedder(server.embedder(), lambda: now[0])) as pages:
         pages.with_meanings([PageText("", title=f"title {number}") for number in range(12)])
         assert "12 texts were refused: embeddings.url" in pages.problem
         assert pages.failing_since == START
+        now[0] += FIRST_PAUSE_SECONDS
         assert pages.with_meaning(PageText("", title="boat")).meaning is not None
         assert not pages.problem
 
