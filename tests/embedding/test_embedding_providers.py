@@ -302,11 +302,14 @@ def test_a_folder_with_a_model_of_ones_own_embeds(tmp_path: Path) -> None:
 def test_a_folder_for_sentence_transformers_embeds(tmp_path: Path) -> None:
     """Built here with its own tools: no download."""
     engine = pytest.importorskip("sentence_transformers", reason="it is not installed")
+    modules = pytest.importorskip(
+        "sentence_transformers.sentence_transformer.modules", reason="its version is before 6"
+    )
     tokenizers = pytest.importorskip("tokenizers", reason="it is not installed")
     words = {word: n for n, word in enumerate(("[UNK]", "bridge", "river", "soup"))}
     tokenizer = tokenizers.Tokenizer(tokenizers.models.WordLevel(words, unk_token="[UNK]"))
     tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
-    module = engine.models.StaticEmbedding(tokenizer, embedding_dim=16)
+    module = modules.StaticEmbedding(tokenizer, embedding_dim=16)
     folder = tmp_path / "model"
     engine.SentenceTransformer(modules=[module], device="cpu").save(str(folder))
     embedder = LocalEmbedder("sentence-transformers", str(folder))
