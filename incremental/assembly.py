@@ -89,7 +89,11 @@ def make_crawler(  # noqa: PLR0913 - the parts that a caller may want to replace
     here = LocalVisits(executor, HubVisitor(parts, renderer), fetch, read, workers)
     visits: Visits = here
     if elsewhere is not None:
-        visits = elsewhere if embedder is None else EmbeddedVisits(elsewhere, embedder.start)
+        visits = elsewhere
+        if embedder is not None:
+            from incremental.embedding.page_embedder import PATIENCE_SECONDS  # noqa: PLC0415 - numpy
+
+            visits = EmbeddedVisits(elsewhere, embedder.start, PATIENCE_SECONDS)
         visits = visits if renderer is None else DrawnHere(visits, here)
     engine = Engine(visits, workers=workers)
     return Crawler(

@@ -45,10 +45,16 @@ class ProblemKind(StrEnum):
     """A worker is refused; the others go on."""
     JOB = "job"
     """A job fails that nobody waits for; no reason to restart."""
+    EMBEDDINGS = "embeddings"
+    """The model that embeds texts fails, so topics go by words; no reason to restart."""
 
 
 # Those of which /healthz makes a 503.
-SERIOUS = frozenset(ProblemKind) - {ProblemKind.JOB, ProblemKind.WORKER}
+SERIOUS = frozenset(ProblemKind) - {
+    ProblemKind.JOB,
+    ProblemKind.WORKER,
+    ProblemKind.EMBEDDINGS,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +136,7 @@ class Health:
         self._started_at = clock.now()
         self._state = self._before = DaemonState.STARTING
         self._engine: Callable[[], EngineReport] | None = None
+        self._embeddings: Callable[[], tuple[str, float] | None] = lambda: None
         self._facts = _Facts(beat_tick=clock.monotonic(), beat_at=clock.now())
 
     def enter(self, state: DaemonState) -> None:
@@ -140,6 +147,13 @@ class Health:
     def runs_on(self, engine: Callable[[], EngineReport]) -> None:
         """Note whom to ask what runs the visits; called from any thread."""
         self._engine = engine
+
+    def embeds_by(self, trouble: Callable[[], tuple[str, float] | None]) -> None:
+        """Note whom to ask why no text is embedded, and since when; called from any thread.
+
+        None = all is well there.
+        """
+        self._embeddings = trouble
 
     def began(self, job: str) -> None:
         """Note that a job began."""
@@ -238,6 +252,7 @@ class Health:
             problems = [*self._still(tick), *_hanging(facts, tick), *filter(None, [facts.store])]
             problems += [*facts.stuck.values(), *_failing(facts.jobs.values())]
             problems += _of_engine(engine, now)
+            problems += _of_embeddings(self._embeddings())
             return HealthReport(
                 at=now,
                 state=self._state,
@@ -285,3 +300,10 @@ def _of_engine(engine: EngineReport | None, now: float) -> Iterable[Problem]:
         yield Problem(ProblemKind.ENGINE, f"nothing is fetched: {engine.waits}", engine.since)
     for worker in engine.refused if engine is not None else ():
         yield Problem(ProblemKind.WORKER, storable(f"worker {worker}", _MOST_ERROR_CHARS), now)
+
+
+def _of_embeddings(trouble: tuple[str, float] | None) -> Iterable[Problem]:
+    """Say why topics go by words."""
+    if trouble is not None:
+        detail = f"topics go by words, as the model fails: {trouble[0]}"
+        yield Problem(ProblemKind.EMBEDDINGS, storable(detail, _MOST_ERROR_CHARS), trouble[1])

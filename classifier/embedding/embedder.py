@@ -17,11 +17,19 @@ Vectors = NDArray[np.float32]
 class EmbeddingError(HubwatchError):
     """Texts cannot be embedded now: a package is missing, a model damaged, an endpoint failing."""
 
-    def __init__(self, field: str, value: str, problem: str) -> None:
+    def __init__(
+        self, field: str, value: str, problem: str, *, retry_after_seconds: float = 0.0
+    ) -> None:
         self.field = field
         self.value = value
         self.problem = problem
+        self.retry_after_seconds = retry_after_seconds
+        """How long an endpoint asks to be left alone; 0 = it does not say."""
         super().__init__(f"{field} {value!r}: {problem}")
+
+
+class TextsRefusedError(EmbeddingError):
+    """These texts cannot be embedded; fewer or others of them perhaps."""
 
 
 class Embedder(Protocol):
@@ -38,14 +46,14 @@ class Embedder(Protocol):
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Return unit vectors of shape (texts, dimension); raises EmbeddingError.
 
-        A text without words may get a zero vector.
+        TextsRefusedError if it may be for a single one of the texts. One without words may get a zero vector.
         """
 
 
 def as_units(vectors: object, count: int, source: str) -> Vectors:
     """Return *vectors* of *count* texts with length 1; raises EmbeddingError for any other shape.
 
-    *source* names the model or endpoint in the message.
+    *source* names the model or endpoint in the message. Numbers that are not finite raise TextsRefusedError.
     """
     try:
         rows = np.asarray(vectors, dtype=np.float32)
@@ -56,7 +64,7 @@ def as_units(vectors: object, count: int, source: str) -> Vectors:
         problem = f"answered an array of shape {rows.shape} for {count} texts; choose another model"
         raise EmbeddingError("embeddings", source, problem)
     if not np.isfinite(rows).all():
-        raise EmbeddingError("embeddings", source, "answered numbers that are not finite")
+        raise TextsRefusedError("embeddings", source, "answered numbers that are not finite")
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     units: Vectors = np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0)
     return units

@@ -19,11 +19,19 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 
-from classifier.embedding.embedder import Embedder, EmbeddingError, Vectors, as_units
+from classifier.embedding.embedder import (
+    Embedder,
+    EmbeddingError,
+    TextsRefusedError,
+    Vectors,
+    as_units,
+)
+from classifier.embedding.model_files import folder_digest
 from classifier.embedding.packages import BUNDLED, PACKAGES, installed, package_of
 
 _QUICK: Final = ("use", "model2vec")
@@ -56,15 +64,25 @@ class LocalEmbedder(Embedder):
         self._provider = found
         self._model = model
         self._encode: Encode | None = None
+        self._name = ""
         # The engines' own threads and buffers are not made for two callers.
         self._lock = threading.Lock()
 
     @property
     def name(self) -> str:
-        """The provider with the version of its package if that holds the model, else with the model."""
-        if self._provider not in BUNDLED:
-            return f"{self._provider} {self._model}"
-        return f"{self._provider} {version(PACKAGES[self._provider][0])}"
+        """The provider with the version of its package and, if that holds none, the model.
+
+        Of a folder with a digest of its files, so that another model there is another space. They are read
+        when the name is first asked for; the model is not loaded.
+        """
+        if not self._name:
+            parts = [self._provider, version(PACKAGES[self._provider][0])]
+            if self._provider not in BUNDLED:
+                parts.append(self._model)
+                if (folder := Path(self._model)).is_dir():
+                    parts.append(folder_digest(folder))
+            self._name = " ".join(parts)
+        return self._name
 
     @property
     def quick(self) -> bool:
@@ -72,39 +90,49 @@ class LocalEmbedder(Embedder):
         return self._provider in _QUICK
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """Embed in batches; raises EmbeddingError for whatever the library raises."""
-        with self._lock, self._translated():
+        """Embed in batches; raises EmbeddingError for whatever the library raises.
+
+        TextsRefusedError if the model was loaded: it may be for one of the texts.
+        """
+        parts = []
+        with self._lock:
             if self._encode is None:
-                self._encode = _LOADERS[self._provider](self._model)
-            parts = []
+                with self._translated(EmbeddingError):
+                    self._encode = _LOADERS[self._provider](self._model)
             for start in range(0, len(texts), _BATCH):
                 batch = [text[:_MAX_CHARS] for text in texts[start : start + _BATCH]]
-                parts.append(as_units(self._encode(batch), len(batch), self.name))
+                with self._translated(TextsRefusedError):
+                    parts.append(as_units(self._encode(batch), len(batch), self.name))
         return np.concatenate(parts) if parts else np.zeros((0, 2), dtype=np.float32)
 
     @contextlib.contextmanager
-    def _translated(self) -> Iterator[None]:
-        """Turn whatever a model's library raises into EmbeddingError: their errors have no common root."""
+    def _translated(self, kind: type[EmbeddingError]) -> Iterator[None]:
+        """Turn whatever a model's library raises into *kind*: their errors have no common root."""
         try:
             yield
         except EmbeddingError:
             raise
-        except (ArithmeticError, AttributeError, ImportError, LookupError, MemoryError) as error:
-            raise self._failed(error) from error
-        except (OSError, RuntimeError, TypeError, ValueError) as error:
-            raise self._failed(error) from error
+        except (ImportError, MemoryError, OSError) as error:
+            # No text's fault.
+            raise self._failed(error, EmbeddingError) from error
+        except (ArithmeticError, AttributeError, LookupError) as error:
+            raise self._failed(error, kind) from error
+        except (RuntimeError, TypeError, ValueError) as error:
+            raise self._failed(error, kind) from error
         except _library_errors() as error:
-            raise self._failed(error) from error
+            raise self._failed(error, kind) from error
 
-    def _failed(self, error: Exception) -> EmbeddingError:
+    def _failed(self, error: Exception, kind: type[EmbeddingError]) -> EmbeddingError:
         way_out = (
-            "install it again"
-            if self._provider in BUNDLED
-            else "[embeddings] model must be a folder with a model, or a name that the engine knows"
+            "[embeddings] model must be a folder with a model, or a name that the engine knows"
         )
+        if self._provider in BUNDLED:
+            way_out = "install it again"
+        elif self._provider == "fastembed":
+            way_out = "[embeddings] model must be a name of its list"
         reason = f"{type(error).__name__}: {error}"[:_MAX_REASON_CHARS]
         problem = f"the model cannot be used ({reason}); {way_out}"
-        return EmbeddingError("embeddings", self.name, problem)
+        return kind("embeddings", self.name, problem)
 
 
 def _library_errors() -> tuple[type[Exception], ...]:

@@ -126,6 +126,8 @@ def _crawlers(
     read = stack.enter_context(make_reader(settings))
     renderer = stack.enter_context(make_renderer(settings, clock, fetch))
     embedder = stack.enter_context(make_embedder(settings, clock, fetch))
+    if embedder is not None:
+        run.health.embeds_by(embedder.trouble)
     models = models_folder(settings, run.folder)
     guarded = fetch if member is None else member.guarding(fetch)
 

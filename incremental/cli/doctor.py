@@ -6,6 +6,7 @@ import contextlib
 import importlib.util
 from collections.abc import Iterator
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -39,7 +40,7 @@ from incremental.doctor import (
     versions_findings,
     warning,
 )
-from incremental.embedding.choice import embeddings_findings
+from incremental.embedding.choice import embeddings_findings, needs_net
 from incremental.engines.checking import engine_findings
 from incremental.errors import SettingsError, without_credentials
 from incremental.fetch.status import Response
@@ -71,7 +72,7 @@ def doctor(
     try:
         settings, folder = settings_of(context)
     except SettingsError as error:
-        findings = [_wrong(error), *_versions(Settings())]
+        findings = [_wrong(error), *_versions(Settings(), offline=True)]
     else:
         file = settings_file(context)
         findings = list(_findings(settings, folder, file, offline=offline, check=store))
@@ -119,7 +120,7 @@ def _findings(
             yield ok("network", f"not asked: {says}")
     yield from engine_findings(settings, offline=offline)
     yield from clock_findings(now(), latest, answer)
-    yield from _versions(settings)
+    yield from _versions(settings, offline=offline)
 
 
 def _cache_finding(settings: Settings) -> Finding:
@@ -191,8 +192,8 @@ def _answer(settings: Settings, seeds: list[str], owed: dict[str, float]) -> Res
         return ask(fetcher.fetch, seed)
 
 
-def _versions(settings: Settings) -> Iterator[Finding]:
-    """Say what is at work; what the settings use has to be there."""
+def _versions(settings: Settings, *, offline: bool) -> Iterator[Finding]:
+    """Say what is at work; what the settings use has to be there, and the model has to embed."""
     used = {
         "web": settings.web.enabled,
         "notify": bool(settings.notify),
@@ -202,8 +203,19 @@ def _versions(settings: Settings) -> Iterator[Finding]:
     extras = [name for name, wanted in used.items() if wanted]
     yield from versions_findings(requirements(), installed_version, extras)
     yield from sqlite_findings()
-    yield from embeddings_findings(settings.embeddings)
+    quietly = offline and needs_net(settings.embeddings)
+    yield from embeddings_findings(
+        settings.embeddings, None if quietly else partial(_model_trouble, settings)
+    )
     yield browser_finding(settings.browser)
+
+
+def _model_trouble(settings: Settings) -> str:
+    """Embed one text; return what goes wrong."""
+    from incremental.embedding.trying import trouble_of  # noqa: PLC0415 - numpy
+
+    with closing(make_fetcher(settings, SystemClock())) as fetcher:
+        return trouble_of(settings.embeddings, fetcher.fetch)
 
 
 def _report(findings: list[Finding]) -> dict[str, object]:

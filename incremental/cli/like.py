@@ -68,7 +68,7 @@ def _embedded(context: typer.Context, store: Store, url: str, space: Space) -> b
             made = f"announced pages were embedded by {space.name}, the settings name {own}"
             raise NoVectorError(f"{made}; hubwatch run embeds them again")
         meaning = embedder.with_meaning(_read(context, store, url, fetcher)).meaning
-        problem = embedder.problem or "it has no words"
+        problem = embedder.problem or "it has no words, or the model refuses them"
     if meaning is None:
         raise NoVectorError(f"{readable(url)} cannot be embedded: {problem}")
     return squeezed(meaning.packed)

@@ -77,6 +77,10 @@ def _row(field: str, one: Setting, value: Any, source: str | None) -> dict[str, 
     # The whole address of a channel is a secret, that of a database holds a password.
     hidden = bool(value) and SECRET.search(field) is not None
     shown = _HIDDEN if hidden else without_credentials(value)
+    if field == "embeddings.url":
+        # Some endpoints take their key in it.
+        address, query, _ = value.partition("?")
+        shown = f"{address}?{_HIDDEN}" if query else address
     return {"setting": field, "value": shown, "unit": one.unit, "source": source or "default"}
 
 

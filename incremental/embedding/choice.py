@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from classifier.embedding.packages import installed, package_of
-from incremental.doctor import Finding, ok, warning
+from classifier.embedding.packages import BUNDLED, installed, package_of
+from incremental.doctor import Finding, ok, problem, warning
 from incremental.settings.embeddings import EmbeddingSettings
 
 if TYPE_CHECKING:
@@ -68,12 +69,26 @@ def standing(settings: EmbeddingSettings) -> Standing:
     )
 
 
-def embeddings_findings(settings: EmbeddingSettings) -> list[Finding]:
-    """Say what embeds texts, or what is missing for it; nothing is loaded."""
+def needs_net(settings: EmbeddingSettings) -> bool:
+    """Whether the first text may ask other machines: an endpoint, or a model that is not downloaded yet."""
+    if settings.provider == "endpoint":
+        return True
+    own = settings.provider in {"none", "auto", *BUNDLED}
+    return not own and not Path(settings.model).is_absolute()
+
+
+def embeddings_findings(
+    settings: EmbeddingSettings, trouble: Callable[[], str] | None = None
+) -> list[Finding]:
+    """Say what embeds texts, or what is missing for it.
+
+    *trouble* tries the model and says what goes wrong, empty for nothing; None = it is not tried, and
+    nothing is loaded.
+    """
     found = standing(settings)
     if found.problem:
         return [warning("embeddings", found.problem, found.way_out)]
-    findings = [ok("embeddings", found.provider or "none wanted: topics go by words alone")]
+    findings = [_tried(found, trouble)]
     if found.translating(settings) is Translating.NOT_MEASURED:
         says = (
             f"pages in other languages are not compared: {found.provider} was not measured for it"
@@ -81,6 +96,17 @@ def embeddings_findings(settings: EmbeddingSettings) -> list[Finding]:
         way_out = f"choose {' or '.join(COMPARED)}, or set [embeddings] translations = false"
         findings.append(warning("embeddings", says, way_out))
     return findings
+
+
+def _tried(found: Standing, trouble: Callable[[], str] | None) -> Finding:
+    if not found.provider:
+        return ok("embeddings", "none wanted: topics go by words alone")
+    if trouble is None:
+        return ok("embeddings", f"{found.provider}, not tried")
+    if wrong := trouble():
+        way_out = 'until then topics go by words; [embeddings] provider = "none" wants no model'
+        return problem("embeddings", f"{found.provider} embeds nothing: {wrong}", way_out)
+    return ok("embeddings", found.provider)
 
 
 def embedder_of(

@@ -20,7 +20,6 @@ from classifier.embedding.packing import squeezed
 from classifier.topic.values import PageText
 from incremental.embedding.comparing import compare
 from incremental.embedding.page_embedder import PageEmbedder
-from incremental.embedding.passages import passages_of
 from incremental.threads import pause
 from store import Store
 from store.translations import Compared
@@ -68,14 +67,14 @@ class VectorKeeper:
             pause(_POLL_SECONDS)
 
     def _keep(self, space: Space) -> bool:
-        """Write what came back; return whether a page with words has no vector."""
+        """Write what came back; return whether a page that may have a vector has none."""
         started, self._started = self._started, []
         kept: list[tuple[WaitingText, bytes | None]] = []
         for waiting, page, answer in started:
             meaning = answer.result()
             if meaning is not None:
                 kept.append((waiting, squeezed(meaning.packed)))
-            elif not passages_of(page):
+            elif self._embedder.has_none(page):
                 kept.append((waiting, None))
         if kept:
             self._store.vectors.put(space, kept, self._compared(space, kept))

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from classifier.embedding.embedder import Embedder, as_units
+from classifier.embedding.embedder import Embedder
 from classifier.embedding.meaning import Meaning
 from classifier.embedding.packing import packed
 from classifier.topic.values import PageText
@@ -17,6 +18,19 @@ from incremental.embedding.passages import (
     headline_weight,
     passages_of,
 )
+from incremental.embedding.sifting import sifted
+
+
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    """What became of some pages, in their order."""
+
+    meanings: list[Meaning | None]
+    """None = a page without words, or one that the model refuses."""
+    refused: int = 0
+    """How many it refuses."""
+    refusal: str = ""
+    """Why it refuses the last of them."""
 
 
 def space_of(embedder: Embedder) -> str:
@@ -27,17 +41,24 @@ def space_of(embedder: Embedder) -> str:
 
 
 def meanings_of(pages: Sequence[PageText], embedder: Embedder) -> list[Meaning | None]:
-    """Return the meaning of each page; None for one without words. Raises EmbeddingError."""
+    """Return the meaning of each page; None as in :class:`Embedded`. Raises EmbeddingError."""
+    return embedded(pages, embedder).meanings
+
+
+def embedded(pages: Sequence[PageText], embedder: Embedder) -> Embedded:
+    """Embed pages; raises EmbeddingError if the model fails, not if it refuses single texts."""
     texts = [passages_of(page, slow=not embedder.quick) for page in pages]
     flat = list(dict.fromkeys(text for page in texts for text in page))
-    if not flat:
-        return [None] * len(pages)
-    vectors = as_units(embedder.embed(flat), len(flat), embedder.name)
-    row = {text: number for number, text in enumerate(flat)}
-    found, space = [], space_of(embedder)
+    found = sifted(flat, embedder)
+    row_of = dict(zip(flat, found.rows, strict=True))
+    meanings, space, refused = list[Meaning | None](), space_of(embedder), 0
     for page in texts:
-        rows = vectors[[row[text] for text in page]]
-        if not embedder.quick and len(page) > 1:
-            rows[1] *= headline_weight(*page)
-        found.append(packed(space, rows.sum(axis=0) if page else np.zeros(1, np.float32)))
-    return found
+        rows = [row for text in page if (row := row_of[text]) is not None]
+        if len(rows) < len(page):
+            # A part of its texts would make a vector of another kind.
+            refused += 1
+            rows = []
+        if not embedder.quick and len(rows) > 1:
+            rows[1] = rows[1] * headline_weight(*page)
+        meanings.append(packed(space, np.sum(rows, axis=0)) if rows else None)
+    return Embedded(meanings, refused, found.refusal)

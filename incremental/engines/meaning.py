@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
-from concurrent.futures import Future
+from concurrent.futures import Future, InvalidStateError
 from dataclasses import dataclass, replace
+from threading import Timer
 from typing import TYPE_CHECKING
 
 from incremental.engines.visits import EngineReport, Visits
@@ -22,6 +24,8 @@ class EmbeddedVisits:
     visits: Visits
     embed: Callable[[PageText], Future[Meaning | None]]
     """Begins to give a page its vector; None = it can have none."""
+    patience_seconds: float
+    """How long a visit waits for it."""
 
     @property
     def most(self) -> int:
@@ -29,7 +33,7 @@ class EmbeddedVisits:
         return self.visits.most
 
     def start(self, task: VisitTask) -> Future[Outcome]:
-        """Start a visit, which ends when its page has its vector or can have none."""
+        """Start a visit, which ends when its page has its vector, can have none, or has waited for long."""
         answer: Future[Outcome] = Future()
 
         def embed(ended: Future[Outcome]) -> None:
@@ -43,10 +47,19 @@ class EmbeddedVisits:
                 return
             text = outcome.text
 
-            def add(meaning: Future[Meaning | None]) -> None:
-                answer.set_result(replace(outcome, text=replace(text, meaning=meaning.result())))
+            def settle(meaning: Meaning | None) -> None:
+                # The vector and the end of patience may come at once.
+                with contextlib.suppress(InvalidStateError):
+                    answer.set_result(replace(outcome, text=replace(text, meaning=meaning)))
 
-            self.embed(text).add_done_callback(add)
+            meaning = self.embed(text)
+            if not meaning.done():
+                # A thread is cheap beside a visit, and the model's own may hang.
+                patience = Timer(self.patience_seconds, settle, (None,))
+                patience.daemon = True
+                patience.start()
+                answer.add_done_callback(lambda _: patience.cancel())
+            meaning.add_done_callback(lambda found: settle(found.result()))
 
         self.visits.start(task).add_done_callback(embed)
         return answer

@@ -61,6 +61,8 @@ if TYPE_CHECKING:
     from incremental.fetch.guard import Resolver
 
 _CHUNK_BYTES = 64 * 1024
+# Of what a server says when it refuses a POST.
+_REASON_BYTES = 4_096
 _WIRE_RESERVE_BYTES = 1024 * 1024
 _DETAIL = {
     FetchStatus.TIMED_OUT: "the site took too long",
@@ -264,6 +266,8 @@ class Fetcher:
             return replace(response, location=target)
         if status is FetchStatus.FETCHED:
             return replace(response, body=self._body(answer, journey.url))
+        if request.post is not None:
+            return replace(response, reason=_reason(answer))
         return response
 
     def _body(self, answer: requests.Response, url: str) -> bytes:
@@ -282,6 +286,14 @@ class Fetcher:
         if len(body) > limit and not cut:
             raise TooLargeError
         return bytes(body[:limit])
+
+
+def _reason(answer: requests.Response) -> bytes:
+    """Return the beginning of an answer's body; empty if it cannot be read, as the code says enough."""
+    try:
+        return bytes(next(iter(answer.iter_content(_REASON_BYTES)), b""))
+    except EXPECTED_ERRORS:
+        return b""
 
 
 def _set_cookie_lines(answer: requests.Response) -> list[str]:

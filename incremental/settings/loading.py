@@ -15,7 +15,7 @@ from incremental.errors import SettingsError
 from incremental.settings.channels import check_channel
 from incremental.settings.checks import check_callback, check_interval, check_site
 from incremental.settings.discovery import check_discovery
-from incremental.settings.embeddings import check_embeddings
+from incremental.settings.embeddings import check_embeddings, with_model_folder
 from incremental.settings.engine import check_engine
 from incremental.settings.hooks import check_hook
 from incremental.settings.renamed import with_new_names, with_new_variables
@@ -75,6 +75,8 @@ def load_with_sources(
     if any(name.startswith(ENVIRONMENT_PREFIX) for name in environment):
         sources |= _overlay(tree, with_new_variables(environment, ENVIRONMENT_PREFIX))
     settings, folder = build_settings(tree), chosen.resolve().parent
+    embeddings = with_model_folder(settings.embeddings, folder)
+    settings = msgspec.structs.replace(settings, embeddings=embeddings)
     if not settings.topics.trees:
         return settings, folder, sources
     trees = tuple(one if ":" in one else str(folder / one) for one in settings.topics.trees)

@@ -152,3 +152,36 @@ def test_a_headline_of_its_own_moves_a_page_s_vector_by_its_weight() -> None:
     assert meaning is not None
     ((along, across),) = unpacked([meaning.packed])
     assert across / along == pytest.approx(headline_weight(*passages_of(page, slow=True)), abs=0.01)
+
+
+def test_what_waits_when_it_is_closed_is_not_embedded_first() -> None:
+    """Ctrl-C must not take as long as a model needs for a thousand pages."""
+    embedder = Lengths()
+    embedder.goes_on.clear()
+    pages = PageEmbedder(embedder, lambda: 0.0)
+    waiting = [pages.start(page(f"title {number:04}")) for number in range(400)]
+    link = pages.start_later(page("a link"))
+    closer = threading.Thread(target=pages.close)
+    closer.start()
+    while not pages.start(page("one more")).done():
+        """The closing has not begun."""
+    embedder.goes_on.set()
+    closer.join(10)
+    assert not closer.is_alive()
+    assert sum(embedder.batches) <= 2 * 64
+    assert all(one.done() for one in waiting)
+    assert link.result(timeout=0) is None
+    assert waiting[-1].result(timeout=0) is None
+
+
+def test_links_and_pages_that_fill_the_queue_do_not_stop_it() -> None:
+    embedder = Lengths()
+    embedder.goes_on.clear()
+    with closing(PageEmbedder(embedder, lambda: 0.0)) as pages:
+        links = [pages.start_later(page(f"link {number:04}")) for number in range(1_500)]
+        found = pages.start(page("a page"))
+        assert sum(one.done() for one in links) >= 499
+        embedder.goes_on.set()
+        links[0].result(timeout=10)
+        found.result(timeout=10)
+        assert pages.with_meaning(page("another page")).meaning is not None

@@ -123,7 +123,7 @@ def test_nothing_starts_after_the_lease() -> None:
 
 def test_texts_from_workers_get_their_vectors_here() -> None:
     visits, meaning, found = Waiting(), Meaning("space", b"\1"), Future[Meaning | None]()
-    embedded = EmbeddedVisits(visits, lambda _: found)
+    embedded = EmbeddedVisits(visits, lambda _: found, patience_seconds=60)
     with_text, without, lost = (embedded.start(task(number)) for number in range(3))
     text = PageText("https://news.example/0", "A title")
     response = Response("https://news.example/", FetchStatus.FETCHED)
@@ -138,6 +138,20 @@ def test_texts_from_workers_get_their_vectors_here() -> None:
     assert without.result(0).text is None
     with pytest.raises(LostVisitError):
         lost.result(0)
+
+
+def test_a_model_that_hangs_ends_no_visit_later_than_patience() -> None:
+    """The page is judged by words; a vector that comes after all is nobody's."""
+    visits, never = Waiting(), Future[Meaning | None]()
+    embedded = EmbeddedVisits(visits, lambda _: never, patience_seconds=0.01)
+    visit = embedded.start(task(0))
+    response = Response("https://news.example/", FetchStatus.FETCHED)
+    visits.answers[0].set_result(Outcome(task(0), response, text=PageText("", "A title")))
+    text = visit.result(10).text
+    assert text is not None
+    assert text.meaning is None
+    never.set_result(Meaning("space", b"\1"))
+    assert visit.result(0).text == text
 
 
 def test_a_roster_gives_visits_to_who_has_least_to_do_for_its_size() -> None:
