@@ -14,7 +14,6 @@ from incremental.results.lookup import find_page, find_sites
 from incremental.seeds import add_seed
 from incremental.settings import Settings
 from incremental.topics.editing import give_feedback
-from incremental.topics.model_store import TopicModelStore
 from store import Store
 from store.enums import SiteStatus
 
@@ -60,13 +59,11 @@ class Changing:
         return {"marked": marked, "failed": failed}
 
     def judge_pages(self, topic: str, urls: Urls, relevant: bool) -> Answer:
-        """Tell a topic that pages are relevant or irrelevant to it; it learns from that."""
+        """Tell a topic that pages are relevant or irrelevant to it; the daemon lets it learn from that."""
         with self.shared.in_this_thread() as store:
             row, given = give_feedback(
                 store, topic, urls[:MOST_AT_ONCE], relevant=relevant, now=self.now()
             )
-            if any(one.at_hand for one in given):
-                row = TopicModelStore(store, self.settings.topics.trees).learn(row)
         waiting = [one_line(one.url, 500) for one in given if not one.at_hand]
         return {"topic": row.name, "state": row.state, "fetched_by_the_daemon_first": waiting}
 

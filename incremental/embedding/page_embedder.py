@@ -3,8 +3,8 @@
 ::
 
     visits' threads ── pages ──> queue ──> one thread: up to 64 pages at once ──> vectors
-    topics (training) ──────────────┤          a failure: a pause of a minute, doubling to an hour,
-    links ── when no page waits ────┘          and for as long as an endpoint asks, at most a day
+    links, topics' examples ────────┘          a failure: a pause of a minute, doubling to an hour,
+        when no page waits                     and for as long as an endpoint asks, at most a day
                                                a text that the model refuses: no vector, and no pause
                                                unless there are ten and nothing else
 
@@ -38,9 +38,9 @@ logger = logging.getLogger("hubwatch.embedding")
 _BATCH = 64
 # Links at once: a quarter of a second with the default model.
 _LATER_BATCH = 8
-# Pages whose vectors are at hand: examples are asked for at each training.
+# Pages whose vectors are at hand.
 _REMEMBERED = 4_000
-# How long a visit waits for its vector, and a training for those of its examples.
+# How long a visit waits for its vector.
 PATIENCE_SECONDS = 30.0
 FIRST_PAUSE_SECONDS = 60.0
 LONGEST_PAUSE_SECONDS = 3_600.0
