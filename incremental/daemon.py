@@ -385,9 +385,7 @@ class Daemon:
         return wake_at
 
     def _waits(self, now: float) -> bool:
-        crawler = self.crawler
-        under_way = not crawler.idle or crawler.topics.awaits_vectors
-        return under_way or crawler.is_due(now, ONCE_PATIENCE_SECONDS)
+        return not self.crawler.idle or self.crawler.is_due(now, ONCE_PATIENCE_SECONDS)
 
     def _stop(self, now: float) -> bool:
         """Record what has finished; return whether the daemon ends now."""

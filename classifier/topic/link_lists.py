@@ -90,7 +90,7 @@ def _scaled(share: float) -> float:
     return min(max((share - ARTICLE) / (LIST - ARTICLE), 0.0), 1.0)
 
 
-@lru_cache(maxsize=20_000)
+@lru_cache(maxsize=16_384)
 def _groups_of_url(url: str) -> tuple[int, ...]:
     """Return the innermost folder of a URL, and its form if that has a number."""
     try:
@@ -108,6 +108,6 @@ def _groups_of_place(link: LinkContext) -> tuple[int, ...]:
     return (_place(link.parent_url, link.tag_path),) if link.tag_path else ()
 
 
-@lru_cache(maxsize=20_000)
+@lru_cache(maxsize=4_096)
 def _place(parent_url: str, tag_path: str) -> int:
     return key_of(f"place {places_of(parent_url)[:1]} {_DIGITS.sub('0', tag_path)}")

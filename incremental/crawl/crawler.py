@@ -188,8 +188,11 @@ class Crawler:
         return self.topics.catch_up(now)
 
     def is_due(self, now: float, patience_seconds: float) -> bool:
-        """Whether something is due that politeness delays by at most *patience_seconds*."""
-        return self.frontier.is_due(now, patience_seconds)
+        """Whether something is due that politeness delays by at most *patience_seconds*.
+
+        Topics that wait for vectors of their examples are.
+        """
+        return self.topics.awaits_vectors or self.frontier.is_due(now, patience_seconds)
 
     @property
     def idle(self) -> bool:
