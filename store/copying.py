@@ -285,7 +285,13 @@ def _go_on_counting(source: Database, target: Database, table: type[Table]) -> N
 def _last_id(source: Database, name: str) -> int | None:
     """Return the last id that was given out; None = none yet."""
     if is_sqlite(source):
-        row = _run(source, "SELECT seq FROM sqlite_sequence WHERE name = ?", name).fetchone()
+        # Some tables have no entry there: their next id is one more than the highest.
+        kept = "coalesce((SELECT seq FROM sqlite_sequence WHERE name = ?), 0)"
+        row = _run(
+            source,
+            f'SELECT max({kept}, coalesce((SELECT max(id) FROM "{name}"), 0))',  # noqa: S608 - likewise
+            name,
+        ).fetchone()
     else:
         (sequence,) = _run(source, "SELECT pg_get_serial_sequence(%s, 'id')", name).fetchone()
         row = _run(source, f"SELECT last_value FROM {sequence} WHERE is_called").fetchone()  # noqa: S608 - likewise

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from cli_runner import Run
 from lab.postgres_server import PostgresServer
+from peewee import AutoField, fn
 from stories import HOME, START
 from upgrading import ROWS, make_store_at
 
@@ -74,6 +75,24 @@ def test_new_ids_begin_where_the_old_store_would_have_gone_on(
     copied(where, other)
     with open_store(other, cache_folder=tmp_path / "cache") as moved:
         assert moved.write.add_site(HOME, "news", now=START) > max(sites)
+
+
+def test_no_sequence_gives_out_an_id_that_a_copied_row_has(
+    tmp_path: Path, postgres: PostgresServer
+) -> None:
+    """SQLite keeps the last id of some tables only, and PostgreSQL of all."""
+    source, target = str(tmp_path / "hubwatch.sqlite"), postgres.empty_database()
+    make_store_at(source, known_migrations()[-1])
+    copied(source, target)
+    with closing(open_database(target)) as database:
+        for model in ALL:
+            if isinstance(model._meta.primary_key, AutoField):
+                name = model._meta.table_name
+                highest = model.select(fn.MAX(model._meta.primary_key)).scalar(database) or 0
+                asked = database.execute_sql(
+                    "SELECT nextval(pg_get_serial_sequence(%s, 'id'))", (name,)
+                )
+                assert asked.fetchone()[0] > highest, name
 
 
 def test_a_store_in_use_is_not_written_over(filled: str, other: str, tmp_path: Path) -> None:
