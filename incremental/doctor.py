@@ -323,6 +323,17 @@ def store_findings(store: Inspection | None, home: Path, *, check: bool) -> list
     return [ok("store", f"{kind}, {len(migrations())} migrations{at}{done}")]
 
 
+def bugs_findings(errors: Sequence[str]) -> list[Finding]:
+    """Say what is skipped because of a bug; *errors*: of each page, site or topic."""
+    if not errors:
+        return []
+    says = (
+        f"skipped because of a bug: {len(errors)} pages, sites or topics; the latest: {errors[-1]}"
+    )
+    way_out = "each is tried again; hubwatch status lists them, with --json the traces for a report"
+    return [warning("bugs", says, way_out)]
+
+
 def daemons_findings(rows: Sequence[DaemonRow]) -> list[Finding]:
     """Say which daemons share the store, and whether all beat and are of one version."""
     if not rows:

@@ -181,6 +181,12 @@ def crawler_at_work(settings: Settings, folder: Path) -> bool | None:
     return False
 
 
+def daemon_at_work(store: Store, settings: Settings, folder: Path) -> bool:
+    """Whether a crawler uses the open *store*; on a shared one, whichever machine it runs on."""
+    here = crawler_at_work(settings, folder)
+    return bool(store.daemons.live()) if here is None else here
+
+
 def keep_private(settings: Settings, folder: Path, file: Path | None) -> None:
     """Remove other users' access to the store and to the settings *file*; log what changed or could not."""
     # They hold passwords, token digests and pages behind logins, and versions before 0.2 left them to the

@@ -29,7 +29,7 @@ from store.database import (
 from store.enums import SiteStatus
 from store.errors import StoreDamagedError, StoreError, StoreTooNewError
 from store.failures import storage_errors
-from store.models import Change, Host, Site, Visit
+from store.models import Change, Host, Quarantine, Site, Visit
 from store.repository import Repository
 from store.upgrades import known_migrations
 
@@ -127,6 +127,10 @@ class Inspection(Repository):
     def owed(self) -> dict[str, float]:
         """Return until when hosts are left alone, unix seconds, by the key of the host."""
         return dict(self._rows(Host.select(Host.name, Host.next_allowed_at)))
+
+    def quarantined(self) -> list[str]:
+        """Return the error of each page, site or topic that is skipped because of a bug."""
+        return self._column(Quarantine.select(Quarantine.error).order_by(Quarantine.id))
 
     def has_tokens(self) -> bool:
         """Return whether any access token exists."""

@@ -21,6 +21,7 @@ from incremental.doctor import (
     Finding,
     Verdict,
     ask,
+    bugs_findings,
     clock_findings,
     daemons_findings,
     files_findings,
@@ -104,6 +105,7 @@ def _findings(
             yield from state
             if found is not None and all(one.verdict is Verdict.OK for one in state):
                 yield from daemons_findings(found.daemons())
+                yield from bugs_findings(found.quarantined())
                 yield from _guard_findings(settings, found)
                 latest, owed = found.latest(), found.owed()
                 seeds = [*found.seeds(), *seeds]

@@ -23,7 +23,7 @@ from incremental.results.schema import utc, when
 from incremental.scope import Reach
 from incremental.settings import Settings
 from incremental.site_editing import SiteEdit, edit_site, site_in_file, site_terms
-from incremental.storage import crawler_at_work
+from incremental.storage import daemon_at_work
 from incremental.tagging import joined
 from incremental.visit_requests import RequestedVisit, request_page, request_site
 from store import Store
@@ -151,7 +151,7 @@ def visit(
     settings, folder = settings_of(context)
     with open_store(context) as store:
         found = [one for name in names for one in _request(store, settings, name)]
-    running = crawler_at_work(settings, folder)
+        running = daemon_at_work(store, settings, folder)
     if as_json:
         fields = ("url", "site", "refused")
         rows = [{name: getattr(one, name) for name in fields} for one in found]

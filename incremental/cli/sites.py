@@ -28,7 +28,7 @@ from incremental.scope import Reach
 from incremental.seeds import SeedTerms, add_seed, everything_below, folder_of, usable_seed
 from incremental.settings import Settings
 from incremental.settings.template import settings_template
-from incremental.storage import crawler_at_work, open_configured_store
+from incremental.storage import daemon_at_work, open_configured_store
 from incremental.tagging import checked_tags, joined
 from store import Store
 from store.addresses import without_password
@@ -125,6 +125,7 @@ def add(  # noqa: PLR0913 - each is an option of the command
         results = [_added(store, settings, url, terms, tags) for url in urls]
         if look if look is not None else at_terminal:
             _look(store, settings, folder, results, quiet=as_json)
+        running = daemon_at_work(store, settings, folder)
     failed = [result for result in results if "error" in result]
     if as_json:
         print_json(results)
@@ -132,7 +133,8 @@ def add(  # noqa: PLR0913 - each is an option of the command
         say(f"hubwatch: {result['error']}")
     if not as_json and len(failed) < len(results):
         number = counted(len(results) - len(failed), "site")
-        say(f"watching {number}; {_what_next(settings, folder)}")
+        visits = "the daemon visits it within seconds"
+        say(f"watching {number}; {visits if running else 'start the daemon with: hubwatch run'}")
     if failed:
         raise typer.Exit(2 if len(failed) == len(results) else 1)
 
@@ -172,16 +174,6 @@ def _asked_reach(url: str) -> list[str]:
     say(f"{readable(url)} is not the home page of its site.")
     only = typer.confirm(f"Watch only what is below {below}?", default=False, err=True)
     return [everything_below(below)] if only else []
-
-
-def _what_next(settings: Settings, folder: Path) -> str:
-    """Return the next step after adding sites: none if a daemon is running."""
-    running = crawler_at_work(settings, folder)
-    if running is None:
-        return "a running daemon visits it within seconds; start one with: hubwatch run"
-    return (
-        "the daemon visits it within seconds" if running else "start the daemon with: hubwatch run"
-    )
 
 
 def remove(

@@ -46,7 +46,7 @@ def status(context: typer.Context, *, as_json: Json = False) -> None:
         if as_json:
             print_json({"now": utc(at), "daemon": _shown(daemon), "error": str(error)})
         else:
-            _say_health(daemon, running=bool(running))
+            _say_health(daemon, running=bool(running), skipped=False)
         raise
     if as_json:
         whole = settings.revisit.total_requests_per_day or None
@@ -61,7 +61,7 @@ def status(context: typer.Context, *, as_json: Json = False) -> None:
         print_json({**answer, "embeddings": asdict(vectors), "sites": sites})
         return
     if daemon is not None or not daemons:
-        _say_health(daemon, running=bool(running))
+        _say_health(daemon, running=bool(running), skipped=bool(held))
     _print_daemons(daemons)
     _print_quarantine(held)
     _print_sites(sites, settings)
@@ -80,7 +80,8 @@ def _shown(daemon: dict[str, Any] | None) -> dict[str, Any] | None:
     return {**dated(daemon), "at": utc(daemon["at"]), "jobs": jobs, "problems": problems}
 
 
-def _say_health(daemon: dict[str, Any] | None, *, running: bool) -> None:
+def _say_health(daemon: dict[str, Any] | None, *, running: bool, skipped: bool) -> None:
+    """Say how the daemon is; *skipped*: whether something is skipped because of a bug."""
     if not running:
         killed = daemon is not None
         ended = f"; it was killed after {when(daemon['at'])}" if killed and daemon else ""
@@ -95,7 +96,8 @@ def _say_health(daemon: dict[str, Any] | None, *, running: bool) -> None:
         say(f"since {when(one['since'])}: {one['detail']}")
     if daemon["well"] and not daemon["problems"]:
         state, since = daemon["state"], when(daemon["started_at"])
-        say(f"the daemon has been {state} since {since}; all is well")
+        found = "a bug holds up what is listed below" if skipped else "all is well"
+        say(f"the daemon has been {state} since {since}; {found}")
     if daemon["engine"] is not None:
         say(f"visits: {daemon['engine']['in_words']}")
 

@@ -30,7 +30,7 @@ from incremental.readable_urls import readable
 from incremental.results.changes import change_json, watch_json, watched_page_json
 from incremental.results.lookup import find_sites
 from incremental.results.schema import when
-from incremental.storage import crawler_at_work
+from incremental.storage import daemon_at_work
 from incremental.times import moment
 from store.watch_values import ChangeQuery, WatchedChangeRow, WatchRow, WatchStanding
 
@@ -87,12 +87,13 @@ def add(  # noqa: PLR0913 - each is an option of the command
     with open_store(context) as store:
         watch, taken = watch_page(store, settings, target, wish, now=now())
         standing = store.page_watches.standings().get(watch.id, WatchStanding())
+        running = daemon_at_work(store, settings, folder)
     if as_json:
         print_json(watch_json(watch, standing))
         return
     pages = counted(standing.pages, "page")
     more = f" ({taken} new), and those found later" if watch.is_pattern else ""
-    who = "" if crawler_at_work(settings, folder) else "; start the daemon: hubwatch run"
+    who = "" if running else "; start the daemon: hubwatch run"
     say(f"watching {pages}{more} for changes{who}")
 
 
@@ -161,10 +162,10 @@ def check(context: typer.Context, target: Which, *, as_json: Json = False) -> No
     settings, folder = settings_of(context)
     with open_store(context) as store:
         count = check_now(store, named_watch(store, target), now=now())
+        running = daemon_at_work(store, settings, folder)
     if as_json:
         print_json({"pages": count})
         return
-    running = crawler_at_work(settings, folder)
     who = "the daemon does it" if running else "start the daemon: hubwatch run"
     say(f"{counted(count, 'page')} to be checked now; {who}")
 

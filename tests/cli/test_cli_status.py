@@ -93,9 +93,15 @@ def test_what_met_a_bug_is_listed_and_its_trace_is_in_the_json(
             now=1e9,
         )
     report(health, tmp_path)
-    out = hubwatch("status").out
-    assert "ValueError: " in out
-    assert "\x1b[31m" not in out
+    with only_writer(Settings(), tmp_path):
+        shown = hubwatch("status")
+    assert "ValueError: " in shown.out
+    assert "\x1b[31m" not in shown.out
+    assert "a bug holds up what is listed below" in shown.err
+    assert "all is well" not in shown.err
+    checks = hubwatch("doctor", "--offline", "--json").json["checks"]
+    (found,) = [one for one in checks if one["check"] == "bugs"]
+    assert (found["verdict"], "ValueError" in found["says"]) == ("warning", True)
     (entry,) = hubwatch("status", "--json").json["quarantine"]
     assert (entry["kind"], entry["url"], entry["times"]) == ("site", "https://news.example/", 1)
     assert entry["trace"] == "Traceback ..."

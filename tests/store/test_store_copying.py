@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from cli_runner import Run
 from lab.postgres_server import PostgresServer
-from peewee import AutoField, fn
+from peewee import AutoField, Select, fn
 from stories import HOME, START
 from upgrading import ROWS, make_store_at
 
@@ -89,10 +89,8 @@ def test_no_sequence_gives_out_an_id_that_a_copied_row_has(
             if isinstance(model._meta.primary_key, AutoField):
                 name = model._meta.table_name
                 highest = model.select(fn.MAX(model._meta.primary_key)).scalar(database) or 0
-                asked = database.execute_sql(
-                    "SELECT nextval(pg_get_serial_sequence(%s, 'id'))", (name,)
-                )
-                assert asked.fetchone()[0] > highest, name
+                sequence = fn.pg_get_serial_sequence(name, "id")
+                assert Select(columns=[fn.nextval(sequence)]).scalar(database) > highest, name
 
 
 def test_a_store_in_use_is_not_written_over(filled: str, other: str, tmp_path: Path) -> None:
