@@ -23,6 +23,7 @@ within ``[daemon] stop_seconds``; the second ends it at once.
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import signal
@@ -35,6 +36,7 @@ from threading import Thread
 from typing import Any, Protocol
 
 from apscheduler.executors.debug import DebugExecutor
+from apscheduler.jobstores.base import JobLookupError
 from apscheduler.schedulers.blocking import BlockingScheduler
 from apscheduler.triggers.base import BaseTrigger
 
@@ -357,7 +359,8 @@ class Daemon:
         """Run the next round now. Called from worker threads and the signal handler."""
         now = datetime.fromtimestamp(self._clock.real(self._clock.now()), UTC)
         if self._scheduler.running:
-            self._scheduler.modify_job(ROUND, next_run_time=now)
+            with contextlib.suppress(JobLookupError):  # it ends at this moment
+                self._scheduler.modify_job(ROUND, next_run_time=now)
 
     def _on_signal(self, _number: int, _frame: Any) -> None:  # noqa: ANN401 - signal's own signature
         if self._signals:

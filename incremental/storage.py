@@ -162,7 +162,8 @@ def alone_in(home: Path, *, shared: bool = False) -> Iterator[None]:
         AlreadyRunningError: a crawler holds it.
     """
     # Two crawlers would fetch everything twice.
-    with _alone(home / CRAWLER_LOCK, f"another crawler is at work on {home}", shared=shared):
+    taken = f"another crawler is at work on {home}; stop it first"
+    with _alone(home / CRAWLER_LOCK, taken, shared=shared):
         yield
 
 

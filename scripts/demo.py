@@ -23,14 +23,17 @@ from demo_site import DemoSite, serve
 from incremental.assembly import make_crawler, make_fetcher
 from incremental.cli.reporting import Reporter
 from incremental.cli.serving import web_beside
-from incremental.clock import FastClock
+from incremental.clock import FastClock, SystemClock
 from incremental.crawl.crawler import Crawler
 from incremental.crawl.host_gate import HostGate
 from incremental.daemon import Daemon
 from incremental.fetch.options import FetchSettings
+from incremental.health import Health
+from incremental.pulse import Pulse
 from incremental.seeds import add_seed
+from incremental.service_manager import ServiceManager
 from incremental.settings import RevisitSettings, Settings, StoreSettings
-from incremental.storage import open_configured_store
+from incremental.storage import only_writer, open_configured_store
 
 SPEED = 120.0
 REQUESTS_PER_DAY = 2_000
@@ -57,7 +60,12 @@ def main() -> int:
         config = _write_config(Path(name))
         with contextlib.ExitStack() as stack:
             url = stack.enter_context(serve(DemoSite(clock.now()), clock))
+            # As the daemon does, so that other commands see it.
+            stack.enter_context(only_writer(settings, Path(name)))
             store = stack.enter_context(open_configured_store(settings, Path(name)))
+            health = Health(SystemClock())
+            pulse = stack.enter_context(Pulse(health, ServiceManager()))
+            pulse.show_in(Path(name))
             add_seed(store, url, now=clock.now())
             address = stack.enter_context(web_beside(store, settings, Path(name), clock))
             _explain(url, config, address)
@@ -75,7 +83,7 @@ def main() -> int:
                         gate=gate,
                     )
 
-                daemon = Daemon(make, store, settings, clock, once=False)
+                daemon = Daemon(make, store, settings, clock, once=False, health=health)
                 if arguments.seconds:
                     timer = threading.Timer(arguments.seconds, daemon.stop)
                     timer.daemon = True

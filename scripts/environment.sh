@@ -44,6 +44,6 @@ prepare() {
     fi
     echo "installing ${extras:+with extras $extras }(a few minutes the first time) ..." >&2
     .venv/bin/python -m pip install --quiet --disable-pip-version-check \
-        --editable ".${extras:+[$extras]}" 2> >(grep -v -i warning >&2)
+        --editable ".${extras:+[$extras]}" 2> >(grep -v -i -e warning -e deprecation >&2)
     touch "$stamp"
 }
