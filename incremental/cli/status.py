@@ -62,6 +62,8 @@ def status(context: typer.Context, *, as_json: Json = False) -> None:
         return
     if daemon is not None or not daemons:
         _say_health(daemon, running=bool(running), skipped=bool(held))
+    else:
+        say("what is wrong with a daemon is known in its own folder: run hubwatch status there")
     _print_daemons(daemons)
     _print_quarantine(held)
     _print_sites(sites, settings)
