@@ -145,6 +145,20 @@ def test_new_pages_of_a_topic_in_every_form(read: Run) -> None:
     assert read("new", "--topic", "bridges", "--limit", "1", "--json").json[0] == rows[0]
 
 
+def test_an_empty_list_of_a_topic_says_what_became_of_the_new_pages(read: Run) -> None:
+    read("topic", "add", "gardens", "--keyword", "orchard")
+    said = read("new", "--topic", "gardens")
+    assert "6 new pages not scored yet for gardens" in said.err
+    read("irrelevant", *BRIDGES, *SOUPS[1:], "--topic", "gardens")
+    said = read("new", "--topic", "gardens")
+    assert "none of the 5 new pages is relevant to gardens; --irrelevant shows them" in said.err
+    assert "1 new page not scored yet for gardens" in said.err
+    read("irrelevant", SOUPS[0], "--topic", "gardens")
+    assert "not scored" not in read("new", "--topic", "gardens").err
+    assert read("new", "--topic", "gardens", "--json").json == []
+    assert len(read("new", "--topic", "gardens", "--irrelevant", "--json").json) == len(NEW)
+
+
 def test_a_paused_topic_is_resumed(read: Run) -> None:
     bridges(read)
     assert read("topic", "pause", "bridges", "--json").json["state"] == "paused"
