@@ -57,9 +57,9 @@ class TopicExplanation:
     """The other methods."""
     missing: tuple[tuple[str, float], ...]
     """Terms of the topic that the page lacks, heaviest first, with their shares."""
-    nearest: tuple[str, float] | None = None
-    """URL of the example nearest in meaning (empty for a sentence or a page marked relevant), and the cosine;
-    None = the page or the topic has no vector."""
+    nearest: tuple[str | None, float] | None = None
+    """URL of the example nearest in meaning (empty for a sentence, None for a page marked relevant), and the
+    cosine; None = the page or the topic has no vector."""
 
     @property
     def needed(self) -> float:
@@ -113,7 +113,7 @@ def _parts(batch: PageBatch, own: str, evidence: Evidence, fit: Fit) -> Sequence
     return parts
 
 
-def _nearest(batch: PageBatch, evidence: Evidence, fit: Fit) -> tuple[str, float] | None:
+def _nearest(batch: PageBatch, evidence: Evidence, fit: Fit) -> tuple[str | None, float] | None:
     view = fit.scorer.meaning if isinstance(fit.scorer, FusedTopic) else None
     if view is None or not evidence.positives:
         return None
@@ -124,7 +124,7 @@ def _nearest(batch: PageBatch, evidence: Evidence, fit: Fit) -> tuple[str, float
     cosines = (examples @ own[0]).tolist()
     best = max(range(len(cosines)), key=lambda index: cosines[index])
     urls = evidence.example_urls
-    return (urls[best] if best < len(urls) else "", float(cosines[best]))
+    return (urls[best] if best < len(urls) else None, float(cosines[best]))
 
 
 def _missing(terms: Vector, evidence: Evidence, fit: Fit) -> tuple[tuple[str, float], ...]:

@@ -236,7 +236,8 @@ def _shares(parts: Sequence[tuple[str, float]]) -> tuple[tuple[str, float], ...]
 
 
 def _warnings(evidence: Evidence, setting: Setting, pages: int) -> list[str]:
-    warnings = [f"example {url} holds no word and was left out" for url in evidence.empty_examples]
+    empty = [f"example {url}" if url else "the sentence" for url in evidence.empty_examples]
+    warnings = [f"{one} holds no word and was left out" for one in empty]
     if pages < FEW_PAGES:
         warnings.append(
             f"pages fetched when it last learned: {pages}; scores are rough until there are {FEW_PAGES}"

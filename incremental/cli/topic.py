@@ -218,7 +218,7 @@ def list_topics(context: typer.Context, *, as_json: Json = False) -> None:
             row["state"],
             row["method"],
             row["examples"],
-            ", ".join(row["keywords"]),
+            _wanted(row),
             row["corrections"],
             row["pages"]["relevant"],
             row["pages"]["grey"],
@@ -226,8 +226,14 @@ def list_topics(context: typer.Context, *, as_json: Json = False) -> None:
         )
         for row in rows
     ]
-    columns = ("topic", "state", "method", "examples", "keywords", "corrections")
+    columns = ("topic", "state", "method", "examples", "keywords, sentence", "corrections")
     print_table("Topics", (*columns, "relevant", "grey", "note"), table)
+
+
+def _wanted(facts: dict[str, Any]) -> str:
+    """Return a topic's key words and its sentence for a cell."""
+    sentence = [f"“{facts['description']}”"] if facts["description"] else []
+    return ", ".join([*facts["keywords"], *sentence])
 
 
 def show(context: typer.Context, name: Name, *, as_json: Json = False) -> None:
@@ -240,7 +246,8 @@ def show(context: typer.Context, name: Name, *, as_json: Json = False) -> None:
         return
     print_table("", ("", ""), _rows(facts))
     rows = [(one["origin"], one["status"], one["title"], readable(one["url"])) for one in examples]
-    print_table("Pages it learns from", ("as", "fetched", "title", "url"), rows)
+    if rows:
+        print_table("Pages it learns from", ("as", "fetched", "title", "url"), rows)
 
 
 def pause(context: typer.Context, name: Name, *, as_json: Json = False) -> None:
@@ -283,6 +290,7 @@ def remove(
 
 def _rows(facts: dict[str, Any]) -> list[tuple[str, str]]:
     """Return table rows of a topic, without empty ones."""
+    facts = {"sentence" if name == "description" else name: facts[name] for name in facts}
     return [
         (name.replace("_", " "), when(value) if name.endswith("_at") else shown(value))
         for name, value in facts.items()

@@ -133,9 +133,7 @@ def explain_page(
         "threshold": round(explained.threshold, 3),
         "threshold_from": explained.threshold_source,
         "needed": _needed(explained.needed, explained.missing, wording),
-        "nearest_example": nearest[0] or "a sentence, or a page marked relevant"
-        if nearest
-        else None,
+        "nearest_example": _named(nearest[0]) if nearest else None,
         "nearest_cosine": round(nearest[1], 3) if nearest else None,
         "passage": clean(model_store.passage(model, page)) or None,
         "terms": _terms(explained.terms, wording),
@@ -152,6 +150,10 @@ def explain_page(
         ],
         "warnings": model_store.warnings(row, model),
     }
+
+
+def _named(example: str | None) -> str:
+    return "a page marked relevant" if example is None else example or "your sentence"
 
 
 def _needed(lacking: float, missing: tuple[tuple[str, float], ...], wording: Wording) -> str:

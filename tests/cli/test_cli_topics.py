@@ -14,6 +14,7 @@ from fake_web import DAY, FakeWeb, Watch
 from local_site import LocalSite
 from topic_web import HOME, NEW, OLD, address, prose, shown, story
 
+from incremental.cli.trying import reasons
 from incremental.clock import SimulatedClock, SystemClock
 
 BRIDGES = [address(*one) for one in NEW if one[0] == "bridge"]
@@ -95,6 +96,31 @@ def test_the_nearest_example_and_passage_are_named(read: Run) -> None:
     out = read("topic", "test", BRIDGES[2]).out
     assert re.search(rf"^nearest example +{BRIDGES[0]}, 0\.\d\d alike", out, re.MULTILINE)
     assert re.search(r"^nearest passage +“[^”]+”", out, re.MULTILINE)
+
+
+def test_a_sentence_is_shown_and_named_as_what_is_nearest(read: Run) -> None:
+    sentence = "Inspection of bridges, arches and viaducts over the river"
+    read("topic", "add", "bridges", "--describe", sentence)
+    shown = read("topic", "show", "bridges").out
+    assert re.search(rf"sentence +│ {sentence}", shown)
+    assert "Pages it learns from" not in shown
+    assert sentence[:20] in read("topic", "list").out
+    (on,) = read("topic", "test", BRIDGES[2], "--json").json["topics"]
+    assert on["nearest_example"] == "your sentence"
+    assert "your sentence, 0." in read("topic", "test", BRIDGES[2]).out
+
+
+def test_no_likeness_is_not_given_as_a_number() -> None:
+    judged = {"nearest_example": "your sentence", "nearest_cosine": -0.1, "verdict": "irrelevant"}
+    facts: dict[str, Any] = {
+        "views": {},
+        "terms": [],
+        "missing_terms": [],
+        "passage": None,
+        "warnings": [],
+    }
+    labels = [label for label, _ in reasons(facts | judged | {"url": HOME, "topic": "bridges"})]
+    assert "nearest example" not in labels
 
 
 def test_the_command_that_corrects_a_verdict_can_be_copied_into_a_shell(read: Run) -> None:
