@@ -185,6 +185,31 @@ def test_an_empty_list_of_a_topic_says_what_became_of_the_new_pages(read: Run) -
     assert len(read("new", "--topic", "gardens", "--irrelevant", "--json").json) == len(NEW)
 
 
+def test_each_change_of_a_topic_says_what_was_done(read: Run) -> None:
+    bridges(read)
+    said = read("irrelevant", SOUPS[0], "--topic", "bridges").err
+    assert "1 page marked as irrelevant to bridges; it learned again from 3 pages" in said
+    assert "is ready" not in said
+    said = read("topic", "forget", SOUPS[0], "--topic", "bridges").err
+    assert "1 page forgotten; bridges learned again from 2 pages" in said
+    unknown = "https://library.example/bridge"
+    said = read("relevant", unknown, "--topic", "bridges").err
+    assert "1 page marked as relevant to bridges\n" in said
+    assert f"{unknown} will be fetched" in said
+    said = read("topic", "edit", "bridges", "--name", "spans", "--keyword", "viaduct").err
+    assert "bridges is now called spans; spans learned again from 2 pages and 1 key word" in said
+    assert "spans was changed" in read("topic", "edit", "spans", "--tag", "work").err
+
+
+def test_a_topic_edited_without_options_is_shown(read: Run) -> None:
+    read("topic", "add", "bridges", "--keyword", "viaduct", "--describe", "Inspection of arches")
+    done = read("topic", "edit", "bridges")
+    assert re.search(r"keywords +│ viaduct", done.out)
+    assert re.search(r"sentence +│ Inspection of arches", done.out)
+    assert "ready" not in done.err
+    assert read("topic", "edit", "bridges", "--json").json["keywords"] == ["viaduct"]
+
+
 def test_a_paused_topic_is_resumed(read: Run) -> None:
     bridges(read)
     assert read("topic", "pause", "bridges", "--json").json["state"] == "paused"
