@@ -11,6 +11,7 @@ from classifier.topic.evidence import Evidence
 from classifier.topic.fitting import Fit
 from classifier.topic.fused import FusedTopic
 from classifier.topic.fusion import Scale
+from classifier.topic.keywords import Keywords
 from classifier.topic.methods import METHODS, fit_method
 from classifier.topic.similarity import topic_vector
 from classifier.topic.text import weighted_terms
@@ -56,7 +57,8 @@ class TopicExplanation:
     methods: tuple[MethodPart, ...]
     """The other methods."""
     missing: tuple[tuple[str, float], ...]
-    """Terms of the topic that the page lacks, heaviest first, with their shares."""
+    """Terms of the examples, the sentence and the key words that the page lacks, heaviest first, with their
+    shares of the topic."""
     nearest: tuple[str | None, float] | None = None
     """URL of the example nearest in meaning (empty for a sentence, None for a page marked relevant), and the
     cosine; None = the page or the topic has no vector."""
@@ -130,7 +132,14 @@ def _nearest(batch: PageBatch, evidence: Evidence, fit: Fit) -> tuple[str | None
 def _missing(terms: Vector, evidence: Evidence, fit: Fit) -> tuple[tuple[str, float], ...]:
     profile = topic_profile(evidence, fit)
     total = sum(profile.values()) or 1.0
-    lacking = {term: weight / total for term, weight in profile.items() if term not in terms}
+    # What the topic took from pages that it judged, nobody asked for.
+    given = {term for page in evidence.positives for term in page}
+    given.update(*Keywords(evidence.keywords).phrases.values())
+    lacking = {
+        term: weight / total
+        for term, weight in profile.items()
+        if term in given and term not in terms
+    }
     return tuple(top(lacking, MISSING_TERMS))
 
 

@@ -23,6 +23,7 @@ from topic_web import (
     begun,
     correct,
     judged,
+    prose,
     shown,
     story,
     topic_of,
@@ -34,6 +35,7 @@ from topic_web import (
 from classifier.topic.values import PageText
 from incremental.clock import SimulatedClock
 from incremental.decide.topics import from_text
+from incremental.explain.topic import explain_page, explain_topic
 from incremental.topics.editing import begin
 from incremental.topics.model_store import TopicModelStore
 from store.answers import NewQuery
@@ -465,3 +467,22 @@ def test_a_topic_that_a_command_trained_on_older_counts_learns_alone(tmp_path: P
         run_until_judged(crawl, 58)
         assert pages_learned_with(crawl, "soups") >= 40
         assert topic_of(crawl).version == before
+
+
+def test_a_topic_is_explained_in_words_of_the_pages_that_it_judged(tmp_path: Path) -> None:
+    """What it learned from them, it learned as stems."""
+    pages = small_news(36)
+    with Watch(tmp_path, FakeWeb(watch_clock(), pages), HOME, settings=MANY_VERIFICATIONS) as crawl:
+        sentence = "Inspection of a viaduct"
+        begin(crawl.store, "bridges", examples=(), keywords=(), description=sentence, now=START)
+        crawl.crawler.load(START)
+        run_until_judged(crawl, 31)
+        crawl.crawler.drain(crawl.clock.now())
+        models = TopicModelStore(crawl.store, ())
+        facts = explain_topic(crawl.store, models, topic_of(crawl))
+        written = {*WORDS["bridge"], *WORDS["soup"], *COMMON}
+        assert len(facts["terms"]) > 5
+        assert {one["word"] for one in facts["terms"]} <= written
+        off = PageText("https://a.example/", title="Soup", body=prose("soup", 1))
+        lacks = explain_page(crawl.store, models, topic_of(crawl), off)["missing_terms"]
+        assert {one["word"] for one in lacks} == {"inspection", "viaduct"}
