@@ -373,11 +373,11 @@ class TopicWatch:
         model_store = self._model_store
         if model_store is None or not self._learned_more:
             return
-        leads, late = self._part.is_leader, now - self._kept_at >= KEEP_SECONDS
-        if not (at_once or late or (leads and model_store.has_doubled)):
+        is_leader, late = self._part.is_leader, now - self._kept_at >= KEEP_SECONDS
+        if not (at_once or late or (is_leader and model_store.has_doubled)):
             return
         self._kept_at, self._learned_more = now, False
-        if not leads:
+        if not is_leader:
             # The leader may have trained all topics again, of which nothing else tells.
             if not at_once:
                 self.load(now)
