@@ -159,11 +159,14 @@ def _why_empty(store: Store, query: NewQuery, row: TopicRow) -> str:
     if not found.irrelevant or query.hidden_verdict is None:
         return waiting if found.waiting else ""
     number = counted(found.irrelevant, "new page")
-    of = "none of the latest" if found.irrelevant >= MOST_JUDGED else "none of the"
-    what = f"is relevant to {row.name}; --irrelevant shows them"
+    of = "the latest" if found.irrelevant >= MOST_JUDGED else "the"
     if query.min_score is not None:
-        what = f"scores {query.min_score:g} or more for {row.name}"
-    return f"{of} {number} {what}" + (f"; {waiting}" if found.waiting else "")
+        none = f"no new page scores {query.min_score:g} or more for {row.name}"
+    elif found.irrelevant == 1:
+        none = f"{number} is not relevant to {row.name}; --irrelevant shows it"
+    else:
+        none = f"none of {of} {number} is relevant to {row.name}; --irrelevant shows them"
+    return none + (f"; {waiting}" if found.waiting else "")
 
 
 def _print_new(

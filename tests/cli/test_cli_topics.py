@@ -175,6 +175,9 @@ def test_an_empty_list_of_a_topic_says_what_became_of_the_new_pages(read: Run) -
     read("topic", "add", "gardens", "--keyword", "orchard")
     said = read("new", "--topic", "gardens")
     assert "6 new pages not scored yet for gardens" in said.err
+    read("irrelevant", BRIDGES[0], "--topic", "gardens")
+    said = read("new", "--topic", "gardens")
+    assert "1 new page is not relevant to gardens; --irrelevant shows it; 5 new pages" in said.err
     read("irrelevant", *BRIDGES, *SOUPS[1:], "--topic", "gardens")
     said = read("new", "--topic", "gardens")
     assert "none of the 5 new pages is relevant to gardens; --irrelevant shows them" in said.err
