@@ -126,7 +126,7 @@ class Evidence:
         if self.positives or Keywords(self.keywords):
             return
         if self.empty_examples:
-            urls = ", ".join(self.empty_examples[:3])
+            urls = ", ".join(url or "the sentence" for url in self.empty_examples[:3])
             raise TopicError("examples", urls, "hold no word; give other pages or key words")
         if self.keywords:
             words = ", ".join(self.keywords[:5])

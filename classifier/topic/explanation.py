@@ -11,6 +11,7 @@ from classifier.topic.evidence import Evidence
 from classifier.topic.fitting import Fit
 from classifier.topic.fused import FusedTopic
 from classifier.topic.fusion import Scale
+from classifier.topic.keywords import Keywords
 from classifier.topic.methods import METHODS, fit_method
 from classifier.topic.similarity import topic_vector
 from classifier.topic.text import weighted_terms
@@ -56,10 +57,11 @@ class TopicExplanation:
     methods: tuple[MethodPart, ...]
     """The other methods."""
     missing: tuple[tuple[str, float], ...]
-    """Terms of the topic that the page lacks, heaviest first, with their shares."""
-    nearest: tuple[str, float] | None = None
-    """URL of the example nearest in meaning (empty for a sentence or a page marked relevant), and the cosine;
-    None = the page or the topic has no vector."""
+    """Terms of the examples, the sentence and the key words that the page lacks, heaviest first, with their
+    shares of the topic."""
+    nearest: tuple[str | None, float] | None = None
+    """URL of the example nearest in meaning (empty for a sentence, None for a page marked relevant), and the
+    cosine; None = the page or the topic has no vector."""
 
     @property
     def needed(self) -> float:
@@ -113,7 +115,7 @@ def _parts(batch: PageBatch, own: str, evidence: Evidence, fit: Fit) -> Sequence
     return parts
 
 
-def _nearest(batch: PageBatch, evidence: Evidence, fit: Fit) -> tuple[str, float] | None:
+def _nearest(batch: PageBatch, evidence: Evidence, fit: Fit) -> tuple[str | None, float] | None:
     view = fit.scorer.meaning if isinstance(fit.scorer, FusedTopic) else None
     if view is None or not evidence.positives:
         return None
@@ -124,13 +126,20 @@ def _nearest(batch: PageBatch, evidence: Evidence, fit: Fit) -> tuple[str, float
     cosines = (examples @ own[0]).tolist()
     best = max(range(len(cosines)), key=lambda index: cosines[index])
     urls = evidence.example_urls
-    return (urls[best] if best < len(urls) else "", float(cosines[best]))
+    return (urls[best] if best < len(urls) else None, float(cosines[best]))
 
 
 def _missing(terms: Vector, evidence: Evidence, fit: Fit) -> tuple[tuple[str, float], ...]:
     profile = topic_profile(evidence, fit)
     total = sum(profile.values()) or 1.0
-    lacking = {term: weight / total for term, weight in profile.items() if term not in terms}
+    # What the topic took from pages that it judged, nobody asked for.
+    given = {term for page in evidence.positives for term in page}
+    given.update(*Keywords(evidence.keywords).phrases.values())
+    lacking = {
+        term: weight / total
+        for term, weight in profile.items()
+        if term in given and term not in terms
+    }
     return tuple(top(lacking, MISSING_TERMS))
 
 

@@ -56,6 +56,8 @@ class TopicModel:
     """Changes whenever the topic learns something."""
     warnings: tuple[str, ...] = field(default=())
     """For the user: examples that disagree, a key word that never occurs, ..."""
+    pages: int = 0
+    """Pages that the background had observed when the topic learned; 0 = none, or a topic of older code."""
 
     @classmethod
     def learn(  # noqa: PLR0913 - each is a kind of evidence, named where it is given
@@ -98,11 +100,12 @@ class TopicModel:
         background.meanings.put_all(evidence.meanings)
         setting = Setting(background, sample_of(background), tree)
         fit = fit_topic(method, evidence, setting)
-        warnings = (*_warnings(evidence, setting), *fit.scorer.notes)
+        pages = background.pages
+        warnings = (*_warnings(evidence, setting, pages), *fit.scorer.notes)
         # Everything the judgements depend on except the background's document frequencies, which change
         # slowly.
-        version = _digest(_state(method, evidence, fit))[:12]
-        return cls(method, evidence, background, tree, fit, version, warnings)
+        version = _digest(_state(method, evidence, fit, pages))[:12]
+        return cls(method, evidence, background, tree, fit, version, warnings, pages)
 
     def judge(self, page: PageText) -> Relevance:
         """Judge one page; without words it is irrelevant with score 0."""
@@ -145,7 +148,7 @@ class TopicModel:
         fit = None if evidence is self.evidence else self.fit.moved_by(evidence.judged[-1])
         if fit is None:
             return self
-        version = _digest(_state(self.method, evidence, fit))[:12]
+        version = _digest(_state(self.method, evidence, fit, self.pages))[:12]
         return replace(self, evidence=evidence, fit=fit, version=version)
 
     def explain(self, page: PageText) -> TopicExplanation:
@@ -156,7 +159,7 @@ class TopicModel:
 
     def to_json(self) -> dict[str, Any]:
         """Return plain data with a checksum, without the background."""
-        state = _state(self.method, self.evidence, self.fit)
+        state = _state(self.method, self.evidence, self.fit, self.pages)
         return {**state, "version": self.version, "sha256": _digest(state)}
 
     @classmethod
@@ -172,6 +175,7 @@ class TopicModel:
             method, version = str(state["method"]), str(state["version"])
             evidence = Evidence.from_json(state["evidence"])
             threshold = Threshold(float(state["threshold"]), str(state["threshold_source"]))
+            pages = int(state.get("pages", 0))
         if method not in METHODS:
             raise TopicModelError("method", method[:80], "is unknown to this version")
         background.meanings.put_all(evidence.meanings)
@@ -180,8 +184,8 @@ class TopicModel:
         # Made with other concepts: places among those cannot be compared with today's.
         if fit is None:
             return cls._fitted(method, evidence, background, tree)
-        warnings = (*_warnings(evidence, setting), *fit.scorer.notes)
-        return cls(method, evidence, background, tree, fit, version, warnings)
+        warnings = (*_warnings(evidence, setting, pages), *fit.scorer.notes)
+        return cls(method, evidence, background, tree, fit, version, warnings, pages)
 
 
 _ENOUGH_PAGES: Final = 200
@@ -189,7 +193,7 @@ _ENOUGH_PAGES: Final = 200
 FEW_PAGES: Final = 30
 
 
-def _state(method: str, evidence: Evidence, fit: Fit) -> dict[str, Any]:
+def _state(method: str, evidence: Evidence, fit: Fit, pages: int) -> dict[str, Any]:
     return {
         "kind": KIND,
         "format": FORMAT,
@@ -198,6 +202,7 @@ def _state(method: str, evidence: Evidence, fit: Fit) -> dict[str, Any]:
         "fit": fit.to_json(),
         "threshold": fit.threshold.value,
         "threshold_source": fit.threshold.source,
+        "pages": pages,
     }
 
 
@@ -230,12 +235,12 @@ def _shares(parts: Sequence[tuple[str, float]]) -> tuple[tuple[str, float], ...]
     return tuple((term, part / total) for term, part in parts)
 
 
-def _warnings(evidence: Evidence, setting: Setting) -> list[str]:
-    warnings = [f"example {url} holds no word and was left out" for url in evidence.empty_examples]
-    if setting.background.pages < FEW_PAGES:
-        number = setting.background.pages
+def _warnings(evidence: Evidence, setting: Setting, pages: int) -> list[str]:
+    empty = [f"example {url}" if url else "the sentence" for url in evidence.empty_examples]
+    warnings = [f"{one} holds no word and was left out" for one in empty]
+    if pages < FEW_PAGES:
         warnings.append(
-            f"pages fetched when it last learned: {number}; scores are rough until there are {FEW_PAGES}"
+            f"pages fetched when it last learned: {pages}; scores are rough until there are {FEW_PAGES}"
         )
     warnings += disagreeing(evidence, setting.sample)
     return warnings + _unseen_keywords(evidence, setting.background)

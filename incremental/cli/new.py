@@ -24,6 +24,7 @@ from incremental.errors import InputError
 from incremental.explain.backfill import headline
 from incremental.plain_text import clean
 from incremental.readable_urls import readable
+from incremental.results.judged import MOST_JUDGED, judged_for
 from incremental.results.lookup import check_tag, find_sites, find_topic
 from incremental.results.schema import page_line, when
 from incremental.times import moment
@@ -31,6 +32,8 @@ from store import Store
 from store.announced import AnnouncedPage
 from store.answers import NewQuery
 from store.backfills import BackfillEvent, BackfillQuery
+from store.enums import TopicState
+from store.topic_values import TopicRow
 
 _SHOWN_EVENTS = 5
 # Of CSV.
@@ -111,12 +114,17 @@ def new(  # noqa: PLR0913 - each is an option of the command
             order=part.order,
         )
         pages = store.answers.new(query).rows
+        empty = ""
         if topic and not pages:
-            find_topic(store, topic)
+            row = find_topic(store, topic)
+            empty = _why_empty(store, query, row) if form is Format.TABLE else ""
         narrowed = topic or language or starred or after is not None
         shows_events = form is Format.TABLE and not narrowed
         events = store.backfills.events(replace(part, unread=unread)) if shows_events else []
-    _print_new(pages, form, topic and topic.strip(), since)
+    if empty:
+        say(empty)
+    else:
+        _print_new(pages, form, topic and topic.strip(), since)
     if events:
         _say_events(events)
 
@@ -140,6 +148,25 @@ def _with_tag(
 
 def _both(sites: tuple[int, ...] | None, tagged: tuple[int, ...]) -> tuple[int, ...]:
     return tagged if sites is None else tuple(one for one in sites if one in tagged)
+
+
+def _why_empty(store: Store, query: NewQuery, row: TopicRow) -> str:
+    """Say why no page of a topic is listed; empty = there is no new page."""
+    found = judged_for(store, query)
+    waiting = f"{counted(found.waiting, 'new page')} not scored yet for {row.name}"
+    if row.state != TopicState.READY and found.waiting:
+        waiting += f", which is {row.state}" + (f": {row.why}" if row.why else "")
+    if not found.irrelevant or query.hidden_verdict is None:
+        return waiting if found.waiting else ""
+    number = counted(found.irrelevant, "new page")
+    of = "the latest" if found.irrelevant >= MOST_JUDGED else "the"
+    if query.min_score is not None:
+        none = f"no new page scores {query.min_score:g} or more for {row.name}"
+    elif found.irrelevant == 1:
+        none = f"{number} is not relevant to {row.name}; --irrelevant shows it"
+    else:
+        none = f"none of {of} {number} is relevant to {row.name}; --irrelevant shows them"
+    return none + (f"; {waiting}" if found.waiting else "")
 
 
 def _print_new(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from typing import Annotated, Any
@@ -9,7 +10,16 @@ from typing import Annotated, Any
 import typer
 
 from incremental.assembly import make_embedder, make_fetcher
-from incremental.cli.common import Json, now, open_store, print_json, print_table, say, settings_of
+from incremental.cli.common import (
+    Json,
+    counted,
+    now,
+    open_store,
+    print_json,
+    print_table,
+    say,
+    settings_of,
+)
 from incremental.clock import SystemClock
 from incremental.explain.topic import explain_topic
 from incremental.plain_text import clean
@@ -29,6 +39,7 @@ from incremental.topics.editing import (
 from incremental.topics.model_store import TopicModelStore
 from incremental.urls import canonical_key, normalize
 from store import Store
+from store.enums import TopicState
 from store.topic_values import TopicRow
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="As `hubwatch topic list` shows it.")]
@@ -72,7 +83,7 @@ def add(  # noqa: PLR0913 - each is an option of the command
             now=now(),
         )
         row = _learn(context, store, row)
-        _report(store, row, trained, as_json=as_json)
+        _report(store, row, trained, "", as_json=as_json)
 
 
 def relevant(context: typer.Context, urls: Pages, *, of: OfTopic, as_json: Json = False) -> None:
@@ -90,9 +101,12 @@ def _correct(
 ) -> None:
     with open_store(context) as store:
         row, trained = give_feedback(store, of, urls, relevant=relevant, now=now())
+        verdict = "relevant" if relevant else "irrelevant"
+        done = f"{counted(len(trained), 'page')} marked as {verdict} to {row.name}"
         if any(one.at_hand for one in trained):
             row = _learn(context, store, row)
-        _report(store, row, trained, as_json=as_json)
+            done += f"; {_learned(store, row, 'it')}"
+        _report(store, row, trained, done, as_json=as_json)
 
 
 def _learn(context: typer.Context, store: Store, row: TopicRow) -> TopicRow:
@@ -113,15 +127,35 @@ def open_models(context: typer.Context, store: Store) -> Iterator[TopicModelStor
         yield TopicModelStore(store, settings.topics.trees, embedder=embedder)
 
 
-def _report(store: Store, row: TopicRow, trained: list[GivenExample], *, as_json: bool) -> None:
-    """Say what a topic has learned, and what it waits for."""
+def _learned(store: Store, row: TopicRow, who: str) -> str:
+    """Say from what a topic just learned: pages with a text, key words, its sentence."""
+    pages = sum(one.text is not None for one in store.topics.examples(row.id))
+    words = len(json.loads(row.keywords))
+    parts = [
+        counted(number, what) for number, what in ((pages, "page"), (words, "key word")) if number
+    ]
+    if row.description:
+        parts.append("its sentence")
+    if row.state == TopicState.WAITING or not parts:
+        return f"{who} cannot judge yet"
+    *more, last = parts
+    return f"{who} learned again from " + (f"{', '.join(more)} and {last}" if more else last)
+
+
+def _report(
+    store: Store, row: TopicRow, trained: list[GivenExample], done: str, *, as_json: bool
+) -> None:
+    """Say what was done (empty = a topic was begun or got examples), and what the topic waits for."""
     facts = dated(topic_facts(store, row))
     facts["learned"] = [one.url for one in trained if one.at_hand]
     facts["waiting"] = [one.url for one in trained if not one.at_hand]
     if as_json:
         print_json(facts)
         return
-    say(f"topic {row.name} is {row.state}" + (f": {row.why}" if row.why else ""))
+    if done:
+        say(done)
+    if not done or row.why or row.state != TopicState.READY:
+        say(f"topic {row.name} is {row.state}" + (f": {row.why}" if row.why else ""))
     for url in facts["waiting"]:
         say(f"{readable(url)} will be fetched by the daemon: hubwatch run")
     for warning in facts["warnings"]:
@@ -158,12 +192,17 @@ def edit(  # noqa: PLR0913 - each is an option of the command
 ) -> None:
     """Change a topic: name, keywords, sentence, method, tags, and words its pages must or must not have.
 
-    With other keywords, another sentence or another method it is trained again at once.
+    With other keywords, another sentence or another method it is trained again at once. Without options,
+    show them.
     """
     words = _listed(keyword)
     settings, _ = settings_of(context)
+    given = (new_name, words, describe, method, include, exclude, tag)
     with open_store(context) as store:
         before = find_topic(store, name)
+        if all(one is None for one in given):
+            _show_terms(store, before, as_json=as_json)
+            return
         row = edit_topic(
             store,
             before,
@@ -176,12 +215,27 @@ def edit(  # noqa: PLR0913 - each is an option of the command
             tags=_listed(tag),
             now=now(),
         )
+        done = [f"{before.name} is now called {row.name}"] if row.name != before.name else []
         if (words, describe, method) != (None, None, None):
             row = _learn(context, store, row)
+            done.append(_learned(store, row, row.name))
         for channel in settings.notify:
             if channel.topic == before.name != row.name:
                 say(f"warning: channel {channel.name} of the settings file names {before.name}")
-        _report(store, row, [], as_json=as_json)
+        _report(store, row, [], "; ".join(done) or f"{row.name} was changed", as_json=as_json)
+
+
+def _show_terms(store: Store, row: TopicRow, *, as_json: bool) -> None:
+    """Show what `topic edit` changes."""
+    facts = topic_facts(store, row)
+    names = ("name", "keywords", "description", "method", "include", "exclude", "tags")
+    if as_json:
+        print_json({name: facts[name] for name in names})
+        return
+    rows = [
+        ("sentence" if one == "description" else one, shown(facts[one]) or "-") for one in names
+    ]
+    print_table("", ("", ""), rows)
 
 
 def _listed(values: list[str] | None) -> list[str] | None:
@@ -199,7 +253,8 @@ def forget(context: typer.Context, urls: Pages, *, of: OfTopic, as_json: Json = 
             ids = [one.id for one in known if one.canonical_key == key]
             row = forget_example(store, row, ids[0] if ids else 0, now=now())
         row = _learn(context, store, row)
-        _report(store, row, [], as_json=as_json)
+        done = f"{counted(len(urls), 'page')} forgotten; {_learned(store, row, row.name)}"
+        _report(store, row, [], done, as_json=as_json)
 
 
 def list_topics(context: typer.Context, *, as_json: Json = False) -> None:
@@ -218,7 +273,7 @@ def list_topics(context: typer.Context, *, as_json: Json = False) -> None:
             row["state"],
             row["method"],
             row["examples"],
-            ", ".join(row["keywords"]),
+            _wanted(row),
             row["corrections"],
             row["pages"]["relevant"],
             row["pages"]["grey"],
@@ -226,8 +281,14 @@ def list_topics(context: typer.Context, *, as_json: Json = False) -> None:
         )
         for row in rows
     ]
-    columns = ("topic", "state", "method", "examples", "keywords", "corrections")
+    columns = ("topic", "state", "method", "examples", "keywords, sentence", "corrections")
     print_table("Topics", (*columns, "relevant", "grey", "note"), table)
+
+
+def _wanted(facts: dict[str, Any]) -> str:
+    """Return a topic's key words and its sentence for a cell."""
+    sentence = [f"“{facts['description']}”"] if facts["description"] else []
+    return ", ".join([*facts["keywords"], *sentence])
 
 
 def show(context: typer.Context, name: Name, *, as_json: Json = False) -> None:
@@ -240,7 +301,8 @@ def show(context: typer.Context, name: Name, *, as_json: Json = False) -> None:
         return
     print_table("", ("", ""), _rows(facts))
     rows = [(one["origin"], one["status"], one["title"], readable(one["url"])) for one in examples]
-    print_table("Pages it learns from", ("as", "fetched", "title", "url"), rows)
+    if rows:
+        print_table("Pages it learns from", ("as", "fetched", "title", "url"), rows)
 
 
 def pause(context: typer.Context, name: Name, *, as_json: Json = False) -> None:
@@ -283,6 +345,7 @@ def remove(
 
 def _rows(facts: dict[str, Any]) -> list[tuple[str, str]]:
     """Return table rows of a topic, without empty ones."""
+    facts = {"sentence" if name == "description" else name: facts[name] for name in facts}
     return [
         (name.replace("_", " "), when(value) if name.endswith("_at") else shown(value))
         for name, value in facts.items()

@@ -146,7 +146,8 @@ def _shift(shift: float) -> str:
 
 def _nearest(facts: Mapping[str, Any]) -> str:
     example = facts["nearest_example"]
-    if example is None:
+    # Of no likeness, or of opposites, people would read a number as a fault.
+    if example is None or facts["nearest_cosine"] <= 0:
         return ""
     return f"{readable(example)}, {facts['nearest_cosine']:.2f} alike in meaning (1 = the same)"
 

@@ -68,8 +68,8 @@ logger = logging.getLogger("hubwatch.topics")
 
 T = TypeVar("T")
 
-# How often what was learned of links and words is written, and retraining considered; a kill loses that
-# much.
+# How often what was learned of links and words is written, and retraining considered, beside the doublings
+# of the pages seen; a kill loses that much.
 KEEP_SECONDS = 600.0
 CAUGHT_UP_AT_ONCE = 5
 # Of the latest guesses of a topic, that a new process looks at.
@@ -365,26 +365,29 @@ class TopicWatch:
         return True
 
     def keep(self, now: float, *, at_once: bool = False) -> None:
-        """Write what was learned of links and words every ten minutes; who does not lead reads it.
+        """Write what was learned of links and words, and let topics learn again that learned from far less.
 
-        When far more was seen than at the last training, all topics are trained again.
+        Every ten minutes, and whenever the pages seen have doubled, from 15 on: commands train with what is
+        stored. Who does not lead reads it, every ten minutes.
         """
-        late = now - self._kept_at >= KEEP_SECONDS
-        if self._model_store is None or not self._learned_more or not (at_once or late):
+        model_store = self._model_store
+        if model_store is None or not self._learned_more:
             return
-        if not self._part.is_leader:
+        is_leader, late = self._part.is_leader, now - self._kept_at >= KEEP_SECONDS
+        if not (at_once or late or (is_leader and model_store.has_doubled)):
+            return
+        self._kept_at, self._learned_more = now, False
+        if not is_leader:
             # The leader may have trained all topics again, of which nothing else tells.
-            self._kept_at, self._learned_more = now, False
             if not at_once:
                 self.load(now)
             return
-        outgrown = not at_once and self._model_store.outgrown()
-        self._model_store.keep(self._active_topics.values(), now)
+        outgrown = set() if at_once else model_store.outgrown(self._active_topics.values())
+        model_store.keep(self._active_topics.values(), now)
         self._others.keep(now)
-        self._kept_at, self._learned_more = now, False
         if outgrown:
             rows = [active_topic.row for active_topic in self._active_topics.values()]
-            self._activate(self._model_store, rows, now, again=list(self._active_topics))
+            self._activate(model_store, rows, now, again=outgrown)
 
     # Topic fetches.
 

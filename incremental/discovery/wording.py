@@ -37,6 +37,10 @@ class Wording:
             for stem, words in written_forms(" ".join(texts)).items():
                 self._forms[stem].update(words)
 
+    def knows(self, term: str) -> bool:
+        """Whether a text had a word of this stem."""
+        return term in self._forms
+
     def question(self, terms: Iterable[str]) -> str:
         """Return the commonest word of each stem; unknown terms stay as they are."""
         return " ".join(self.word(term) for term in terms)

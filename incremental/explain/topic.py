@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from incremental.topics.model_store import TopicModelStore
 
 SHOWN_TERMS = 20
+# Pages in which the words of a topic's terms are looked for; to cut one into words takes milliseconds.
+MOST_READ = 50
 
 
 def stored_verdicts(store: Store, url: str) -> list[dict[str, Any]]:
@@ -73,18 +75,32 @@ def explain_topic(store: Store, model_store: TopicModelStore, row: TopicRow) -> 
     return {
         **topic_facts(store, row),
         **({"warnings": model_store.warnings(row, model)} if model is not None else {}),
-        "terms": _profile(model, _wording(row, examples)) if model is not None else [],
+        "terms": _profile(store, row, model, _wording(row, examples)) if model is not None else [],
         "pages_learned": [_example(one) for one in examples],
     }
 
 
-def _profile(model: TopicModel, wording: Wording) -> list[dict[str, Any]]:
+def _profile(
+    store: Store, row: TopicRow, model: TopicModel, wording: Wording
+) -> list[dict[str, Any]]:
     from classifier.topic.explanation import topic_profile  # noqa: PLC0415 - quick without topics
 
     profile = topic_profile(model.evidence, model.fit)
     total = sum(profile.values()) or 1.0
     best = sorted(profile.items(), key=lambda item: (-item[1], item[0]))[:SHOWN_TERMS]
+    _learn_words(store, row, wording, [term for term, _ in best])
     return _terms([(term, weight / total) for term, weight in best], wording)
+
+
+def _learn_words(store: Store, row: TopicRow, wording: Wording, terms: Sequence[str]) -> None:
+    """Look for words of *terms* on pages that the topic judged relevant, then on the pages visited last."""
+    relevant = store.topics.judged_relevant(row.id, limit=MOST_READ)
+    for page in [*relevant, *store.topics.kept_pages(limit=MOST_READ)]:
+        if all(map(wording.knows, terms)):
+            return
+        text = store.answers.text(page.page_id)
+        if text is not None:
+            wording.learn(page.url, [text.title, text.text])
 
 
 def _example(one: ExampleRow) -> dict[str, Any]:
@@ -133,9 +149,7 @@ def explain_page(
         "threshold": round(explained.threshold, 3),
         "threshold_from": explained.threshold_source,
         "needed": _needed(explained.needed, explained.missing, wording),
-        "nearest_example": nearest[0] or "a sentence, or a page marked relevant"
-        if nearest
-        else None,
+        "nearest_example": _named(nearest[0]) if nearest else None,
         "nearest_cosine": round(nearest[1], 3) if nearest else None,
         "passage": clean(model_store.passage(model, page)) or None,
         "terms": _terms(explained.terms, wording),
@@ -152,6 +166,10 @@ def explain_page(
         ],
         "warnings": model_store.warnings(row, model),
     }
+
+
+def _named(example: str | None) -> str:
+    return "a page marked relevant" if example is None else example or "your sentence"
 
 
 def _needed(lacking: float, missing: tuple[tuple[str, float], ...], wording: Wording) -> str:

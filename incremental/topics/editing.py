@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from classifier.topic.values import Verdict
+from classifier.topic.values import PageText, Verdict
 from incremental.decide.topics import EXAMPLE, IRRELEVANT, RELEVANT, readiness, to_text
 from incremental.errors import InputError, NotFoundError
 from incremental.results.lookup import find_topic
@@ -83,6 +83,8 @@ def begin(  # noqa: PLR0913 - what a topic is made of
     sentence = _checked_description(description)
     if before is None and not (urls or words or sentence):
         raise InputError("topic", name, "give --example URL, --keyword WORD or --describe SENTENCE")
+    if before is None and not (urls or sentence):
+        _check_any_word(words)
     if before is not None:
         if words or sentence or not urls:
             way_out = f"exists already; to change it: hubwatch topic edit {shlex.quote(name)}"
@@ -129,13 +131,8 @@ def edit_topic(  # noqa: PLR0913 - what a topic is made of
         fields["keywords"] = to_json(list(_checked_words(keywords)))
     if description is not None:
         fields["description"] = _checked_description(description)
-    left = (fields.get("keywords", row.keywords), fields.get("description", row.description))
-    if left == ("[]", ""):
-        examples = [one for one in store.topics.examples(row.id) if one.origin != IRRELEVANT]
-        if not examples:
-            raise InputError(
-                "keywords", "", "a topic without examples needs a key word or a sentence"
-            )
+    if not fields.get("description", row.description):
+        _check_enough(store, row, json.loads(fields.get("keywords", row.keywords)))
     if method is not None:
         _check_method(method)
         fields["method"] = method
@@ -162,10 +159,12 @@ def forget_example(store: Store, row: TopicRow, example_id: int, *, now: float) 
     left = [one for one in store.topics.examples(row.id) if one.id != example_id]
     said = row.description or json.loads(row.keywords)
     if not said and all(one.origin == IRRELEVANT for one in left):
+        last = next((one.url for one in store.topics.examples(row.id) if one not in left), "")
         way_out = (
-            "is all that the topic learns from; add another example, a key word or a sentence first"
+            "is all that the topic learns from; first add another example, a key word or a sentence, "
+            "or delete the topic"
         )
-        raise InputError("example", "", way_out)
+        raise InputError("example", last, way_out)
     if not store.editing.forget_example(row.id, example_id, now=now):
         raise NotFoundError(f"topic {row.name} has no such example")
     return find_topic(store, row.name)
@@ -273,9 +272,30 @@ def _checked_description(description: str) -> str:
     if len(sentence) > MAX_DESCRIPTION:
         found = f"{sentence[:60]}..."
         raise InputError("describe", found, f"at most {MAX_DESCRIPTION} characters are allowed")
-    if sentence and not any(map(str.isalnum, sentence)):
-        raise InputError("describe", sentence, "say in a sentence what is wanted")
+    from classifier.topic.text import weighted_terms  # noqa: PLC0415 - quick without topics
+
+    if sentence and not weighted_terms(PageText("", title=sentence)):
+        way_out = "holds no word to compare pages with; say in a sentence what is wanted"
+        raise InputError("describe", sentence, way_out)
     return sentence
+
+
+def _check_enough(store: Store, row: TopicRow, words: Sequence[str]) -> None:
+    """Refuse to leave a topic nothing but key words that nothing can be learned from, or not even these."""
+    if any(one.origin != IRRELEVANT for one in store.topics.examples(row.id)):
+        return
+    if not words:
+        raise InputError("keywords", "", "a topic without examples needs a key word or a sentence")
+    _check_any_word(words)
+
+
+def _check_any_word(words: Sequence[str]) -> None:
+    """Refuse key words that all are single letters or stop words."""
+    from classifier.topic.keywords import Keywords  # noqa: PLC0415 - quick without topics
+
+    if not Keywords(words):
+        way_out = "too short or too common to define a topic; give others"
+        raise InputError("keywords", ", ".join(words[:5]), way_out)
 
 
 def _addresses(urls: Sequence[str]) -> list[str]:

@@ -105,7 +105,7 @@ class TopicModelStore:
         self._tree: SemanticTree | None = None
         self._tree_problems: list[str] | None = None
         self._background: Background | None = None
-        self._trained_pages = 0
+        self._kept_pages = 0
         # Of the sample's.
         self._trained_vectors = 0
         self._active_topics: dict[int, ActiveTopic] = {}
@@ -244,7 +244,7 @@ class TopicModelStore:
                 self._background = Background()
             if self.embedder is not None:
                 self._background.meanings.use(self.embedder.space)
-            self._trained_pages = self._background.pages
+            self._kept_pages = self._background.pages
             self._trained_vectors = _vectors_of(self._background)
         return self._background
 
@@ -252,22 +252,28 @@ class TopicModelStore:
         """Count a fetched page."""
         self.background.observe_page(text)
 
-    def outgrown(self) -> bool:
-        """Return whether the pages seen, or the sample's vectors, have doubled since the last training.
+    @property
+    def has_doubled(self) -> bool:
+        """Whether the pages seen reached 15, 30, 60 and so on since they were stored last."""
+        return _doubling(self.background.pages) > _doubling(self._kept_pages)
 
-        Then it is time to retrain all topics.
+    def outgrown(self, topics: Iterable[ActiveTopic]) -> set[int]:
+        """Return the ids of *topics* that are to learn again: far more was seen than when they learned.
+
+        That is at 15, 30, 60 pages and so on; and for all topics, when the sample's vectors have doubled.
         """
-        # Early topics had nothing to compare with, nor have those of another model of embeddings. At each
-        # doubling only, because learning which words go together takes seconds at thousands of pages.
-        pages, vectors = self.background.pages, _vectors_of(self.background)
-        more_pages = pages >= 2 * max(self._trained_pages, FEW_PAGES)
+        # Early topics had nothing to compare with, nor have those of another model of embeddings.
+        trained = {one.row.id: one.model.pages for one in topics}
+        enough, vectors = _doubling(self.background.pages), _vectors_of(self.background)
+        early = {topic_id for topic_id, pages in trained.items() if pages < enough}
         more_vectors = vectors >= 2 * max(self._trained_vectors, FEW_PAGES)
-        if more_pages:
-            self._trained_pages = pages
+        # Topics of other concepts could not judge, and to learn which words go together takes seconds at
+        # thousands of pages. A topic that a command trained on older counts learns alone.
+        if early and early == trained.keys():
             self.background.learn_concepts()
-        if more_pages or more_vectors:
+        if early == trained.keys() or more_vectors:
             self._trained_vectors = vectors
-        return more_pages or more_vectors
+        return set(trained) if more_vectors else early
 
     def _semantic_tree(self, method: str) -> SemanticTree | None:
         if method not in WITH_TREE:
@@ -410,6 +416,7 @@ class TopicModelStore:
         """Store link orders, term counts, and models that adapted to pages."""
         self.background.meanings.forget(self.background.sample.keys)
         self._store.topics.put_background(BACKGROUND, _json(self.background.to_json()), now=now)
+        self._kept_pages = self.background.pages
         for active_topic in active_topics:
             self._store.topics.update(active_topic.row.id, links=_json(to_kept(active_topic.links)))
             model, before = active_topic.model, active_topic.row.version
@@ -431,6 +438,11 @@ def _said(row: TopicRow, examples: Iterable[ExampleRow]) -> list[Said]:
         # A sentence counts as one short example.
         found.append((ExampleOrigin.EXAMPLE, PageText("", title=row.description)))
     return found
+
+
+def _doubling(pages: int) -> int:
+    """Return the largest of 15, 30, 60 and so on up to *pages*; 0 = there are fewer."""
+    return FEW_PAGES << ((pages // FEW_PAGES).bit_length() - 1) if pages >= FEW_PAGES else 0
 
 
 def _vectors_of(background: Background) -> int:

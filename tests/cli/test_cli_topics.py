@@ -14,6 +14,7 @@ from fake_web import DAY, FakeWeb, Watch
 from local_site import LocalSite
 from topic_web import HOME, NEW, OLD, address, prose, shown, story
 
+from incremental.cli.trying import reasons
 from incremental.clock import SimulatedClock, SystemClock
 
 BRIDGES = [address(*one) for one in NEW if one[0] == "bridge"]
@@ -97,6 +98,31 @@ def test_the_nearest_example_and_passage_are_named(read: Run) -> None:
     assert re.search(r"^nearest passage +“[^”]+”", out, re.MULTILINE)
 
 
+def test_a_sentence_is_shown_and_named_as_what_is_nearest(read: Run) -> None:
+    sentence = "Inspection of bridges, arches and viaducts over the river"
+    read("topic", "add", "bridges", "--describe", sentence)
+    shown = read("topic", "show", "bridges").out
+    assert re.search(rf"sentence +│ {sentence}", shown)
+    assert "Pages it learns from" not in shown
+    assert sentence[:20] in read("topic", "list").out
+    (on,) = read("topic", "test", BRIDGES[2], "--json").json["topics"]
+    assert on["nearest_example"] == "your sentence"
+    assert "your sentence, 0." in read("topic", "test", BRIDGES[2]).out
+
+
+def test_no_likeness_is_not_given_as_a_number() -> None:
+    judged = {"nearest_example": "your sentence", "nearest_cosine": -0.1, "verdict": "irrelevant"}
+    facts: dict[str, Any] = {
+        "views": {},
+        "terms": [],
+        "missing_terms": [],
+        "passage": None,
+        "warnings": [],
+    }
+    labels = [label for label, _ in reasons(facts | judged | {"url": HOME, "topic": "bridges"})]
+    assert "nearest example" not in labels
+
+
 def test_the_command_that_corrects_a_verdict_can_be_copied_into_a_shell(read: Run) -> None:
     read("topic", "add", "it's $(x)", "--keyword", "viaduct")
     out = read("topic", "test", SOUPS[0]).out
@@ -143,6 +169,48 @@ def test_new_pages_of_a_topic_in_every_form(read: Run) -> None:
     urls = read("new", "--topic", "bridges", "--format", "urls").out.split()
     assert sorted(urls) == sorted(BRIDGES)
     assert read("new", "--topic", "bridges", "--limit", "1", "--json").json[0] == rows[0]
+
+
+def test_an_empty_list_of_a_topic_says_what_became_of_the_new_pages(read: Run) -> None:
+    read("topic", "add", "gardens", "--keyword", "orchard")
+    said = read("new", "--topic", "gardens")
+    assert "6 new pages not scored yet for gardens" in said.err
+    read("irrelevant", BRIDGES[0], "--topic", "gardens")
+    said = read("new", "--topic", "gardens")
+    assert "1 new page is not relevant to gardens; --irrelevant shows it; 5 new pages" in said.err
+    read("irrelevant", *BRIDGES, *SOUPS[1:], "--topic", "gardens")
+    said = read("new", "--topic", "gardens")
+    assert "none of the 5 new pages is relevant to gardens; --irrelevant shows them" in said.err
+    assert "1 new page not scored yet for gardens" in said.err
+    read("irrelevant", SOUPS[0], "--topic", "gardens")
+    assert "not scored" not in read("new", "--topic", "gardens").err
+    assert read("new", "--topic", "gardens", "--json").json == []
+    assert len(read("new", "--topic", "gardens", "--irrelevant", "--json").json) == len(NEW)
+
+
+def test_each_change_of_a_topic_says_what_was_done(read: Run) -> None:
+    bridges(read)
+    said = read("irrelevant", SOUPS[0], "--topic", "bridges").err
+    assert "1 page marked as irrelevant to bridges; it learned again from 3 pages" in said
+    assert "is ready" not in said
+    said = read("topic", "forget", SOUPS[0], "--topic", "bridges").err
+    assert "1 page forgotten; bridges learned again from 2 pages" in said
+    unknown = "https://library.example/bridge"
+    said = read("relevant", unknown, "--topic", "bridges").err
+    assert "1 page marked as relevant to bridges\n" in said
+    assert f"{unknown} will be fetched" in said
+    said = read("topic", "edit", "bridges", "--name", "spans", "--keyword", "viaduct").err
+    assert "bridges is now called spans; spans learned again from 2 pages and 1 key word" in said
+    assert "spans was changed" in read("topic", "edit", "spans", "--tag", "work").err
+
+
+def test_a_topic_edited_without_options_is_shown(read: Run) -> None:
+    read("topic", "add", "bridges", "--keyword", "viaduct", "--describe", "Inspection of arches")
+    done = read("topic", "edit", "bridges")
+    assert re.search(r"keywords +│ viaduct", done.out)
+    assert re.search(r"sentence +│ Inspection of arches", done.out)
+    assert "ready" not in done.err
+    assert read("topic", "edit", "bridges", "--json").json["keywords"] == ["viaduct"]
 
 
 def test_a_paused_topic_is_resumed(read: Run) -> None:

@@ -6,6 +6,7 @@ import json
 import random
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -22,6 +23,7 @@ from topic_web import (
     begun,
     correct,
     judged,
+    prose,
     shown,
     story,
     topic_of,
@@ -33,6 +35,9 @@ from topic_web import (
 from classifier.topic.values import PageText
 from incremental.clock import SimulatedClock
 from incremental.decide.topics import from_text
+from incremental.explain.topic import explain_page, explain_topic
+from incremental.topics.editing import begin
+from incremental.topics.model_store import TopicModelStore
 from store.answers import NewQuery
 
 
@@ -389,3 +394,95 @@ def test_topics_learn_again_when_much_more_was_seen(tmp_path: Path) -> None:
         assert after.version != before.version
         assert after.changed_at == before.changed_at
         assert json.loads(crawl.store.topics.background("pages"))["pages"] >= 30
+
+
+def small_news(count: int) -> dict[str, Any]:
+    """A site that shows *count* stories on two subjects from LATER on."""
+    many = [(subject, number) for number in range(100, 100 + count // 2) for subject in WORDS]
+    pages = two_subjects(**{address(*one): story(*one) for one in many})
+    pages[HOME] = [(0, page()), (LATER, shown(*many))]
+    return pages
+
+
+def run_until_judged(crawl: Watch, count: int) -> None:
+    """Run by the minute until the topic has judged as many pages from their text."""
+    for _ in range(24 * 60):
+        judged = crawl.store.topics.counts().get(topic_of(crawl).id, {})
+        if sum(judged.values()) - judged.get("guess", 0) >= count:
+            return
+        crawl.run(MINUTE)
+    raise AssertionError(f"not {count} pages in a day")
+
+
+def pages_learned_with(crawl: Watch, name: str = "bridges") -> int:
+    """How many pages the stored model of a topic was trained beside."""
+    model: int = json.loads(crawl.store.topics.model(topic_of(crawl, name).id))["pages"]
+    return model
+
+
+def rough(crawl: Watch, name: str = "bridges") -> bool:
+    return "scores are rough" in topic_of(crawl, name).warnings
+
+
+def test_a_topic_that_began_without_pages_learns_again_after_a_restart(tmp_path: Path) -> None:
+    """A restart counts neither as learning, nor anew."""
+    pages, clock = small_news(36), SimulatedClock(START)
+    with watch_topic(tmp_path, pages, settings=MANY_VERIFICATIONS) as crawl:
+        clock = crawl.clock
+        run_until_judged(crawl, 20)
+        crawl.crawler.drain(clock.now())
+    with Watch(tmp_path, FakeWeb(clock, pages), settings=MANY_VERIFICATIONS) as crawl:
+        assert rough(crawl)
+        run_until_judged(crawl, 31)
+        assert not rough(crawl)
+
+
+def test_a_topic_begun_on_a_young_site_learns_at_fifteen_and_thirty_pages(tmp_path: Path) -> None:
+    """Another one, begun meanwhile by a command, learns from what was seen so far, and then with it."""
+    with watch_topic(tmp_path, small_news(36), settings=MANY_VERIFICATIONS) as crawl:
+        run_until_judged(crawl, 16)
+        assert 15 <= pages_learned_with(crawl) <= 16
+        begin(crawl.store, "soups", examples=(), keywords=["soup"], now=crawl.clock.now())
+        TopicModelStore(crawl.store, ()).learn(topic_of(crawl, "soups"))
+        crawl.crawler.load(crawl.clock.now())
+        assert 15 <= pages_learned_with(crawl, "soups") <= 16
+        run_until_judged(crawl, 31)
+        learned = [pages_learned_with(crawl, name) for name in ("bridges", "soups")]
+        assert learned[0] == learned[1] >= 30
+        assert not rough(crawl)
+        assert not rough(crawl, "soups")
+
+
+def test_a_topic_that_a_command_trained_on_older_counts_learns_alone(tmp_path: Path) -> None:
+    with watch_topic(tmp_path, small_news(70), settings=MANY_VERIFICATIONS) as crawl:
+        run_until_judged(crawl, 40)
+        before = topic_of(crawl).version
+        begin(crawl.store, "soups", examples=(), keywords=["soup"], now=crawl.clock.now())
+        counted = crawl.store.topics.background("pages")
+        crawl.store.topics.put_background("pages", "", now=START)
+        TopicModelStore(crawl.store, ()).learn(topic_of(crawl, "soups"))
+        assert pages_learned_with(crawl, "soups") == 0
+        crawl.store.topics.put_background("pages", counted, now=START)
+        crawl.crawler.load(crawl.clock.now())
+        run_until_judged(crawl, 58)
+        assert pages_learned_with(crawl, "soups") >= 40
+        assert topic_of(crawl).version == before
+
+
+def test_a_topic_is_explained_in_words_of_the_pages_that_it_judged(tmp_path: Path) -> None:
+    """What it learned from them, it learned as stems."""
+    pages = small_news(36)
+    with Watch(tmp_path, FakeWeb(watch_clock(), pages), HOME, settings=MANY_VERIFICATIONS) as crawl:
+        sentence = "Inspection of a viaduct"
+        begin(crawl.store, "bridges", examples=(), keywords=(), description=sentence, now=START)
+        crawl.crawler.load(START)
+        run_until_judged(crawl, 31)
+        crawl.crawler.drain(crawl.clock.now())
+        models = TopicModelStore(crawl.store, ())
+        facts = explain_topic(crawl.store, models, topic_of(crawl))
+        written = {*WORDS["bridge"], *WORDS["soup"], *COMMON}
+        assert len(facts["terms"]) > 5
+        assert {one["word"] for one in facts["terms"]} <= written
+        off = PageText("https://a.example/", title="Soup", body=prose("soup", 1))
+        lacks = explain_page(crawl.store, models, topic_of(crawl), off)["missing_terms"]
+        assert {one["word"] for one in lacks} == {"inspection", "viaduct"}

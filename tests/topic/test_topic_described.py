@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from incremental.decide.topics import readiness
@@ -53,7 +55,7 @@ def test_the_last_example_can_be_forgotten_while_a_sentence_is_left(sqlite_store
     assert not sqlite_store.topics.examples(row.id)
 
 
-@pytest.mark.parametrize("sentence", ["?!", "a" * (MAX_DESCRIPTION + 1)])
+@pytest.mark.parametrize("sentence", ["?!", "x", "the of", "a" * (MAX_DESCRIPTION + 1)])
 def test_a_sentence_that_says_nothing_or_too_much_is_refused(
     sqlite_store: Store, sentence: str
 ) -> None:
@@ -65,3 +67,31 @@ def test_a_sentence_that_says_nothing_or_too_much_is_refused(
 def test_without_sentence_example_and_key_word_a_topic_waits() -> None:
     assert readiness((), (), SENTENCE).ready
     assert not readiness((), ()).ready
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"keywords": (), "description": "x"}, "describe 'x': holds no word"),
+        ({"keywords": ("the", "of")}, "keywords 'the, of': too short or too common"),
+    ],
+)
+def test_what_no_topic_can_learn_from_is_refused_and_leaves_none(
+    sqlite_store: Store, given: dict[str, Any], says: str
+) -> None:
+    with pytest.raises(InputError) as refused:
+        begin(sqlite_store, "a b/c", examples=(), now=1.0, **given)
+    assert says in str(refused.value)
+    assert sqlite_store.topics.topics() == []
+    row, _ = begin(sqlite_store, "t", examples=(), keywords=("viaduct",), now=2.0)
+    with pytest.raises(InputError):
+        edit_topic(sqlite_store, row, now=3.0, **given)
+
+
+def test_who_forgets_the_last_example_is_told_the_ways_out(sqlite_store: Store) -> None:
+    url = "https://news.example/bridge"
+    row, _ = begin(sqlite_store, "t", examples=(url,), keywords=(), now=1.0)
+    (example,) = sqlite_store.topics.examples(row.id)
+    with pytest.raises(InputError, match="or delete the topic") as refused:
+        forget_example(sqlite_store, row, example.id, now=2.0)
+    assert url in str(refused.value)

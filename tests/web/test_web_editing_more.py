@@ -24,7 +24,7 @@ CHANNEL = {"name": "hook", "url": "json://hooks.example/secret-key"}
 @pytest.fixture
 def topic(served: Served) -> int:
     now = served.clock.now()
-    begin(served.store, "Other", examples=[], keywords=["x"], now=now)
+    begin(served.store, "Other", examples=[], keywords=["ferry"], now=now)
     example = served.store.read.urls([1])
     row, _ = begin(served.store, "Bridges", examples=example, keywords=["bridge"], now=now)
     return row.id

@@ -83,6 +83,9 @@ def test_terms_of_a_topic_are_words_of_the_page(full: Served) -> None:
     assert said(full, url, "en")["Topic Bridges"].endswith("Terms: story, mainten, 桥梁.")
     html = full.client().get(f"/pages/{page['id']}").text
     assert "story +0.50, mainten +0.20, 桥梁 +0.10" in html
+    of_topic = full.client().get(f"/topics/{topic.id}").text
+    assert ">story</span>" in of_topic
+    assert ">stori</span>" not in of_topic
 
 
 def test_a_hub_has_its_next_visit_and_a_stranger_none(full: Served) -> None:

@@ -121,7 +121,7 @@ def test_a_feed_of_a_search_tells_what_it_finds_read_or_not(served: Served) -> N
 
 def test_the_list_of_feeds_names_each(served: Served) -> None:
     client = served.client()
-    client.post("/api/v1/topics", json={"name": "A & B", "keywords": ["x"]})
+    client.post("/api/v1/topics", json={"name": "A & B", "keywords": ["ferry"]})
     client.put("/api/v1/searches/s", json={"q": "bridge"})
     root = etree.fromstring(client.get("/feeds/all.opml").content)
     rows = root.findall("body/outline")

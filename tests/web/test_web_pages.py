@@ -275,6 +275,21 @@ def test_topics_are_begun_and_trained_from_the_list(served: Served, announced: I
     assert "Relevant" in client.get(there).text
 
 
+def test_the_empty_list_of_a_topic_says_what_became_of_the_new_pages(
+    served: Served, announced: Ids
+) -> None:
+    client = served.client()
+    there = post(client, "/topics", name="Gardens", keywords="orchard", urls="").headers["location"]
+    number, pages = there.rpartition("/")[2], announced()
+    listed = f"/?topic={number}"
+    assert f"{len(pages)} new pages are not scored yet" in client.get(listed).text
+    for page in pages:
+        post(client, f"/pages/{page}/mark", mark="irrelevant", topic=number)
+    html = client.get(listed).text
+    assert f"None of the {len(pages)} new pages is relevant" in html
+    assert f"/?topic={number}&amp;verdict=irrelevant" in html
+
+
 def test_a_label_from_the_page_of_a_page_makes_it_a_hub(served: Served) -> None:
     client = served.client()
     post(client, "/labels", url=HOME + "tags/", label="hub", back="/models")

@@ -11,6 +11,7 @@ from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import Response
 
 from incremental.errors import InputError, NotFoundError
+from incremental.results.judged import judged_for
 from incremental.results.lookup import topic_numbered
 from incremental.saved_searches import SHOWN, Filters, from_json, to_json
 from incremental.topics.editing import give_feedback
@@ -80,6 +81,8 @@ def reading_list(
             "searches": store.answers.searches(),
             **item_values(store, answer.rows, filters.topic),
         }
+        if asked.hidden_verdict and not values["rows"]:
+            values["judged"] = judged_for(store, asked)
     older = query("/", **filters.values(), before=answer.cursor) if answer.more else ""
     values |= {
         "filters": filters.values(),

@@ -11,6 +11,7 @@ from fastapi.responses import Response
 
 from hubwatch_errors import HubwatchError
 from incremental.errors import InputError
+from incremental.explain.topic import word_of
 from incremental.results.lookup import topic_numbered
 from incremental.tagging import parted
 from incremental.topics.editing import (
@@ -182,14 +183,19 @@ def _topic(request: Request, topic_id: int, problem: str) -> Response:
 
 
 def _terms(store: Store, topic_id: int) -> list[tuple[str, float]]:
-    """Return the positive terms of a topic's latest relevant pages, strongest first."""
+    """Return the positive terms of a topic's latest relevant pages in their words, strongest first."""
     asked = NewQuery(topic=topic_id, verdict=TopicVerdict.RELEVANT, limit=_TERMS_FROM)
     pages = [row.page_id for row in store.answers.new(asked).rows]
     shares: Counter[str] = Counter()
+    # One page of each term: to read all of them for their words would take long.
+    source: dict[str, int] = {}
     for score in store.topics.scores(pages, topic_id):
         for term, share in json.loads(score.terms) if score.fetched else ():
             shares[term] += share / len(pages)
-    return [(term, share) for term, share in shares.most_common(_TERMS_SHOWN) if share > 0]
+            source.setdefault(term, score.page_id)
+    best = [(term, share) for term, share in shares.most_common(_TERMS_SHOWN) if share > 0]
+    words = {page_id: word_of(store, page_id) for page_id in {source[term] for term, _ in best}}
+    return [(words[source[term]](term), share) for term, share in best]
 
 
 @router.post("/topics/{topic_id}/examples")
