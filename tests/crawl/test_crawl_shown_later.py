@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from fake_web import HOUR, MINUTE, SPARING, START, Watch, page
+from fake_web import DAY, HOUR, MINUTE, SPARING, START, Watch, page
 from topic_web import (
     HOME,
     NEW,
@@ -118,3 +118,30 @@ def test_what_was_read_before_is_judged_from_the_cache_and_not_fetched_again(
         assert score is not None
         assert (score.fetched, score.verdict) == (True, "relevant")
         assert crawl.web.urls().count(ARTICLE) == 1
+
+
+def test_hundreds_at_once_leave_the_hubs_their_visits(tmp_path: Path) -> None:
+    """They are fetched within the share for verification, and a later story is announced as soon."""
+    many = [f"{HOME}{number}-story.html" for number in range(300)]
+    late = HOME + "late.html"
+    announced_at: list[float] = []
+    fetches: list[int] = []
+    for shown_later in (many, []):
+        home = [
+            (0, page(SECTION, title="News")),
+            (SOON, page(*shown_later, SECTION, title="News")),
+            (START + 20 * HOUR, page(late, *shown_later, SECTION, title="News")),
+        ]
+        pages = two_subjects(**{HOME: home, SECTION: page(*many)})
+        folder = tmp_path / str(len(fetches))
+        folder.mkdir()
+        with watch_topic(folder, pages, settings=with_share(0.25)) as crawl:
+            crawl.run(DAY)
+            (row,) = crawl.store.read.find_page(late, "")
+            fetched = [url for url in crawl.web.urls() if url in many]
+            assert len(fetched) == len(set(fetched))
+            assert len(fetched) <= 0.25 * 200 + 10
+            announced_at.append(row["announced_at"])
+            fetches.append(len(fetched))
+    assert fetches[0] > fetches[1] == 0
+    assert announced_at[0] <= announced_at[1] + 30 * MINUTE
