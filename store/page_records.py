@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, Unpack
+
+from peewee import fn
 
 from store.database import writing
 from store.enums import HubRole
@@ -29,6 +31,18 @@ _REFUSED = Prepared(lambda page: Page.select(Page.id).where((Page.id == page) & 
 _NEW_HUB = Inserted(Hub, ("page", "site_id", "kind", "role", "score", "why", "due_at"), ignore=True)
 SET_HUB = Updated(Hub, lambda page: Hub.page == page)
 SET_PAGE = Updated(Page, lambda page: Page.id == page)
+_IS_LIST = fn.EXISTS(
+    Hub.select(Hub.page).where((Hub.page == Page.id) & (Hub.role != HubRole.ARTICLE))
+)
+# Never read, and nothing planned that reads them: a list is read as a hub.
+_UNREAD = Prepared(
+    lambda pages: Page.select(Page.id).where(
+        any_of(Page.id, pages)
+        & Page.verified_at.is_null()
+        & Page.verify_due_at.is_null()
+        & ~_IS_LIST
+    )
+)
 _NEW_PAGE = (
     *("site", "canonical_key", "url", "anchor", "published_at", "first_seen_at", "first_hub_id"),
     *("state", "verify_due_at", "verify_score", "link_context", "rule"),
@@ -139,6 +153,12 @@ class PageRecords(Repository):
                 self._put_hub(ids[link.canonical_key], site_id, link.hub)
         return ids
 
+    def _plan_verification(self, links: Mapping[int, SeenLink]) -> None:
+        """Plan what *links*, by page id, say of verification for pages that were never read."""
+        due = [page for page, link in links.items() if link.verify_due_at is not None]
+        for (page,) in _UNREAD.rows(self._db, pages=due) if due else ():
+            SET_PAGE.run(self._db, _verification(links[page]), page=page)
+
     def _ids(self, site_id: int, canonical_keys: Sequence[str]) -> dict[str, int]:
         keys = list(dict.fromkeys(canonical_keys))
         return dict(_IDS.rows(self._db, site=site_id, keys=keys)) if keys else {}
@@ -152,6 +172,14 @@ class PageRecords(Repository):
         _NEW_HUB.run(self._db, [row])
 
 
+def _verification(link: SeenLink) -> dict[str, Any]:
+    return {
+        "verify_due_at": link.verify_due_at,
+        "verify_score": link.verify_score,
+        "link_context": link.link_context,
+    }
+
+
 def _page_row(site_id: int, link: SeenLink, now: float, hub_id: int | None) -> dict[str, Any]:
     return {
         "site": site_id,
@@ -162,9 +190,7 @@ def _page_row(site_id: int, link: SeenLink, now: float, hub_id: int | None) -> d
         "first_seen_at": now,
         "first_hub_id": hub_id,
         "state": link.state,
-        "verify_due_at": link.verify_due_at,
-        "verify_score": link.verify_score,
-        "link_context": link.link_context,
+        **_verification(link),
         # What is known as a hub before it is read (a seed, a probe, a feed that a page names).
         "rule": link.rule or ("hub" if link.hub is not None else None),
     }

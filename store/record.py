@@ -108,8 +108,10 @@ class Recorder(SiteRecords, AliasRecords, LabelRecords):
             return []
         ids = self._put_pages(record.site_id, record.links, record.at, record.page_id)
         self._put_sightings(record, ids)
-        announced = {ids[t.canonical_key]: t.rule for t in record.links if t.announce}
-        news = self._announce(record, announced, record.page_id)
+        announced = {ids[t.canonical_key]: t for t in record.links if t.announce}
+        rules = {page: link.rule for page, link in announced.items()}
+        news = self._announce(record, rules, record.page_id)
+        self._plan_verification({page: announced[page] for page in news})
         put_backfill(self._db, record, [ids[t.canonical_key] for t in record.links if t.backfill])
         moved = [link for link in record.links if link.moved_from is not None]
         self._move(record, [(link.moved_from or 0, ids[link.canonical_key]) for link in moved])

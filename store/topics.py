@@ -258,15 +258,16 @@ class Topics(Repository):
         return found
 
     def unjudged(self, topic_id: int, *, limit: int) -> list[KeptPage]:
-        """Return announced pages with cached bodies that a topic has not judged, newest first.
+        """Return pages announced or read, with cached bodies, that a topic has not judged, newest first.
 
         Only among the pages visited last.
         """
         judged = PageTopic.select(PageTopic.page).where(
             (PageTopic.topic == topic_id) & PageTopic.fetched
         )
-        announced = Page.announced_at.is_null(is_null=False) & Page.id.not_in(judged)
-        return self._kept(announced, limit)
+        # What was read may be announced later, by another hub, and is not read again then.
+        read = Page.announced_at.is_null(is_null=False) | Page.verified_at.is_null(is_null=False)
+        return self._kept(read & Page.id.not_in(judged), limit)
 
     def kept_pages(self, *, limit: int) -> list[KeptPage]:
         """Return the pages visited last whose bodies are cached, newest first."""

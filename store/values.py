@@ -236,7 +236,11 @@ class NewHub:
 
 @dataclass(frozen=True, slots=True)
 class SeenLink:
-    """A link on the visited page. *new* fields apply only to pages not known before."""
+    """A link on the visited page.
+
+    Its state, hub, dates and text apply only to pages not known before; what is planned of verification
+    also to known ones that it announces, if they were never read.
+    """
 
     canonical_key: str
     url: str

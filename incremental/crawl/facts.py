@@ -29,6 +29,7 @@ from incremental.decide.links import (
     top_folder,
 )
 from incremental.decide.migration import MIGRATION_MIN_LINKS
+from incremental.decide.news import shown_later
 from incremental.decide.page_watch import WatchFacts
 from incremental.decide.refresh import RefreshFacts, why_gone
 from incremental.decide.sections import (
@@ -45,6 +46,7 @@ from incremental.decide.sections import (
     section_of,
 )
 from incremental.decide.site_context import SiteContext
+from incremental.decide.topics import Guesses
 from incremental.decide.verification import Elsewhere, Onward, PageFacts
 from incremental.decide.ways import is_other_source
 from incremental.fetch.status import FetchStatus
@@ -239,7 +241,15 @@ class FactReader:
             resumed_at=site.resumed_at,
             sights=read.sights(hub.page_id) if _may_be_old(found, known, visible, hub) else (),
         )
-        return replace(view, guesses=self._topics.guess(page, view, now))
+        return replace(view, guesses=self._guesses(page, view, now))
+
+    def _guesses(self, page: Page, view: HubView, now: float) -> Guesses | None:
+        """Return what topics expect of links that may be news, known from another hub or not."""
+        if not self._topics.active:
+            return None
+        again = shown_later(view)
+        known = {key: one for key, one in view.known.items() if key not in again}
+        return self._topics.guess(page, replace(view, known=known), now)
 
     def _young(self, hub: HubRow) -> frozenset[int]:
         """Return the ids of pages new on the hub at its last visit, if that was not its first."""

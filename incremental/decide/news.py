@@ -79,6 +79,16 @@ def link_rule(  # noqa: PLR0911, PLR0913 - a table of cases; each bears on it
     return Rule.NEW_SECTION if new_hub else Rule.NEW_LINK
 
 
+def shown_later(view: HubView) -> frozenset[str]:
+    """Return the canonical keys of known pages that are news on this hub."""
+    known = ((t, view.known[t.canonical_key]) for t in view.found if t.canonical_key in view.known)
+    return frozenset(
+        t.canonical_key
+        for t, page in known
+        if link_rule(t, page, view.hub, view.since, hub_like=False) is Rule.SHOWN_LATER
+    )
+
+
 def _is_baseline(hub: HubRow) -> bool:
     """Whether the hub shows pages of the site for the first time."""
     # A feed that named a wrong host for weeks starts again when that is fixed.

@@ -17,6 +17,7 @@ from incremental.explain.rules import in_words
 from incremental.explain.topic import stored_verdicts
 from incremental.explain.ways import explain_way
 from incremental.fetch.status import FetchStatus
+from incremental.fetch.status import in_words as fetch_in_words
 from incremental.hub_way import WayKind
 from incremental.policies import policy_maker
 from incremental.revisit.budget import advance, open_at, price_minutes
@@ -91,6 +92,7 @@ def _in_site(
         "seen": True,
         "first_seen_at": page["first_seen_at"],
         "announced_at": page["announced_at"],
+        "unread": _unread(store, page) if page["announced_at"] else None,
         "page_state": page["state"],
         "decided_by": page["rule"],
         "backfill": backfill_of(store, page["id"]),
@@ -112,6 +114,19 @@ def _in_site(
             "reading": explain_way(hub, settings),
         }
     return answer
+
+
+def _unread(store: Store, page: dict[str, Any]) -> str | None:
+    """Return why an announced page was not read, and so not judged; None if it was read."""
+    if page["body_md5"] or page["title"]:
+        return None
+    if page["verify_due_at"] is not None:
+        return "not fetched yet; that waits for [news] verify_share, and topics guess from its link"
+    if page["verified_at"] is None:
+        return "it was announced without being fetched, so no topic judged it"
+    visits = store.read.visits(page["id"], limit=1)
+    status = fetch_in_words(visits[0]["status"]) if visits else "no longer recorded"
+    return f"its fetch ended as: {status}"
 
 
 def _verdict(answer: dict[str, Any]) -> str:

@@ -64,6 +64,8 @@ def _site(site: Mapping[str, Any], words: Words) -> str:
         return _said([*parts, words("explain.unseen")], words)
     parts.append(_first_seen(site, words))
     parts.append(_decision(site, words))
+    if site["unread"]:
+        parts.append(words("explain.unread", why=words.sentence(site["unread"])))
     if site["page_state"] != PageState.KNOWN:
         state = words.maybe("page_state", site["page_state"])
         parts.append(words("explain.state", state=state))

@@ -235,6 +235,20 @@ def test_pages_that_a_topic_never_judged_are_found_while_their_bodies_are_kept(
     assert store.topics.kept_pages(limit=9) == [row]
 
 
+def test_a_page_that_was_read_is_judged_before_it_is_announced(store: Store) -> None:
+    """What another hub shows later may be announced long after a topic caught up."""
+    one = topic(store)
+    site, home = news_site(store)
+    link = seen(STORY)
+    store.write.visit(visit_of(site, home, START, link, seen(HOME + "unread")))
+    page = int(store.read.find_page(STORY, "")[0]["id"])
+    fields = {"body_md5": "0" * 32, "verified_at": START + HOUR}
+    store.write.visit(visit_of(site, page, START + HOUR, links=None, page_fields=fields))
+    assert [row.page_id for row in store.topics.unjudged(one, limit=9)] == [page]
+    store.topics.put_scores(site, [score(one)], now=START + HOUR)
+    assert store.topics.unjudged(one, limit=9) == []
+
+
 def test_verifications_are_ordered_by_what_topics_expect_and_then_by_age(store: Store) -> None:
     site, home = news_site(store)
     expected = {"old": None, "low": 0.1, "high": 0.9, "lower": 0.05}

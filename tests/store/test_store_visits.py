@@ -8,7 +8,15 @@ import pytest
 from stories import DAY, HOME, HOUR, START, announced_pages, new_hub, news_site, seen, visit_of
 
 from store import Store
-from store.enums import ChangeKind, HubClass, HubStatus, LabelOrigin, PageLabel, SiteEventKind
+from store.enums import (
+    ChangeKind,
+    HubClass,
+    HubRole,
+    HubStatus,
+    LabelOrigin,
+    PageLabel,
+    SiteEventKind,
+)
 from store.models import Change, Page
 from store.retention import Kind
 from store.values import HostRow, LabelEntry, PageChange, SiteChange, VisitPlan
@@ -56,6 +64,36 @@ def test_a_page_known_from_a_baseline_can_still_be_announced(store: Store) -> No
     assert announced_urls(store) == []
     store.write.visit(visit_of(site, home, START + HOUR, seen(HOME + "a", announce=True)))
     assert announced_urls(store) == [HOME + "a"]
+
+
+def test_a_known_page_that_is_announced_is_verified_if_it_was_never_read(store: Store) -> None:
+    """What was read, waits already, or is a list read as a hub keeps what was planned for it."""
+    site, home = news_site(store)
+    names = ("new", "known", "read", "waits", "list", "monitored")
+    planned: dict[str, Any] = {
+        "waits": {"verify_due_at": START + 1, "verify_score": 0.1},
+        "list": {"hub": new_hub()},
+        "monitored": {"hub": new_hub(role=HubRole.ARTICLE)},
+    }
+    before = [seen(HOME + name, **planned.get(name, {})) for name in names[1:]]
+    store.write.visit(visit_of(site, home, START, *before))
+    (read,) = store.read.find_page(HOME + "read", "")
+    store.write.update_page(read["id"], verified_at=START)
+    fresh = {"verify_due_at": START + HOUR, "verify_score": 0.7, "link_context": "{}"}
+    news = [seen(HOME + name, announce=True, **fresh) for name in names]
+    silent = seen(HOME + "silent")
+    store.write.visit(visit_of(site, home, START + 60, silent, keep_missing=True))
+    again = seen(HOME + "silent", **fresh)
+    store.write.visit(visit_of(site, home, START + HOUR, *news, again))
+
+    def plan(name: str) -> tuple[Any, ...]:
+        (row,) = store.read.find_page(HOME + name, "")
+        return tuple(row[column] for column in fresh)
+
+    expected = (START + HOUR, 0.7, "{}")
+    assert {plan(name) for name in ("new", "known", "monitored")} == {expected}
+    assert plan("waits") == (START + 1, 0.1, None)
+    assert {plan(name) for name in ("read", "list", "silent")} == {(None, None, None)}
 
 
 def test_a_verification_announces_the_page_once(store: Store) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from cli_runner import Run
+from fake_web import START
 from web_served import HOME, OTHER, Served
 
 from incremental.explain.page import explain
@@ -15,6 +16,7 @@ from incremental.topics.editing import begin, give_feedback
 from incremental.training.corrections import correct
 from incremental.web.explanation import explanation
 from incremental.web.language import Words, read_catalogue
+from store.models import Page
 from store.values import TopicScore
 
 URLS = {
@@ -70,6 +72,31 @@ def test_the_story_of_an_announced_page_is_told(full: Served) -> None:
     assert lines["Label"].startswith("you: article (20")
     assert lines["Topic Bridges"].startswith("Relevant, score 1.00 (your mark, 20")
     assert "Your label decided." in lines["Is it a hub?"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "says"),
+    [
+        ({"verify_due_at": START}, "It was not read: not fetched yet; "),
+        ({}, "It was not read: it was announced without being fetched, so no topic judged it."),
+        ({"verified_at": START}, "It was not read: its fetch ended as: "),
+        ({"verified_at": START, "body_md5": "0" * 32}, ""),
+        ({"verify_due_at": START, "announced_at": None}, ""),
+    ],
+)
+def test_an_announced_page_that_was_never_read_says_why(
+    served: Served, fields: dict[str, Any], says: str
+) -> None:
+    (page,) = served.store.read.find_page(URLS["announced"], "")
+    unread = {"verify_due_at": None, "verified_at": None, "body_md5": None, "title": ""}
+    Page.update({**unread, **fields}).where(Page.id == page["id"]).execute(served.store.database)
+    told = said(served, URLS["announced"], "en")["news.example"]
+    assert says in told
+    assert ("It was not read" in told) == bool(says)
+    chinese = said(served, URLS["announced"], "zh")["news.example"]
+    assert ("未读取" in chinese) == bool(says)
+    bare = re.sub(r"https?://[^\s，。、（）]+", "", chinese)
+    assert not re.search(r"[A-Za-z]{2,} [A-Za-z]{2,}", bare)
 
 
 def test_terms_of_a_topic_are_words_of_the_page(full: Served) -> None:
