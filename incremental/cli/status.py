@@ -83,7 +83,7 @@ def _shown(daemon: dict[str, Any] | None) -> dict[str, Any] | None:
 
 
 def _say_health(daemon: dict[str, Any] | None, *, running: bool, skipped: bool) -> None:
-    """Say how the daemon is; *skipped*: whether something is skipped because of a bug."""
+    """Print the daemon's health; *skipped*: whether something is skipped because of a bug."""
     if not running:
         killed = daemon is not None
         ended = f"; it was killed after {when(daemon['at'])}" if killed and daemon else ""

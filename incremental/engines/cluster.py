@@ -266,7 +266,7 @@ class ClusterVisits:
     def _unanswered(self) -> dict[Future[Outcome], _UnderWay]:
         """Return visits whose worker is there, and has not answered for a while.
 
-        An answer may be lost on the way: a visit without one is given up when it must have ended.
+        An answer may be lost on the way, so a visit is given up once its longest time is over.
         """
         found = {}
         terms = self._terms
@@ -326,8 +326,8 @@ def connect(address: str) -> Any:  # noqa: ANN401 - Dask's own
     Raises:
         SettingsError: none answers within a few seconds, or the address cannot be used.
     """
-    # First without a client: it never gives up a service that says nothing, and takes ten seconds to end.
-    found = attempt(lambda: asyncio.run(_greet(address)))
+    # A client would wait without end for a service that says nothing, so Dask's protocol is tried first.
+    found: Any = attempt(lambda: asyncio.run(_greet(address)))
     if not isinstance(found, Bug):
         found = attempt(
             partial(
@@ -348,8 +348,8 @@ def connect(address: str) -> Any:  # noqa: ANN401 - Dask's own
     return found
 
 
-async def _greet(address: str) -> Any:  # noqa: ANN401 - nothing, or an error of Dask's
-    """Connect to a process of Dask, and leave it."""
+async def _greet(address: str) -> None:
+    """Connect to a process of Dask, and disconnect; raises what Dask raises."""
     terms = distributed.Security().get_connection_args("client")  # type: ignore[no-untyped-call]
     try:
         async with asyncio.timeout(2 * _CONNECT_SECONDS):

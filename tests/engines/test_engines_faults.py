@@ -196,7 +196,7 @@ def test_a_worker_that_stood_still_begins_no_visit_that_was_given_up(tmp_path: P
 
 
 def test_a_visit_that_is_never_answered_is_given_up(tmp_path: Path) -> None:
-    """Its site would not be visited again, and its daemon could not begin anew after an outage."""
+    """Otherwise its site is never visited again, and its daemon cannot reconnect to its store."""
     short = FetchSettings(allowed_networks=("127.0.0.0/8",), total_timeout_seconds=1)
     with DaskCluster(tmp_path) as cluster, EngineSite(news_site(3)) as site:
         cluster.start_worker()
