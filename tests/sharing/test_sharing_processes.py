@@ -154,6 +154,8 @@ def test_a_daemon_without_a_page_waits_for_sites_that_others_add(tmp_path: Path)
         (site,) = cluster.sites
         assert complete(elsewhere.folder, "add", site.url) == 0
         assert wait_until(lambda: "d0" in cluster.askers(0.0)["0"], 60, every=0.5), waits.errors()
+        assert complete(elsewhere.folder, "visit", site.url) == 0
+        assert "the daemon does it" in (elsewhere.folder / "visit.err").read_text()
         assert waits.running
 
 
