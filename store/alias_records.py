@@ -12,6 +12,7 @@ from store.enums import ChangeKind, PageState
 from store.models import Change, Hub, Page, Sighting, Visit
 from store.news import move_news
 from store.page_records import PageRecords
+from store.rules import Rule
 from store.values import SeenLink
 
 
@@ -49,7 +50,9 @@ class AliasRecords(PageRecords):
         Page.update(rule=rule).where(undecided).execute(self._db)
         circle = (Page.id == new) & (Page.moved_to == old)
         Page.update(state=PageState.KNOWN, moved_to=None).where(circle).execute(self._db)
-        moved = Page.update(state=PageState.MOVED, moved_to=new, verify_due_at=None, rule="alias")
+        moved = Page.update(
+            state=PageState.MOVED, moved_to=new, verify_due_at=None, rule=Rule.ALIAS
+        )
         moved.where(Page.id == old).execute(self._db)
         if not Hub.select(Hub.page).where(Hub.page == new).exists(self._db):
             Hub.update(page=new).where(Hub.page == old).execute(self._db)

@@ -25,6 +25,7 @@ from store.enums import PageState, SiteEventKind
 from store.models import Backfill, BackfillPage, Change, OutboxEntry, Page, Refresh, Site
 from store.naming import folder_of, widened
 from store.repository import MAX_ROWS, Repository, Shape, batches
+from store.rules import Rule
 from store.statements import Prepared, any_of
 from store.texts import storable
 from store.values import VisitRecord
@@ -184,7 +185,7 @@ def _put_pages(database: Database, record: VisitRecord, event: int, fresh: Seque
         rows = [{"event": event, "page": page} for page in pages]
         BackfillPage.insert_many(rows).execute(database)
         silent = Page.state.in_([PageState.KNOWN, PageState.BACKDATED])
-        one = Page.update(state=PageState.BACKFILL, rule="backfill").where(
+        one = Page.update(state=PageState.BACKFILL, rule=Rule.BACKFILL).where(
             Page.id.in_(pages) & silent
         )
         one.execute(database)

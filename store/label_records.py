@@ -11,6 +11,7 @@ from store.enums import HubRole, HubStatus, LabelOrigin, PageState
 from store.models import Hub, Label, Page
 from store.page_records import PageRecords
 from store.repository import batches, upsert
+from store.rules import Rule
 from store.texts import columns
 from store.values import LabelEntry, SeenLink
 
@@ -60,8 +61,8 @@ class LabelRecords(PageRecords):
         # It was waiting for a visit as a hub that now never comes, so it is verified at once.
         waiting = Page.id.in_(pages) & (Page.state == PageState.PENDING)
         Page.update(verify_due_at=now).where(waiting).execute(self._db)
-        was_hub = Page.id.in_(pages) & (Page.rule == "hub")
-        Page.update(rule="not_a_hub").where(was_hub).execute(self._db)
+        was_hub = Page.id.in_(pages) & (Page.rule == Rule.HUB)
+        Page.update(rule=Rule.NOT_A_HUB).where(was_hub).execute(self._db)
         adopt_waiting(self._db, site_id, link.canonical_key, now)
 
     def forget_labels(self, canonical_keys: Iterable[str], origin: LabelOrigin) -> None:

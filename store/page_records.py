@@ -14,6 +14,7 @@ from store.failures import storage_errors
 from store.models import Hub, Page, Site, WatchedPage
 from store.queries.site_facts import refused
 from store.repository import Repository, batches
+from store.rules import Rule
 from store.statements import Inserted, Prepared, Updated, any_of
 from store.texts import columns, storable
 from store.updates import HubUpdate, PageUpdate
@@ -96,8 +97,8 @@ class PageRecords(Repository):
             for batch in batches(page_ids):
                 unread = Hub.page.in_(batch) & Hub.visited_at.is_null()
                 Hub.delete().where(unread & (Hub.role == HubRole.LIST)).execute(self._db)
-                was_hub = Page.id.in_(batch) & (Page.rule == "hub")
-                Page.update(rule="like_articles").where(was_hub).execute(self._db)
+                was_hub = Page.id.in_(batch) & (Page.rule == Rule.HUB)
+                Page.update(rule=Rule.LIKE_ARTICLES).where(was_hub).execute(self._db)
 
     def hasten_hubs(self, site_id: int, role: HubRole, *, latest: float) -> None:
         """Make the hubs of a role due at *latest* or earlier, except those that failed."""
@@ -192,5 +193,5 @@ def _page_row(site_id: int, link: SeenLink, now: float, hub_id: int | None) -> d
         "state": link.state,
         **_verification(link),
         # What is known as a hub before it is read (a seed, a probe, a feed that a page names).
-        "rule": link.rule or ("hub" if link.hub is not None else None),
+        "rule": link.rule or (Rule.HUB if link.hub is not None else None),
     }

@@ -24,6 +24,7 @@ from store.models import Change, Host, Hub, Page, Sighting, Visit
 from store.news import move_news, note_language, put_news, put_refresh, put_text
 from store.page_records import SET_HUB, SET_PAGE
 from store.page_watches import put_next_watch
+from store.rules import Rule
 from store.site_records import SET_SITE, SiteRecords
 from store.statements import Inserted, Prepared, Updated, Upserted, any_of
 from store.texts import columns, storable
@@ -167,7 +168,7 @@ class Recorder(SiteRecords, AliasRecords, LabelRecords):
             }
             fresh = (Page.id == new) & Page.announced_at.is_null()
             Page.update(kept).where(fresh).execute(self._db)
-            moved = Page.update(state=PageState.MOVED, moved_to=new, rule="led_on")
+            moved = Page.update(state=PageState.MOVED, moved_to=new, rule=Rule.LED_ON)
             moved = moved.where(Page.id == old)
             moved.execute(self._db)
             added = (Change.page == old) & (Change.kind == ChangeKind.ADDED)

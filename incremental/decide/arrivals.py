@@ -27,11 +27,11 @@ from itertools import pairwise
 from incremental.decide.hub_facts import HubView, Since
 from incremental.decide.links import is_later_page, stated_date
 from incremental.decide.migration import MIN_HEADLINE_CHARS
-from incremental.decide.rules import Rule, Standing
 from incremental.decide.url_dates import date_in_url
 from incremental.scope import page_number
 from incremental.times import DAY
 from store.enums import HubKind, HubRole
+from store.rules import Rule, Standing
 from store.values import HubRow, SeenLink, Sight
 
 # Links of a place that must have stayed; with fewer it may be another list.

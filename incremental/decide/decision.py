@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from incremental.decide.furniture import is_soft_404
-from incremental.decide.rules import Rule
 from incremental.fetch.headers import fresh_seconds
 from incremental.fetch.status import HAS_PAGE, FetchStatus
 from incremental.parse import PageKind
@@ -14,6 +13,7 @@ from incremental.revisit.state import Visit
 from incremental.times import DAY
 from incremental.visit import Outcome
 from store.enums import HubKind
+from store.rules import Rule
 from store.values import HubRow, VisitRecord
 
 MAX_TTL_SECONDS = DAY

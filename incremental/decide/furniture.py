@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from urllib.parse import unquote, urlsplit
 
-from incremental.decide.rules import Rule
+from store.rules import Rule
 
 # Only below the root or a language folder (``/404.html``, ``/de/404/``): deeper down,
 # ``/news/404.html`` may be a system's 404th article.

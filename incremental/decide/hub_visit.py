@@ -23,7 +23,6 @@ from incremental.decide.links import links_digest, stated_date
 from incremental.decide.news import LinkDecisions, PageNews, decide_links, page_news
 from incremental.decide.overflow import all_new, overflowed
 from incremental.decide.refresh import first_refresh
-from incremental.decide.rules import Rule, Standing, is_withheld
 from incremental.decide.sections import Section
 from incremental.decide.topics import Guesses
 from incremental.decide.ways import cost_of, failed_way, next_way
@@ -36,6 +35,7 @@ from incremental.urls import canonical_key, normalize
 from incremental.visit import Outcome
 from store.enums import ChangeKind, HubKind, HubRole, HubStatus, PageState, SiteEventKind
 from store.naming import folder_of
+from store.rules import Rule, Standing, is_withheld
 from store.texts import to_json
 from store.updates import HubUpdate, PageUpdate, SiteUpdate
 from store.values import (

@@ -30,13 +30,13 @@ from incremental.decide.hub_facts import HubView, Since
 from incremental.decide.hubs import choose_hubs
 from incremental.decide.links import is_later_page, stated_date
 from incremental.decide.migration import Migration, migration
-from incremental.decide.rules import Rule, Standing, is_withheld
 from incremental.decide.site_context import form_of
 from incremental.decide.url_dates import date_in_url
 from incremental.scope import page_number
 from incremental.times import DAY, HOUR, believable
 from incremental.urls import host_of
 from store.enums import HubKind, HubRole, PageLabel, PageState, SiteEventKind
+from store.rules import Rule, Standing, is_withheld
 from store.values import HubRow, KnownPage, NewHub, SeenLink, VerificationRow
 
 # Candidates of one form of address that are read before the others.

@@ -15,8 +15,8 @@ from collections.abc import Mapping
 from math import inf
 
 from incremental.decide.hub_facts import HubView
-from incremental.decide.rules import Rule, Standing
 from store.enums import HubKind, HubRole
+from store.rules import Rule, Standing
 from store.values import HubRow, SeenLink
 
 # With fewer links, all of them being new means nothing.

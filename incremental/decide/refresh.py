@@ -17,7 +17,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from incremental.decide.decision import Decision, base_record, missing_by
-from incremental.decide.rules import Rule
 from incremental.fetch.status import HAS_PAGE, FetchStatus
 from incremental.history.plan import RefreshTerms, next_refresh_at
 from incremental.history.reading import whole
@@ -26,6 +25,7 @@ from incremental.history.textdiff import TextDiff, diff
 from incremental.visit import Outcome
 from store.answers.values import RefreshRow, StoredText
 from store.enums import ChangeKind, HubKind, PageState
+from store.rules import Rule
 from store.updates import PageUpdate
 from store.values import ARTICLE, NewHub, NextRefresh, PageChange, ReadText, SeenLink, VisitRecord
 

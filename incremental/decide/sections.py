@@ -18,9 +18,9 @@ from dataclasses import dataclass, field
 
 from incremental.decide.editions import editions, language_of, translated
 from incremental.decide.links import is_later_page, top_folder
-from incremental.decide.rules import Rule
 from incremental.times import DAY
 from store.enums import PageState
+from store.rules import Rule
 from store.values import KnownPage, SeenLink, VerifyAgain
 
 # Up to so many unknown pages of a new hub are news; an old archive has more.

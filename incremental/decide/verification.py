@@ -17,7 +17,6 @@ from dataclasses import dataclass, replace
 from incremental.decide.decision import Decision, base_record, missing_by
 from incremental.decide.news import page_news
 from incremental.decide.refresh import first_refresh
-from incremental.decide.rules import Rule, is_withheld
 from incremental.decide.sections import Section
 from incremental.fetch.status import UNREADABLE
 from incremental.history.plan import RefreshTerms
@@ -25,6 +24,7 @@ from incremental.times import DAY, HOUR, believable
 from incremental.urls import canonical_key
 from incremental.visit import Outcome
 from store.enums import ChangeKind, HubKind, PageState
+from store.rules import Rule, is_withheld
 from store.updates import PageUpdate
 from store.values import (
     ARTICLE,

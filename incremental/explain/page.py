@@ -10,7 +10,6 @@ from typing import Any
 from incremental.crawl.host_gate import HostGate
 from incremental.crawl.sites import WatchedSite, watch
 from incremental.decide.path_aliases import without_path_alias
-from incremental.decide.rules import Rule, is_withheld
 from incremental.errors import InputError
 from incremental.explain.backfill import backfill_of
 from incremental.explain.rules import in_words
@@ -27,6 +26,7 @@ from incremental.times import NEVER
 from incremental.urls import canonical_key, normalize
 from store import Store
 from store.enums import HubRole, HubStatus, PageState
+from store.rules import Rule, is_withheld
 from store.values import ARTICLE, HubRow, SiteRow
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from incremental.decide.rules import Rule
+from store.rules import Rule
 
 SENTENCES = {
     Rule.KNOWN: "already known from another hub",

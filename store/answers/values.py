@@ -163,7 +163,7 @@ class PageDetail:
     first_seen_at: float
     verified_at: float | None
     rule: str | None
-    """The rule that decided last whether it is announced, as ``decide.rules.Rule`` names it."""
+    """The rule that decided last whether it is announced, a ``store.rules.Rule``."""
     body_md5: str | None
     is_hub: bool
     moved_to: str | None

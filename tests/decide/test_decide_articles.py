@@ -7,7 +7,7 @@ import pytest
 from incremental.decide.articles import MAX_MONITORED, monitoring_plan
 from incremental.decide.editions import is_edition_front
 from incremental.decide.furniture import furniture, may_be_furniture
-from incremental.decide.rules import Rule
+from store.rules import Rule
 from store.values import ArticleCandidate, MonitoredArticle
 
 SITE = "https://docs.example"

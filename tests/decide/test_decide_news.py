@@ -29,9 +29,9 @@ from incremental.decide.decision import Decision
 from incremental.decide.furniture import is_soft_404
 from incremental.decide.hub_facts import Since
 from incremental.decide.news import link_rule
-from incremental.decide.rules import Standing
 from incremental.decide.url_dates import date_in_url
 from incremental.fetch.status import FetchStatus
+from store.rules import Standing
 from store.values import HubRow, KnownPage, SeenLink
 
 NOW = START + HOUR

@@ -22,13 +22,13 @@ from stories import (
 )
 
 from incremental.decide.hubs import HubCounts, HubLimits, choose_hubs, score_targets
-from incremental.decide.rules import Rule
 from incremental.decide.sections import Section
 from incremental.decide.verification import PageFacts, decide_verification
 from incremental.fetch.status import ENDED, FetchStatus, Response
 from incremental.parse import Link, Page, PageKind
 from incremental.visit import Outcome, Purpose
 from store.enums import PageState
+from store.rules import Rule
 from store.values import HubRow, SeenLink, VerificationRow, VisitRecord
 
 NOW = START + HOUR

@@ -14,7 +14,7 @@ from stories import (
 )
 
 from incremental.decide.overflow import MAX_OLD_SHARE, MIN_LINKS, all_new, overflowed
-from incremental.decide.rules import Rule
+from store.rules import Rule
 from store.values import HubRow
 
 LIST = "html/body/main/ul/li/a"

@@ -64,6 +64,13 @@ BREACHES: list[tuple[Rule, dict[str, str]]] = [
     ),
     (code_rules.decisions_are_final, {"incremental.crawl.x": "replace(decision.record, links=())"}),
     (code_rules.decisions_are_final, {"incremental.crawl.x": "VisitRecord(1, 2, 0.0, '')"}),
+    (code_rules.rules_by_name, {"store.x": "Page.update(rule='not_a_hub').where(Page.id == 1)"}),
+    (code_rules.rules_by_name, {"store.x": "was_hub = Page.id.in_(pages) & (Page.rule == 'hub')"}),
+    (
+        code_rules.rules_by_name,
+        {"store.x": "row = {'rule': link.rule or ('hub' if new else None)}"},
+    ),
+    (code_rules.rules_by_name, {"incremental.x": "fields['rule'] = 'alias'"}),
     (code_rules.no_pickles, {"classifier.x": "from joblib import load"}),
     (code_rules.ranges_as_escapes, {"store.x": 'HAN = "\u4e00-\u9fff\u8c48-\ufaff"'}),
 ]
