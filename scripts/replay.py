@@ -51,6 +51,7 @@ from store import Store
 from store.answers import NewQuery
 from store.backfills import BackfillQuery
 from store.enums import HubStatus
+from store.rules import Fate
 from store.values import VisitRecord
 
 BASELINE_SHARE = 0.2
@@ -221,7 +222,9 @@ def _announce(
     hubs = store.read.urls([record.first_hub_id or record.page_id]) if pages else []
     for url in store.read.urls(pages):
         tally.announce(recorded(url), recorded(hubs[0]) if hubs else "")
-    if record.backfill_page or any(link.backfill for link in record.links or ()):
+    if record.fate is Fate.BACKFILL or any(
+        link.fate is Fate.BACKFILL for link in record.links or ()
+    ):
         asked = BackfillQuery(after=tally.backfill_cursor, order="oldest")
         for row in store.backfills.all_pages(asked):
             tally.backfill(recorded(row.url), recorded(row.hub_url or ""))

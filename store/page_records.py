@@ -14,7 +14,7 @@ from store.failures import storage_errors
 from store.models import Hub, Page, Site, WatchedPage
 from store.queries.site_facts import refused
 from store.repository import Repository, batches
-from store.rules import Rule
+from store.rules import COLUMNS, Rule
 from store.statements import Inserted, Prepared, Updated, any_of
 from store.texts import columns, storable
 from store.updates import HubUpdate, PageUpdate
@@ -154,11 +154,10 @@ class PageRecords(Repository):
                 self._put_hub(ids[link.canonical_key], site_id, link.hub)
         return ids
 
-    def _plan_verification(self, links: Mapping[int, SeenLink]) -> None:
-        """Plan what *links*, by page id, say of verification for pages that were never read."""
-        due = [page for page, link in links.items() if link.verify_due_at is not None]
-        for (page,) in _UNREAD.rows(self._db, pages=due) if due else ():
-            SET_PAGE.run(self._db, _verification(links[page]), page=page)
+    def _plan_verification(self, links: Mapping[int, SeenLink], now: float) -> None:
+        """Plan the verification of announced *links*, by page id, that were never read."""
+        for (page,) in _UNREAD.rows(self._db, pages=list(links)) if links else ():
+            SET_PAGE.run(self._db, _verification(links[page], now), page=page)
 
     def _ids(self, site_id: int, canonical_keys: Sequence[str]) -> dict[str, int]:
         keys = list(dict.fromkeys(canonical_keys))
@@ -173,9 +172,9 @@ class PageRecords(Repository):
         _NEW_HUB.run(self._db, [row])
 
 
-def _verification(link: SeenLink) -> dict[str, Any]:
+def _verification(link: SeenLink, now: float) -> dict[str, Any]:
     return {
-        "verify_due_at": link.verify_due_at,
+        "verify_due_at": now if COLUMNS[link.fate].is_fetched else None,
         "verify_score": link.verify_score,
         "link_context": link.link_context,
     }
@@ -190,8 +189,8 @@ def _page_row(site_id: int, link: SeenLink, now: float, hub_id: int | None) -> d
         "published_at": link.published_at,
         "first_seen_at": now,
         "first_hub_id": hub_id,
-        "state": link.state,
-        **_verification(link),
+        "state": COLUMNS[link.fate].state,
+        **_verification(link, now),
         # What is known as a hub before it is read (a seed, a probe, a feed that a page names).
         "rule": link.rule or (Rule.HUB if link.hub is not None else None),
     }

@@ -24,7 +24,7 @@ from store.models import Change, Host, Hub, Page, Sighting, Visit
 from store.news import move_news, note_language, put_news, put_refresh, put_text
 from store.page_records import SET_HUB, SET_PAGE
 from store.page_watches import put_next_watch
-from store.rules import Rule
+from store.rules import Fate, Rule
 from store.site_records import SET_SITE, SiteRecords
 from store.statements import Inserted, Prepared, Updated, Upserted, any_of
 from store.texts import columns, storable
@@ -73,11 +73,11 @@ class Recorder(SiteRecords, AliasRecords, LabelRecords):
         # again, and nothing is announced twice.
         with writing(self._db, self._where):
             announced = self._record_links(record)
-            if record.announce_page:
+            if record.fate == Fate.ANNOUNCE:
                 rule = record.page_fields.get("rule")
                 announced += self._announce(record, {record.page_id: rule}, record.first_hub_id)
             self._record_page(record, plan, judged=opinion is not None)
-            if record.backfill_page:
+            if record.fate == Fate.BACKFILL:
                 join_backfill(self._db, record)
             if plan.host is not None:
                 self._put_host(plan.host)
@@ -109,11 +109,15 @@ class Recorder(SiteRecords, AliasRecords, LabelRecords):
             return []
         ids = self._put_pages(record.site_id, record.links, record.at, record.page_id)
         self._put_sightings(record, ids)
-        announced = {ids[t.canonical_key]: t for t in record.links if t.announce}
+        announced = {ids[t.canonical_key]: t for t in record.links if t.fate == Fate.ANNOUNCE}
         rules = {page: link.rule for page, link in announced.items()}
         news = self._announce(record, rules, record.page_id)
-        self._plan_verification({page: announced[page] for page in news})
-        put_backfill(self._db, record, [ids[t.canonical_key] for t in record.links if t.backfill])
+        self._plan_verification({page: announced[page] for page in news}, record.at)
+        put_backfill(
+            self._db,
+            record,
+            [ids[t.canonical_key] for t in record.links if t.fate == Fate.BACKFILL],
+        )
         moved = [link for link in record.links if link.moved_from is not None]
         self._move(record, [(link.moved_from or 0, ids[link.canonical_key]) for link in moved])
         return news
@@ -194,7 +198,7 @@ class Recorder(SiteRecords, AliasRecords, LabelRecords):
             "body_bytes": record.body_bytes,
             "elapsed_seconds": record.elapsed_seconds,
             "links": len(links),
-            "new_pages": sum(link.announce for link in links),
+            "new_pages": sum(link.fate == Fate.ANNOUNCE for link in links),
             "overflow": record.overflow,
             "detail": storable(record.detail),
         }

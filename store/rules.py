@@ -1,24 +1,62 @@
-"""The rules that decide what happens to a page, by name.
+"""What becomes of a page (its fate), and why (the rule that decided), by name.
 
-The name is stored with the page (``page.rule``); :mod:`incremental.explain.rules` puts it into words, so
+The rule is stored with the page (``page.rule``); :mod:`incremental.explain.rules` puts it into words, so
 nothing is derived a second time.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from enum import StrEnum
 
+from store.enums import PageState
 
-class Standing(StrEnum):
-    """What a link on a hub page means as news."""
+
+class Fate(StrEnum):
+    """What becomes of a page that a visit shows; :data:`COLUMNS` says what that sets."""
 
     KNOWN = "known"
-    NEW = "new"
+    """Recorded, and no news."""
+    ANNOUNCE = "announce"
+    VERIFY = "verify"
+    """Announced once verified."""
     BACKDATED = "backdated"
-    """Dated long ago; whether a list gained it is decided for all links of the hub together."""
+    """Dated long ago, and its list did not gain it."""
     BACKFILL = "backfill"
-    """Dated long ago, and the hub gained it."""
+    """Dated long ago, and its list gained it: part of the visit's backfill event."""
+    EVENT = "event"
+    """Part of a URL migration or a burst."""
     HUB = "hub"
+    HUB_AND_VERIFY = "hub_and_verify"
+    """Read as a hub; announced if it turns out to be an article."""
+    HUB_AND_BACKFILL = "hub_and_backfill"
+    """Read as a hub; part of a backfill event if it turns out to be an article."""
+    ALIAS = "alias"
+    """Another address of a known page."""
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """What a fate sets of a page that was not known before."""
+
+    state: PageState
+    is_fetched: bool = False
+    """Verified at once; so is a known page that was never read, when it is announced."""
+
+
+COLUMNS: Mapping[Fate, Columns] = {
+    Fate.KNOWN: Columns(PageState.KNOWN),
+    Fate.ANNOUNCE: Columns(PageState.KNOWN, is_fetched=True),
+    Fate.VERIFY: Columns(PageState.PENDING, is_fetched=True),
+    Fate.BACKDATED: Columns(PageState.BACKDATED),
+    Fate.BACKFILL: Columns(PageState.BACKFILL),
+    Fate.EVENT: Columns(PageState.MIGRATED),
+    Fate.HUB: Columns(PageState.KNOWN),
+    Fate.HUB_AND_VERIFY: Columns(PageState.PENDING),
+    Fate.HUB_AND_BACKFILL: Columns(PageState.BACKFILL),
+    Fate.ALIAS: Columns(PageState.ALIAS),
+}
 
 
 class Rule(StrEnum):
@@ -82,9 +120,9 @@ class Rule(StrEnum):
     SAME_PAGE = "same_page"
 
     @property
-    def standing(self) -> Standing:
-        """What a link decided by this rule means as news."""
-        return _STANDINGS.get(self, Standing.KNOWN)
+    def fate(self) -> Fate:
+        """What becomes of a link by this rule, unless something objects (``decide.news``)."""
+        return _FATES.get(self, Fate.KNOWN)
 
     @property
     def withholds(self) -> bool:
@@ -92,14 +130,14 @@ class Rule(StrEnum):
         return self in _WITHHOLDING
 
 
-_STANDINGS = {
+_FATES = {
     **dict.fromkeys(
-        (Rule.NEW_LINK, Rule.NEW_SECTION, Rule.DATED_BY_FEED, Rule.SHOWN_LATER), Standing.NEW
+        (Rule.NEW_LINK, Rule.NEW_SECTION, Rule.DATED_BY_FEED, Rule.SHOWN_LATER), Fate.ANNOUNCE
     ),
-    Rule.BACKDATED: Standing.BACKDATED,
-    Rule.BACKFILL: Standing.BACKFILL,
-    Rule.HUB: Standing.HUB,
-    Rule.LATER_PAGE: Standing.HUB,
+    Rule.BACKDATED: Fate.BACKDATED,
+    Rule.BACKFILL: Fate.BACKFILL,
+    Rule.HUB: Fate.HUB,
+    Rule.LATER_PAGE: Fate.HUB,
 }
 _WITHHOLDING = frozenset(
     {

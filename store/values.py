@@ -17,6 +17,7 @@ from store.enums import (
     SiteEventKind,
     SiteStatus,
 )
+from store.rules import Fate
 from store.updates import HubUpdate, PageUpdate, SiteUpdate
 from store.watch_values import DifferenceLines, NextWatch
 
@@ -238,8 +239,8 @@ class NewHub:
 class SeenLink:
     """A link on the visited page.
 
-    Its state, hub, dates and text apply only to pages not known before; what is planned of verification
-    also to known ones that it announces, if they were never read.
+    Its state, hub, dates and text apply only to pages not known before; a verification fetch is planned
+    also for known ones that it announces, if they were never read.
     """
 
     canonical_key: str
@@ -248,13 +249,9 @@ class SeenLink:
     tag_path: str = ""
     position: int = 0
     published_at: float | None = None
-    announce: bool = False
-    """Announce it, whether or not its row is new."""
-    state: PageState = PageState.KNOWN
-    backfill: bool = False
-    """Old, and gained by the visited list: part of the visit's event."""
+    fate: Fate = Fate.KNOWN
+    """Announced and backfilled whether or not its row is new."""
     hub: NewHub | None = None
-    verify_due_at: float | None = None
     moved_from: int | None = None
     """Id of the page whose address a URL migration changed to this one."""
     verify_score: float | None = None
@@ -378,14 +375,12 @@ class VisitRecord:
     page_change: PageChange | None = None
     drop_hub: bool = False
     """The visited page is not a hub after all."""
-    announce_page: bool = False
-    """The visited page itself is new."""
+    fate: Fate = Fate.KNOWN
+    """Of the visited page itself: announced, part of a backfill event, or neither."""
     first_hub_id: int | None = None
     site_change: SiteChange | None = None
     backfill_folder: str = ""
     """The path that the gained older pages share."""
-    backfill_page: bool = False
-    """The visited page itself is one that *first_hub_id* gained."""
     more_pages: tuple[SeenLink, ...] = ()
     """Pages to add that this hub does not link to (feeds it names, probes)."""
     moved_to: SeenLink | None = None

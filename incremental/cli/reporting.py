@@ -16,6 +16,7 @@ from incremental.plain_text import clean
 from incremental.readable_urls import readable
 from store import Store
 from store.backfills import BackfillEvent, BackfillQuery
+from store.rules import Fate
 from store.values import HubRow, VisitRecord
 
 # Pages, and backfill events, that the summary of --json names: a daemon may end after a year.
@@ -78,11 +79,11 @@ class Reporter:
     def _events(self, record: VisitRecord) -> list[BackfillEvent]:
         backfills = self._store.backfills
         events: dict[int, BackfillEvent] = {}
-        if any(link.backfill for link in record.links or ()):
+        if any(link.fate is Fate.BACKFILL for link in record.links or ()):
             asked = BackfillQuery(since=record.at, sites=(record.site_id,))
             found = backfills.events(asked)
             events |= {event.id: event for event in found if event.hub_id == record.page_id}
-        own = backfills.event_of(record.page_id) if record.backfill_page else None
+        own = backfills.event_of(record.page_id) if record.fate is Fate.BACKFILL else None
         if own is not None:
             events[own.id] = own
         return list(events.values())

@@ -50,6 +50,7 @@ from incremental.visit import Outcome, Purpose
 from store import Store
 from store.enums import HubKind, HubRole, HubStatus, PageState
 from store.quarantine import QuarantineKind
+from store.rules import COLUMNS
 from store.texts import to_json
 from store.updates import SiteUpdate
 from store.values import HostRow, NewHub, SeenLink, VisitPlan, VisitRecord
@@ -378,7 +379,9 @@ class Crawler:
         for page_id in self._new_feeds(record, site):
             site.urgent.push_first(page_id)
         links = (*(record.links or ()), *filter(None, [record.moved_to]))
-        pending = [link.canonical_key for link in links if link.state == PageState.PENDING]
+        pending = [
+            link.canonical_key for link in links if COLUMNS[link.fate].state == PageState.PENDING
+        ]
         known = self._store.read.known(site.row.id, pending) if pending else {}
         waiting = (page.id for page in known.values() if page.state == PageState.PENDING)
         again = (one.page_id for one in record.verify_again if one.state == PageState.MISSING)

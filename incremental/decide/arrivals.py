@@ -31,7 +31,7 @@ from incremental.decide.url_dates import date_in_url
 from incremental.scope import page_number
 from incremental.times import DAY
 from store.enums import HubKind, HubRole
-from store.rules import Rule, Standing
+from store.rules import Fate, Rule
 from store.values import HubRow, SeenLink, Sight
 
 # Links of a place that must have stayed; with fewer it may be another list.
@@ -78,7 +78,7 @@ def gained_old(view: HubView, rules: Mapping[str, Rule]) -> frozenset[str]:
 
 def gained_behind(view: HubView, rules: Mapping[str, Rule]) -> frozenset[str]:
     """Return links that count as new but are old pages that the hub gained, by the dates it showed before."""
-    fresh = {one for one, rule in rules.items() if rule.standing is Standing.NEW} - _newborn(view)
+    fresh = {one for one, rule in rules.items() if rule.fate is Fate.ANNOUNCE} - _newborn(view)
     return arrivals(view, behind(view, fresh))
 
 

@@ -35,7 +35,7 @@ from incremental.urls import canonical_key, normalize
 from incremental.visit import Outcome
 from store.enums import ChangeKind, HubKind, HubRole, HubStatus, PageState, SiteEventKind
 from store.naming import folder_of
-from store.rules import Rule, Standing, is_withheld
+from store.rules import Fate, Rule, is_withheld
 from store.texts import to_json
 from store.updates import HubUpdate, PageUpdate, SiteUpdate
 from store.values import (
@@ -237,9 +237,10 @@ def _article(outcome: Outcome, facts: HubFacts, page: Page) -> Decision:
     fields = _page_fields(page, facts) | PageUpdate(
         body_md5=digest, verified_at=now, rule=news.rule or Rule.NOT_A_HUB
     )
-    section = facts.section if facts.section is not None and news.announce else Section()
+    announced = news.fate is Fate.ANNOUNCE
+    section = facts.section if facts.section is not None and announced else Section()
     text = outcome.read
-    check = text is not None and news.announce and facts.terms is not None
+    check = text is not None and announced and facts.terms is not None
     record = replace(
         _with_news(base_record(outcome, now), facts, news, fields),
         drop_hub=True,
@@ -274,9 +275,10 @@ def _with_news(
     return replace(
         record,
         page_fields=fields,
-        announce_page=news.announce,
-        backfill_page=news.backfill,
-        backfill_folder=folder_of([facts.hub.url]) if news.backfill else record.backfill_folder,
+        fate=news.fate,
+        backfill_folder=folder_of([facts.hub.url])
+        if news.fate is Fate.BACKFILL
+        else record.backfill_folder,
         first_hub_id=row.first_hub_id if row is not None else None,
     )
 
@@ -286,7 +288,7 @@ def _read(outcome: Outcome, facts: HubFacts, view: HubView, page: Page) -> Decis
     hub, now = facts.hub, facts.now
     links = decide_links(view)
     event, baseline = links.event, hub.baseline_at is None
-    came = sum(link.announce for link in links.seen) + len(links.verified)
+    came = len(links.news)
     overflow = event is None and overflowed(view, links.rules)
     migrated = event is not None and event.kind == SiteEventKind.URL_MIGRATION
     unsure = facts.probability is not None and facts.probability < SURE_SCORE
@@ -295,8 +297,8 @@ def _read(outcome: Outcome, facts: HubFacts, view: HubView, page: Page) -> Decis
     doubtful = unsure or is_edition_front(hub.canonical_key)
     news = _perhaps_hub(facts, Rule.PERHAPS_A_HUB) if doubtful else PageNews()
     guesses = view.guesses or Guesses()
+    gained = [link for link in links.seen if link.fate is Fate.BACKFILL]
     here = {known.id for known in view.known.values()}
-    fresh = [one for one in links.seen if one.announce or one.canonical_key in links.verified]
     record = replace(
         base_record(outcome, now),
         links=links.seen,
@@ -305,7 +307,7 @@ def _read(outcome: Outcome, facts: HubFacts, view: HubView, page: Page) -> Decis
         hub_fields=_hub_fields(outcome, facts, page, came),
         site_fields=_site_fields(facts, migrated=migrated),
         site_change=_site_change(facts, links, page, overflow=overflow),
-        backfill_folder=folder_of([link.url for link in links.seen if link.backfill]),
+        backfill_folder=folder_of([link.url for link in gained]),
         page_change=PageChange(ChangeKind.BACK) if _is_back(hub) else None,
         rebaseline=migrated,
         more_pages=_named(_neighbours(page, facts), facts),
@@ -317,7 +319,7 @@ def _read(outcome: Outcome, facts: HubFacts, view: HubView, page: Page) -> Decis
         at=now,
         shown=len(links.seen),
         # All older pages that a list gained are one announcement, worth one new page.
-        novel=came + any(link.backfill for link in links.seen),
+        novel=came + bool(gained),
         baseline=baseline,
         all_new=overflow and all_new(view, links.rules),
         not_modified=outcome.unchanged,
@@ -326,7 +328,7 @@ def _read(outcome: Outcome, facts: HubFacts, view: HubView, page: Page) -> Decis
         shared=_shared(view, links),
         # Came and went between two visits; of a truncated page nothing is known.
         vanished=0 if page.truncated else len(view.young - here),
-        relevant=guesses.expected_among(fresh) if view.guesses is not None else None,
+        relevant=guesses.expected_among(links.news) if view.guesses is not None else None,
         cost=cost_of(outcome.way),
     )
     return Decision(
@@ -335,7 +337,7 @@ def _read(outcome: Outcome, facts: HubFacts, view: HubView, page: Page) -> Decis
         hub,
         is_hub=None if facts.probability is None else True,
         keep_body=True,
-        judge_topics=news.announce,
+        judge_topics=news.fate is Fate.ANNOUNCE,
     )
 
 
@@ -453,7 +455,7 @@ def _shared(view: HubView, links: LinkDecisions) -> Counter[str]:
         for name, known in view.known.items()
         if known.id not in view.visible
         and known.first_hub_id not in (None, view.hub.page_id)
-        and links.rules[name].standing is Standing.KNOWN
+        and links.rules[name].fate is Fate.KNOWN
     )
 
 
@@ -465,7 +467,7 @@ def _published(view: HubView, links: LinkDecisions) -> tuple[float, ...]:
         for at, t in dates
         if at is not None
         and at <= view.since.now
-        and (baseline or links.standing(t) is Standing.NEW)
+        and (baseline or links.rules[t.canonical_key].fate is Fate.ANNOUNCE)
     )
 
 

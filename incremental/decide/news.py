@@ -1,32 +1,25 @@
 """Whether a page is news: the one place that decides it. Pure decisions on values.
 
-The unit of news is the new page, never the difference between two texts::
+The unit of news is the new page, never the difference between two texts. A link on a hub page is decided
+in two tables, each read from the top, where the first row that holds wins::
 
-    a link on a hub page                                                  link_rule, then decide_links
-      first visit of the hub        baseline: its links are known, none is new
-      unknown link, likely a hub    recorded as a hub, with a baseline of its own
-      unknown, dated long ago       part of one backfill event if its list gained it (decide.arrivals),
-                                    else recorded, not announced (backdated)
-      unknown link                  new
-      unknown link on a new hub     new, if there are few: a section appeared with its pages
-      known, never announced, and first seen elsewhere after this hub's last visit
-      (on the baseline of a hub found meanwhile)
-                                    new: two hubs may show one page in either order
-      all at once                   a URL migration, a burst: one event, no news
-    a page that was fetched                                               page_news
-      it waited to be verified      announced, unless it is furniture of its site
+    RULES     what the link is by itself: known, of a baseline, new, dated long ago, like a hub
+    FATES     what becomes of it among all links of the visit: an event, a list that gained old pages,
+              the limit of hubs and the budget of verification fetches may object to being news
+
+A page that was fetched is announced if it waited for that, and is no furniture of its site (``page_news``).
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from incremental.decide.arrivals import gained_behind, gained_old, is_old_hub
 from incremental.decide.furniture import furniture, may_be_furniture
-from incremental.decide.hub_facts import HubView, Since
+from incremental.decide.hub_facts import HubView
 from incremental.decide.hubs import choose_hubs
 from incremental.decide.links import is_later_page, stated_date
 from incremental.decide.migration import Migration, migration
@@ -36,8 +29,8 @@ from incremental.scope import page_number
 from incremental.times import DAY, HOUR, believable
 from incremental.urls import host_of
 from store.enums import HubKind, HubRole, PageLabel, PageState, SiteEventKind
-from store.rules import Rule, Standing, is_withheld
-from store.values import HubRow, KnownPage, NewHub, SeenLink, VerificationRow
+from store.rules import COLUMNS, Fate, Rule, is_withheld
+from store.values import KnownPage, NewHub, SeenLink, VerificationRow
 
 # Candidates of one form of address that are read before the others.
 TRIED_FIRST = 3
@@ -47,66 +40,93 @@ _LIST_WORDS = re.compile(
 )
 
 
-def link_rule(  # noqa: PLR0911, PLR0913 - a table of cases; each bears on it
-    target: SeenLink,
-    known: KnownPage | None,
-    hub: HubRow,
-    since: Since,
-    *,
-    hub_like: bool,
-    new_hub: bool = False,
-) -> Rule:
-    """Return the rule for one link of *hub*.
+@dataclass(frozen=True, slots=True)
+class _Link:
+    """A link by itself, on its hub."""
 
-    *new_hub*: the hub appeared after its site's baseline and is read for the first time, so the pages of
-    this new section are new with it.
-    """
-    date = stated_date(target, hub) or date_in_url(target.url)
-    old = date is not None and date < since.oldest_news and not new_hub
-    if known is not None:
-        if not _overlooked(known, hub, since, old=old):
-            return Rule.KNOWN
-        return Rule.BACKDATED if old else Rule.SHOWN_LATER
-    # A feed lists pages: there ``/?p=3`` is an article of a blog.
-    if hub_like:
-        return Rule.HUB
-    if hub.kind != HubKind.FEED and is_later_page(target):
-        return Rule.LATER_PAGE
-    if _is_baseline(hub) and not new_hub:
-        return Rule.DATED_BY_FEED if _dated_since(target, hub, since) else Rule.BASELINE
-    if old:
-        return Rule.BACKDATED
-    return Rule.NEW_SECTION if new_hub else Rule.NEW_LINK
+    target: SeenLink
+    view: HubView
+
+    @property
+    def known(self) -> KnownPage | None:
+        return self.view.known.get(self.target.canonical_key)
+
+    @property
+    def is_old(self) -> bool:
+        """Whether it is dated long ago. What comes with a new section is news whatever its date."""
+        date = stated_date(self.target, self.view.hub) or date_in_url(self.target.url)
+        return (
+            date is not None
+            and date < self.view.since.oldest_news
+            and not self.view.came_up(self.target)
+        )
+
+    @property
+    def is_overlooked(self) -> bool:
+        """Whether a known page was first seen only after the last visit of this hub, which now shows it."""
+        return self.known is not None and _overlooked(self.known, self.view, old=self.is_old)
+
+    @property
+    def is_like_a_hub(self) -> bool:
+        # A feed lists pages: there ``/?p=3`` is an article of a blog.
+        score = self.view.scores.get(self.target.canonical_key, 0.0)
+        return self.view.hub.kind != HubKind.FEED and score >= self.view.limits.threshold
+
+    @property
+    def is_later_page(self) -> bool:
+        return self.view.hub.kind != HubKind.FEED and is_later_page(self.target)
+
+    @property
+    def is_baseline(self) -> bool:
+        """Whether the hub shows pages of the site for the first time; not those of a new section."""
+        # A feed that named a wrong host for weeks starts again when that is fixed.
+        hub = self.view.hub
+        first = hub.baseline_at is None or (hub.kind == HubKind.FEED and not hub.shown_links)
+        return first and not self.view.came_up(self.target)
+
+    @property
+    def is_dated_since(self) -> bool:
+        """Whether a feed dates a page of its baseline after we began to watch."""
+        # Only feeds state the publication date; a sitemap's lastmod moves with every deployment.
+        hub, since = self.view.hub, self.view.since
+        published_at = stated_date(self.target, hub)
+        if published_at is None:
+            return False
+        begun = since.site_added_at if hub.baseline_at is None else (hub.visited_at or 0.0) - DAY
+        return begun < published_at <= since.now
+
+
+RULES: tuple[tuple[Rule, Callable[[_Link], bool]], ...] = (
+    (Rule.KNOWN, lambda link: link.known is not None and not link.is_overlooked),
+    (Rule.BACKDATED, lambda link: link.known is not None and link.is_old),
+    # On the baseline of a hub found meanwhile: two hubs may show one page in either order.
+    (Rule.SHOWN_LATER, lambda link: link.known is not None),
+    # Recorded as a hub, with a baseline of its own.
+    (Rule.HUB, lambda link: link.is_like_a_hub),
+    (Rule.LATER_PAGE, lambda link: link.is_later_page),
+    (Rule.DATED_BY_FEED, lambda link: link.is_baseline and link.is_dated_since),
+    (Rule.BASELINE, lambda link: link.is_baseline),
+    (Rule.BACKDATED, lambda link: link.is_old),
+    (Rule.NEW_SECTION, lambda link: link.view.came_up(link.target)),
+    (Rule.NEW_LINK, lambda _: True),
+)
+"""What a link is by itself; the first row that holds wins."""
+
+
+def link_rule(target: SeenLink, view: HubView) -> Rule:
+    """Return the rule for one link of a hub, by itself."""
+    link = _Link(target, view)
+    return next(rule for rule, holds in RULES if holds(link))
 
 
 def shown_later(view: HubView) -> frozenset[str]:
     """Return the canonical keys of known pages that are news on this hub."""
-    known = ((t, view.known[t.canonical_key]) for t in view.found if t.canonical_key in view.known)
-    return frozenset(
-        t.canonical_key
-        for t, page in known
-        if link_rule(t, page, view.hub, view.since, hub_like=False) is Rule.SHOWN_LATER
-    )
+    known = [t for t in view.found if t.canonical_key in view.known]
+    return frozenset(t.canonical_key for t in known if link_rule(t, view) is Rule.SHOWN_LATER)
 
 
-def _is_baseline(hub: HubRow) -> bool:
-    """Whether the hub shows pages of the site for the first time."""
-    # A feed that named a wrong host for weeks starts again when that is fixed.
-    return hub.baseline_at is None or (hub.kind == HubKind.FEED and not hub.shown_links)
-
-
-def _dated_since(target: SeenLink, hub: HubRow, since: Since) -> bool:
-    """Whether a feed dates a page of its baseline after we began to watch."""
-    # Only feeds state the publication date; a sitemap's lastmod moves with every deployment.
-    published_at = stated_date(target, hub)
-    if published_at is None:
-        return False
-    begun = since.site_added_at if hub.baseline_at is None else (hub.visited_at or 0.0) - DAY
-    return begun < published_at <= since.now
-
-
-def _overlooked(known: KnownPage, hub: HubRow, since: Since, *, old: bool) -> bool:
-    """Whether a known page was first seen only after the last visit of this hub, which now shows it."""
+def _overlooked(known: KnownPage, view: HubView, *, old: bool) -> bool:
+    hub, since = view.hub, view.since
     if known.announced_at is not None or hub.baseline_at is None or hub.visited_at is None:
         return False
     if is_withheld(known.rule):
@@ -126,54 +146,174 @@ def _overlooked(known: KnownPage, hub: HubRow, since: Since, *, old: bool) -> bo
 
 
 @dataclass(frozen=True, slots=True)
+class Together:
+    """The links of one visit, and what concerns all of them at once."""
+
+    view: HubView
+    rules: Mapping[str, Rule]
+    """What each is by itself, by canonical key; :data:`Rule.BACKFILL` = older than what the hub showed."""
+    event: Migration | None
+    hubs: Mapping[str, NewHub]
+    """Those that become hubs, within the limits, by canonical key."""
+    verified: frozenset[str]
+    """Those that are verified before they are announced."""
+    gained: frozenset[str]
+    """Old ones that the hub gained."""
+
+    @classmethod
+    def of(cls, view: HubView) -> Together:
+        """Look at all links of a hub together."""
+        rules = {t.canonical_key: link_rule(t, view) for t in view.found}
+        rules |= dict.fromkeys(gained_behind(view, rules), Rule.BACKFILL)
+        event, hubs = _event(view, rules), _new_hubs(view, rules)
+        if event is not None:
+            return cls(view, rules, event, hubs, frozenset(), frozenset())
+        return cls(view, rules, event, hubs, _to_verify(view, rules), gained_old(view, rules))
+
+
+@dataclass(frozen=True, slots=True)
+class _Among:
+    """A link among the others of its visit."""
+
+    target: SeenLink
+    all: Together
+
+    @property
+    def alone(self) -> Fate:
+        return self.all.rules[self.target.canonical_key].fate
+
+    @property
+    def is_hub(self) -> bool:
+        return self.target.canonical_key in self.all.hubs
+
+    @property
+    def is_gained(self) -> bool:
+        return self.target.canonical_key in self.all.gained
+
+    def is_part_of(self, kind: SiteEventKind) -> bool:
+        """Whether it came with an event, so that the next hub to show it does not announce it either."""
+        event = self.all.event
+        came = self.alone in (Fate.ANNOUNCE, Fate.BACKFILL)
+        return event is not None and event.kind == kind and came
+
+    @property
+    def is_news_as_an_article(self) -> bool:
+        """Whether what looks like a hub would be news if it were an article."""
+        view, rule = self.all.view, self.all.rules[self.target.canonical_key]
+        if self.alone is not Fate.HUB or self.all.event is not None or is_later_page(self.target):
+            return False
+        if view.came_up(self.target):
+            return True
+        old = is_old_hub(self.target, rule, view.hub, view.since)
+        return view.hub.baseline_at is not None and (self.is_gained or not old)
+
+    @property
+    def is_tried(self) -> bool:
+        """Whether its first visit as a hub tells if it is news."""
+        hub = self.all.hubs.get(self.target.canonical_key)
+        return hub is not None and hub.role == HubRole.LIST and self.is_news_as_an_article
+
+
+@dataclass(frozen=True, slots=True)
+class Objection:
+    """A row of :data:`FATES`."""
+
+    name: str
+    holds: Callable[[_Among], bool]
+    fate: Fate
+    rule: Rule | None = None
+    """What decided; None = what the link is by itself."""
+
+
+FATES: tuple[Objection, ...] = (
+    Objection("known, or of a baseline", lambda one: one.alone is Fate.KNOWN, Fate.KNOWN),
+    Objection(
+        "of a burst", lambda one: one.is_part_of(SiteEventKind.BURST), Fate.EVENT, Rule.BURST
+    ),
+    Objection(
+        "of a URL migration",
+        lambda one: one.is_part_of(SiteEventKind.URL_MIGRATION),
+        Fate.EVENT,
+        Rule.MIGRATED,
+    ),
+    Objection(
+        "old, and its list gained it",
+        lambda one: one.is_gained and not one.is_hub,
+        Fate.BACKFILL,
+        Rule.BACKFILL,
+    ),
+    Objection("old", lambda one: one.alone is Fate.BACKDATED, Fate.BACKDATED),
+    Objection(
+        "perhaps a hub, else old and gained",
+        lambda one: one.is_tried and one.is_gained,
+        Fate.HUB_AND_BACKFILL,
+    ),
+    Objection("perhaps a hub, else news", lambda one: one.is_tried, Fate.HUB_AND_VERIFY),
+    Objection("a hub", lambda one: one.is_hub, Fate.HUB),
+    # It is not read as a hub; a verification fetch shows whether it exists.
+    Objection(
+        "over the limit of hubs, else news",
+        lambda one: one.is_news_as_an_article,
+        Fate.VERIFY,
+        Rule.HUB_LIMIT,
+    ),
+    Objection("over the limit of hubs", lambda one: one.alone is Fate.HUB, Fate.KNOWN),
+    Objection(
+        "news, verified first",
+        lambda one: one.target.canonical_key in one.all.verified,
+        Fate.VERIFY,
+    ),
+    Objection("news", lambda _: True, Fate.ANNOUNCE),
+)
+"""What becomes of a link among all of its visit; the first row that holds wins."""
+
+
+@dataclass(frozen=True, slots=True)
 class LinkDecisions:
-    """What was decided for the links of one visit together."""
+    """What was decided for the links of one visit."""
 
     seen: tuple[SeenLink, ...]
     rules: Mapping[str, Rule]
-    """By canonical key."""
+    """What each is by itself, by canonical key."""
     event: Migration | None
-    verified: frozenset[str]
-    """Those that are verified before they are announced."""
 
-    def standing(self, target: SeenLink) -> Standing:
-        """Return what a link means as news."""
-        return self.rules[target.canonical_key].standing
+    @property
+    def news(self) -> tuple[SeenLink, ...]:
+        """Those that are news, announced now or once verified."""
+        news = (Fate.ANNOUNCE, Fate.VERIFY)
+        return tuple(t for t in self.seen if t.fate in news and t.rule != Rule.HUB_LIMIT)
 
 
 def decide_links(view: HubView) -> LinkDecisions:
-    """Decide on every link of a hub: known, new, verified first, backfill, hub, or part of an event."""
-    rules = {
-        t.canonical_key: link_rule(
-            t,
-            view.known.get(t.canonical_key),
-            view.hub,
-            view.since,
-            hub_like=view.hub.kind != HubKind.FEED
-            and view.scores.get(t.canonical_key, 0.0) >= view.limits.threshold,
-            new_hub=view.came_up(t),
-        )
-        for t in view.found
-    }
-    rules |= dict.fromkeys(gained_behind(view, rules), Rule.BACKFILL)
-    event = _event(view, rules)
-    hubs = _new_hubs(view, rules)
-    verified = _to_verify(view, rules) if event is None else frozenset()
-    arrived = gained_old(view, rules) if event is None else frozenset()
-    if event is None:
-        decided = [
-            _decided(t, rules[t.canonical_key], view, hubs, verified, arrived) for t in view.found
-        ]
-    else:
-        decided = [_of_event(t, rules[t.canonical_key], view, hubs, event) for t in view.found]
-    return LinkDecisions(tuple(decided), rules, event, verified)
+    """Decide on every link of a hub."""
+    links = Together.of(view)
+    return LinkDecisions(
+        tuple(_decided(_Among(t, links)) for t in view.found), links.rules, links.event
+    )
+
+
+def _decided(one: _Among) -> SeenLink:
+    """Return a link with its fate."""
+    links, key = one.all, one.target.canonical_key
+    decided = next(row for row in FATES if row.holds(one))
+    guesses = links.view.guesses if COLUMNS[decided.fate].is_fetched else None
+    return replace(
+        one.target,
+        published_at=believable(one.target.published_at, links.view.since.now),
+        fate=decided.fate,
+        rule=decided.rule or links.rules[key],
+        hub=links.hubs.get(key),
+        moved_from=links.event.moved.get(key) if links.event is not None else None,
+        verify_score=guesses.expected(key) if guesses else None,
+        link_context=guesses.contexts.get(key) if guesses else None,
+    )
 
 
 def _event(view: HubView, rules: Mapping[str, Rule]) -> Migration | None:
     """Return the site-wide event whose links are no news, if there is one."""
     if view.hub.baseline_at is None:
         return None
-    news = [t for t in view.found if rules[t.canonical_key].standing is Standing.NEW]
+    news = [t for t in view.found if rules[t.canonical_key].fate is Fate.ANNOUNCE]
     kept = sum(k.id in view.visible for k in view.known.values())
     # More than a day may bring: something generates endless addresses.
     if len(news) > view.quota:
@@ -186,7 +326,7 @@ def _event(view: HubView, rules: Mapping[str, Rule]) -> Migration | None:
 
 
 def _new_hubs(view: HubView, rules: Mapping[str, Rule]) -> dict[str, NewHub]:
-    unknown = [t for t in view.found if rules[t.canonical_key].standing is Standing.HUB]
+    unknown = [t for t in view.found if rules[t.canonical_key].fate is Fate.HUB]
     chosen = choose_hubs(unknown, view.scores, view.counts, view.limits)
     chosen |= {
         t.canonical_key for t in unknown if view.corrected.get(t.canonical_key) == PageLabel.HUB
@@ -223,7 +363,7 @@ def _to_verify(view: HubView, rules: Mapping[str, Rule]) -> frozenset[str]:
     fresh = [
         t.canonical_key
         for t in view.found
-        if rules[t.canonical_key].standing is Standing.NEW and t.canonical_key not in view.known
+        if rules[t.canonical_key].fate is Fate.ANNOUNCE and t.canonical_key not in view.known
     ]
     guesses = view.guesses
     if guesses is not None:
@@ -241,85 +381,13 @@ def _to_verify(view: HubView, rules: Mapping[str, Rule]) -> frozenset[str]:
     return frozenset(fresh[: view.verifications]) | first.intersection(fresh)
 
 
-def _of_event(
-    target: SeenLink, rule: Rule, view: HubView, hubs: Mapping[str, NewHub], event: Migration
-) -> SeenLink:
-    """Return a link found in a URL migration or a burst: if new, it is part of the event."""
-    state = PageState.BACKDATED if rule is Rule.BACKDATED else PageState.KNOWN
-    if rule.standing in (Standing.NEW, Standing.BACKFILL):
-        # So that the next hub to show it does not announce it either.
-        state, rule = (
-            PageState.MIGRATED,
-            Rule.BURST if event.kind == SiteEventKind.BURST else Rule.MIGRATED,
-        )
-    return replace(
-        target,
-        published_at=believable(target.published_at, view.since.now),
-        state=state,
-        rule=rule,
-        hub=hubs.get(target.canonical_key),
-        moved_from=event.moved.get(target.canonical_key),
-    )
-
-
-def _decided(  # noqa: PLR0913, PLR0917 - what was decided for all links together
-    target: SeenLink,
-    rule: Rule,
-    view: HubView,
-    hubs: Mapping[str, NewHub],
-    verified: frozenset[str],
-    arrived: frozenset[str],
-) -> SeenLink:
-    came_up, hub = view.came_up(target), hubs.get(target.canonical_key)
-    is_new, is_arrived = rule.standing is Standing.NEW, target.canonical_key in arrived
-    # An old page that only seems to be a hub is news of its kind, if the list gained it.
-    old_hub = not came_up and is_old_hub(target, rule, view.hub, view.since)
-    # A hub found on a hub that has a baseline would be news if it were an article; its first visit tells.
-    news = (view.hub.baseline_at is not None or came_up) and (is_arrived or not old_hub)
-    # Over the limit of hubs it is not read as one; a verification fetch shows whether it exists.
-    over = rule.standing is Standing.HUB and hub is None and not is_later_page(target) and news
-    backfill = is_arrived and (rule.standing is not Standing.HUB or over)
-    over = over and not backfill
-    waits = (
-        (hub is not None and hub.role == HubRole.LIST and news)
-        or over
-        or target.canonical_key in verified
-    )
-    state = PageState.PENDING if waits else PageState.KNOWN
-    if rule is Rule.BACKDATED:
-        state = PageState.BACKDATED
-    if backfill or (waits and old_hub):
-        # A hub waits for its first reading, which makes it a hub or a page of the backfill.
-        state = PageState.BACKFILL
-    if backfill:
-        rule = Rule.BACKFILL
-    elif over:
-        rule = Rule.HUB_LIMIT
-    fetched = is_new or over
-    guesses = view.guesses if fetched else None
-    return replace(
-        target,
-        published_at=believable(target.published_at, view.since.now),
-        announce=is_new and target.canonical_key not in verified,
-        backfill=backfill,
-        state=state,
-        rule=rule,
-        hub=hub,
-        verify_due_at=view.since.now if fetched else None,
-        verify_score=guesses.expected(target.canonical_key) if guesses else None,
-        link_context=guesses.contexts.get(target.canonical_key) if guesses else None,
-    )
-
-
 @dataclass(frozen=True, slots=True)
 class PageNews:
     """Whether the visited page itself is news."""
 
+    fate: Fate = Fate.KNOWN
     rule: Rule | None = None
-    """The rule that announces or withholds it; None = it was not waiting."""
-    announce: bool = False
-    backfill: bool = False
-    """It joins the event of the list that gained it."""
+    """The rule that announces or withholds it; None = it was not waiting, or as it was found."""
 
 
 def page_news(
@@ -340,8 +408,8 @@ def page_news(
         return PageNews()
     if perhaps_list and _LIST_WORDS.search(row.url):
         # One that cannot be read stays what its address says; one that was read is monitored as a hub.
-        return PageNews(Rule.LIST_PAGE if rule is Rule.UNREADABLE else None)
+        return PageNews(rule=Rule.LIST_PAGE if rule is Rule.UNREADABLE else None)
     kept = furniture(row.url, title)
     if kept is not None:
-        return PageNews(kept)
-    return PageNews(rule, announce=waits, backfill=awaits_event)
+        return PageNews(rule=kept)
+    return PageNews(Fate.ANNOUNCE if waits else Fate.BACKFILL, rule)

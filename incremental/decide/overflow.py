@@ -16,7 +16,7 @@ from math import inf
 
 from incremental.decide.hub_facts import HubView
 from store.enums import HubKind, HubRole
-from store.rules import Rule, Standing
+from store.rules import Fate, Rule
 from store.values import HubRow, SeenLink
 
 # With fewer links, all of them being new means nothing.
@@ -73,7 +73,7 @@ def _turned_over(
     for target in view.found:
         lists.setdefault(_DIGITS.sub("0", target.tag_path), []).append(target)
     for targets in lists.values():
-        new = sum(rules[t.canonical_key].standing is Standing.NEW for t in targets)
+        new = sum(rules[t.canonical_key].fate is Fate.ANNOUNCE for t in targets)
         fresh = sum(_is_fresh(view, t, rules, since) for t in targets)
         old = len(targets) - fresh
         if fresh >= MIN_LINKS and new >= unseen and old <= MAX_OLD_SHARE * len(targets):
@@ -89,7 +89,7 @@ def _all_gone(view: HubView, rules: Mapping[str, Rule], *, since: float) -> bool
 
 
 def _is_fresh(view: HubView, target: SeenLink, rules: Mapping[str, Rule], since: float) -> bool:
-    if rules[target.canonical_key].standing is Standing.NEW:
+    if rules[target.canonical_key].fate is Fate.ANNOUNCE:
         return True
     known = view.known.get(target.canonical_key)
     return known is not None and not known.is_hub and known.first_seen_at > since

@@ -25,7 +25,7 @@ from incremental.history.textdiff import TextDiff, diff
 from incremental.visit import Outcome
 from store.answers.values import RefreshRow, StoredText
 from store.enums import ChangeKind, HubKind, PageState
-from store.rules import Rule
+from store.rules import Fate, Rule
 from store.updates import PageUpdate
 from store.values import ARTICLE, NewHub, NextRefresh, PageChange, ReadText, SeenLink, VisitRecord
 
@@ -95,7 +95,7 @@ def compared(  # noqa: PLR0911 - a table of cases
     if outcome.response.status not in HAS_PAGE:
         return base
     if not was_gone and facts.moved_to is not None:
-        alias = replace(facts.moved_to, state=PageState.ALIAS, rule=Rule.ALIAS)
+        alias = replace(facts.moved_to, fate=Fate.ALIAS, rule=Rule.ALIAS)
         return replace(
             base, page_change=PageChange(ChangeKind.MOVED, alias.url), more_pages=(alias,)
         )
@@ -139,8 +139,7 @@ def _gained(facts: RefreshFacts) -> Sequence[SeenLink]:
                 t.canonical_key,
                 t.url,
                 t.anchor,
-                state=PageState.PENDING,
-                verify_due_at=now,
+                fate=Fate.VERIFY,
                 rule=Rule.GAINED_LINK,
             )
             for t in facts.gained

@@ -19,8 +19,7 @@ from dataclasses import dataclass, field
 from incremental.decide.editions import editions, language_of, translated
 from incremental.decide.links import is_later_page, top_folder
 from incremental.times import DAY
-from store.enums import PageState
-from store.rules import Rule
+from store.rules import Fate, Rule
 from store.values import KnownPage, SeenLink, VerifyAgain
 
 # Up to so many unknown pages of a new hub are news; an old archive has more.
@@ -99,14 +98,14 @@ def originals(
 
 def section_of(facts: SectionFacts) -> Section:
     """Return what appeared with a new page."""
-    own, now = facts.own, facts.now
+    own = facts.own
     near = _near(facts)
     unknown = [t for t in near if t.canonical_key not in facts.known]
     unknown = unknown if len(unknown) <= MAX_NEW_SECTION else []
     return Section(
         unknown=(
-            *(_pending(t, Rule.SECTION, now) for t in unknown),
-            *(_pending(t, Rule.TRANSLATION, now) for t in _new_editions(facts)),
+            *(_pending(t, Rule.SECTION) for t in unknown),
+            *(_pending(t, Rule.TRANSLATION) for t in _new_editions(facts)),
         ),
         read_again=_read_again(facts) if is_new_edition(own, facts.came_up) else (),
         monitor=len(near) >= MIN_STRUCTURE_LINKS and facts.room > 0,
@@ -152,12 +151,11 @@ def _read_again(facts: SectionFacts) -> tuple[VerifyAgain, ...]:
     )
 
 
-def _pending(target: SeenLink, rule: Rule, now: float) -> SeenLink:
+def _pending(target: SeenLink, rule: Rule) -> SeenLink:
     return SeenLink(
         target.canonical_key,
         target.url,
         target.anchor,
-        state=PageState.PENDING,
-        verify_due_at=now,
+        fate=Fate.VERIFY,
         rule=rule,
     )

@@ -21,6 +21,7 @@ from incremental.fetch.status import in_words
 from incremental.scope import trap
 from incremental.times import DAY, HOUR
 from incremental.urls import canonical_key, host_of, registered_domain
+from store.rules import COLUMNS
 from store.topic_values import ExampleRow
 from store.values import NewExternalCandidate, SeenLink, TopicScore
 
@@ -77,7 +78,7 @@ class Guesses:
 
     def of_waiting(self, links: Iterable[SeenLink]) -> tuple[TopicScore, ...]:
         """Return the guesses for those of *links* that wait for verification."""
-        waiting = (link for link in links if link.verify_due_at is not None)
+        waiting = (link for link in links if COLUMNS[link.fate].is_fetched)
         return tuple(score for link in waiting for score in self.scores.get(link.canonical_key, ()))
 
 

@@ -24,7 +24,7 @@ from incremental.times import DAY, HOUR, believable
 from incremental.urls import canonical_key
 from incremental.visit import Outcome
 from store.enums import ChangeKind, HubKind, PageState
-from store.rules import Rule, is_withheld
+from store.rules import Fate, Rule, is_withheld
 from store.updates import PageUpdate
 from store.values import (
     ARTICLE,
@@ -87,7 +87,7 @@ def decide_first_page(outcome: Outcome, site_id: int, page_id: int, now: float) 
         page_id=page_id,
         page_fields=fields,
         # The page is the reason to watch the site.
-        announce_page=True,
+        fate=Fate.ANNOUNCE,
     )
     return Decision(record, keep_body=True)
 
@@ -121,8 +121,7 @@ def _led_on(base: VisitRecord, row: VerificationRow, to: Onward) -> VisitRecord:
         to.url,
         row.anchor,
         published_at=row.published_at,
-        state=PageState.PENDING,
-        verify_due_at=base.at,
+        fate=Fate.VERIFY,
         verify_score=row.verify_score,
         link_context=row.link_context,
         rule=row.rule,
@@ -197,24 +196,24 @@ def _there(base: VisitRecord, outcome: Outcome, facts: PageFacts) -> Decision:
     keep = page is not None and outcome.body_md5 is not None
     same = _same_page(facts.elsewhere, row)
     if same is not None:
-        announce = news.announce and same.known.announced_at is None
+        twice = same.known.announced_at is not None
         fields |= {"state": PageState.MOVED, "moved_to": same.known.id}
-        if same.known.announced_at is not None and row.announced_at is None:
+        if twice and row.announced_at is None:
             fields["rule"] = Rule.SAME_PAGE
         record = replace(
             base,
             page_fields=fields,
-            announce_page=announce,
+            fate=Fate.KNOWN if twice else news.fate,
             page_change=PageChange(ChangeKind.MOVED, same.url),
         )
         return Decision(record, keep_body=keep)
-    announced = row.announced_at is not None or news.announce
+    announced = row.announced_at is not None or news.fate is Fate.ANNOUNCE
     check = announced and facts.terms is not None and outcome.read is not None
     section = facts.section or Section()
     record = replace(
         base,
         page_fields=fields,
-        announce_page=news.announce,
+        fate=news.fate,
         more_pages=(*_alias(facts), *section.unknown, *_monitored(section, row, now)),
         verify_again=section.read_again,
         text=outcome.read,
@@ -254,7 +253,7 @@ def _alias(facts: PageFacts) -> Sequence[SeenLink]:
     if other is None or other.known is not None or not other.in_reach:
         return ()
     name = canonical_key(other.url)
-    return (SeenLink(name, other.url, facts.row.anchor, state=PageState.ALIAS, rule=Rule.ALIAS),)
+    return (SeenLink(name, other.url, facts.row.anchor, fate=Fate.ALIAS, rule=Rule.ALIAS),)
 
 
 def _monitored(section: Section, row: VerificationRow, now: float) -> Sequence[SeenLink]:

@@ -568,7 +568,7 @@ FAULTS: dict[str, Fault] = {
         code=_replaced(
             "store.record",
             "Recorder.visit",
-            "args[1].announce_page and args[1].page_id % 5 == 3",
+            "args[1].fate == 'announce' and args[1].page_id % 5 == 3",
         ),
     ),
     "bug in composing a message": Fault(

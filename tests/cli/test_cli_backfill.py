@@ -122,11 +122,11 @@ def test_a_run_says_that_a_page_joined_an_event_or_began_one(
                 reporter.announced(record, news)
 
         site, home = news_site(store)
-        older = [seen(HOME + one[1:], state="backfill", backfill=True) for one in PAST]
+        older = [seen(HOME + one[1:], fate="backfill") for one in PAST]
         visit(visit_of(site, home, START, *older, backfill_folder="/blog/2007/03/"))
-        link = seen(HOME + "blog/2008/x/", anchor="Tale", state="backfill")
+        link = seen(HOME + "blog/2008/x/", anchor="Tale", fate="hub_and_backfill")
         (page_id,) = store.write.add_pages(site, [link], now=START, hub_id=home).values()
-        own = visit_of(site, page_id, START + wait, backfill_page=True)
+        own = visit_of(site, page_id, START + wait, fate="backfill")
         own = replace(own, links=None, first_hub_id=home, backfill_folder="/blog/2008/x/")
         visit(own)
         printed[1].finish(once=False)

@@ -21,7 +21,7 @@ def test_the_summary_names_the_latest_pages_only(
     site, home = news_site(sqlite_store)
     reporter = Reporter(sqlite_store, as_json=True)
     for number in range(12):
-        link = seen(f"{HOME}story-{number}", announce=True)
+        link = seen(f"{HOME}story-{number}", fate="announce")
         record = visit_of(site, home, START + number, link, keep_missing=True)
         reporter.announced(record, sqlite_store.write.visit(record))
     reporter.finish(once=False)

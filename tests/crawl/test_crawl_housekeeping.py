@@ -40,7 +40,7 @@ def write(store: Store, days: int, *, each: int = 20, body: int = 20_000) -> Non
     for day in range(days):
         at = NOW - (days - day) * DAY
         paths = [f"{HOME}{day}/{number}" for number in range(each)]
-        links = [seen(url, announce=True) for url in paths]
+        links = [seen(url, fate="announce") for url in paths]
         for page in store.write.visit(visit_of(site, home, at, *links)):
             words = " ".join(f"{page * 7919 % (number + 11)}x{number}" for number in range(400))
             text = ReadText("Title", words, "a" * 32, bands=tuple(range(page * 16, page * 16 + 16)))
@@ -158,7 +158,7 @@ def test_a_store_levels_off(sqlite_store: Store) -> None:
     site, home = sqlite_store.read.sites()[0].id, sqlite_store.read.hubs()[0].page_id
     for day in range(30):
         at = NOW + day * DAY
-        links = [seen(f"{HOME}later/{day}/{number}", announce=True) for number in range(20)]
+        links = [seen(f"{HOME}later/{day}/{number}", fate="announce") for number in range(20)]
         for page in sqlite_store.write.visit(visit_of(site, home, at, *links)):
             text = ReadText("Title", " ".join(f"{page}w{n}" for n in range(400)), "a" * 32)
             sqlite_store.write.visit(visit_of(site, page, at + 1, links=None, text=text))

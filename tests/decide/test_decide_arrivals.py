@@ -26,6 +26,7 @@ from incremental.decide.decision import Decision
 from incremental.parse import Page, PageKind
 from store.enums import PageState
 from store.naming import folder_of, widened
+from store.rules import Fate
 from store.values import HubRow, KnownPage, SeenLink, Sight
 
 PLACE = "html/body/ul/li/a"
@@ -66,7 +67,11 @@ def judge(  # noqa: PLR0913 - each is what some story is about
 
 def gained(decision: Decision) -> list[str]:
     """The names of the pages of the backfill."""
-    return [one.url.rsplit("/", 1)[1] for one in decision.record.links or () if one.backfill]
+    return [
+        one.url.rsplit("/", 1)[1]
+        for one in decision.record.links or ()
+        if one.fate is Fate.BACKFILL
+    ]
 
 
 STAYED = ["a", "b", "c", "d", "e"]
@@ -90,7 +95,7 @@ def test_old_pages_that_a_list_gains_are_one_backfill_and_no_news() -> None:
     )
     links = {one.url: one for one in record.links or ()}
     new = links[HOME + "2007/03/04/x"]
-    assert (new.state, new.announce, new.verify_due_at) == ("backfill", False, None)
+    assert new.fate is Fate.BACKFILL
 
 
 def test_what_was_never_seen_on_a_list_that_is_read_first_is_its_baseline() -> None:
@@ -212,13 +217,13 @@ def test_an_old_article_that_looks_like_a_hub_waits_for_its_first_reading() -> N
         for one in judge(around(fresh), STAYED, scores=scores).record.links or ()
         if one.url == fresh.url
     ]
-    assert (found.state, found.backfill, found.hub is not None) == ("backfill", False, True)
+    assert (found.fate, found.hub is not None) == (Fate.HUB_AND_BACKFILL, True)
     (swapped,) = [
         one
         for one in judge(around(fresh), STAYED, lost=1, scores=scores).record.links or ()
         if one.url == fresh.url
     ]
-    assert (swapped.state, swapped.backfill) == ("known", False)
+    assert swapped.fate is Fate.HUB
 
 
 NOW = START + 400 * DAY
@@ -232,7 +237,9 @@ def test_what_comes_far_behind_the_latest_is_old_whenever_the_site_was_added() -
     march, fresh = link("/2024/03/01/m"), link("/2024/12/01/n")
     judged = judge([fresh, *links, march], RECENT, row=late, now=NOW)
     assert gained(judged) == ["m"]
-    assert [one.url for one in judged.record.links or () if one.announce] == [fresh.url]
+    assert [one.url for one in judged.record.links or () if one.fate is Fate.ANNOUNCE] == [
+        fresh.url
+    ]
 
 
 def test_a_late_page_above_all_others_is_news_whatever_its_date() -> None:

@@ -31,48 +31,49 @@ from incremental.decide.hub_facts import Since
 from incremental.decide.news import link_rule
 from incremental.decide.url_dates import date_in_url
 from incremental.fetch.status import FetchStatus
-from store.rules import Standing
+from store.rules import Fate
 from store.values import HubRow, KnownPage, SeenLink
 
 NOW = START + HOUR
-SINCE = Since(NOW, START, backdated_days=30.0)
 
 
-def stand(link: SeenLink, row: HubRow, known: KnownPage | None = None, **more: bool) -> Standing:
-    return link_rule(link, known, row, SINCE, **{"hub_like": False, **more}).standing
+def alone(link: SeenLink, row: HubRow, known: KnownPage | None = None, **more: Any) -> Fate:
+    pages = by_canonical_key(known) if known is not None else {}
+    return link_rule(link, view(row, link, known=pages, **more)).fate
 
 
 @pytest.mark.parametrize(
     ("link", "row", "expected"),
     [
-        (target("a"), hub(), Standing.NEW),
-        (target("a"), unread_hub(), Standing.KNOWN),
-        (target("a"), hub(kind="sitemap"), Standing.NEW),
-        (target("2023/11/14/a"), hub(), Standing.NEW),
-        (target("2023/10/20/a"), hub(), Standing.NEW),
-        (target("2023/09/a"), hub(), Standing.BACKDATED),
-        (target("2019-05-01-a"), hub(), Standing.BACKDATED),
-        (target("news?page=3"), hub(), Standing.HUB),
-        (target("?p=3"), hub(kind="feed"), Standing.NEW),
-        (target("a", published_at=START - 99 * DAY), hub(kind="feed"), Standing.BACKDATED),
-        (target("a", published_at=START - 9 * DAY), hub(kind="feed"), Standing.NEW),
-        (target("2019/05/01/a", published_at=START), hub(kind="feed"), Standing.NEW),
-        (target("a", published_at=START - 99 * DAY), hub(kind="sitemap"), Standing.NEW),
-        (target("a", published_at=START + 1), unread_hub(kind="feed"), Standing.NEW),
-        (target("a", published_at=START - 1), unread_hub(kind="feed"), Standing.KNOWN),
-        (target("a", published_at=NOW + DAY), unread_hub(kind="feed"), Standing.KNOWN),
-        (target("a"), unread_hub(kind="feed"), Standing.KNOWN),
-        (target("a", published_at=START + 1), unread_hub(kind="sitemap"), Standing.KNOWN),
-        (target("a", published_at=START + 1), unread_hub(), Standing.KNOWN),
+        (target("a"), hub(), Fate.ANNOUNCE),
+        (target("a"), unread_hub(), Fate.KNOWN),
+        (target("a"), hub(kind="sitemap"), Fate.ANNOUNCE),
+        (target("2023/11/14/a"), hub(), Fate.ANNOUNCE),
+        (target("2023/10/20/a"), hub(), Fate.ANNOUNCE),
+        (target("2023/09/a"), hub(), Fate.BACKDATED),
+        (target("2019-05-01-a"), hub(), Fate.BACKDATED),
+        (target("news?page=3"), hub(), Fate.HUB),
+        (target("?p=3"), hub(kind="feed"), Fate.ANNOUNCE),
+        (target("a", published_at=START - 99 * DAY), hub(kind="feed"), Fate.BACKDATED),
+        (target("a", published_at=START - 9 * DAY), hub(kind="feed"), Fate.ANNOUNCE),
+        (target("2019/05/01/a", published_at=START), hub(kind="feed"), Fate.ANNOUNCE),
+        (target("a", published_at=START - 99 * DAY), hub(kind="sitemap"), Fate.ANNOUNCE),
+        (target("a", published_at=START + 1), unread_hub(kind="feed"), Fate.ANNOUNCE),
+        (target("a", published_at=START - 1), unread_hub(kind="feed"), Fate.KNOWN),
+        (target("a", published_at=NOW + DAY), unread_hub(kind="feed"), Fate.KNOWN),
+        (target("a"), unread_hub(kind="feed"), Fate.KNOWN),
+        (target("a", published_at=START + 1), unread_hub(kind="sitemap"), Fate.KNOWN),
+        (target("a", published_at=START + 1), unread_hub(), Fate.KNOWN),
     ],
 )
-def test_an_unknown_link(link: SeenLink, row: HubRow, expected: Standing) -> None:
-    assert stand(link, row) is expected
+def test_an_unknown_link(link: SeenLink, row: HubRow, expected: Fate) -> None:
+    assert alone(link, row) is expected
 
 
 def test_what_looks_like_a_hub_is_no_news() -> None:
-    assert stand(target("a"), hub(), hub_like=True) is Standing.HUB
-    assert stand(target("a"), unread_hub(), hub_like=True) is Standing.HUB
+    scores = {target("a").canonical_key: 0.9}
+    assert alone(target("a"), hub(), scores=scores) is Fate.HUB
+    assert alone(target("a"), unread_hub(), scores=scores) is Fate.HUB
 
 
 LATER = hub(visited_at=START + 60)
@@ -81,29 +82,26 @@ LATER = hub(visited_at=START + 60)
 @pytest.mark.parametrize(
     ("known", "row", "expected"),
     [
-        (known_page(9, "a", first_seen_at=START + 61), LATER, Standing.NEW),
-        (known_page(9, "a", first_seen_at=START + 60), LATER, Standing.KNOWN),
-        (known_page(9, "a", first_seen_at=START + 61, is_hub=True), LATER, Standing.KNOWN),
-        (known_page(9, "a", first_seen_at=START + 61, announced_at=START), LATER, Standing.KNOWN),
-        (known_page(9, "a", first_seen_at=START + 61, state="gone"), LATER, Standing.KNOWN),
-        (known_page(9, "a", first_seen_at=START + 61, state="backdated"), LATER, Standing.KNOWN),
-        (known_page(9, "a", first_seen_at=START + 61, state="migrated"), LATER, Standing.KNOWN),
-        (known_page(9, "a", first_seen_at=START + 61), unread_hub(), Standing.KNOWN),
+        (known_page(9, "a", first_seen_at=START + 61), LATER, Fate.ANNOUNCE),
+        (known_page(9, "a", first_seen_at=START + 60), LATER, Fate.KNOWN),
+        (known_page(9, "a", first_seen_at=START + 61, is_hub=True), LATER, Fate.KNOWN),
+        (known_page(9, "a", first_seen_at=START + 61, announced_at=START), LATER, Fate.KNOWN),
+        (known_page(9, "a", first_seen_at=START + 61, state="gone"), LATER, Fate.KNOWN),
+        (known_page(9, "a", first_seen_at=START + 61, state="backdated"), LATER, Fate.KNOWN),
+        (known_page(9, "a", first_seen_at=START + 61, state="migrated"), LATER, Fate.KNOWN),
+        (known_page(9, "a", first_seen_at=START + 61), unread_hub(), Fate.KNOWN),
     ],
 )
-def test_a_known_page_was_overlooked_or_not(
-    known: KnownPage, row: HubRow, expected: Standing
-) -> None:
+def test_a_known_page_was_overlooked_or_not(known: KnownPage, row: HubRow, expected: Fate) -> None:
     """Found on another hub's baseline since this hub was read: new all the same."""
-    assert stand(target("a"), row, known) is expected
+    assert alone(target("a"), row, known) is expected
 
 
 def test_a_hub_not_read_since_a_url_migration_has_overlooked_nothing() -> None:
     known = known_page(9, "a", first_seen_at=START + 120)
-    for migrated_at, expected in ((START + 90, Standing.KNOWN), (START + 30, Standing.NEW)):
+    for migrated_at, expected in ((START + 90, Fate.KNOWN), (START + 30, Fate.ANNOUNCE)):
         since = Since(NOW, START, 30.0, migrated_at)
-        rule = link_rule(target("a"), known, LATER, since, hub_like=False)
-        assert rule.standing is expected
+        assert alone(target("a"), LATER, known, since=since) is expected
 
 
 def test_an_item_of_a_far_future_is_announced_without_its_date() -> None:
@@ -153,7 +151,7 @@ def judged(row: HubRow, *found: SeenLink, **fields: Any) -> Decision:
 
 
 def announced(decision: Decision) -> list[str]:
-    return [link.url for link in decision.record.links or () if link.announce]
+    return [link.url for link in decision.record.links or () if link.fate is Fate.ANNOUNCE]
 
 
 def test_the_first_visit_is_the_baseline() -> None:
@@ -168,8 +166,8 @@ def test_the_second_visit_announces_what_is_new_and_plans_its_verification() -> 
     known = by_canonical_key(known_page(5, "a"))
     decision = judged(hub(), target("a"), target("b"), known=known, visible=frozenset({5}))
     assert announced(decision) == [HOME + "b"]
-    verifications = {link.url: link.verify_due_at for link in decision.record.links or ()}
-    assert verifications == {HOME + "a": None, HOME + "b": NOW}
+    fates = {link.url: link.fate for link in decision.record.links or ()}
+    assert fates == {HOME + "a": "known", HOME + "b": "announce"}
     assert (brought(decision).novel, brought(decision).shown) == (1, 2)
     assert decision.record.hub_fields["new_pages"] == 1
 
@@ -177,15 +175,15 @@ def test_the_second_visit_announces_what_is_new_and_plans_its_verification() -> 
 def test_what_can_be_verified_first_waits_for_that() -> None:
     """Verified before told, as far as looks are granted; the rest is announced at once."""
     decision = judged(hub(), target("a"), target("b"), verifications=1)
-    states = {link.url: (link.announce, link.state) for link in decision.record.links or ()}
-    assert states == {HOME + "a": (False, "pending"), HOME + "b": (True, "known")}
+    states = {link.url: link.fate for link in decision.record.links or ()}
+    assert states == {HOME + "a": "verify", HOME + "b": "announce"}
     assert brought(decision).novel == 2
 
 
 def test_old_pages_that_turn_up_are_recorded_as_backdated() -> None:
     decision = judged(hub(), target("2019/05/01/a"), target("b"))
-    states = {link.url: link.state for link in decision.record.links or ()}
-    assert states == {HOME + "2019/05/01/a": "backdated", HOME + "b": "known"}
+    states = {link.url: link.fate for link in decision.record.links or ()}
+    assert states == {HOME + "2019/05/01/a": "backdated", HOME + "b": "announce"}
     assert announced(decision) == [HOME + "b"]
 
 
@@ -214,7 +212,7 @@ def test_a_url_migration_is_one_event_and_announces_nothing() -> None:
     assert record.rebaseline
     assert record.site_fields == {"migrated_at": NOW}
     assert not record.overflow
-    assert {(link.state, link.verify_due_at) for link in record.links or ()} == {("migrated", None)}
+    assert {link.fate for link in record.links or ()} == {"event"}
 
 
 def test_known_headlines_under_new_addresses_are_moved_pages() -> None:

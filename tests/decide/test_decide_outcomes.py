@@ -28,7 +28,7 @@ from incremental.fetch.status import ENDED, FetchStatus, Response
 from incremental.parse import Link, Page, PageKind
 from incremental.visit import Outcome, Purpose
 from store.enums import PageState
-from store.rules import Rule
+from store.rules import Fate, Rule
 from store.values import HubRow, SeenLink, VerificationRow, VisitRecord
 
 NOW = START + HOUR
@@ -223,11 +223,11 @@ def test_far_pages_of_a_list_are_no_hubs() -> None:
     }
 
 
-def test_what_looks_like_a_hub_but_is_over_the_limit_is_neither_hub_nor_news() -> None:
+def test_what_looks_like_a_hub_but_is_over_the_limit_is_no_hub_and_verified() -> None:
     link = target("list/")
     full = view(hub(), link, scores={link.canonical_key: 0.9}, counts=HubCounts(200, {}))
     (seen,) = read_hub(outcome(page=html()), full).record.links or ()
-    assert (seen.hub, seen.announce) == (None, False)
+    assert (seen.hub, seen.fate, seen.rule) == (None, Fate.VERIFY, Rule.HUB_LIMIT)
 
 
 def test_new_hubs_are_visited_the_likeliest_first() -> None:
@@ -301,7 +301,7 @@ def test_a_page_that_is_not_there_is_gone_and_not_announced(visit: Outcome, stat
     record = verified(visit, replace(row(state), verified_at=NOW - HOUR, first_seen_at=seen))
     assert record.page_fields["state"] == "gone"
     assert record.page_fields["rule"]
-    assert not record.announce_page
+    assert record.fate is not Fate.ANNOUNCE
     assert change_of(record) == ("gone" if state == "known" else None)
 
 
@@ -309,7 +309,7 @@ def test_a_page_that_is_linked_before_it_is_there_is_verified_once_more() -> Non
     record = verified(verification(GONE), row("pending"))
     assert record.page_fields["verify_due_at"] == NOW + HOUR
     assert "state" not in record.page_fields
-    assert not record.announce_page
+    assert record.fate is not Fate.ANNOUNCE
 
 
 @pytest.mark.parametrize(("days", "wait"), [(0.0, HOUR), (3.0, DAY), (37.0, 2 * DAY)])
@@ -318,7 +318,7 @@ def test_the_longer_a_page_is_missing_the_rarer_it_is_looked_for(days: float, wa
     record = verified(verification(GONE), waiting)
     assert record.page_fields["state"] == "missing"
     assert record.page_fields["verify_due_at"] == NOW + wait
-    assert verified(verification(), waiting).announce_page
+    assert verified(verification(), waiting).fate is Fate.ANNOUNCE
 
 
 def redirected(asked: str, answered: str) -> Outcome:
@@ -347,9 +347,9 @@ def test_a_page_that_waited_is_announced_at_its_verification_even_if_that_fails(
     """A site that does not let us look cannot hide that its hub shows the page."""
     for visit in (verification(), verification(FetchStatus.BLOCKED), verification(TIMED_OUT)):
         record = verified(visit, row("pending"))
-        assert record.announce_page
+        assert record.fate is Fate.ANNOUNCE
         assert record.first_hub_id == 7
-    assert not verified(verification(), row("known")).announce_page
+    assert verified(verification(), row("known")).fate is Fate.KNOWN
 
 
 @pytest.mark.parametrize("news", [True, False])
@@ -358,13 +358,13 @@ def test_a_supposed_hub_that_reads_like_an_article_is_announced_if_it_was_news(
 ) -> None:
     """The unknown pages below it came with it: they are looked at, and told if they are there."""
     visit, part = outcome(page=html(ARTICLE, title="T")), target("article/part")
-    came = SeenLink(part.canonical_key, part.url, state=PageState.PENDING, rule=Rule.SECTION)
+    came = SeenLink(part.canonical_key, part.url, fate=Fate.VERIFY, rule=Rule.SECTION)
     page = row("pending" if news else "known")
     decision = visit_hub(
         visit, unread_hub(), page=page, probability=0.1, section=Section(unknown=(came,))
     )
-    assert decision.record.announce_page == news
+    assert (decision.record.fate is Fate.ANNOUNCE) == news
     assert decision.record.drop_hub
     assert decision.gone
-    waiting = [(link.url, link.state) for link in decision.record.more_pages]
-    assert waiting == ([(part.url, "pending")] if news else [])
+    waiting = [(link.url, link.fate) for link in decision.record.more_pages]
+    assert waiting == ([(part.url, "verify")] if news else [])

@@ -181,7 +181,7 @@ def test_what_topics_expect_most_of_is_verified_before_it_is_announced() -> None
     found = [target(path) for path in ("a", "b", "c")]
     seen = view(hub(), *found, verifications=1, guesses=guesses(a=0.1, b=0.8, c=0.3))
     record = read_hub(outcome(), seen).record
-    assert [link.announce for link in record.links or ()] == [True, False, True]
+    assert [link.fate for link in record.links or ()] == ["announce", "verify", "announce"]
     assert [link.verify_score for link in record.links or ()] == [0.1, 0.8, 0.3]
     assert all(link.link_context for link in record.links or ())
     assert {score.score for score in record.topic_scores} == {0.1, 0.8, 0.3}

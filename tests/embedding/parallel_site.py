@@ -44,7 +44,7 @@ class Bilingual:
 def announce(store: Store, *pages: tuple[str, str], lead: str = "", at: float = START) -> None:
     """Announce pages, each a path and a title, and read their texts."""
     site, home = news_site(store)
-    links = [seen(f"{HOME}{path}", anchor=title, announce=True) for path, title in pages]
+    links = [seen(f"{HOME}{path}", anchor=title, fate="announce") for path, title in pages]
     store.write.visit(visit_of(site, home, at, *links))
     for path, title in pages:
         page = page_id(store, path)

@@ -39,7 +39,7 @@ class Counts:
 
 def announce(store: Store, *titles: str, at: float = START) -> None:
     site, home = news_site(store)
-    links = [seen(f"{HOME}{n}", anchor=title, announce=True) for n, title in enumerate(titles)]
+    links = [seen(f"{HOME}{n}", anchor=title, fate="announce") for n, title in enumerate(titles)]
     store.write.visit(visit_of(site, home, at, *links))
 
 

@@ -104,7 +104,7 @@ def test_a_site_in_one_language_has_no_translations(store: Store) -> None:
 def test_pages_that_nobody_read_yet_are_compared_by_their_links(store: Store) -> None:
     site, home = news_site(store)
     links = [
-        seen(f"{HOME}{path}", anchor=title, announce=True) for path, title in (MUSEUM, MUSEUM_ZH)
+        seen(f"{HOME}{path}", anchor=title, fate="announce") for path, title in (MUSEUM, MUSEUM_ZH)
     ]
     store.write.visit(visit_of(site, home, START, *links))
     embed(store, Bilingual())

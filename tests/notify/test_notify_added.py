@@ -47,7 +47,7 @@ def test_a_channel_announces_what_is_found_after_it_was_added_and_nothing_after_
 
         def finds(path: str) -> None:
             clock.advance_to(clock.now() + 60)
-            link = target(path, announce=True)
+            link = target(path, fate="announce")
             store.write.visit(visit_of(site, home, clock.now(), link))
             notifier.finish(clock.now)
 
@@ -82,7 +82,7 @@ def test_a_channel_with_words_announces_only_what_has_them(tmp_path: Path) -> No
         )
         clock.advance_to(clock.now() + 60)
         titles = ("A bridge", "Draft of a bridge", "桥梁招标", "A tunnel")
-        links = [target(f"/{n}.html", title, announce=True) for n, title in enumerate(titles)]
+        links = [target(f"/{n}.html", title, fate="announce") for n, title in enumerate(titles)]
         store.write.visit(visit_of(site, home, clock.now(), *links))
         notifier.finish(clock.now)
         said = " ".join(one.title + one.body for one in hook.messages)

@@ -16,9 +16,7 @@ def gain(store: Store, *names: str, at: float = LATER) -> None:
     """Let the home page gain old pages."""
     sites = store.read.sites()
     site, home = (sites[0].id, store.read.hubs()[0].page_id) if sites else news_site(store)
-    links = [
-        seen(HOME + name, anchor=f"About {name}", state="backfill", backfill=True) for name in names
-    ]
+    links = [seen(HOME + name, anchor=f"About {name}", fate="backfill") for name in names]
     record = visit_of(site, home, at, *links, keep_missing=True, backfill_folder="/2007/")
     store.write.visit(record)
 

@@ -42,7 +42,7 @@ def announce(store: Store, *names: str, at: float = LATER, **more: Any) -> None:
     """Let a visit tell pages with these names."""
     sites = store.read.sites()
     site, home = (sites[0].id, store.read.hubs()[0].page_id) if sites else news_site(store)
-    links = [seen(HOME + name, anchor=f"About {name}", announce=True) for name in names]
+    links = [seen(HOME + name, anchor=f"About {name}", fate="announce") for name in names]
     store.write.visit(visit_of(site, home, at, *links, keep_missing=True, **more))
 
 
@@ -168,7 +168,7 @@ def test_hostile_titles_are_plain_text(sqlite_store: Store) -> None:
     with WebHook() as hook:
         messages = notifier(sqlite_store, hook.url, title="{{ pages[0].title }}")
         messages.step(START)
-        odd = seen(HOME + "x", anchor="\u202e<b>{{ 7*7 }}</b>\n\x07", announce=True)
+        odd = seen(HOME + "x", anchor="\u202e<b>{{ 7*7 }}</b>\n\x07", fate="announce")
         site, home = news_site(sqlite_store)
         sqlite_store.write.visit(visit_of(site, home, LATER, odd))
         run(messages, LATER)

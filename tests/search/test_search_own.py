@@ -12,7 +12,7 @@ from store.values import ReadText
 
 def test_further_pages_of_results_go_on_where_the_first_ended(sqlite_store: Store) -> None:
     site, home = news_site(sqlite_store)
-    links = [seen(f"{HOME}{number}", anchor="link", announce=True) for number in range(5)]
+    links = [seen(f"{HOME}{number}", anchor="link", fate="announce") for number in range(5)]
     sqlite_store.write.visit(visit_of(site, home, START, *links))
     for number in range(5):
         (page,) = sqlite_store.read.find_page(f"{HOME}{number}", "")

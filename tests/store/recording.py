@@ -21,10 +21,11 @@ def record(store: Store, number: int) -> None:
     """Record visit *number* as a crawler would that knows what was announced before."""
     site, home = news_site(store)
     links = [
-        seen(f"{HOME}{page}", announce=True) for page in range(number * STEP, number * STEP + SHOWN)
+        seen(f"{HOME}{page}", fate="announce")
+        for page in range(number * STEP, number * STEP + SHOWN)
     ]
     links += [
-        seen(f"{HOME}2007/{page}", state="backfill", backfill=True)
+        seen(f"{HOME}2007/{page}", fate="backfill")
         for page in range(number * STEP, number * STEP + SHOWN)
     ]
     store.write.visit(visit_of(site, home, START + number, *links, backfill_folder="/2007/"))

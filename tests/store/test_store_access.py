@@ -63,7 +63,7 @@ def test_visits_and_news_are_counted_from_a_cursor_on(store: Store) -> None:
     assert store.monitor.cursors() == (0, 0)
     for number in range(3):
         at = START + number * HOUR
-        link = seen(f"{HOME}{number}.html", announce=True, published_at=at - 60)
+        link = seen(f"{HOME}{number}.html", fate="announce", published_at=at - 60)
         store.write.visit(visit_of(site, hub, at, link, keep_missing=True))
     visits, delays = store.monitor.visits_after(0), store.monitor.delays_after(0)
     assert visits.counts == {"fetched": 3}
@@ -76,7 +76,7 @@ def test_visits_and_news_are_counted_from_a_cursor_on(store: Store) -> None:
 def test_counts_by_time_fall_into_whole_steps(store: Store) -> None:
     site, hub = news_site(store)
     for number, minutes in enumerate((0, 59, 60, 179)):
-        link = seen(f"{HOME}{number}.html", announce=True)
+        link = seen(f"{HOME}{number}.html", fate="announce")
         at = START + minutes * 60
         store.write.visit(visit_of(site, hub, at, link, keep_missing=True))
     assert store.monitor.news_by_time(START, HOUR) == {0: 2, 1: 1, 2: 1}

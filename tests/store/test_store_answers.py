@@ -21,7 +21,7 @@ from store.values import ReadText
 def announce(store: Store, site: int, hub: int, *numbers: int, at: float | None = None) -> None:
     """Tell pages ``/1``, ``/2``, ..., each a second after the one before unless *at* is given."""
     for number in numbers:
-        link = seen(f"{HOME}{number}", anchor=f"Story {number}", announce=True)
+        link = seen(f"{HOME}{number}", anchor=f"Story {number}", fate="announce")
         moment = START + number if at is None else at
         store.write.visit(visit_of(site, hub, moment, link, keep_missing=True))
 

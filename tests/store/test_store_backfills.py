@@ -11,11 +11,12 @@ from stories import DAY, HOME, HOUR, START, announced_pages, new_hub, news_site,
 from store import Store, open_store
 from store.backfills import BackfillQuery
 from store.enums import LabelOrigin, PageLabel
+from store.rules import Fate
 from store.values import LabelEntry, SeenLink
 
 
 def older(*names: str) -> list[SeenLink]:
-    return [seen(HOME + name, anchor=name, state="backfill", backfill=True) for name in names]
+    return [seen(HOME + name, anchor=name, fate="backfill") for name in names]
 
 
 def gain(store: Store, *names: str, at: float = START + HOUR) -> tuple[int, int]:
@@ -46,14 +47,14 @@ def test_a_page_is_of_one_event_and_never_announced_by_itself(store: Store) -> N
 
 def test_announced_pages_join_no_event(store: Store) -> None:
     site, home = news_site(store)
-    store.write.visit(visit_of(site, home, START, seen(HOME + "a", announce=True)))
+    store.write.visit(visit_of(site, home, START, seen(HOME + "a", fate="announce")))
     gain(store, "a", "b")
     assert names(store) == ["b"]
 
 
 def test_what_was_known_as_old_becomes_a_page_of_the_event(store: Store) -> None:
     site, home = news_site(store)
-    store.write.visit(visit_of(site, home, START, seen(HOME + "a", state="backdated")))
+    store.write.visit(visit_of(site, home, START, seen(HOME + "a", fate="backdated")))
     gain(store, "a")
     (page,) = store.read.find_page(HOME + "a", "")
     assert (page["state"], page["announced_at"]) == ("backfill", None)
@@ -62,11 +63,11 @@ def test_what_was_known_as_old_becomes_a_page_of_the_event(store: Store) -> None
 def turns_out(store: Store, name: str, *, at: float, folder: str = "/b/") -> None:
     """Let a page that its list gained, and that was taken for a hub, turn out an article."""
     site, home = news_site(store)
-    link = seen(HOME + name, state="backfill")
+    link = seen(HOME + name, fate="hub_and_backfill")
     ids = store.write.add_pages(site, [link], now=at, hub_id=home)
     for _ in range(2):
         record = visit_of(site, ids[link.canonical_key], at)
-        record = replace(record, links=None, backfill_page=True, backfill_folder=folder)
+        record = replace(record, links=None, fate=Fate.BACKFILL, backfill_folder=folder)
         assert store.write.visit(replace(record, first_hub_id=home)) == []
 
 
@@ -107,8 +108,8 @@ def test_a_page_of_an_event_is_announced_no_second_time(store: Store) -> None:
     site, home = gain(store, "a", "b")
     (page,) = store.read.find_page(HOME + "a", "")
     record = visit_of(site, page["id"], START + 2 * HOUR, page_fields={"state": "known"})
-    assert store.write.visit(replace(record, announce_page=True, first_hub_id=home)) == []
-    links = [seen(HOME + name, announce=True) for name in ("a", "b", "c")]
+    assert store.write.visit(replace(record, fate=Fate.ANNOUNCE, first_hub_id=home)) == []
+    links = [seen(HOME + name, fate="announce") for name in ("a", "b", "c")]
     news = store.write.visit(visit_of(site, home, START + 3 * HOUR, *links))
     assert store.read.urls(news) == [HOME + "c"]
     (page,) = store.read.find_page(HOME + "a", "")
@@ -119,7 +120,7 @@ def test_a_page_that_waits_to_be_read_as_a_hub_is_of_an_event_when_a_user_says_i
     store: Store,
 ) -> None:
     site, home = news_site(store)
-    link = seen(HOME + "2007/x/", state="backfill", hub=new_hub())
+    link = seen(HOME + "2007/x/", fate="hub_and_backfill", hub=new_hub())
     store.write.visit(visit_of(site, home, START, link))
     label = LabelEntry(
         link.url, link.canonical_key, PageLabel.ARTICLE, LabelOrigin.USER, START + 9, "", site

@@ -26,7 +26,7 @@ HOSTILE = {
 def test_any_text_can_be_recorded(store: Store, text: str) -> None:
     site, home = news_site(store)
     link = seen(
-        HOME + "a", anchor=text, tag_path=text, announce=True, hub=new_hub(why=text, due_at=START)
+        HOME + "a", anchor=text, tag_path=text, fate="announce", hub=new_hub(why=text, due_at=START)
     )
     record = visit_of(
         site,

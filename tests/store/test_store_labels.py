@@ -96,7 +96,7 @@ def test_a_page_that_a_user_calls_an_article_is_no_hub_and_becomes_none_again(st
 def test_a_page_that_waited_to_be_announced_is_verified_when_it_is_no_hub(store: Store) -> None:
     site, home = news_site(store)
     store.write.visit(
-        visit_of(site, home, START, seen(HOME + "tag/", state="pending", hub=new_hub()))
+        visit_of(site, home, START, seen(HOME + "tag/", fate="hub_and_verify", hub=new_hub()))
     )
     store.write.correct(said("article", at=START + 9), [(site, seen(HOME + "tag/"))])
     verification = store.read.verification(page_id(store, HOME + "tag/"))
@@ -138,7 +138,7 @@ def baseline(store: Store, hub: int, at: float) -> None:
 def test_a_hub_that_always_comes_second_is_credited_with_what_it_shows(store: Store) -> None:
     site, home, tag = tag_page(store)
     for n in (1, 2):
-        fresh = seen(HOME + f"new-{n}", announce=True)
+        fresh = seen(HOME + f"new-{n}", fate="announce")
         store.write.visit(visit_of(site, home, START + n * HOUR, fresh))
         store.write.visit(visit_of(site, tag, START + n * HOUR + 60, fresh))
     assert store.read.hub_news(site) == {home: HubNews(2, 2), tag: HubNews(2, 2)}
@@ -147,7 +147,7 @@ def test_a_hub_that_always_comes_second_is_credited_with_what_it_shows(store: St
 def test_old_pages_hubs_and_the_baseline_are_no_news(store: Store) -> None:
     site, _, tag = tag_page(store)
     links = seen(HOME + "old"), seen(HOME + "tagged"), _link("other/")
-    backdated = seen(HOME + "1999", state="backdated")
+    backdated = seen(HOME + "1999", fate="backdated")
     store.write.visit(visit_of(site, tag, START + HOUR, *links, backdated))
     assert store.read.hub_news(site) == {}
 

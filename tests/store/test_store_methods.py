@@ -38,7 +38,7 @@ SAMPLES: dict[str, Any] = {
     "Sequence[tuple[int, SeenLink]]": [(1, seen("https://news.example/b"))],
     "NewHub": new_hub(),
     "HostRow": HostRow("news.example", START, 0, None, None),
-    "VisitRecord": visit_of(1, 1, START, seen("https://news.example/c", announce=True)),
+    "VisitRecord": visit_of(1, 1, START, seen("https://news.example/c", fate="announce")),
     "Sequence[str]": ["text"],
     "Sequence[int]": [1],
     "Iterable[int]": [1],

@@ -10,7 +10,7 @@ from store import Store
 def queued(store: Store, channel: str) -> list[int]:
     """Queue two pages; return their entries."""
     site, home = news_site(store)
-    links = [seen(HOME + name, announce=True) for name in ("a", "b")]
+    links = [seen(HOME + name, fate="announce") for name in ("a", "b")]
     store.write.visit(visit_of(site, home, START, *links))
     pages = [store.read.find_page(link.url, "")[0]["id"] for link in links]
     store.outbox.queue(channel, pages, now=START)

@@ -23,7 +23,7 @@ def fold(store: Store, *paths: str) -> None:
 
 def test_what_was_announced_below_the_prefix_is_recorded_of_the_page_itself(store: Store) -> None:
     site, home = news_site(store)
-    store.write.visit(visit_of(site, home, START, seen(OLD + "a", anchor="A", announce=True)))
+    store.write.visit(visit_of(site, home, START, seen(OLD + "a", anchor="A", fate="announce")))
     fold(store, "a")
     (page,) = announced_pages(store)
     assert (page.url, page.found_at, page.anchor) == (HOME + "a", START, "A")
@@ -36,8 +36,8 @@ def test_a_page_announced_under_both_addresses_was_announced_at_the_earlier_time
     store: Store,
 ) -> None:
     site, home = news_site(store)
-    store.write.visit(visit_of(site, home, START + 1, seen(OLD + "a", announce=True)))
-    store.write.visit(visit_of(site, home, START + 2, seen(HOME + "a", announce=True)))
+    store.write.visit(visit_of(site, home, START + 1, seen(OLD + "a", fate="announce")))
+    store.write.visit(visit_of(site, home, START + 2, seen(HOME + "a", fate="announce")))
     fold(store, "a")
     assert [(page.url, page.found_at) for page in announced_pages(store)] == [
         (HOME + "a", START + 1)
@@ -80,7 +80,7 @@ def test_of_two_hubs_the_true_one_stays(store: Store) -> None:
 
 def test_a_planned_verification_is_not_lost(store: Store) -> None:
     site, _ = news_site(store)
-    store.write.add_pages(site, [seen(OLD + "a", verify_due_at=START + HOUR)], now=START)
+    store.write.add_pages(site, [seen(OLD + "a", fate="verify")], now=START)
     fold(store, "a")
     (verification,) = store.read.due_verifications(site, START + HOUR, limit=5)
     assert verification.url == HOME + "a"
@@ -97,7 +97,7 @@ def test_two_addresses_never_stand_for_each_other_in_a_circle(store: Store) -> N
 
 def test_folding_twice_changes_nothing_more(store: Store) -> None:
     site, home = news_site(store)
-    store.write.visit(visit_of(site, home, START, seen(OLD + "a", announce=True)))
+    store.write.visit(visit_of(site, home, START, seen(OLD + "a", fate="announce")))
     fold(store, "a")
     before = (announced_pages(store), store.read.visible(home))
     fold(store, "a")

@@ -14,7 +14,7 @@ from store.values import NewHub, SeenLink
 
 def publish(store: Store, site: int, hub: int, *numbers: int) -> None:
     for number in numbers:
-        link = seen(f"{HOME}{number}", announce=True)
+        link = seen(f"{HOME}{number}", fate="announce")
         store.write.visit(visit_of(site, hub, START + number, link, keep_missing=True))
 
 

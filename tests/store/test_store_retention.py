@@ -37,7 +37,7 @@ def page_id(store: Store, path: str) -> int:
 
 def announce(store: Store, path: str, at: float = OLD, text: ReadText | None = TEXT) -> int:
     """Announce a page that is read with the next visit; return its id."""
-    store.write.visit(visit_of(1, 1, at, seen(HOME + path, announce=True), keep_missing=True))
+    store.write.visit(visit_of(1, 1, at, seen(HOME + path, fate="announce"), keep_missing=True))
     page = page_id(store, path)
     store.write.visit(visit_of(1, page, at + 1, links=None, text=text))
     return page
@@ -54,7 +54,7 @@ def test_what_was_forgotten_of_a_page_is_never_announced_again(store: Store) -> 
     store.write.visit(visit_of(site, home, OLD + DAY))  # the list no longer shows it
     for kind in Kind:
         forget(store, kind, NOW)
-    store.write.visit(visit_of(site, home, NOW, seen(HOME + "a", announce=True)))
+    store.write.visit(visit_of(site, home, NOW, seen(HOME + "a", fate="announce")))
     (row,) = announced_pages(store)
     assert (row.page_id, row.found_at) == (page, OLD)
     assert [one.kind for one in store.answers.history(page)] == ["added"]
@@ -150,7 +150,7 @@ def test_the_links_of_the_last_announced_pages_stay(
     monkeypatch.setattr("store.retention.KEPT_OF_SITE", 2)
     site, home = news_site(store)
     for day in range(4):
-        link = seen(f"{HOME}{day}", announce=True)
+        link = seen(f"{HOME}{day}", fate="announce")
         store.write.visit(visit_of(site, home, OLD + day * DAY, link))
     store.write.visit(visit_of(site, home, OLD + 5 * DAY))
     assert forget(store, Kind.SIGHTINGS) == 2

@@ -25,7 +25,7 @@ def test_what_is_known_as_a_hub_before_it_is_read_says_so(store: Store) -> None:
 
 def test_a_page_under_a_new_address_keeps_the_rule_that_announced_it(store: Store) -> None:
     site, home = news_site(store)
-    old = seen(HOME + "a", announce=True, rule="new_link")
+    old = seen(HOME + "a", fate="announce", rule="new_link")
     (page,) = store.write.visit(visit_of(site, home, START, old))
     new = seen(HOME + "stories/a", moved_from=page, rule="migrated")
     store.write.visit(visit_of(site, home, START + 60, new))
@@ -44,7 +44,7 @@ def test_a_hub_that_a_user_calls_an_article_is_none_by_rule(store: Store) -> Non
 
 def test_folded_into_its_twin_a_page_takes_its_rule_along(store: Store) -> None:
     site, home = news_site(store)
-    twice = seen(HOME + "project/a", announce=True, rule="new_link")
+    twice = seen(HOME + "project/a", fate="announce", rule="new_link")
     (page,) = store.write.visit(visit_of(site, home, START, twice))
     store.write.fold_path_alias(site, [(page, seen(HOME + "a"))], START + 60)
     assert (rule_of(store, "a"), rule_of(store, "project/a")) == ("new_link", "alias")

@@ -36,7 +36,7 @@ TEXTS = {
 def library(store: Store) -> Store:
     """A store in which the pages of TEXTS were announced and read."""
     site, home = news_site(store)
-    links = [seen(f"{HOME}{number}", anchor="link", announce=True) for number in TEXTS]
+    links = [seen(f"{HOME}{number}", anchor="link", fate="announce") for number in TEXTS]
     store.write.visit(visit_of(site, home, START, *links))
     for number, (title, text) in TEXTS.items():
         put(store, number, ReadText(title, text, "0" * 32))
@@ -227,7 +227,7 @@ def test_a_new_text_takes_the_place_of_the_old_one(library: Store) -> None:
 def test_a_page_that_was_not_read_is_found_by_its_anchor(store: Store) -> None:
     site, home = news_site(store)
     store.write.visit(
-        visit_of(site, home, START, seen(f"{HOME}1", anchor="采购公告", announce=True))
+        visit_of(site, home, START, seen(f"{HOME}1", anchor="采购公告", fate="announce"))
     )
     assert found(store, "采购") == [1]
 

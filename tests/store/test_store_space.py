@@ -63,7 +63,7 @@ def test_compacting_gives_the_space_back(store: Store) -> None:
     store.space.compact(full=True)
     assert store.space.size().size_bytes < before - 4_000_000
     site, home = news_site(store)
-    store.write.visit(visit_of(site, home, START, seen(HOME + "a", announce=True)))
+    store.write.visit(visit_of(site, home, START, seen(HOME + "a", fate="announce")))
 
 
 def test_a_file_of_an_earlier_version_learns_to_give_pages_back(tmp_path: Path) -> None:

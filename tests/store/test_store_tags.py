@@ -27,7 +27,8 @@ def filled(store: Store) -> Store:
         site = store.write.add_site(home, home.split("/")[2], now=START)
         hub = store.write.add_pages(site, [target(home)], now=START)
         links = [
-            target(f"{home}{n}.html", anchor=title, announce=True) for n, title in enumerate(titles)
+            target(f"{home}{n}.html", anchor=title, fate="announce")
+            for n, title in enumerate(titles)
         ]
         store.write.visit(visit_of(site, next(iter(hub.values())), START, *links))
     topic = store.topics.add("Bridges", ["bridge"], "fused", now=START)

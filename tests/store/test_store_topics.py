@@ -36,7 +36,7 @@ def score(topic_id: int, url: str = STORY, **fields: Any) -> TopicScore:
 def announced(store: Store, *scores: TopicScore, at: float = START + HOUR) -> int:
     """Record a visit that tells the story with these scores; return the story's page id."""
     site, home = news_site(store)
-    link = seen(STORY, announce=True)
+    link = seen(STORY, fate="announce")
     store.write.visit(visit_of(site, home, at, link, topic_scores=scores))
     return int(store.read.find_page(STORY, "")[0]["id"])
 
@@ -162,7 +162,7 @@ def test_a_refined_guess_replaces_a_guess_alone(store: Store) -> None:
     guess = score(one, score=0.3, verdict="grey", fetched=False, method="links")
     page = announced(store, guess)
     site = store.read.sites()[0].id
-    link = seen(HOME + "waits", verify_score=0.3, verify_due_at=START, link_context="{}")
+    link = seen(HOME + "waits", verify_score=0.3, fate="verify", link_context="{}")
     store.write.add_pages(site, [link], now=START)
     waits = score(one, link.url, score=0.3, verdict="grey", fetched=False, method="links")
     store.topics.put_scores(site, [waits, score(two)], now=START)
@@ -253,8 +253,8 @@ def test_verifications_are_ordered_by_what_topics_expect_and_then_by_age(store: 
     site, home = news_site(store)
     expected = {"old": None, "low": 0.1, "high": 0.9, "lower": 0.05}
     for number, (path, value) in enumerate(expected.items()):
-        link = seen(HOME + path, verify_due_at=START + number, verify_score=value)
-        store.write.visit(visit_of(site, home, START, link, keep_missing=True))
+        link = seen(HOME + path, fate="verify", verify_score=value)
+        store.write.visit(visit_of(site, home, START + number, link, keep_missing=True))
 
     def order(**how: bool) -> list[str]:
         rows = store.read.due_verifications(site, START + HOUR, limit=9, **how)

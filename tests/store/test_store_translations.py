@@ -26,7 +26,7 @@ def library(store: Store) -> Store:
 
 def announce(store: Store) -> None:
     site, home = news_site(store)
-    links = [seen(f"{HOME}{n}", anchor=title, announce=True) for n, title in enumerate(TITLES)]
+    links = [seen(f"{HOME}{n}", anchor=title, fate="announce") for n, title in enumerate(TITLES)]
     store.write.visit(visit_of(site, home, START, *links))
     put(store, Found(page_of(store, 0), page_of(store, 1), "en", "zh", 0.75))
 

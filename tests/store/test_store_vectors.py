@@ -21,7 +21,7 @@ TITLES = ("one", "two", "three")
 def library(store: Store) -> Store:
     """Three announced pages, and one that was there before."""
     site, home = news_site(store)
-    links = [seen(f"{HOME}{title}", anchor=title, announce=True) for title in TITLES]
+    links = [seen(f"{HOME}{title}", anchor=title, fate="announce") for title in TITLES]
     store.write.visit(visit_of(site, home, START, *links, seen(f"{HOME}old", anchor="old")))
     return store
 
@@ -118,7 +118,7 @@ def test_a_vector_goes_with_the_text_and_with_the_page(library: Store) -> None:
 
 def test_every_question_about_vectors_uses_an_index(sqlite_store: Store) -> None:
     site, home = news_site(sqlite_store)
-    sqlite_store.write.visit(visit_of(site, home, START, seen(f"{HOME}a", announce=True)))
+    sqlite_store.write.visit(visit_of(site, home, START, seen(f"{HOME}a", fate="announce")))
     space = sqlite_store.vectors.begin("model 1")
     statements: list[str] = []
     database: Any = sqlite_store.database

@@ -29,7 +29,7 @@ def announced_urls(store: Store, **where: Any) -> list[str]:
 
 def test_a_visit_makes_pages_sightings_and_announcements_at_once(store: Store) -> None:
     site, home = news_site(store)
-    a, b = seen(HOME + "a", anchor="A", announce=True), seen(HOME + "b", anchor="B")
+    a, b = seen(HOME + "a", anchor="A", fate="announce"), seen(HOME + "b", anchor="B")
     (announced,) = store.write.visit(visit_of(site, home, START + HOUR, a, b))
     assert store.read.urls([announced]) == [HOME + "a"]
     assert announced_urls(store) == [HOME + "a"]
@@ -39,7 +39,7 @@ def test_a_visit_makes_pages_sightings_and_announcements_at_once(store: Store) -
 
 def test_what_fails_in_the_middle_leaves_nothing(store: Store) -> None:
     site, home = news_site(store)
-    link = seen(HOME + "a", announce=True)
+    link = seen(HOME + "a", fate="announce")
     broken = visit_of(site, home, START, link, hub_fields={"due_at": object()})
     with pytest.raises(Exception, match=r"object|adapt|bind|supported"):
         store.write.visit(broken)
@@ -50,7 +50,7 @@ def test_what_fails_in_the_middle_leaves_nothing(store: Store) -> None:
 
 def test_a_page_is_announced_once_whatever_the_crawler_says(store: Store) -> None:
     site, home = news_site(store)
-    link = seen(HOME + "a", announce=True)
+    link = seen(HOME + "a", fate="announce")
     first = store.write.visit(visit_of(site, home, START + 1, link, link))
     again = store.write.visit(visit_of(site, home, START + 2, link))
     assert (len(first), again) == (1, [])
@@ -62,7 +62,7 @@ def test_a_page_known_from_a_baseline_can_still_be_announced(store: Store) -> No
     site, home = news_site(store)
     store.write.visit(visit_of(site, home, START, seen(HOME + "a")))
     assert announced_urls(store) == []
-    store.write.visit(visit_of(site, home, START + HOUR, seen(HOME + "a", announce=True)))
+    store.write.visit(visit_of(site, home, START + HOUR, seen(HOME + "a", fate="announce")))
     assert announced_urls(store) == [HOME + "a"]
 
 
@@ -71,7 +71,7 @@ def test_a_known_page_that_is_announced_is_verified_if_it_was_never_read(store: 
     site, home = news_site(store)
     names = ("new", "known", "read", "waits", "list", "monitored")
     planned: dict[str, Any] = {
-        "waits": {"verify_due_at": START + 1, "verify_score": 0.1},
+        "waits": {"fate": "verify", "verify_score": 0.1},
         "list": {"hub": new_hub()},
         "monitored": {"hub": new_hub(role=HubRole.ARTICLE)},
     }
@@ -79,8 +79,8 @@ def test_a_known_page_that_is_announced_is_verified_if_it_was_never_read(store: 
     store.write.visit(visit_of(site, home, START, *before))
     (read,) = store.read.find_page(HOME + "read", "")
     store.write.update_page(read["id"], verified_at=START)
-    fresh = {"verify_due_at": START + HOUR, "verify_score": 0.7, "link_context": "{}"}
-    news = [seen(HOME + name, announce=True, **fresh) for name in names]
+    fresh = {"verify_score": 0.7, "link_context": "{}"}
+    news = [seen(HOME + name, fate="announce", **fresh) for name in names]
     silent = seen(HOME + "silent")
     store.write.visit(visit_of(site, home, START + 60, silent, keep_missing=True))
     again = seen(HOME + "silent", **fresh)
@@ -88,20 +88,18 @@ def test_a_known_page_that_is_announced_is_verified_if_it_was_never_read(store: 
 
     def plan(name: str) -> tuple[Any, ...]:
         (row,) = store.read.find_page(HOME + name, "")
-        return tuple(row[column] for column in fresh)
+        return tuple(row[column] for column in ("verify_due_at", *fresh))
 
     expected = (START + HOUR, 0.7, "{}")
     assert {plan(name) for name in ("new", "known", "monitored")} == {expected}
-    assert plan("waits") == (START + 1, 0.1, None)
+    assert plan("waits") == (START, 0.1, None)
     assert {plan(name) for name in ("read", "list", "silent")} == {(None, None, None)}
 
 
 def test_a_verification_announces_the_page_once(store: Store) -> None:
     site, home = news_site(store)
     (page,) = store.write.add_pages(site, [seen(HOME + "a")], now=START).values()
-    verification = visit_of(
-        site, page, START + 1, links=None, announce_page=True, first_hub_id=home
-    )
+    verification = visit_of(site, page, START + 1, links=None, fate="announce", first_hub_id=home)
     assert store.write.visit(verification) == [page]
     assert store.write.visit(verification) == []
     assert announced_pages(store)[0].hub_url == HOME
@@ -158,7 +156,7 @@ def test_named_pages_become_known_without_a_sighting(store: Store) -> None:
 
 def test_more_links_than_one_statement_takes(store: Store) -> None:
     site, home = news_site(store)
-    links = [seen(f"{HOME}{number}", announce=True) for number in range(1_234)]
+    links = [seen(f"{HOME}{number}", fate="announce") for number in range(1_234)]
     assert len(store.write.visit(visit_of(site, home, START, *links))) == 1_234
     store.write.visit(visit_of(site, home, START + 1))
     store.write.visit(visit_of(site, home, START + 2, *links))
@@ -169,7 +167,7 @@ def test_more_links_than_one_statement_takes(store: Store) -> None:
 def test_a_move_keeps_what_was_announced_under_the_new_address(store: Store) -> None:
     """A URL migration is one event: nothing is announced again, and nothing that was announced is lost."""
     site, home = news_site(store)
-    (old,) = store.write.visit(visit_of(site, home, START, seen(HOME + "old", announce=True)))
+    (old,) = store.write.visit(visit_of(site, home, START, seen(HOME + "old", fate="announce")))
     moved = seen(HOME + "new", moved_from=old)
     change = SiteChange(SiteEventKind.URL_MIGRATION, "links changed their form")
     store.write.visit(visit_of(site, home, START + DAY, moved, site_change=change))
@@ -209,7 +207,7 @@ def test_what_is_put_off_says_why_and_plans_no_verification_of_its_own(store: St
     assert hub is not None
     assert (hub.due_at, hub.last_status) == (START + DAY, "robots_denied")
     assert store.read.due_verifications(site, START + 2 * DAY) == []
-    verification = seen(HOME + "a", verify_due_at=START)
+    verification = seen(HOME + "a", fate="verify")
     page = store.write.add_pages(site, [verification], now=START)[verification.canonical_key]
     store.write.postpone(page, START + DAY, "robots_denied")
     assert store.read.due_verifications(site, START) == []
@@ -220,7 +218,7 @@ def test_the_next_due_time_is_that_of_hub_or_verification(store: Store) -> None:
     site, home = news_site(store)
     assert store.read.due_times(site).first == START
     store.write.update_hub(home, due_at=START + DAY)
-    store.write.add_pages(site, [seen(HOME + "a", verify_due_at=START + 5)], now=START)
+    store.write.add_pages(site, [seen(HOME + "a", fate="verify")], now=START + 5)
     assert store.read.due_times(site).first == START + 5
     assert store.read.due_times(site + 1).first is None
 
@@ -228,7 +226,7 @@ def test_the_next_due_time_is_that_of_hub_or_verification(store: Store) -> None:
 def test_a_removed_site_leaves_nothing_and_its_neighbour_everything(store: Store) -> None:
     for home in (HOME, "https://other.example/"):
         site, page = news_site(store, home=home)
-        link = seen(home + "a", announce=True, hub=new_hub())
+        link = seen(home + "a", fate="announce", hub=new_hub())
         store.write.visit(
             visit_of(site, page, START, link, page_change=PageChange(ChangeKind.CHANGED))
         )
@@ -251,7 +249,7 @@ def test_adding_a_seed_again_sets_its_terms_and_keeps_its_pages(store: Store) ->
 
 def test_old_visits_are_forgotten_and_history_is_not(store: Store) -> None:
     site, home = news_site(store)
-    store.write.visit(visit_of(site, home, START, seen(HOME + "a", announce=True)))
+    store.write.visit(visit_of(site, home, START, seen(HOME + "a", fate="announce")))
     store.write.visit(visit_of(site, home, START + DAY))
     assert store.retention.forget(Kind.VISITS, before=START + 1, now=START + 2).rows == 1
     assert [row["at"] for row in store.read.visits(home)] == [START + DAY]
@@ -261,11 +259,11 @@ def test_old_visits_are_forgotten_and_history_is_not(store: Store) -> None:
 def test_pages_and_changes_of_a_removed_site_lend_their_ids_to_nobody(store: Store) -> None:
     """A follower holds a cursor, a visit under way a page id: both outlive the rows."""
     site, home = news_site(store)
-    store.write.visit(visit_of(site, home, START, seen(HOME + "a", announce=True)))
+    store.write.visit(visit_of(site, home, START, seen(HOME + "a", fate="announce")))
     (cursor,) = [page.cursor for page in announced_pages(store)]
     store.write.remove_site(site)
     site_after, home_after = news_site(store)
-    store.write.visit(visit_of(site_after, home_after, START, seen(HOME + "b", announce=True)))
+    store.write.visit(visit_of(site_after, home_after, START, seen(HOME + "b", fate="announce")))
     assert site_after > site
     assert home_after > home
     assert announced_urls(store, after=cursor) == [HOME + "b"]
@@ -273,17 +271,17 @@ def test_pages_and_changes_of_a_removed_site_lend_their_ids_to_nobody(store: Sto
 
 def test_every_change_belongs_to_a_page_of_its_site(store: Store) -> None:
     site, home = news_site(store)
-    store.write.visit(visit_of(site, home, START, seen(HOME + "a", announce=True)))
+    store.write.visit(visit_of(site, home, START, seen(HOME + "a", fate="announce")))
     query = Change.select(Change.site, Page.site).join(Page, on=Page.id == Change.page)
     assert list(query.tuples().execute(store.database)) == [(site, site)]
 
 
 def test_a_supposed_hub_that_is_an_article_is_dropped_and_announced_once(store: Store) -> None:
     site, home = news_site(store)
-    link = seen(HOME + "a/", hub=new_hub(START + 1), state="pending")
+    link = seen(HOME + "a/", hub=new_hub(START + 1), fate="hub_and_verify")
     store.write.visit(visit_of(site, home, START, link))
     page = store.read.known(site, [link.canonical_key])[link.canonical_key].id
-    more = {"drop_hub": True, "announce_page": True, "first_hub_id": home, "links": None}
+    more = {"drop_hub": True, "fate": "announce", "first_hub_id": home, "links": None}
     article = visit_of(site, page, START + 1, **more)
     assert (store.write.visit(article), store.write.visit(article)) == ([page], [])
     assert [hub.page_id for hub in store.read.hubs()] == [home]
@@ -300,9 +298,9 @@ def test_only_a_site_without_a_history_can_be_withdrawn(store: Store) -> None:
     )
     store.write.put_labels([said])
     busy, home = news_site(store)
-    store.write.visit(visit_of(busy, home, START, seen(HOME + "a", announce=True)))
+    store.write.visit(visit_of(busy, home, START, seen(HOME + "a", fate="announce")))
     gained, front = news_site(store, home="https://gained.example/")
-    older = seen("https://gained.example/a", backfill=True, state="backfill")
+    older = seen("https://gained.example/a", fate="backfill")
     store.write.visit(visit_of(gained, front, START, older))
     assert [store.write.withdraw_site(one) for one in (quiet, judged, busy, gained)] == [
         *(True, False, False, False)

@@ -38,7 +38,7 @@ def old_store(where: str, folder: Path) -> tuple[int, int]:
     """Make a store as the version before the new names left it; return its site and a page."""
     with open_store(where, cache_folder=folder) as store:
         site, home = news_site(store)
-        (page,) = store.write.visit(visit_of(site, home, START, seen(HOME + "a", announce=True)))
+        (page,) = store.write.visit(visit_of(site, home, START, seen(HOME + "a", fate="announce")))
     database = open_database(where)
     Runner(database, directory=str(MIGRATIONS)).down("0014_vocabulary")
     for table, columns in OLD.items():

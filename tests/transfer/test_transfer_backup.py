@@ -25,7 +25,7 @@ def home(tmp_path: Path) -> Path:
     folder = tmp_path / "old"
     with opened(folder) as store:
         site, hub = news_site(store)
-        link = seen(HOME + "one", anchor="One", announce=True)
+        link = seen(HOME + "one", anchor="One", fate="announce")
         store.write.visit(visit_of(site, hub, START + HOUR, link))
         store.cache.put(HOME + "one", b"<p>One</p>")
     (folder / "models" / "0002-abc").mkdir(parents=True)

@@ -34,7 +34,7 @@ def fill(folder: Path) -> None:
     """Make a store with a site, a cached body and a model."""
     with opened(folder) as store:
         site, hub = news_site(store)
-        link = seen(HOME + "one", anchor="One", announce=True)
+        link = seen(HOME + "one", anchor="One", fate="announce")
         store.write.visit(visit_of(site, hub, START + HOUR, link))
         store.cache.put(HOME + "one", BODY)
     model = folder / "models" / "0002-abcdef01"

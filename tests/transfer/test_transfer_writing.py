@@ -21,7 +21,7 @@ def watched(store: Store) -> None:
     """Tell three pages; one has a title that a spreadsheet would run."""
     site, home = news_site(store)
     names = {"one": "One", "two": '=HYPERLINK("http://x")', "three": "三\u202e\x07<b>"}
-    links = [seen(HOME + name, anchor=title, announce=True) for name, title in names.items()]
+    links = [seen(HOME + name, anchor=title, fate="announce") for name, title in names.items()]
     feed = seen(HOME + "feed.xml", hub=NewHub(HubKind.FEED, HubRole.FEED, 1.0, "", START))
     store.write.visit(visit_of(site, home, START + HOUR, *links, more_pages=(feed,)))
 

@@ -18,9 +18,7 @@ NAMES = [f"blog/2007/03/{n:02}/tale.html" for n in range(1, 31)]
 def gain(served: Served, *names: str, at: float = 0.0) -> int:
     """Let the home page gain old pages; return the number of the event."""
     home = next(hub for hub in served.store.read.hubs() if hub.url == HOME)
-    links = [
-        seen(HOME + n, anchor=f"<b>Tale</b> {n}", state="backfill", backfill=True) for n in names
-    ]
+    links = [seen(HOME + n, anchor=f"<b>Tale</b> {n}", fate="backfill") for n in names]
     record = visit_of(
         home.site_id, home.page_id, served.clock.now() + at, *links, keep_missing=True,
         backfill_folder="/blog/2007/03/",

@@ -73,7 +73,7 @@ def announce(served: Served, *names: str) -> None:
     """Let the first site's hub show further new pages."""
     store = served.store
     hub = next(hub for hub in store.read.hubs(1) if hub.url == HOME)
-    links = tuple(seen(f"{HOME}more/{name}", anchor=name, announce=True) for name in names)
+    links = tuple(seen(f"{HOME}more/{name}", anchor=name, fate="announce") for name in names)
     at = served.clock.now()
     store.write.visit(VisitRecord(1, hub.page_id, at, "fetched", links=links, keep_missing=True))
 

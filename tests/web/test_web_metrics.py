@@ -24,7 +24,7 @@ def test_counters_begin_at_zero_and_count_each_visit_once(served: Served) -> Non
     assert ("hubwatch_visits_total", ("fetched",)) not in scraped(page)
     now = served.clock.now()
     hub = next(hub for hub in served.store.read.hubs(1) if hub.url == HOME)
-    link = seen(HOME + "late.html", announce=True, published_at=now - 1_000)
+    link = seen(HOME + "late.html", fate="announce", published_at=now - 1_000)
     served.store.write.visit(VisitRecord(1, hub.page_id, now, "fetched", links=(link,)))
     for _ in range(2):
         found = scraped(page)

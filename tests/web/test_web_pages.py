@@ -145,7 +145,7 @@ def announce_hostile_page(served: Served) -> str:
     """Let a site show a page with a hostile anchor, title and address."""
     store, now = served.store, served.clock.now()
     hub = next(hub for hub in store.read.hubs(1) if hub.url == HOME)
-    link = seen(HOME + "x?q='\"<>", anchor=HOSTILE + "x" * 1_000_000, announce=True)
+    link = seen(HOME + "x?q='\"<>", anchor=HOSTILE + "x" * 1_000_000, fate="announce")
     store.write.visit(VisitRecord(1, hub.page_id, now, "fetched", links=(link,), keep_missing=True))
     return link.url
 
