@@ -22,6 +22,7 @@ from peewee import JOIN, Database, fn
 from store.announced import AnnouncedPage
 from store.database import writing
 from store.enums import PageState, SiteEventKind
+from store.failures import storage_errors
 from store.models import Backfill, BackfillPage, Change, OutboxEntry, Page, Refresh, Site
 from store.naming import folder_of, widened
 from store.repository import MAX_ROWS, Repository, Shape, batches
@@ -164,11 +165,6 @@ def adopt_waiting(database: Database, site_id: int, canonical_key: str, now: flo
         join_backfill(database, replace(record, backfill_folder=folder_of([url])))
 
 
-def is_of_event(database: Database, page_id: int) -> bool:
-    """Return whether a page was announced with an event."""
-    return bool(_OF_EVENT.rows(database, page=page_id))
-
-
 def _put_event(database: Database, record: VisitRecord, hub: int | None, pages: int) -> int:
     folder = storable(record.backfill_folder)
     common = {"site": record.site_id, "hub_id": hub}
@@ -244,6 +240,11 @@ class Backfills(Repository):
     def event(self, event: int) -> BackfillEvent | None:
         """Return one event."""
         return next(iter(self.events(BackfillQuery(event=event, limit=1))), None)
+
+    def has(self, page_id: int) -> bool:
+        """Return whether a page came with an event."""
+        with storage_errors(self._where):
+            return bool(_OF_EVENT.rows(self._db, page=page_id))
 
     def event_of(self, page_id: int) -> BackfillEvent | None:
         """Return the event that a page came with, if any."""

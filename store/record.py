@@ -15,7 +15,7 @@ from dataclasses import asdict
 from typing import Any
 
 from store.alias_records import AliasRecords
-from store.backfills import is_of_event, join_backfill, put_backfill, unannounced
+from store.backfills import join_backfill, put_backfill, unannounced
 from store.database import writing
 from store.enums import ChangeKind, HubKind, PageState
 from store.failures import storage_errors
@@ -227,8 +227,6 @@ class Recorder(SiteRecords, AliasRecords, LabelRecords):
             to = self._put_pages(record.site_id, [record.moved_to], record.at, record.first_hub_id)
             fields["moved_to"] = to[record.moved_to.canonical_key]
         if fields:
-            if fields.get("state") == PageState.KNOWN and is_of_event(self._db, record.page_id):
-                fields["state"] = "backfill"  # known under this state, so not announced again
             SET_PAGE.run(self._db, fields, page=record.page_id)
             if "language" in fields:
                 note_language(self._db, record.page_id, fields["language"])

@@ -1,4 +1,4 @@
-"""What becomes of a page (its fate), and why (the rule that decided), by name.
+"""What came of a visit (its case), what becomes of a page (its fate), and why (its rule), by name.
 
 The rule is stored with the page (``page.rule``); :mod:`incremental.explain.rules` puts it into words, so
 nothing is derived a second time.
@@ -11,6 +11,28 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from store.enums import PageState
+
+
+class Case(StrEnum):
+    """What came of a visit; ``decide.cases`` has the table."""
+
+    ROBOTS = "robots"
+    VERIFIED = "verified"
+    """A page that was fetched before it is announced, or to be read."""
+    COMPARED = "compared"
+    """An announced or watched page, with its last text."""
+
+    # A page that was visited as a hub.
+    REDIRECTED = "redirected"
+    FAILED = "failed"
+    SAME = "same"
+    """The body is the same."""
+    NOT_A_LIST = "not_a_list"
+    ARTICLE = "article"
+    """Only its URL made it a hub."""
+    SAME_LINKS = "same_links"
+    LIST = "list"
+    """Its links have changed."""
 
 
 class Fate(StrEnum):

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from incremental.decide.cases import Reading, case_of, decide, why_not_a_hub
 from incremental.decide.decision import Decision
-from incremental.decide.hub_facts import HubFacts, HubView, Since
-from incremental.decide.hub_visit import decide_hub
+from incremental.decide.hub_facts import (
+    FailedFacts,
+    HubView,
+    ListFacts,
+    NotAListFacts,
+    SameFacts,
+    SameLinksFacts,
+    Since,
+)
 from incremental.decide.hubs import HubCounts, HubLimits
+from incremental.decide.links import links_digest
 from incremental.fetch.status import FetchStatus, Response
 from incremental.parse import Link, Page, PageKind
 from incremental.revisit.state import Visit
@@ -20,6 +30,7 @@ from store import Store, open_store
 from store.announced import AnnouncedPage
 from store.answers import NewQuery
 from store.enums import HubKind, HubRole, HubStatus, PageState
+from store.rules import Case
 from store.values import HubRow, KnownPage, NewHub, SeenLink, VisitRecord
 
 DAY = 86_400.0
@@ -134,25 +145,56 @@ def view(row: HubRow, *found: SeenLink, now: float = START + HOUR, **fields: Any
         "hub": row,
         "since": Since(now, START, 30.0),
         "found": found,
-        "known": {},
-        "visible": frozenset(),
-        "young": frozenset(),
-        "scores": {},
-        "counts": HubCounts(0, {}),
         "limits": HubLimits(0.5, 200, 60, 5),
+        "counts": HubCounts(0, {}),
+        "guesses": None,
+        "awaited": False,
+        "quota": 1_000_000,
+        "verifications": 0,
     }
+    empty = ("visible", "young", "new_folders", "leading", "lost_urls", "sights")
+    base |= dict.fromkeys(empty, frozenset())
+    base |= {name: {} for name in ("known", "scores", "labels", "anchors")}
+    base |= dict.fromkeys(("overflow_at", "overflow_since", "resumed_at"), 0.0)
     return HubView(**base | fields)
 
 
 def read_hub(answer: Outcome, known: HubView) -> Decision:
     """Decide on a visit of a hub whose links have changed."""
-    facts = HubFacts(known.since.now, known.hub, Scope(HOME), found=known.found, view=known)
-    return decide_hub(answer, facts)
+    return decide(
+        answer, ListFacts(**_of_list(answer, known.hub, known.found), **_OF_LIST, view=known)
+    )
 
 
-def visit_hub(answer: Outcome, row: HubRow, now: float = START + HOUR, **facts: Any) -> Decision:
+_OF_LIST: dict[str, Any] = {"first": None, "probes": None, "later_pages": 0}
+
+
+def of_hub(row: HubRow) -> dict[str, Any]:
+    """What is known of any hub; its page is not waiting."""
+    return {"now": START + HOUR, "hub": row, "row": None, "of_event": False}
+
+
+def _of_list(answer: Outcome, row: HubRow, found: Sequence[SeenLink]) -> dict[str, Any]:
+    site = {"feed": None, "scope": Scope(HOME), "room": 100}
+    page = answer.page or html()
+    row = Reading(page, None, Scope(HOME), found, True, None).hub(row)
+    return {**of_hub(row), "page": answer.page, "found": found, **site}
+
+
+def visit_hub(answer: Outcome, row: HubRow) -> Decision:
     """Decide on a visit of a hub that failed, or whose links are as they were."""
-    return decide_hub(answer, HubFacts(now, row, Scope(HOME), **facts))
+    found: list[SeenLink] = []
+    row = replace(row, links_md5=links_digest(found))
+    page = answer.page
+    reading = None if page is None else Reading(page, None, Scope(HOME), found, True, None)
+    case = case_of(answer, row, reading)
+    if case is Case.NOT_A_LIST:
+        return decide(answer, NotAListFacts(**of_hub(row), problem=why_not_a_hub(page, row)))
+    if case is Case.SAME_LINKS:
+        return decide(answer, SameLinksFacts(**_of_list(answer, row, found)))
+    return decide(
+        answer, SameFacts(**of_hub(row)) if case is Case.SAME else FailedFacts(**of_hub(row))
+    )
 
 
 def brought(decision: Decision) -> Visit:

@@ -34,13 +34,10 @@ from incremental.crawl.quarantine import CrawlQuarantine, as_failed
 from incremental.crawl.rescheduling import ChangeHints, reschedule
 from incremental.crawl.sites import PAUSE_SECONDS, WatchedSite
 from incremental.crawl.topics import TopicWatch
+from incremental.decide.cases import decide
 from incremental.decide.decision import Decision
-from incremental.decide.hub_visit import decide_hub
 from incremental.decide.hubs import HubScorer
-from incremental.decide.page_watch import decide_watch
 from incremental.decide.path_aliases import without_path_alias
-from incremental.decide.refresh import decide_refresh
-from incremental.decide.verification import decide_verification
 from incremental.reading import Read, read_body
 from incremental.revisit.allocation import YOUNG_SECONDS
 from incremental.revisit.protocol import Policy, Terms
@@ -268,21 +265,10 @@ class Crawler:
             self.quarantine.page(outcome.task, bug, now)
             self.frontier.reread(site.row.id, now)
 
-    def _decide(self, outcome: Outcome, site: WatchedSite | None, now: float) -> Decision | None:
-        """Gather the facts and decide; None = the page was removed meanwhile."""
-        if outcome.task.purpose is Purpose.VERIFY:
-            page = self._facts.of_page(outcome, site, now)
-            return None if page is None else decide_verification(outcome, page)
-        if site is None:
-            return None
-        if outcome.task.purpose is Purpose.REFRESH:
-            refresh = self._facts.of_refresh(outcome, site, now)
-            return None if refresh is None else decide_refresh(outcome, refresh)
-        if outcome.task.purpose is Purpose.WATCH:
-            watched = self._facts.of_watch(outcome, site, now)
-            return None if watched is None else decide_watch(outcome, watched)
-        hub = self._facts.of_hub(outcome, site, now)
-        return None if hub is None else decide_hub(outcome, hub)
+    def _decide(self, outcome: Outcome, site: WatchedSite, now: float) -> Decision | None:
+        """Ask for the facts and decide; None = the page was removed meanwhile."""
+        facts = self._facts.ask(outcome, site, now)
+        return None if facts is None else decide(outcome, facts)
 
     def _apply(
         self,

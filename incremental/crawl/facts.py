@@ -4,65 +4,74 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import TypedDict
 
-from classifier.hub.labels import HUB
 from incremental.crawl.probes import probes
 from incremental.crawl.site_evidence import fetched_evidence, read_context
 from incremental.crawl.sites import WatchedSite
 from incremental.crawl.topics import TopicWatch
 from incremental.decide.arrivals import dated
-from incremental.decide.editions import editions, is_edition_front
+from incremental.decide.cases import Facts, OfHub, Reading, case_of, why_not_a_hub
+from incremental.decide.editions import editions
 from incremental.decide.feed_home import (
+    LearnedSite,
     changed_rules,
     is_given_feed,
     is_planet,
     leading_hosts,
     learn_site,
 )
-from incremental.decide.hub_facts import HubFacts, HubView, RedirectTarget, Since
-from incremental.decide.hub_visit import SURE_SCORE, why_not_a_hub
+from incremental.decide.hub_facts import (
+    ArticleFacts,
+    FailedFacts,
+    FirstReading,
+    HubView,
+    ListFacts,
+    NotAListFacts,
+    RedirectedFacts,
+    SameFacts,
+    SameLinksFacts,
+    Since,
+)
 from incremental.decide.hubs import HubCounts, HubLimits, HubScorer, score_targets
 from incremental.decide.links import (
     is_later_page,
-    links_digest,
     targets,
     top_folder,
 )
 from incremental.decide.migration import MIGRATION_MIN_LINKS
 from incremental.decide.news import shown_later
 from incremental.decide.page_watch import WatchFacts
-from incremental.decide.refresh import RefreshFacts, why_gone
+from incremental.decide.refresh import Elsewhere, RefreshFacts
 from incremental.decide.sections import (
-    MAX_NEW_SECTION,
     MAX_ORIGINALS,
     MAX_STRUCTURE,
     NEW_SECTION_SECONDS,
     SETTLED_SECONDS,
-    Section,
     SectionFacts,
     folders_of,
     is_new_edition,
     originals,
-    section_of,
 )
 from incremental.decide.site_context import SiteContext
 from incremental.decide.topics import Guesses
-from incremental.decide.verification import Elsewhere, Onward, PageFacts
-from incremental.decide.ways import is_other_source
+from incremental.decide.verification import Onward, VerifiedFacts
+from incremental.decide.ways import continues, is_other_source
 from incremental.fetch.status import FetchStatus
 from incremental.history.plan import RefreshTerms
 from incremental.hub_way import read_way
 from incremental.parse import Page, PageKind
 from incremental.reading import Body, Read, Unread, read_body
 from incremental.revisit.watching import WatchTerms, bounds
-from incremental.scope import template, trap
+from incremental.scope import Scope, template, trap
 from incremental.settings import Settings
 from incremental.times import DAY, HOUR
 from incremental.urls import canonical_key, normalize
-from incremental.visit import Outcome, is_first_reading
+from incremental.visit import Outcome, Purpose, is_first_reading
 from store import Store
 from store.answers.values import RefreshRow
 from store.enums import HubKind, HubRole, PageState
+from store.rules import Case
 from store.values import ARTICLE, HubRow, KnownPage, SeenLink, VerificationRow
 
 # From this share of the daily limit of new pages on, a visit's unknown links are counted against it.
@@ -70,12 +79,29 @@ QUOTA_MATTERS = 0.02
 # How long the index of a site's URLs is used.
 INDEX_SECONDS = 6 * HOUR
 MAX_FOLDERS = 10
-# A page that another hub showed at most this long before its feed is as new as its entry.
-OVERLOOKED_SECONDS = DAY
+
+
+class _Known(TypedDict):
+    """What is asked of every hub."""
+
+    now: float
+    hub: HubRow
+    row: VerificationRow | None
+    of_event: bool
+
+
+class _Read(_Known):
+    """What is asked of a page of links."""
+
+    page: Page
+    feed: LearnedSite | None
+    scope: Scope
+    found: Sequence[SeenLink]
+    room: int
 
 
 class FactReader:
-    """Reads what bears on a visit, and writes nothing. Pure rules of ``decide`` say what to ask for."""
+    """Asks the store what bears on a visit, and writes nothing; what follows from it is decided elsewhere."""
 
     def __init__(
         self,
@@ -103,113 +129,135 @@ class FactReader:
     def _announced_terms(self) -> RefreshTerms | None:
         return self._terms if self._settings.refresh.share else None
 
+    def ask(self, outcome: Outcome, site: WatchedSite, now: float) -> Facts | None:
+        """Return the facts for the case of a visit; None = the page was removed meanwhile."""
+        if outcome.task.purpose is Purpose.HUB:
+            return self._of_hub(outcome, site, now)
+        if case_of(outcome) is Case.VERIFIED:
+            return self._verified(outcome, site, now)
+        if outcome.task.purpose is Purpose.WATCH:
+            return self._watched(outcome, site, now)
+        return self._refreshed(outcome, site, now)
+
     # Hubs.
 
-    def of_hub(self, outcome: Outcome, site: WatchedSite, now: float) -> HubFacts | None:
-        """Return the facts for a hub; None = it was removed meanwhile."""
+    def _of_hub(self, outcome: Outcome, site: WatchedSite, now: float) -> OfHub | None:
         hub = self._store.read.hub(outcome.task.page_id)
         if hub is None:
             return None
-        facts = HubFacts(now, hub, site.scope, threshold=self._limits.threshold)
         page = outcome.page
-        if hub.baseline_at is None or (page is not None and is_edition_front(hub.canonical_key)):
-            row = self._store.read.verification(hub.page_id)
-            facts = replace(facts, page=row, awaits_event=self._awaits_event(row))
-        if outcome.response.status is FetchStatus.REDIRECTED:
-            return replace(
-                facts,
-                redirect=_redirect_target(outcome, site),
-                room=self._room(site),
-            )
-        if page is None or (outcome.unchanged and hub.baseline_at is not None):
-            return facts
-        if why_not_a_hub(page, hub):
-            return facts
-        return self._of_read_hub(outcome, replace(facts, hub=_as_read(hub, page)), page, site)
-
-    def _awaits_event(self, row: VerificationRow | None) -> bool:
-        """Whether a list gained this old page, and no event has announced it yet."""
-        if row is None or row.state != PageState.BACKFILL:
-            return False
-        return self._store.backfills.event_of(row.page_id) is None
+        reading = None if page is None else self._reading(outcome, page, hub, site, now)
+        case = case_of(outcome, hub, reading)
+        known = _Known(
+            now=now,
+            hub=hub,
+            row=self._store.read.verification(hub.page_id),
+            of_event=self._store.backfills.has(hub.page_id),
+        )
+        if case is Case.REDIRECTED:
+            return self._redirected(known, outcome, site)
+        if case is Case.SAME:
+            return SameFacts(**known)
+        if case is Case.NOT_A_LIST:
+            return NotAListFacts(**known, problem=why_not_a_hub(page, hub))
+        if reading is None:
+            return FailedFacts(**known)
+        return self._of_read_hub(case, known, reading, outcome, site)
 
     def _of_read_hub(
-        self, outcome: Outcome, facts: HubFacts, page: Page, site: WatchedSite
-    ) -> HubFacts:
-        hub, now = facts.hub, facts.now
-        probability = self._first_reading(outcome, page, hub, site)
-        facts = replace(facts, probability=probability, terms=self._announced_terms)
-        if probability is not None and probability < facts.threshold:
-            is_news = facts.page is not None and facts.page.state == PageState.PENDING
-            section = self._section(page, hub.canonical_key, site, now) if is_news else None
-            return replace(facts, section=section)
-        feed = learn_site(page, hub, site.row, now)
-        scope = feed.scope if feed is not None else site.scope
-        beyond = scope.beyond(hub.canonical_key)
-        found = targets(
-            page.links, scope, path_aliases=site.path_aliases, own=hub.canonical_key, beyond=beyond
+        self, case: Case, known: _Known, reading: Reading, outcome: Outcome, site: WatchedSite
+    ) -> ArticleFacts | SameLinksFacts:
+        page, hub, now = reading.page, known["hub"], known["now"]
+        if case is Case.ARTICLE:
+            section = self._section(page, hub.canonical_key, site, now)
+            return ArticleFacts(**known, page=page, section=section, terms=self._announced_terms)
+        known["hub"] = reading.hub(hub)
+        read = _Read(
+            **known,
+            page=page,
+            feed=reading.feed,
+            scope=reading.scope,
+            found=reading.found,
+            room=self._room(site),
         )
-        if is_other_source(outcome.way, read_way(hub.way)):
-            # What another source shows for the first time is no news, unless it continues the same list.
-            known = self._store.read.known(site.row.id, [t.canonical_key for t in found])
-            if len(known) <= len(found) // 2:
-                hub = replace(hub, baseline_at=None)
-                facts = replace(facts, hub=hub)
-        facts = replace(facts, feed=feed, scope=scope, found=found)
-        if hub.baseline_at is None or links_digest(found) != hub.links_md5:
-            view = self._view(facts, page, site, leading=beyond is not None)
-            facts = replace(facts, view=view, later_pages=site.next_pages.get(hub.page_id, 0))
-            if (
-                hub.role == HubRole.SEED
-                and site.row.probed_at is None
-                and not is_planet(hub, scope)
-            ):
-                near = feed.home.url if feed and feed.home else outcome.response.url
-                facts = replace(facts, probes=probes(page, near, now))
-        named = page.feed_urls or page.refresh_url or page.kind is PageKind.SITEMAP_INDEX
-        if named or facts.probes or (feed is not None and feed.home is not None):
-            facts = replace(facts, room=self._room(site))
-        return facts
+        if case is Case.SAME_LINKS:
+            return SameLinksFacts(**read)
+        return self._list(read, reading.first, outcome, site)
 
     def _room(self, site: WatchedSite) -> int:
         return self._limits.max_per_site - self._store.read.other_hubs(site.row.id)
 
+    def _redirected(self, known: _Known, outcome: Outcome, site: WatchedSite) -> RedirectedFacts:
+        url = normalize(outcome.response.location or "") or ""
+        return RedirectedFacts(
+            **known,
+            url=url,
+            inside=site.scope.verdict(url).inside,
+            rules=changed_rules(site.row.scope, home=url),
+            room=self._room(site),
+        )
+
+    def _reading(
+        self, outcome: Outcome, page: Page, hub: HubRow, site: WatchedSite, now: float
+    ) -> Reading:
+        feed = learn_site(page, hub, site.row, now)
+        scope = feed.scope if feed is not None else site.scope
+        found = targets(
+            page.links,
+            scope,
+            path_aliases=site.path_aliases,
+            own=hub.canonical_key,
+            beyond=scope.beyond(hub.canonical_key),
+        )
+        continued = True
+        if is_other_source(outcome.way, read_way(hub.way)):
+            known = self._store.read.known(site.row.id, [t.canonical_key for t in found])
+            continued = continues(found, known)
+        first = self._first_reading(outcome, page, hub, site)
+        return Reading(page, feed, scope, found, continued, first)
+
     def _first_reading(
         self, outcome: Outcome, page: Page, hub: HubRow, site: WatchedSite
-    ) -> float | None:
-        """Return the probability that a page which only its URL made a hub is one; None for others."""
+    ) -> FirstReading | None:
         # Without features another command made it a list during the visit; the next visit has them.
         if not is_first_reading(hub) or outcome.features is None:
             return None
-        if self._is_leaf(page, hub, site):
-            return 0.0
         link = fetched_evidence(self._store, hub.page_id, hub.url, outcome.response.body)
-        return self._scorer.score_page(link, outcome.features).probability
-
-    def _is_leaf(self, page: Page, hub: HubRow, site: WatchedSite) -> bool:
-        """Whether a page links only to what the seed links to: the site's menu."""
-        if hub.score >= SURE_SCORE:
-            return False
+        probability = self._scorer.score_page(link, outcome.features).probability
         found = targets(
             page.links, site.scope, path_aliases=site.path_aliases, own=hub.canonical_key
         )
         known = self._store.read.known(site.row.id, [t.canonical_key for t in found])
         menu = self._store.read.shown_by_seed(site.row.id)
         menu |= {one for one, row in known.items() if row.is_hub}
-        return {t.canonical_key for t in found} <= menu
+        only_menu = {t.canonical_key for t in found} <= menu
+        return FirstReading(probability, self._limits.threshold, only_menu)
 
-    def _view(self, facts: HubFacts, page: Page, site: WatchedSite, *, leading: bool) -> HubView:
+    def _list(
+        self, read: _Read, first: FirstReading | None, outcome: Outcome, site: WatchedSite
+    ) -> ListFacts:
+        hub, page, feed, now = read["hub"], read["page"], read["feed"], read["now"]
+        due = hub.role == HubRole.SEED and site.row.probed_at is None
+        near = feed.home.url if feed and feed.home else outcome.response.url
+        return ListFacts(
+            **read,
+            view=self._view(read, site),
+            first=first,
+            probes=probes(page, near, now) if due and not is_planet(hub, read["scope"]) else None,
+            later_pages=site.next_pages.get(hub.page_id, 0),
+        )
+
+    def _view(self, listed: _Read, site: WatchedSite) -> HubView:
         """Return the facts about the links of a hub."""
-        read, hub, found, now = self._store.read, facts.hub, facts.found, facts.now
+        read, hub, found, now = self._store.read, listed["hub"], listed["found"], listed["now"]
+        page, scope, row = listed["page"], listed["scope"], listed["row"]
         known = read.known(site.row.id, [t.canonical_key for t in found])
         visible = read.visible(hub.page_id)
         unknown = [t for t in found if t.canonical_key not in known]
         lost = visible - {k.id for k in known.values()}
         suspicious = min(len(unknown), len(lost)) >= MIGRATION_MIN_LINKS
         headlines = [t.anchor for t in unknown if t.anchor]
-        corrected = read.corrections([t.canonical_key for t in unknown])
-        said = {name: float(label == HUB) for name, label in corrected.items()}
-        awaited = facts.page is not None and facts.page.state == PageState.PENDING
+        beyond = scope.beyond(hub.canonical_key) is not None
         view = HubView(
             hub=hub,
             since=Since(
@@ -219,13 +267,11 @@ class FactReader:
             known=known,
             visible=frozenset(visible),
             young=self._young(hub),
-            # Users' labels outrank the classifier.
-            scores=self._scores(unknown, hub, site, now) | said,
-            corrected=corrected,
+            scores=self._scores(unknown, hub, site, now),
+            labels=read.corrections([t.canonical_key for t in unknown]),
             counts=self._hub_counts(site.row.id) if unknown else HubCounts(0, {}),
             limits=self._limits,
-            # An old archive has more unknown links than a section that appeared with its pages.
-            new_hub=hub.baseline_at is None and 0 < len(unknown) <= MAX_NEW_SECTION and awaited,
+            awaited=row is not None and row.state == PageState.PENDING,
             new_folders=self._came_up(
                 dict.fromkeys(filter(None, (top_folder(t.canonical_key) for t in unknown))),
                 site,
@@ -233,13 +279,14 @@ class FactReader:
             ),
             quota=self._quota(site.row.id, len(unknown), now),
             verifications=site.verifications_now(now),
-            leading=leading_hosts(page.links, facts.scope) if leading else frozenset(),
+            leading=leading_hosts(page.links, scope) if beyond else frozenset(),
             lost_urls=read.urls(lost) if suspicious else (),
             anchors=read.known_anchors(site.row.id, headlines) if suspicious else {},
             overflow_at=site.state.overflow_at,
             overflow_since=site.state.overflow_since,
             resumed_at=site.resumed_at,
             sights=read.sights(hub.page_id) if _may_be_old(found, known, visible, hub) else (),
+            guesses=None,
         )
         return replace(view, guesses=self._guesses(page, view, now))
 
@@ -306,55 +353,61 @@ class FactReader:
         return frozenset(f for f in asked if not read.known_below(site_id, f, before=before))
 
     def _section(
-        self, page: Page, own: str, site: WatchedSite, now: float, *, found_by: int | None = None
-    ) -> Section | None:
-        """Return what appeared with a new page; *found_by* is the hub that showed it."""
+        self,
+        page: Page | None,
+        own: str,
+        site: WatchedSite,
+        now: float,
+        found_by: int | None = None,
+    ) -> SectionFacts:
+        """Return what is known around a new page; *found_by* is the hub that showed it."""
         read = self._store.read
-        found = targets(page.links, site.scope, path_aliases=site.path_aliases, own=own)
-        came_up = self._came_up(folders_of(own, found), site, now)
+        links = page.links if page is not None else ()
+        found = targets(links, site.scope, path_aliases=site.path_aliases, own=own)
+        came_up = self._came_up(folders_of(own, found), site, now) if found else frozenset()
         hub = read.hub(found_by) if found_by is not None else None
         by_article = hub is not None and hub.role == ARTICLE
-        if not (by_article or came_up or editions(own, found)):
-            return None
-        known = read.known(site.row.id, [own, *(t.canonical_key for t in found)])
-        chosen = sum(one.chosen for one in read.monitored_articles(site.row.id))
         facts = SectionFacts(
             now,
             own,
             found,
-            known,
-            came_up,
+            known={},
+            came_up=came_up,
             settled=now - site.row.added_at > SETTLED_SECONDS,
             by_article=by_article,
-            room=MAX_STRUCTURE - chosen,
         )
-        if is_new_edition(own, came_up):
-            pages = originals(own, found, known)
-            there = frozenset(read.known(site.row.id, list(pages)))
-            missing = [p.id for name, p in pages.items() if name not in there and not p.is_hub]
-            rows = [read.verification(page_id) for page_id in missing[:MAX_ORIGINALS]]
-            times = {row.page_id: row.verified_at or 0.0 for row in rows if row is not None}
-            facts = replace(facts, translations=there, verified_at=times)
-        return section_of(facts)
+        # Of most pages nothing appears, and then nothing more bears on it.
+        if not (by_article or came_up or editions(own, found)):
+            return facts
+        known = read.known(site.row.id, [own, *(t.canonical_key for t in found)])
+        chosen = sum(one.chosen for one in read.monitored_articles(site.row.id))
+        facts = replace(facts, known=known, room=MAX_STRUCTURE - chosen)
+        if not is_new_edition(own, came_up):
+            return facts
+        pages = originals(own, found, known)
+        there = frozenset(read.known(site.row.id, list(pages)))
+        missing = [p.id for name, p in pages.items() if name not in there and not p.is_hub]
+        rows = [read.verification(page_id) for page_id in missing[:MAX_ORIGINALS]]
+        times = {row.page_id: row.verified_at or 0.0 for row in rows if row is not None}
+        return replace(facts, translations=there, verified_at=times)
 
     # Pages.
 
-    def of_page(self, outcome: Outcome, site: WatchedSite | None, now: float) -> PageFacts | None:
-        """Return the facts for a verification fetch; None = the page was removed."""
+    def _verified(self, outcome: Outcome, site: WatchedSite, now: float) -> VerifiedFacts | None:
         row = self._store.read.verification(outcome.task.page_id)
         if row is None:
             return None
-        facts = PageFacts(now, row, self._announced_terms)
-        if site is None:
-            return facts
-        onward = self._onward(outcome, row, site)
-        if onward is not None:
-            return replace(facts, onward=onward)
-        section = None
-        if outcome.page is not None:
-            by = row.first_hub_id
-            section = self._section(outcome.page, row.canonical_key, site, now, found_by=by)
-        return replace(facts, elsewhere=self._elsewhere(outcome, row, site), section=section)
+        return VerifiedFacts(
+            now,
+            row,
+            of_event=self._store.backfills.has(row.page_id),
+            terms=self._announced_terms,
+            elsewhere=self._elsewhere(outcome, row, site),
+            onward=self._onward(outcome, row, site),
+            section=self._section(
+                outcome.page, row.canonical_key, site, now, found_by=row.first_hub_id
+            ),
+        )
 
     def _elsewhere(
         self, outcome: Outcome, row: VerificationRow | RefreshRow, site: WatchedSite
@@ -370,46 +423,37 @@ class FactReader:
 
     def _onward(self, outcome: Outcome, row: VerificationRow, site: WatchedSite) -> Onward | None:
         """Return where an entry of a given feed redirects; None for any other page."""
-        location = normalize(outcome.response.location or "")
-        redirected = outcome.response.status is FetchStatus.REDIRECTED
-        if location is None or not redirected or row.state != PageState.PENDING or trap(location):
+        url = normalize(outcome.response.location or "")
+        if url is None or outcome.response.status is not FetchStatus.REDIRECTED:
             return None
         hub = self._store.read.hub(row.first_hub_id) if row.first_hub_id is not None else None
         if hub is None or not is_given_feed(hub):
             return None
-        # A chain of redirects between foreign hosts ends after the first, which the feed does not show.
-        on_feed = row.page_id in self._store.read.visible(hub.page_id)
-        if not on_feed and not site.scope.verdict(location).inside:
-            return None
-        known = self._store.read.known(site.row.id, [canonical_key(location)]).get(
-            canonical_key(location)
+        name = canonical_key(url)
+        return Onward(
+            url,
+            known=self._store.read.known(site.row.id, [name]).get(name),
+            on_feed=row.page_id in self._store.read.visible(hub.page_id),
+            inside=site.scope.verdict(url).inside,
         )
-        return Onward(location, known, known is not None and _was_overlooked(known, row))
 
-    def of_refresh(self, outcome: Outcome, site: WatchedSite, now: float) -> RefreshFacts | None:
-        """Return the facts for a refresh; None = the page was removed."""
+    def _refreshed(self, outcome: Outcome, site: WatchedSite, now: float) -> RefreshFacts | None:
         row = self._store.answers.check(outcome.task.page_id)
         if row is None:
             return None
-        other, gone = self._elsewhere(outcome, row, site), why_gone(outcome)
-        moved_to = None
-        if other is not None and other.known is None and other.in_reach:
-            moved_to = SeenLink(canonical_key(other.url), other.url)
         latest = self._store.answers.history(row.page_id, limit=1)
-        announced_at = row.found_at or 0.0
         return RefreshFacts(
             now,
             row,
             before=self._store.answers.text(row.page_id),
-            same_since=max(announced_at, latest[0].at) if latest else announced_at,
-            moved_to=moved_to,
+            of_event=self._store.backfills.has(row.page_id),
+            changed_at=latest[0].at if latest else None,
+            elsewhere=self._elsewhere(outcome, row, site),
             terms=self._terms,
-            gone=gone,
-            gained=() if gone or moved_to else self._gained(outcome, row, site),
+            gained=self._gained(outcome, row, site),
         )
 
-    def of_watch(self, outcome: Outcome, site: WatchedSite, now: float) -> WatchFacts | None:
-        """Return the facts for a visit of a watched page; None = it is not watched any more."""
+    def _watched(self, outcome: Outcome, site: WatchedSite, now: float) -> WatchFacts | None:
         row = self._store.page_watches.page(outcome.task.page_id)
         if row is None:
             return None
@@ -419,13 +463,8 @@ class FactReader:
             site.terms.min_interval_seconds,
             site.terms.max_interval_seconds,
         )
-        return WatchFacts(
-            now,
-            row,
-            before=self._store.answers.text(row.page_id),
-            gone=why_gone(outcome),
-            terms=WatchTerms(site.price(now), least, most),
-        )
+        before = self._store.answers.text(row.page_id)
+        return WatchFacts(now, row, before, terms=WatchTerms(site.price(now), least, most))
 
     def _gained(self, outcome: Outcome, row: RefreshRow, site: WatchedSite) -> Sequence[SeenLink]:
         """Return unknown pages that an article links to and its cached body does not."""
@@ -450,32 +489,9 @@ class FactReader:
         return [t for t in gained if t.canonical_key not in known]
 
 
-def _as_read(hub: HubRow, page: Page) -> HubRow:
-    """Return the hub with the kind of its body."""
-    if page.kind is PageKind.FEED:
-        return replace(hub, kind=HubKind.FEED)
-    return replace(hub, kind=HubKind.HTML if page.kind is PageKind.HTML else HubKind.SITEMAP)
-
-
-def _redirect_target(outcome: Outcome, site: WatchedSite) -> RedirectTarget | None:
-    """Return where a redirect to another host leads."""
-    url = normalize(outcome.response.location or "")
-    if url is None:
-        return None
-    return RedirectTarget(
-        url, site.scope.verdict(url).inside, changed_rules(site.row.scope, home=url)
-    )
-
-
 def _may_be_old(
     found: Sequence[SeenLink], known: Mapping[str, KnownPage], visible: set[int], hub: HubRow
 ) -> bool:
     """Whether a link that the hub did not show before is dated, so that it may be old."""
     here = {one for one, page in known.items() if page.id in visible}
     return any(t.canonical_key not in here and dated(t, hub) is not None for t in found)
-
-
-def _was_overlooked(known: KnownPage, entry: VerificationRow) -> bool:
-    """Whether a known page was first seen only about when the feed showed its entry."""
-    silent = known.state == PageState.KNOWN and known.announced_at is None and not known.is_hub
-    return silent and known.first_seen_at > entry.first_seen_at - OVERLOOKED_SECONDS

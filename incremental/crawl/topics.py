@@ -209,7 +209,9 @@ class TopicWatch:
             return None
         # On a baseline nothing is news but what a feed or a new section shows.
         baseline = (
-            view.hub.baseline_at is None and not view.new_hub and view.hub.kind != HubKind.FEED
+            view.hub.baseline_at is None
+            and not view.is_new_section
+            and view.hub.kind != HubKind.FEED
         )
         unknown = {t.url: t.canonical_key for t in view.found if t.canonical_key not in view.known}
         if baseline or not unknown:

@@ -12,7 +12,7 @@ from incremental.parse import PageKind
 from incremental.revisit.state import Visit
 from incremental.times import DAY
 from incremental.visit import Outcome
-from store.enums import HubKind
+from store.enums import HubKind, PageState
 from store.rules import Rule
 from store.values import HubRow, VisitRecord
 
@@ -51,6 +51,12 @@ def base_record(outcome: Outcome, now: float) -> VisitRecord:
         elapsed_seconds=response.elapsed_seconds,
         detail=response.detail,
     )
+
+
+def state_if_there(*, of_event: bool) -> PageState:
+    """Return the state of a page that is there; one that came with an event stays part of it."""
+    # Or it would be announced again.
+    return PageState.BACKFILL if of_event else PageState.KNOWN
 
 
 def wait_seconds(outcome: Outcome, hub: HubRow) -> float:

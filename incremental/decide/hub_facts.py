@@ -1,19 +1,29 @@
-"""What was known before the visit of a hub that bears on the decision: plain values."""
+"""What was known before the visit of a hub, for each case that its visit may be. Plain values.
+
+The cases are those of :mod:`incremental.decide.cases`. What holds for every hub stands in
+:class:`HubFacts`; what each case asks besides, in its own type.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
+from classifier.hub.labels import HUB
 from incremental.decide.feed_home import LearnedSite
 from incremental.decide.hubs import HubCounts, HubLimits
 from incremental.decide.links import top_folder
-from incremental.decide.sections import Section
+from incremental.decide.sections import MAX_NEW_SECTION, SectionFacts
 from incremental.decide.topics import Guesses
 from incremental.history.plan import RefreshTerms
+from incremental.parse import Page
 from incremental.scope import Scope
 from incremental.times import DAY
+from store.enums import PageState
 from store.values import HubRow, KnownPage, SeenLink, Sight, VerificationRow
+
+# From here on the URL alone makes a hub, even one that is still empty.
+SURE_SCORE = 0.95
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +44,7 @@ class Since:
 
 @dataclass(frozen=True, slots=True)
 class HubView:
-    """What was known before the visit of a hub."""
+    """What was known of the links of a hub."""
 
     hub: HubRow
     since: Since
@@ -47,80 +57,149 @@ class HubView:
     young: frozenset[int]
     """Those of them that it showed then for the first time; none after its baseline."""
     scores: Mapping[str, float]
-    """Hub probability of the unknown ones, by canonical key."""
+    """Hub probability of the unknown ones by the classifier, by canonical key."""
+    labels: Mapping[str, str]
+    """Users' labels of the unknown ones, by canonical key."""
     counts: HubCounts
     limits: HubLimits
-    new_hub: bool = False
-    """The hub appeared after its site's baseline and has few unknown links."""
-    new_folders: frozenset[str] = frozenset()
+    awaited: bool
+    """The hub is announced if it turns out to be an article: it appeared after its site's baseline."""
+    new_folders: frozenset[str]
     """Top folders, as prefixes of canonical keys, below which nothing was known until lately."""
-    quota: int = 1_000_000
+    quota: int
     """How many new pages the site may still announce today."""
-    verifications: int = 0
+    verifications: int
     """How many new pages may be verified before they are announced."""
-    leading: frozenset[str] = frozenset()
+    leading: frozenset[str]
     """Hosts that may only redirect to the page that is meant: always verified before announced."""
-    corrected: Mapping[str, str] = field(default_factory=dict)
-    """Users' labels of the unknown ones, by canonical key. Their scores agree with these."""
-    lost_urls: Sequence[str] = ()
+    lost_urls: Sequence[str]
     """URLs that it no longer shows; given when a URL migration is possible."""
-    anchors: Mapping[str, int] = field(default_factory=dict)
+    anchors: Mapping[str, int]
     """Page ids by headline among the unknown links; given when a URL migration is possible."""
-    guesses: Guesses | None = None
+    guesses: Guesses | None
     """What topics expect of the unknown ones; None = there is no topic."""
-    sights: Sequence[Sight] = ()
+    sights: Sequence[Sight]
     """Everything that it ever showed; given when a link that it did not show is dated."""
-    overflow_at: float = 0.0
+    overflow_at: float
     """When a list of its site last overflowed; 0 = never."""
-    overflow_since: float = 0.0
+    overflow_since: float
     """Since when pages may have scrolled off that list."""
-    resumed_at: float = 0.0
+    resumed_at: float
     """When the last pause of the daemon ended; 0 = there was none."""
+
+    def hub_score(self, canonical_key: str) -> float:
+        """Return the probability that a link is a hub. Users' labels outrank the classifier."""
+        label = self.labels.get(canonical_key)
+        return self.scores.get(canonical_key, 0.0) if label is None else float(label == HUB)
+
+    @property
+    def is_new_section(self) -> bool:
+        """Whether the hub appeared with its pages."""
+        # An old archive has more unknown links than a section that appeared with its pages.
+        unread = self.hub.baseline_at is None and self.awaited
+        return unread and 0 < len(self.found) - len(self.known) <= MAX_NEW_SECTION
 
     def came_up(self, target: SeenLink) -> bool:
         """Whether a link belongs to a new section, whose pages are all news."""
-        return self.new_hub or top_folder(target.canonical_key) in self.new_folders
+        return self.is_new_section or top_folder(target.canonical_key) in self.new_folders
 
 
 @dataclass(frozen=True, slots=True)
-class RedirectTarget:
-    """Where a redirect out of the site leads."""
+class FirstReading:
+    """What the first reading says of a page that only its URL made a hub."""
 
-    url: str
-    inside: bool
-    rules: str
-    """JSON of the site's scope with its home moved there."""
+    probability: float
+    """That it is one, by its URL and content."""
+    threshold: float
+    only_menu: bool
+    """It links only to what the seed links to, or to known hubs."""
+
+    def is_article(self, hub: HubRow) -> bool:
+        """Whether the page is no hub: a leaf of its site, which the menu alone made look like one."""
+        is_leaf = self.only_menu and hub.score < SURE_SCORE
+        return is_leaf or self.probability < self.threshold
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class HubFacts:
-    """What was known before the visit."""
+    """What is known of any hub."""
 
     now: float
     hub: HubRow
-    """Of the kind that the body turned out to be."""
+    row: VerificationRow | None
+    """Its page; None = it was removed meanwhile."""
+    of_event: bool
+    """Its page was announced with a backfill event."""
+
+    @property
+    def awaits_event(self) -> bool:
+        """Whether it is an old page that a list gained, and no event has announced it yet."""
+        return self.row is not None and self.row.state == PageState.BACKFILL and not self.of_event
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RedirectedFacts(HubFacts):
+    """The hub redirects to another host."""
+
+    url: str
+    inside: bool
+    """It is in the site's scope."""
+    rules: str
+    """JSON of the site's scope with its home moved there."""
+    room: int
+    """How many more hubs the site may have."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailedFacts(HubFacts):
+    """There is no page."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SameFacts(HubFacts):
+    """The body is the same."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotAListFacts(HubFacts):
+    """The body cannot be a hub."""
+
+    problem: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArticleFacts(HubFacts):
+    """The page was taken for a hub by its URL, and is an article."""
+
+    page: Page
+    section: SectionFacts
+    terms: RefreshTerms | None
+    """When announced pages are refreshed; None = never."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SameLinksFacts(HubFacts):
+    """A page of links; *hub* is of the kind that its body turned out to be."""
+
+    page: Page
+    feed: LearnedSite | None
+    """What the first entries of a feed say about its site; None = no such feed."""
     scope: Scope
     """The site's, already moved if this is a given feed read for the first time."""
-    page: VerificationRow | None = None
-    """The page itself; given when it may be news: at the first reading, and for an edition's front."""
-    awaits_event: bool = False
-    """It is an old page that a list gained, and no event has announced it yet."""
-    probability: float | None = None
-    """That a page which only its URL made a hub is one, by its content; None = not asked."""
-    threshold: float = 0.5
-    feed: LearnedSite | None = None
-    redirect: RedirectTarget | None = None
-    found: Sequence[SeenLink] = ()
+    found: Sequence[SeenLink]
     """The links of the page, canonical and in scope."""
-    view: HubView | None = None
-    """What bears on the links; None = they are unchanged, or irrelevant."""
-    section: Section | None = None
-    """What appeared with the page, if it is an article that is news."""
-    room: int = 1_000_000
+    room: int
     """How many more hubs the site may have."""
-    probes: Sequence[SeenLink] | None = None
-    """The usual places of feeds and sitemaps, when these are due."""
-    later_pages: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListFacts(SameLinksFacts):
+    """A page whose links have changed."""
+
+    view: HubView
+    first: FirstReading | None
+    """None = it was a hub before."""
+    probes: Sequence[SeenLink] | None
+    """The usual places of feeds and sitemaps; None = they are not due."""
+    later_pages: int
     """How many later pages of this list were read because everything on them was new."""
-    terms: RefreshTerms | None = None
-    """When announced pages are refreshed; None = never."""

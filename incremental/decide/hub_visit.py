@@ -1,32 +1,31 @@
-"""Deciding on a page that was visited as a hub. Pure.
-
-::
-
-    no page               failed; dropped if it never existed, else gone after three failures
-    same bytes            unchanged
-    reads like an article no hub: announced if it was found as news
-    same links            unchanged, except for feeds and sitemaps that it names
-    other links           decide.news decides on each of them
-"""
+"""Deciding on a page that was visited as a hub: a function for each case. Pure."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import replace
 
-from incremental.decide.decision import Decision, base_record, wait_seconds
+from incremental.decide.decision import Decision, base_record, state_if_there, wait_seconds
 from incremental.decide.editions import is_edition_front
 from incremental.decide.feed_home import is_given_feed
-from incremental.decide.hub_facts import HubFacts, HubView
+from incremental.decide.hub_facts import (
+    SURE_SCORE,
+    ArticleFacts,
+    HubFacts,
+    HubView,
+    ListFacts,
+    RedirectedFacts,
+    SameFacts,
+    SameLinksFacts,
+)
 from incremental.decide.links import links_digest, stated_date
 from incremental.decide.news import LinkDecisions, PageNews, decide_links, page_news
 from incremental.decide.overflow import all_new, overflowed
 from incremental.decide.refresh import first_refresh
-from incremental.decide.sections import Section
+from incremental.decide.sections import Section, section_of
 from incremental.decide.topics import Guesses
 from incremental.decide.ways import cost_of, failed_way, next_way
-from incremental.fetch.status import ENDED, HAS_PAGE, HOPELESS, FetchStatus
+from incremental.fetch.status import ENDED, HOPELESS, FetchStatus
 from incremental.hub_way import read_way
 from incremental.parse import Page, PageKind
 from incremental.revisit.state import Visit
@@ -53,76 +52,36 @@ FAILURES_UNTIL_GONE = 3
 MAX_SITEMAPS = 50
 # Visits of an old page that a list gained and that does not exist.
 MAX_TRIES = 5
-# From here on the URL alone makes a hub, even one that is still empty.
-SURE_SCORE = 0.95
-
-_HUB_KINDS = {
-    PageKind.HTML: HubKind.HTML,
-    PageKind.FEED: HubKind.FEED,
-    PageKind.SITEMAP: HubKind.SITEMAP,
-    PageKind.SITEMAP_INDEX: HubKind.SITEMAP,
-}
 
 
-def decide_hub(outcome: Outcome, facts: HubFacts) -> Decision:  # noqa: PLR0911 - a table of cases
-    """Decide on a page that was visited as a hub."""
-    hub, page, status = facts.hub, outcome.page, outcome.response.status
-    if status is FetchStatus.REDIRECTED:
-        return _redirected(outcome, facts)
-    if status not in HAS_PAGE:
-        return _failed(outcome, facts, status)
-    if outcome.unchanged and hub.baseline_at is not None:
-        return _same_links(outcome, facts)
-    problem = why_not_a_hub(page, hub)
-    if page is None or problem:
-        return _failed(outcome, facts, FetchStatus.NO_LIST, problem)
-    if facts.probability is not None and facts.probability < facts.threshold:
-        return _article(outcome, facts, page)
-    if facts.view is None:
-        return _same_links(outcome, facts)
-    return _read(outcome, facts, facts.view, page)
-
-
-def why_not_a_hub(page: Page | None, hub: HubRow) -> str:
-    """Return why the body cannot be a hub, empty if it can."""
-    if page is None or page.kind is PageKind.OTHER:
-        return (page.problem if page is not None else "") or "not a page of links"
-    if page.kind is PageKind.HTML and hub.role in (HubRole.FEED, HubRole.SITEMAP, HubRole.PROBE):
-        # Many sites answer unknown URLs with their home page and 200.
-        return "a web page where a feed or a sitemap was looked for"
-    return ""
-
-
-def _redirected(outcome: Outcome, facts: HubFacts) -> Decision:
+def redirected(outcome: Outcome, facts: RedirectedFacts) -> Decision:
     """Follow a hub to another host if that is in scope, or if it is a seed's first answer."""
-    hub, to, now = facts.hub, facts.redirect, facts.now
-    if to is None:
-        return _failed(outcome, facts, FetchStatus.REDIRECTED)
+    hub, now = facts.hub, facts.now
     feed = is_given_feed(hub)
     # A feed given by the user may be on any host, and move to any.
-    moves = not feed and not to.inside
+    moves = not feed and not facts.inside
     if moves and not (hub.role == HubRole.SEED and hub.baseline_at is None):
-        return _failed(outcome, facts, FetchStatus.REDIRECTED)
+        return failed(outcome, facts, FetchStatus.REDIRECTED)
     new = NewHub(
         HubKind.FEED if feed else HubKind.HTML, hub.role, 1.0, f"{hub.url} leads to it", now
     )
-    link = SeenLink(canonical_key(to.url), to.url, hub=new)
+    link = SeenLink(canonical_key(facts.url), facts.url, hub=new)
     fields = HubUpdate(failures=hub.failures + 1, last_status=outcome.response.status.value)
     fields |= {"state": HubStatus.DROPPED, "due_at": NEVER}
     record = replace(
         base_record(outcome, now),
         hub_fields=fields,
-        site_fields=SiteUpdate(scope=to.rules) if moves else SiteUpdate(),
+        site_fields=SiteUpdate(scope=facts.rules) if moves else SiteUpdate(),
         more_pages=(link,) if facts.room > 0 else (),
-        page_change=PageChange(ChangeKind.MOVED, to.url),
+        page_change=PageChange(ChangeKind.MOVED, facts.url),
     )
     return Decision(record, _failure(outcome, facts), hub, gone=True)
 
 
-def _failed(
+def failed(
     outcome: Outcome, facts: HubFacts, status: FetchStatus, detail: str | None = None
 ) -> Decision:
-    """Decide on a visit that yielded no links."""
+    """Decide on a visit that yielded no links: dropped if it never existed, gone after three failures."""
     hub, now, failures = facts.hub, facts.now, facts.hub.failures + 1
     record = replace(base_record(outcome, now), status=status.value)
     if detail is not None:
@@ -150,7 +109,7 @@ def _never_there(
     record: VisitRecord, visit: Visit, facts: HubFacts, status: FetchStatus, fields: HubUpdate
 ) -> Decision:
     """Decide on a hub that was never read and cannot be; it may have been found as news."""
-    row, now = facts.page, facts.now
+    row, now = facts.row, facts.now
     state = row.state if row is not None else ""
     if status in ENDED:
         if state == PageState.BACKFILL and facts.hub.failures < MAX_TRIES:
@@ -187,10 +146,25 @@ def _failure(outcome: Outcome, facts: HubFacts) -> Visit:
     )
 
 
-def _same_links(outcome: Outcome, facts: HubFacts) -> Decision:
+def same(outcome: Outcome, facts: SameFacts) -> Decision:
+    """Decide on a hub whose body is the same."""
+    return _unchanged(outcome, facts, base_record(outcome, facts.now))
+
+
+def same_links(outcome: Outcome, facts: SameLinksFacts) -> Decision:
     """Decide on a hub whose links are the same; what it names besides them (a feed) may still be new."""
-    hub, now, page = facts.hub, facts.now, outcome.page
-    read = page is not None and not outcome.unchanged
+    record = replace(
+        base_record(outcome, facts.now),
+        page_fields=_page_fields(facts.page, facts),
+        site_fields=_site_fields(facts),
+        more_pages=_named(facts, facts.room),
+    )
+    return replace(_unchanged(outcome, facts, record), keep_body=True)
+
+
+def _unchanged(outcome: Outcome, facts: HubFacts, record: VisitRecord) -> Decision:
+    """Return the decision on a hub that shows the same as before."""
+    hub, now = facts.hub, facts.now
     fields = HubUpdate(
         visited_at=now,
         visits=hub.visits + 1,
@@ -199,18 +173,14 @@ def _same_links(outcome: Outcome, facts: HubFacts) -> Decision:
         last_status=outcome.response.status.value,
     )
     fields |= _validators(outcome) | _way(outcome, facts, links=hub.shown_links, came=0)
-    back = _is_back(hub)
-    if back:
+    if _is_back(hub):
         fields["state"] = HubStatus.ACTIVE
-    page_fields = _page_fields(page, facts) if page is not None and read else PageUpdate()
-    record = replace(
-        base_record(outcome, now),
-        hub_fields=fields,
-        page_fields={**page_fields, "state": PageState.KNOWN} if back else page_fields,
-        site_fields=_site_fields(facts, migrated=False),
-        page_change=PageChange(ChangeKind.BACK) if back else None,
-        more_pages=_named(_neighbours(page, facts), facts) if page is not None and read else (),
-    )
+        state = PageUpdate(state=state_if_there(of_event=facts.of_event))
+        record = replace(
+            record,
+            page_fields=record.page_fields | state,
+            page_change=PageChange(ChangeKind.BACK),
+        )
     visit = Visit(
         at=now,
         shown=hub.shown_links,
@@ -218,7 +188,7 @@ def _same_links(outcome: Outcome, facts: HubFacts) -> Decision:
         wait_seconds=wait_seconds(outcome, facts.hub),
         cost=cost_of(outcome.way),
     )
-    return Decision(record, visit, hub, keep_body=read)
+    return Decision(replace(record, hub_fields=fields), visit, hub)
 
 
 def _is_back(hub: HubRow) -> bool:
@@ -226,19 +196,19 @@ def _is_back(hub: HubRow) -> bool:
     return hub.state == HubStatus.DORMANT and hub.failures >= FAILURES_UNTIL_GONE
 
 
-def _article(outcome: Outcome, facts: HubFacts, page: Page) -> Decision:
+def article(outcome: Outcome, facts: ArticleFacts) -> Decision:
     """Decide on a page that was taken for a hub by its URL and is an article.
 
     If it was found as news it is announced, and the unknown pages that it links to in its folder are
     verified. An old page that a list gained joins the backfill.
     """
-    now, digest = facts.now, outcome.body_md5
-    news = page_news(facts.page, Rule.NOT_A_HUB, page.title, awaits_event=facts.awaits_event)
+    now, page, digest = facts.now, facts.page, outcome.body_md5
+    news = page_news(facts.row, Rule.NOT_A_HUB, page.title, awaits_event=facts.awaits_event)
     fields = _page_fields(page, facts) | PageUpdate(
         body_md5=digest, verified_at=now, rule=news.rule or Rule.NOT_A_HUB
     )
     announced = news.fate is Fate.ANNOUNCE
-    section = facts.section if facts.section is not None and announced else Section()
+    section = section_of(facts.section) if announced else Section()
     text = outcome.read
     check = text is not None and announced and facts.terms is not None
     record = replace(
@@ -259,7 +229,7 @@ def _article(outcome: Outcome, facts: HubFacts, page: Page) -> Decision:
 
 def _perhaps_hub(facts: HubFacts, rule: Rule) -> PageNews:
     """Decide whether a page that may be a hub is announced, because it was found as news."""
-    row = facts.page
+    row = facts.row
     title = row.title if row is not None else ""
     return page_news(row, rule, title, awaits_event=facts.awaits_event, perhaps_list=True)
 
@@ -268,10 +238,11 @@ def _with_news(
     record: VisitRecord, facts: HubFacts, news: PageNews, fields: PageUpdate
 ) -> VisitRecord:
     """Return *record* with the decision on the visited page itself."""
-    row = facts.page
+    row = facts.row
     if news.rule is not None:
-        kept = PageUpdate(state=PageState.KNOWN) if news.rule.withholds else PageUpdate()
-        fields = {**fields, **kept, "rule": news.rule}
+        fields = fields | PageUpdate(rule=news.rule)
+        if news.rule.withholds:
+            fields["state"] = state_if_there(of_event=facts.of_event)
     return replace(
         record,
         page_fields=fields,
@@ -283,15 +254,15 @@ def _with_news(
     )
 
 
-def _read(outcome: Outcome, facts: HubFacts, view: HubView, page: Page) -> Decision:
-    """Decide on a page of links: what is new on it, and whether it is news itself."""
-    hub, now = facts.hub, facts.now
+def changed(outcome: Outcome, facts: ListFacts) -> Decision:
+    """Decide on a page of other links: what is new on it, and whether it is news itself."""
+    hub, now, view, page = facts.hub, facts.now, facts.view, facts.page
     links = decide_links(view)
     event, baseline = links.event, hub.baseline_at is None
     came = len(links.news)
     overflow = event is None and overflowed(view, links.rules)
     migrated = event is not None and event.kind == SiteEventKind.URL_MIGRATION
-    unsure = facts.probability is not None and facts.probability < SURE_SCORE
+    unsure = facts.first is not None and facts.first.probability < SURE_SCORE
     # A doubtful hub that was found as news is announced and monitored. So is the front of a new language
     # edition, which is news although it is a hub.
     doubtful = unsure or is_edition_front(hub.canonical_key)
@@ -304,13 +275,13 @@ def _read(outcome: Outcome, facts: HubFacts, view: HubView, page: Page) -> Decis
         links=links.seen,
         keep_missing=page.truncated,
         overflow=overflow,
-        hub_fields=_hub_fields(outcome, facts, page, came),
-        site_fields=_site_fields(facts, migrated=migrated),
-        site_change=_site_change(facts, links, page, overflow=overflow),
+        hub_fields=_hub_fields(outcome, facts, came),
+        site_fields=_site_fields(facts) | _site_times(facts, migrated=migrated),
+        site_change=_site_change(facts, links, overflow=overflow),
         backfill_folder=folder_of([link.url for link in gained]),
         page_change=PageChange(ChangeKind.BACK) if _is_back(hub) else None,
         rebaseline=migrated,
-        more_pages=_named(_neighbours(page, facts), facts),
+        more_pages=_named(facts, facts.room, *(facts.probes or ())),
         topic_scores=guesses.of_waiting(links.seen),
         verify_again=_come_up(view),
     )
@@ -335,7 +306,7 @@ def _read(outcome: Outcome, facts: HubFacts, view: HubView, page: Page) -> Decis
         _with_news(record, facts, news, fields),
         visit,
         hub,
-        is_hub=None if facts.probability is None else True,
+        is_hub=None if facts.first is None else True,
         keep_body=True,
         judge_topics=news.fate is Fate.ANNOUNCE,
     )
@@ -357,13 +328,11 @@ def _come_up(view: HubView) -> tuple[VerifyAgain, ...]:
     )
 
 
-def _site_change(
-    facts: HubFacts, links: LinkDecisions, page: Page, *, overflow: bool
-) -> SiteChange | None:
+def _site_change(facts: ListFacts, links: LinkDecisions, *, overflow: bool) -> SiteChange | None:
     """Return what happened to the site: an event, or an overflow that is not followed further."""
     if links.event is not None:
         return SiteChange(links.event.kind, links.event.reason)
-    most = facts.view.limits.max_next_pages if facts.view is not None else 0
+    most, page = facts.view.limits.max_next_pages, facts.page
     if not overflow or not page.next_url or not most or facts.later_pages < most:
         return None
     return SiteChange(
@@ -371,21 +340,24 @@ def _site_change(
     )
 
 
-def _site_fields(facts: HubFacts, *, migrated: bool) -> SiteUpdate:
+def _site_fields(facts: SameLinksFacts) -> SiteUpdate:
+    rules = facts.feed.rules if facts.feed is not None else None
+    return SiteUpdate() if rules is None else SiteUpdate(scope=rules)
+
+
+def _site_times(facts: ListFacts, *, migrated: bool) -> SiteUpdate:
     fields = SiteUpdate()
     if migrated:
         fields["migrated_at"] = facts.now
-    if facts.feed is not None and facts.feed.rules is not None:
-        fields["scope"] = facts.feed.rules
     if facts.probes is not None:
         fields["probed_at"] = facts.now
     return fields
 
 
-def _hub_fields(outcome: Outcome, facts: HubFacts, page: Page, came: int) -> HubUpdate:
+def _hub_fields(outcome: Outcome, facts: ListFacts, came: int) -> HubUpdate:
     hub, now = facts.hub, facts.now
     fields = HubUpdate(
-        kind=_HUB_KINDS.get(page.kind, hub.kind),
+        kind=hub.kind,
         state=HubStatus.ACTIVE,
         visited_at=now,
         changed_at=now,
@@ -397,7 +369,7 @@ def _hub_fields(outcome: Outcome, facts: HubFacts, page: Page, came: int) -> Hub
         shown_links=len(facts.found),
         links_md5=links_digest(facts.found),
         last_status=outcome.response.status.value,
-        next_url=page.next_url,
+        next_url=facts.page.next_url,
     )
     return fields | _validators(outcome) | _way(outcome, facts, links=len(facts.found), came=came)
 
@@ -424,10 +396,10 @@ def _validators(outcome: Outcome) -> HubUpdate:
 
 
 def _page_fields(page: Page, facts: HubFacts) -> PageUpdate:
-    fields = PageUpdate(state=PageState.KNOWN)
+    fields = PageUpdate(state=state_if_there(of_event=facts.of_event))
     if page.title:  # what JSON holds has none
         fields["title"] = page.title
-    hub, row = facts.hub, facts.page
+    hub, row = facts.hub, facts.row
     # What was announced or withheld before, or is a monitored article, keeps the rule that said so.
     undecided = row is None or (row.announced_at is None and row.rule in (None, Rule.HUB))
     if hub.baseline_at is None and hub.role != HubRole.ARTICLE and undecided:
@@ -471,9 +443,24 @@ def _published(view: HubView, links: LinkDecisions) -> tuple[float, ...]:
     )
 
 
-def _neighbours(page: Page, facts: HubFacts) -> list[SeenLink]:
-    """Return what the page names besides its links: feeds, sitemaps, a refresh target, its site."""
-    hub, now = facts.hub, facts.now
+def _named(facts: SameLinksFacts, room: int, *probes: SeenLink) -> tuple[SeenLink, ...]:
+    """Return what the page names besides its links, in scope, as far as the site has room."""
+    # A scope that has just moved rules nothing out; the new address of a given feed is kept anyway.
+    moved = facts.feed is not None and facts.feed.rules is not None
+    inside = [
+        link
+        for link in (*_neighbours(facts), *probes)
+        if moved
+        or facts.scope.verdict(link.url).inside
+        or (link.hub is not None and is_given_feed(link.hub))
+    ]
+    # Some pages name endless feeds.
+    return tuple(inside[: max(room, 0)])
+
+
+def _neighbours(facts: SameLinksFacts) -> list[SeenLink]:
+    """Return feeds, sitemaps, a refresh target and the site of a feed."""
+    hub, page, now = facts.hub, facts.page, facts.now
     named = [
         (url, NewHub(HubKind.FEED, HubRole.FEED, 1.0, f"named by {hub.url}", now))
         for url in page.feed_urls
@@ -493,18 +480,3 @@ def _neighbours(page: Page, facts: HubFacts) -> list[SeenLink]:
     if facts.feed is not None and facts.feed.home is not None:
         links.append(facts.feed.home)
     return links
-
-
-def _named(links: Sequence[SeenLink], facts: HubFacts) -> tuple[SeenLink, ...]:
-    """Drop what is out of scope, and what exceeds the site's room."""
-    # A scope that has just moved rules nothing out; the new address of a given feed is kept anyway.
-    moved = facts.feed is not None and facts.feed.rules is not None
-    inside = [
-        link
-        for link in (*links, *(facts.probes or ()))
-        if moved
-        or facts.scope.verdict(link.url).inside
-        or (link.hub is not None and is_given_feed(link.hub))
-    ]
-    # Some pages name endless feeds.
-    return tuple(inside[: max(facts.room, 0)])

@@ -69,7 +69,7 @@ class _Link:
     @property
     def is_like_a_hub(self) -> bool:
         # A feed lists pages: there ``/?p=3`` is an article of a blog.
-        score = self.view.scores.get(self.target.canonical_key, 0.0)
+        score = self.view.hub_score(self.target.canonical_key)
         return self.view.hub.kind != HubKind.FEED and score >= self.view.limits.threshold
 
     @property
@@ -327,11 +327,12 @@ def _event(view: HubView, rules: Mapping[str, Rule]) -> Migration | None:
 
 def _new_hubs(view: HubView, rules: Mapping[str, Rule]) -> dict[str, NewHub]:
     unknown = [t for t in view.found if rules[t.canonical_key].fate is Fate.HUB]
-    chosen = choose_hubs(unknown, view.scores, view.counts, view.limits)
+    scores = {t.canonical_key: view.hub_score(t.canonical_key) for t in unknown}
+    chosen = choose_hubs(unknown, scores, view.counts, view.limits)
     chosen |= {
-        t.canonical_key for t in unknown if view.corrected.get(t.canonical_key) == PageLabel.HUB
+        t.canonical_key for t in unknown if view.labels.get(t.canonical_key) == PageLabel.HUB
     }
-    likely_first = sorted(unknown, key=lambda t: -view.scores[t.canonical_key])
+    likely_first = sorted(unknown, key=lambda t: -scores[t.canonical_key])
     hubs, of_form = dict[str, NewHub](), Counter[str]()
     for target in likely_first:
         if target.canonical_key in chosen:
@@ -343,9 +344,9 @@ def _new_hubs(view: HubView, rules: Mapping[str, Rule]) -> dict[str, NewHub]:
 
 def _new_hub(view: HubView, target: SeenLink, *, place: int) -> NewHub:
     """Return a new hub; *place*: how many of its form are likelier to be one."""
-    score, number = view.scores[target.canonical_key], page_number(target.url)
+    score, number = view.hub_score(target.canonical_key), page_number(target.url)
     now = view.since.now
-    if view.corrected.get(target.canonical_key) == PageLabel.HUB:
+    if view.labels.get(target.canonical_key) == PageLabel.HUB:
         return NewHub(HubKind.HTML, HubRole.USER, score, "you said that it is a hub", now)
     # The later pages of a list come after its first, in order.
     if number is not None:

@@ -16,21 +16,41 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from incremental.decide.decision import Decision, base_record, missing_by
+from incremental.decide.decision import Decision, base_record, missing_by, state_if_there
 from incremental.fetch.status import HAS_PAGE, FetchStatus
 from incremental.history.plan import RefreshTerms, next_refresh_at
 from incremental.history.reading import whole
 from incremental.history.shortened import changed_lines
 from incremental.history.textdiff import TextDiff, diff
+from incremental.urls import canonical_key
 from incremental.visit import Outcome
 from store.answers.values import RefreshRow, StoredText
 from store.enums import ChangeKind, HubKind, PageState
 from store.rules import Fate, Rule
 from store.updates import PageUpdate
-from store.values import ARTICLE, NewHub, NextRefresh, PageChange, ReadText, SeenLink, VisitRecord
+from store.values import (
+    ARTICLE,
+    KnownPage,
+    NewHub,
+    NextRefresh,
+    PageChange,
+    ReadText,
+    SeenLink,
+    VisitRecord,
+)
 
 # An article that gains more links at once was not edited but replaced.
 MAX_GAINED = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Elsewhere:
+    """Another address that the page gives as its own."""
+
+    url: str
+    known: KnownPage | None
+    in_reach: bool
+    """In scope, and no trap."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,33 +61,57 @@ class RefreshFacts:
     row: RefreshRow
     before: StoredText | None
     """The last text."""
-    same_since: float
-    """When the page was announced or last changed."""
-    moved_to: SeenLink | None
-    """Its new address, if that was unknown."""
+    of_event: bool
+    """It was announced with a backfill event."""
+    changed_at: float | None
+    """When it last changed; None = never."""
+    elsewhere: Elsewhere | None
+    """None = it names no other address."""
     terms: RefreshTerms
-    gone: str = ""
-    """Why the page no longer exists; empty = it does, or that is unknown."""
-    gained: Sequence[SeenLink] = ()
+    gained: Sequence[SeenLink]
     """Unknown pages that it links to since its body was last kept."""
+
+    @property
+    def moved_to(self) -> SeenLink | None:
+        """Its new address, if that was unknown."""
+        other = self.elsewhere
+        if other is None or other.known is not None or not other.in_reach:
+            return None
+        return SeenLink(canonical_key(other.url), other.url, fate=Fate.ALIAS, rule=Rule.ALIAS)
+
+
+@dataclass(frozen=True, slots=True)
+class Before:
+    """A page as it was before it was fetched again."""
+
+    is_gone: bool
+    of_event: bool
+    body_md5: str | None
+    text: StoredText | None
 
 
 def decide_refresh(outcome: Outcome, facts: RefreshFacts) -> Decision:
     """Decide on an announced page that was refreshed."""
-    record = compared(base_record(outcome, facts.now), outcome, facts)
+    row, gone = facts.row, why_gone(outcome)
+    announced_at = row.found_at or 0.0
+    before = Before(row.state == PageState.GONE, facts.of_event, row.body_md5, facts.before)
+    moved_to = None if gone else facts.moved_to
+    record = compared(base_record(outcome, facts.now), outcome, before, gone, moved_to=moved_to)
     change = record.page_change.kind if record.page_change is not None else None
     changed = change in (ChangeKind.CHANGED, ChangeKind.BACK, ChangeKind.MOVED)
-    due_at = next_refresh_at(facts.now if changed else facts.same_since, facts.now, facts.terms)
+    same_since = facts.now if changed else max(announced_at, facts.changed_at or 0.0)
+    due_at = next_refresh_at(same_since, facts.now, facts.terms)
     stays = change not in (ChangeKind.GONE, ChangeKind.MOVED)
     record = replace(
         record,
-        next_refresh=_next_refresh(outcome, facts.row, due_at),
-        more_pages=(*record.more_pages, *(_gained(facts) if stays else ())),
+        next_refresh=_next_refresh(outcome, row, due_at),
+        more_pages=(
+            *record.more_pages,
+            *(_gained(facts) if stays and not gone and moved_to is None else ()),
+        ),
     )
     # A change is explained by both bodies; one that differs only in noise is not kept.
-    return Decision(
-        record, keep_body=record.text is not None, judge_topics=stays and not facts.gone
-    )
+    return Decision(record, keep_body=record.text is not None, judge_topics=stays and not gone)
 
 
 def why_gone(outcome: Outcome) -> str:
@@ -79,35 +123,43 @@ def why_gone(outcome: Outcome) -> str:
 
 
 def compared(  # noqa: PLR0911 - a table of cases
-    base: VisitRecord, outcome: Outcome, facts: RefreshFacts
+    base: VisitRecord,
+    outcome: Outcome,
+    before: Before,
+    gone: str,
+    *,
+    moved_to: SeenLink | None = None,
 ) -> VisitRecord:
-    """Return the record with what became of the page: gone, back, moved, or another text."""
-    row, read = facts.row, outcome.read
-    was_gone = row.state == PageState.GONE
-    if facts.gone:
+    """Return the record with what became of the page: gone, back, moved, or another text.
+
+    *gone*: why it no longer exists, empty if it does or that is unknown. *moved_to*: an unknown address.
+    """
+    read, was_gone = outcome.read, before.is_gone
+    if gone:
         if was_gone:
             return base
         return replace(
             base,
             page_fields={"state": PageState.GONE},
-            page_change=PageChange(ChangeKind.GONE, facts.gone),
+            page_change=PageChange(ChangeKind.GONE, gone),
         )
     if outcome.response.status not in HAS_PAGE:
         return base
-    if not was_gone and facts.moved_to is not None:
-        alias = replace(facts.moved_to, fate=Fate.ALIAS, rule=Rule.ALIAS)
+    if not was_gone and moved_to is not None:
         return replace(
-            base, page_change=PageChange(ChangeKind.MOVED, alias.url), more_pages=(alias,)
+            base, page_change=PageChange(ChangeKind.MOVED, moved_to.url), more_pages=(moved_to,)
         )
-    fields = PageUpdate(state=PageState.KNOWN) if was_gone else PageUpdate()
+    fields = PageUpdate()
+    if was_gone:
+        fields["state"] = state_if_there(of_event=before.of_event)
     change = PageChange(ChangeKind.BACK) if was_gone else None
     if outcome.unchanged or read is None or not read.text:
         return replace(base, page_fields=fields, page_change=change)
     fields["body_md5"] = read.md5
-    if facts.before is None or not facts.before.text:
+    if before.text is None or not before.text.text:
         # There was no text so far; from now on it can be compared.
         return replace(base, text=read, page_fields=fields, page_change=change)
-    found = difference(facts.before, read)
+    found = difference(before.text, read)
     if not found.is_change:
         # Noise alone: the new body is not kept, so the page must not name it.
         del fields["body_md5"]
@@ -118,7 +170,7 @@ def compared(  # noqa: PLR0911 - a table of cases
     change = PageChange(
         ChangeKind.BACK if was_gone else ChangeKind.CHANGED,
         found.summary,
-        row.body_md5,
+        before.body_md5,
         read.md5,
         difference=changed_lines(found),
         words_added=found.words_added,

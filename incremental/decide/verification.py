@@ -14,12 +14,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from incremental.decide.decision import Decision, base_record, missing_by
+from incremental.decide.decision import Decision, base_record, missing_by, state_if_there
 from incremental.decide.news import page_news
-from incremental.decide.refresh import first_refresh
-from incremental.decide.sections import Section
+from incremental.decide.refresh import Elsewhere, first_refresh
+from incremental.decide.sections import Section, SectionFacts, section_of
 from incremental.fetch.status import UNREADABLE
 from incremental.history.plan import RefreshTerms
+from incremental.scope import trap
 from incremental.times import DAY, HOUR, believable
 from incremental.urls import canonical_key
 from incremental.visit import Outcome
@@ -41,16 +42,8 @@ from store.values import (
 # and thirty-seven days before.
 GIVE_UP_SECONDS = 60 * DAY
 MAX_WAIT_SECONDS = 2 * DAY
-
-
-@dataclass(frozen=True, slots=True)
-class Elsewhere:
-    """Another address that the page gives as its own."""
-
-    url: str
-    known: KnownPage | None
-    in_reach: bool
-    """In scope, and no trap."""
+# A page that another hub showed at most this long before its feed is as new as its entry.
+OVERLOOKED_SECONDS = DAY
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,21 +52,41 @@ class Onward:
 
     url: str
     known: KnownPage | None
-    overlooked: bool = False
-    """It was first seen about when the feed showed its entry, and never announced."""
+    on_feed: bool
+    """The feed shows the entry now."""
+    inside: bool
+    """In scope."""
+
+    @property
+    def may_be_news(self) -> bool:
+        """Whether the page may be what the feed shows."""
+        # A chain of redirects between foreign hosts ends after the first, which the feed does not show.
+        return (self.on_feed or self.inside) and not trap(self.url)
+
+    def was_overlooked(self, entry: VerificationRow) -> bool:
+        """Whether it was first seen only about when the feed showed its entry, and never announced."""
+        known = self.known
+        if known is None or known.announced_at is not None or known.is_hub:
+            return False
+        lately = known.first_seen_at > entry.first_seen_at - OVERLOOKED_SECONDS
+        return known.state == PageState.KNOWN and lately
 
 
 @dataclass(frozen=True, slots=True)
-class PageFacts:
+class VerifiedFacts:
     """What was known before the fetch."""
 
     now: float
     row: VerificationRow
-    terms: RefreshTerms | None = None
+    of_event: bool
+    """It was announced with a backfill event."""
+    terms: RefreshTerms | None
     """When announced pages are refreshed; None = never."""
-    elsewhere: Elsewhere | None = None
-    onward: Onward | None = None
-    section: Section | None = None
+    elsewhere: Elsewhere | None
+    """None = it names no other address."""
+    onward: Onward | None
+    """None = no entry of a given feed that redirects."""
+    section: SectionFacts
 
 
 def decide_first_page(outcome: Outcome, site_id: int, page_id: int, now: float) -> Decision:
@@ -92,11 +105,12 @@ def decide_first_page(outcome: Outcome, site_id: int, page_id: int, now: float) 
     return Decision(record, keep_body=True)
 
 
-def decide_verification(outcome: Outcome, facts: PageFacts) -> Decision:
+def decide_verification(outcome: Outcome, facts: VerifiedFacts) -> Decision:
     """Decide on a page that was fetched for verification."""
     row, now, page = facts.row, facts.now, outcome.page
     base = replace(base_record(outcome, now), first_hub_id=row.first_hub_id)
-    if facts.onward is not None:
+    waits = row.state == PageState.PENDING
+    if waits and facts.onward is not None and facts.onward.may_be_news:
         return Decision(_led_on(base, row, facts.onward))
     waited = row.state in (PageState.PENDING, PageState.MISSING)
     missing = missing_by(outcome)
@@ -126,7 +140,7 @@ def _led_on(base: VisitRecord, row: VerificationRow, to: Onward) -> VisitRecord:
         link_context=row.link_context,
         rule=row.rule,
     )
-    again = to.known is not None and to.overlooked
+    known = to.known if to.was_overlooked(row) else None
     return replace(
         base,
         page_fields={
@@ -137,8 +151,8 @@ def _led_on(base: VisitRecord, row: VerificationRow, to: Onward) -> VisitRecord:
         },
         page_change=PageChange(ChangeKind.MOVED, to.url),
         moved_to=link,
-        verify_again=(VerifyAgain(to.known.id, PageState.PENDING, Rule.SHOWN_LATER),)
-        if again and to.known
+        verify_again=(VerifyAgain(known.id, PageState.PENDING, Rule.SHOWN_LATER),)
+        if known is not None
         else (),
     )
 
@@ -171,7 +185,7 @@ def _not_there(
     return replace(base, detail=detail, page_fields=fields, page_change=change)
 
 
-def _there(base: VisitRecord, outcome: Outcome, facts: PageFacts) -> Decision:
+def _there(base: VisitRecord, outcome: Outcome, facts: VerifiedFacts) -> Decision:
     """Decide on a page that exists, or that only its hub shows because it may not be read."""
     row, now, page = facts.row, facts.now, outcome.page
     # A site that does not let us read the page cannot hide that its hub shows it.
@@ -185,7 +199,7 @@ def _there(base: VisitRecord, outcome: Outcome, facts: PageFacts) -> Decision:
     if decided is not None:
         fields["rule"] = decided
     if news.rule is not None and news.rule.withholds:
-        fields["state"] = PageState.KNOWN
+        fields["state"] = state_if_there(of_event=facts.of_event)
     if page is not None:
         fields |= {"body_md5": outcome.body_md5, "language": page.language}
         if title:
@@ -209,7 +223,7 @@ def _there(base: VisitRecord, outcome: Outcome, facts: PageFacts) -> Decision:
         return Decision(record, keep_body=keep)
     announced = row.announced_at is not None or news.fate is Fate.ANNOUNCE
     check = announced and facts.terms is not None and outcome.read is not None
-    section = facts.section or Section()
+    section = section_of(facts.section)
     record = replace(
         base,
         page_fields=fields,
@@ -246,7 +260,7 @@ def _same_page(elsewhere: Elsewhere | None, row: VerificationRow) -> _Same | Non
     return _Same(elsewhere.known, elsewhere.url)
 
 
-def _alias(facts: PageFacts) -> Sequence[SeenLink]:
+def _alias(facts: VerifiedFacts) -> Sequence[SeenLink]:
     """Return the page's other address, to be recorded."""
     # Or a link to it would be announced as another page.
     other = facts.elsewhere

@@ -11,10 +11,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from incremental.hub_way import Way, WayKind, WayProblem
 from incremental.times import DAY
+from store.values import SeenLink
 
 BLANK_VISITS = 3
 FAILURES = 3
@@ -61,6 +63,11 @@ def is_other_source(way: Way | None, before: Way | None) -> bool:
     if before is None:
         return way.kind not in (WayKind.PLAIN, WayKind.BROWSER_MISSING)
     return way.kind != before.kind
+
+
+def continues(found: Sequence[SeenLink], known: Collection[str]) -> bool:
+    """Whether what another source shows continues the list that the hub was; else it is no news."""
+    return len(known) > len(found) // 2
 
 
 def cost_of(way: Way | None) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from stories import (
@@ -13,6 +14,7 @@ from stories import (
     brought,
     html,
     hub,
+    of_hub,
     outcome,
     read_hub,
     target,
@@ -21,9 +23,11 @@ from stories import (
     visit_hub,
 )
 
+from incremental.decide.cases import decide
+from incremental.decide.hub_facts import ArticleFacts
 from incremental.decide.hubs import HubCounts, HubLimits, choose_hubs, score_targets
-from incremental.decide.sections import Section
-from incremental.decide.verification import PageFacts, decide_verification
+from incremental.decide.sections import SectionFacts
+from incremental.decide.verification import VerifiedFacts
 from incremental.fetch.status import ENDED, FetchStatus, Response
 from incremental.parse import Link, Page, PageKind
 from incremental.visit import Outcome, Purpose
@@ -41,7 +45,15 @@ def change_of(record: VisitRecord) -> str | None:
 
 
 def verified(visit: Outcome, page: VerificationRow) -> VisitRecord:
-    return decide_verification(visit, PageFacts(NOW, page)).record
+    rest: dict[str, Any] = {"terms": None, "elsewhere": None, "onward": None}
+    section = around(page.canonical_key)
+    return decide(visit, VerifiedFacts(NOW, page, False, section=section, **rest)).record
+
+
+def around(own: str, *found: SeenLink, **fields: Any) -> SectionFacts:
+    """What is known around a new page: by default nothing came up with it."""
+    base: dict[str, Any] = {"known": {}, "came_up": frozenset(), "settled": True}
+    return SectionFacts(NOW, own, found, **base | fields)
 
 
 def after(row: HubRow, *statuses: FetchStatus) -> tuple[HubRow, list[str | None]]:
@@ -357,12 +369,12 @@ def test_a_supposed_hub_that_reads_like_an_article_is_announced_if_it_was_news(
     *, news: bool
 ) -> None:
     """The unknown pages below it came with it: they are looked at, and told if they are there."""
-    visit, part = outcome(page=html(ARTICLE, title="T")), target("article/part")
-    came = SeenLink(part.canonical_key, part.url, fate=Fate.VERIFY, rule=Rule.SECTION)
+    visit, part = outcome(page=html(ARTICLE, title="T")), target("news/part")
     page = row("pending" if news else "known")
-    decision = visit_hub(
-        visit, unread_hub(), page=page, probability=0.1, section=Section(unknown=(came,))
-    )
+    section = around(target("news/article").canonical_key, part, by_article=True)
+    known = {**of_hub(unread_hub()), "row": page}
+    facts = ArticleFacts(**known, page=html(ARTICLE, title="T"), section=section, terms=None)
+    decision = decide(visit, facts)
     assert (decision.record.fate is Fate.ANNOUNCE) == news
     assert decision.record.drop_hub
     assert decision.gone

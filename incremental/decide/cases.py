@@ -1,0 +1,172 @@
+"""What can come of a visit, and which decision that asks for. Pure.
+
+:data:`CASES` is read from the top; the first row that holds is the case. Each case has its own type of
+facts, which :mod:`incremental.crawl.facts` asks the store for, and its own decision.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from incremental.decide import hub_visit
+from incremental.decide.decision import Decision
+from incremental.decide.feed_home import LearnedSite
+from incremental.decide.hub_facts import (
+    ArticleFacts,
+    FailedFacts,
+    FirstReading,
+    ListFacts,
+    NotAListFacts,
+    RedirectedFacts,
+    SameFacts,
+    SameLinksFacts,
+)
+from incremental.decide.links import links_digest
+from incremental.decide.page_watch import WatchFacts, decide_watch
+from incremental.decide.refresh import RefreshFacts, decide_refresh
+from incremental.decide.verification import VerifiedFacts, decide_verification
+from incremental.fetch.status import HAS_PAGE, FetchStatus
+from incremental.parse import Page, PageKind
+from incremental.scope import Scope
+from incremental.urls import normalize
+from incremental.visit import Outcome, Purpose
+from store.enums import HubKind, HubRole
+from store.rules import Case
+from store.values import HubRow, SeenLink
+
+OfHub = (
+    RedirectedFacts
+    | FailedFacts
+    | SameFacts
+    | NotAListFacts
+    | ArticleFacts
+    | ListFacts
+    | SameLinksFacts
+)
+Facts = OfHub | VerifiedFacts | RefreshFacts | WatchFacts
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What the body of a hub shows."""
+
+    page: Page
+    feed: LearnedSite | None
+    scope: Scope
+    found: Sequence[SeenLink]
+    is_continued: bool
+    """Its links come from the same source as at the last visit, or are mostly those that it showed."""
+    first: FirstReading | None
+    """None = the hub was read before, or is not only one by its URL."""
+
+    def hub(self, hub: HubRow) -> HubRow:
+        """Return the hub as it was read: of the kind of its body; begun again if that is another list."""
+        kind = _KINDS.get(self.page.kind, HubKind.SITEMAP)
+        return replace(hub, kind=kind, baseline_at=hub.baseline_at if self.is_continued else None)
+
+
+_KINDS = {PageKind.FEED: HubKind.FEED, PageKind.HTML: HubKind.HTML}
+
+
+@dataclass(frozen=True, slots=True)
+class _Visited:
+    """A visit: its page as a hub, if it was visited as one, and what its body shows, if it was read."""
+
+    outcome: Outcome
+    hub: HubRow | None
+    reading: Reading | None
+
+    @property
+    def purpose(self) -> Purpose:
+        return self.outcome.task.purpose
+
+    @property
+    def status(self) -> FetchStatus:
+        return self.outcome.response.status
+
+    @property
+    def leads_elsewhere(self) -> bool:
+        location = self.outcome.response.location
+        return self.status is FetchStatus.REDIRECTED and normalize(location or "") is not None
+
+    @property
+    def has_baseline(self) -> bool:
+        return self.hub is not None and self.hub.baseline_at is not None
+
+    @property
+    def reads_like_an_article(self) -> bool:
+        first = self.reading.first if self.reading is not None else None
+        return first is not None and self.hub is not None and first.is_article(self.hub)
+
+    @property
+    def has_same_links(self) -> bool:
+        if self.hub is None or self.reading is None or not self.reading.is_continued:
+            return False
+        return self.has_baseline and links_digest(self.reading.found) == self.hub.links_md5
+
+
+def why_not_a_hub(page: Page | None, hub: HubRow) -> str:
+    """Return why the body cannot be a hub, empty if it can."""
+    if page is None or page.kind is PageKind.OTHER:
+        return (page.problem if page is not None else "") or "not a page of links"
+    if page.kind is PageKind.HTML and hub.role in (HubRole.FEED, HubRole.SITEMAP, HubRole.PROBE):
+        # Many sites answer unknown URLs with their home page and 200.
+        return "a web page where a feed or a sitemap was looked for"
+    return ""
+
+
+CASES: tuple[tuple[Case, Callable[[_Visited], bool]], ...] = (
+    (Case.ROBOTS, lambda it: it.purpose is Purpose.ROBOTS),
+    (Case.VERIFIED, lambda it: it.purpose is Purpose.VERIFY),
+    (Case.COMPARED, lambda it: it.purpose in (Purpose.REFRESH, Purpose.WATCH)),
+    (Case.REDIRECTED, lambda it: it.leads_elsewhere),
+    (Case.FAILED, lambda it: it.status not in HAS_PAGE),
+    (Case.SAME, lambda it: it.outcome.unchanged and it.has_baseline),
+    (
+        Case.NOT_A_LIST,
+        lambda it: it.hub is not None and bool(why_not_a_hub(it.outcome.page, it.hub)),
+    ),
+    (Case.ARTICLE, lambda it: it.reads_like_an_article),
+    # What it names besides its links may still be new.
+    (Case.SAME_LINKS, lambda it: it.has_same_links),
+    (Case.LIST, lambda _: True),
+)
+"""What can come of a visit; the first row that holds wins."""
+
+
+def case_of(outcome: Outcome, hub: HubRow | None = None, reading: Reading | None = None) -> Case:
+    """Return what came of a visit; *hub* is the page's, if it was visited as one, *reading* its body."""
+    visited = _Visited(outcome, hub, reading)
+    return next(case for case, holds in CASES if holds(visited))
+
+
+def decide(outcome: Outcome, facts: Facts) -> Decision:
+    """Decide on a visit by the facts of its case."""
+    match facts:
+        case VerifiedFacts():
+            return decide_verification(outcome, facts)
+        case RefreshFacts():
+            return decide_refresh(outcome, facts)
+        case WatchFacts():
+            return decide_watch(outcome, facts)
+        case _:
+            return _decide_hub(outcome, facts)
+
+
+def _decide_hub(outcome: Outcome, facts: OfHub) -> Decision:  # noqa: PLR0911 - a row a case
+    match facts:
+        case RedirectedFacts():
+            return hub_visit.redirected(outcome, facts)
+        case FailedFacts():
+            return hub_visit.failed(outcome, facts, outcome.response.status)
+        case NotAListFacts():
+            return hub_visit.failed(outcome, facts, FetchStatus.NO_LIST, facts.problem)
+        case SameFacts():
+            return hub_visit.same(outcome, facts)
+        case ArticleFacts():
+            return hub_visit.article(outcome, facts)
+        case ListFacts():
+            return hub_visit.changed(outcome, facts)
+        case SameLinksFacts():
+            return hub_visit.same_links(outcome, facts)
