@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -29,7 +29,15 @@ from store.site_records import SET_SITE, SiteRecords
 from store.statements import Inserted, Prepared, Updated, Upserted, any_of
 from store.texts import columns, storable
 from store.topics import put_external_candidates, put_scores
-from store.values import HostRow, PageChange, SiteChange, TopicOpinion, VisitPlan, VisitRecord
+from store.values import (
+    HostRow,
+    PageChange,
+    SeenLink,
+    SiteChange,
+    TopicOpinion,
+    VisitPlan,
+    VisitRecord,
+)
 from store.watched_changes import put_watched_change
 
 # What every visit reads and writes.
@@ -61,6 +69,16 @@ class Recorder(SiteRecords, AliasRecords, LabelRecords):
         """Insert or replace a host's politeness state."""
         with storage_errors(self._where):
             self._put_host(host)
+
+    def robots(
+        self, site_id: int, sitemaps: Sequence[SeenLink], plan: VisitPlan, now: float
+    ) -> None:
+        """Record that a robots.txt was read, and the sitemaps that it names."""
+        with writing(self._db, self._where):
+            if plan.host is not None:
+                self._put_host(plan.host)
+            SET_SITE.run(self._db, columns(plan.site_fields), site=site_id)
+            self._put_pages(site_id, sitemaps, now, None)
 
     def visit(
         self,

@@ -17,7 +17,7 @@ from dataclasses import replace
 from math import inf
 from typing import TYPE_CHECKING
 
-from incremental.attempts import attempt
+from incremental.attempts import Bug, attempt
 from incremental.crawl.articles import ArticleMonitor
 from incremental.crawl.candidates import CandidateReview
 from incremental.crawl.coverage_watch import CoverageWatch
@@ -36,21 +36,21 @@ from incremental.crawl.sites import PAUSE_SECONDS, WatchedSite
 from incremental.crawl.topics import TopicWatch
 from incremental.decide.cases import decide
 from incremental.decide.decision import Decision
+from incremental.decide.hub_facts import RobotsFacts
+from incremental.decide.hub_visit import sitemap_hubs
 from incremental.decide.hubs import HubScorer
-from incremental.decide.path_aliases import without_path_alias
 from incremental.reading import Read, read_body
 from incremental.revisit.allocation import YOUNG_SECONDS
 from incremental.revisit.protocol import Policy, Terms
 from incremental.settings import Settings
-from incremental.urls import canonical_key, normalize
 from incremental.visit import Outcome, Purpose
 from store import Store
-from store.enums import HubKind, HubRole, HubStatus, PageState
+from store.enums import HubKind, HubStatus, PageState
 from store.quarantine import QuarantineKind
 from store.rules import COLUMNS
 from store.texts import to_json
 from store.updates import SiteUpdate
-from store.values import HostRow, NewHub, SeenLink, VisitPlan, VisitRecord
+from store.values import HostRow, VisitPlan, VisitRecord
 
 if TYPE_CHECKING:
     from incremental.embedding.page_embedder import PageEmbedder
@@ -125,6 +125,7 @@ class Crawler:
             gate=gate,
             part=part,
         )
+        self._facts.sitemaps = self.frontier.gate.sitemaps
 
     def load(self, now: float) -> None:
         """Read sites and topics from the store: at start, and after another process changed them."""
@@ -247,28 +248,14 @@ class Crawler:
             return
         if site is None:
             return
-        if outcome.task.purpose is Purpose.ROBOTS:
-            self._store.write.put_host(host)
-            budget = to_json(site.budget.to_json())
-            self._store.write.update_site(site.row.id, budget=budget)
-            self._learn_sitemaps(outcome, site, now)
-            self.frontier.refresh(site, now)
-            return
-        decision = self._decide(outcome, site, now)
-        if decision is None:
-            self.frontier.refresh(site, now)
-            return
-        self._apply(decision, outcome, site, host, now)
-        bug = attempt(lambda: self._follow_up(decision, outcome, site, now))
-        if bug is not None:
-            # The visit is recorded, and stays so.
-            self.quarantine.page(outcome.task, bug, now)
-            self.frontier.reread(site.row.id, now)
-
-    def _decide(self, outcome: Outcome, site: WatchedSite, now: float) -> Decision | None:
-        """Ask for the facts and decide; None = the page was removed meanwhile."""
         facts = self._facts.ask(outcome, site, now)
-        return None if facts is None else decide(outcome, facts)
+        if isinstance(facts, RobotsFacts):
+            plan = VisitPlan(site_fields={"budget": to_json(site.budget.to_json())}, host=host)
+            self._store.write.robots(site.row.id, sitemap_hubs(facts), plan, now)
+        elif facts is not None:
+            self._apply(decide(outcome, facts), outcome, site, host, now)
+        if self.frontier.site(site.row.id) is site:
+            self.frontier.refresh(site, now)
 
     def _apply(
         self,
@@ -278,7 +265,7 @@ class Crawler:
         host: HostRow | None,
         now: float,
     ) -> None:
-        """Carry out a decision: bodies, schedule, then all rows in one transaction, then memory."""
+        """Carry out a decision: the body, then all rows, follow-up included, in one transaction."""
         record = decision.record
         if decision.keep_body:
             self._keep_body(decision, outcome)
@@ -287,23 +274,31 @@ class Crawler:
             # times.
             self._facts.context(site, now).add(outcome.task.url, hub=decision.is_hub)
         due = reschedule(decision, outcome, site, now)
-        if decision.hub is not None:
-            self._path_aliases.learn(outcome, decision, site, now)
-            self._change_hints.from_sitemap(outcome, site, now)
-        self._overflows.note(decision, site)
         opinion = self.topics.opinion(decision, outcome, site, now)
-        state = SiteUpdate(
-            budget=to_json(site.budget.to_json()), revisit=to_json(site.state.to_json())
-        )
-        announced = self._store.write.visit(record, VisitPlan(due, state, host), opinion)
+        with self._store.write.together():
+            if decision.hub is not None:
+                self._path_aliases.learn(outcome, decision, site, now)
+                self._change_hints.from_sitemap(outcome, site, now)
+            self._overflows.note(decision, site)
+            state = SiteUpdate(
+                budget=to_json(site.budget.to_json()), revisit=to_json(site.state.to_json())
+            )
+            announced = self._store.write.visit(record, VisitPlan(due, state, host), opinion)
+            site.follow(record.site_fields)
+            withdrawn = attempt(lambda: self._follow_up(decision, outcome, site, now))
         self.topics.refine_later(record)
-        site.follow(record.site_fields)
         if "scope" in record.site_fields:
             self.frontier.forget_scopes()
         if opinion is not None and opinion.external_candidates:
             self.topics.topic_fetches.load(record.at)
         if self._announced is not None:
             self._announced(record, announced)
+        if isinstance(withdrawn, Bug):
+            # The visit is recorded, and stays so.
+            self.quarantine.page(outcome.task, withdrawn, now)
+            self.frontier.reread(site.row.id, now)
+        elif withdrawn:
+            self.load(now)
 
     def _keep_body(self, decision: Decision, outcome: Outcome) -> None:
         """Cache the body."""
@@ -320,24 +315,27 @@ class Crawler:
 
     def _follow_up(
         self, decision: Decision, outcome: Outcome, site: WatchedSite, now: float
-    ) -> None:
-        """Queue what a recorded visit makes urgent, and refresh what is computed periodically."""
+    ) -> bool:
+        """Write what a visit makes urgent and what is computed from time to time, in its transaction.
+
+        Returns whether the site was withdrawn, so that all sites are read again.
+        """
         record = decision.record
         first = record.hub_fields.get("baseline_at") == now
-        if first and self._given_feeds.handed_over(record.page_id, site, now):
-            self.load(now)
-            return
-        if "scope" in record.site_fields:
-            self._given_feeds.rename(record.page_id, site)
-        self._overflows.settle(record, site, now)
-        self._verify(record, site)
-        self._candidates.after(decision, outcome.task.url, site, now)
-        self._coverage.refresh(site, now)
-        self._coverage.replan(site, now)
-        self._articles.refresh(site, now)
-        self._articles.hasten(site, now)
-        self._pattern_watches.after(record, now)
-        self.frontier.refresh(site, now)
+        with self._store.write.together():  # of its own: a bug here undoes nothing of the visit
+            if first and self._given_feeds.handed_over(record.page_id, site, now):
+                return True
+            if "scope" in record.site_fields:
+                self._given_feeds.rename(record.page_id, site)
+            self._overflows.settle(record, site, now)
+            self._verify(record, site)
+            self._candidates.after(decision, outcome.task.url, site, now)
+            self._coverage.refresh(site, now)
+            self._coverage.replan(site, now)
+            self._articles.refresh(site, now)
+            self._articles.hasten(site, now)
+            self._pattern_watches.after(record, now)
+        return False
 
     def _settle_topic_fetch(self, outcome: Outcome, now: float) -> None:
         """Let topics learn from an example, or follow an external candidate to a new site."""
@@ -354,10 +352,10 @@ class Crawler:
             self._settle_topic_fetch(outcome, now)
             return
         site = self.frontier.site(outcome.task.site_id)
+        facts = self._facts.ask(outcome, site, now) if site is not None else None
         # The page is announced all the same, only not read.
-        decision = self._decide(outcome, site, now) if site is not None else None
-        if site is not None and decision is not None:
-            self._apply(decision, outcome, site, None, now)
+        if site is not None and facts is not None and not isinstance(facts, RobotsFacts):
+            self._apply(decide(outcome, facts), outcome, site, None, now)
 
     def _verify(self, record: VisitRecord, site: WatchedSite) -> None:
         """Queue pages that are news unless they turn out to be hubs or missing."""
@@ -390,17 +388,3 @@ class Crawler:
             for hub in hubs
             if hub and hub.visits == 0 and hub.state != HubStatus.DROPPED
         ]
-
-    def _learn_sitemaps(self, outcome: Outcome, site: WatchedSite, now: float) -> None:
-        """Add the sitemaps that robots.txt names as hubs, unless only pages of the site are watched."""
-        links = []
-        if not self._store.read.hubs(site.row.id):
-            return
-        for address in self.frontier.gate.sitemaps(outcome.task.url):
-            url = normalize(address)
-            if url is not None and site.scope.verdict(url).inside:
-                url = without_path_alias(url, site.path_aliases)
-                hub = NewHub(HubKind.SITEMAP, HubRole.SITEMAP, 1.0, "named in robots.txt", now)
-                links.append(SeenLink(canonical_key=canonical_key(url), url=url, hub=hub))
-        if links:
-            self._store.write.add_pages(site.row.id, links, now=now)

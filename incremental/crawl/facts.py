@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypedDict
 
@@ -29,6 +29,7 @@ from incremental.decide.hub_facts import (
     ListFacts,
     NotAListFacts,
     RedirectedFacts,
+    RobotsFacts,
     SameFacts,
     SameLinksFacts,
     Since,
@@ -116,6 +117,8 @@ class FactReader:
         self._scorer = scorer
         self._topics = topics
         self._read = read
+        self.sitemaps: Callable[[str], Sequence[str]] = lambda _: ()
+        """Which sitemaps the robots.txt for a URL names."""
         history = settings.refresh
         self._terms = RefreshTerms(history.first_days * DAY, history.max_days * DAY)
         self._limits = HubLimits(
@@ -129,11 +132,16 @@ class FactReader:
     def _announced_terms(self) -> RefreshTerms | None:
         return self._terms if self._settings.refresh.share else None
 
-    def ask(self, outcome: Outcome, site: WatchedSite, now: float) -> Facts | None:
+    def ask(self, outcome: Outcome, site: WatchedSite, now: float) -> Facts | RobotsFacts | None:
         """Return the facts for the case of a visit; None = the page was removed meanwhile."""
         if outcome.task.purpose is Purpose.HUB:
             return self._of_hub(outcome, site, now)
-        if case_of(outcome) is Case.VERIFIED:
+        case = case_of(outcome)
+        if case is Case.ROBOTS:
+            has_hubs = bool(self._store.read.hubs(site.row.id))
+            named = self.sitemaps(outcome.task.url) if has_hubs else ()
+            return RobotsFacts(now, site.scope, site.path_aliases, named)
+        if case is Case.VERIFIED:
             return self._verified(outcome, site, now)
         if outcome.task.purpose is Purpose.WATCH:
             return self._watched(outcome, site, now)

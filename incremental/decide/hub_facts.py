@@ -120,6 +120,17 @@ class FirstReading:
         return is_leaf or self.probability < self.threshold
 
 
+@dataclass(frozen=True, slots=True)
+class RobotsFacts:
+    """A robots.txt was read."""
+
+    now: float
+    scope: Scope
+    path_aliases: Sequence[str]
+    sitemaps: Sequence[str]
+    """Those that it names; none if only pages of the site are watched."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HubFacts:
     """What is known of any hub."""

@@ -15,12 +15,14 @@ from incremental.decide.hub_facts import (
     HubView,
     ListFacts,
     RedirectedFacts,
+    RobotsFacts,
     SameFacts,
     SameLinksFacts,
 )
 from incremental.decide.links import links_digest, stated_date
 from incremental.decide.news import LinkDecisions, PageNews, decide_links, page_news
 from incremental.decide.overflow import all_new, overflowed
+from incremental.decide.path_aliases import without_path_alias
 from incremental.decide.refresh import first_refresh
 from incremental.decide.sections import Section, section_of
 from incremental.decide.topics import Guesses
@@ -52,6 +54,17 @@ FAILURES_UNTIL_GONE = 3
 MAX_SITEMAPS = 50
 # Visits of an old page that a list gained and that does not exist.
 MAX_TRIES = 5
+
+
+def sitemap_hubs(facts: RobotsFacts) -> tuple[SeenLink, ...]:
+    """Return the sitemaps that robots.txt names, as hubs."""
+    inside = (
+        without_path_alias(url, facts.path_aliases)
+        for address in facts.sitemaps
+        if (url := normalize(address)) is not None and facts.scope.verdict(url).inside
+    )
+    hub = NewHub(HubKind.SITEMAP, HubRole.SITEMAP, 1.0, "named in robots.txt", facts.now)
+    return tuple(SeenLink(canonical_key(url), url, hub=hub) for url in inside)
 
 
 def redirected(outcome: Outcome, facts: RedirectedFacts) -> Decision:

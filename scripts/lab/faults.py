@@ -558,7 +558,7 @@ FAULTS: dict[str, Fault] = {
     "bug in judging a page": Fault(
         _page_with_a_bug,
         code=_replaced(
-            "incremental.crawl.crawler",
+            "incremental.decide.cases",
             "decide_verification",
             'args[0].task.url.endswith("3.html")',
         ),
