@@ -5,11 +5,11 @@
     scripts/bench_journeys.py --list label
     scripts/bench_journeys.py --tree ../hubwatch-before
 
-``announce`` is a hub page that changed, from the step in which it is fetched until its new article is
-announced, verification fetch included; the hub model inside is one call there, and counted in
-``announce_with_model``. ``new`` and ``label`` are commands, imports included. Each journey runs in an
-interpreter of its own, on a site on loopback. Counted are the named functions and methods of the
-product that were called at least once, and the files that define them.
+``announce`` is a hub page that changed, from the step in which it is fetched until the message about its
+new article was delivered, verification fetch and hub model included. ``new`` and ``label`` are commands,
+imports included. Each journey runs in an interpreter of its own, on a site on loopback. Counted are the
+named functions and methods of the product that were called at least once, the files that define them, and
+the lines of each, docstring included.
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ COMMANDS = {
 }
 JOURNEYS = ("announce", *COMMANDS)
 DAY = 86_400.0
+LONG_LINES = 40
 OLD_ARTICLES = 8
 NEWS = "/stories/the-harbour-opens-a-new-pier-12.html"
 LATER = "/stories/a-ferry-meets-the-harbour-pier-13.html"
@@ -64,13 +65,10 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="hubwatch-journeys-") as folder:
         passed = {journey: _functions(journey, tree, Path(folder)) for journey in JOURNEYS}
     if options.list:
-        print("\n".join(f"{file}: {name}" for file, name in passed[options.list]))
-    passed["announce_with_model"] = passed["announce"]
-    passed["announce"] = [one for one in passed["announce"] if not one[0].startswith("classifier/")]
-    report = {
-        journey: {"functions": len(functions), "files": len({file for file, _ in functions})}
-        for journey, functions in passed.items()
-    } | _size(tree)
+        lines = _lines(tree, passed[options.list])
+        print("\n".join(f"{lines[one]:4} {one[0]}: {one[1]}" for one in passed[options.list]))
+    report = {journey: _sizes(tree, functions) for journey, functions in passed.items()}
+    report |= _size(tree)
     _print(report)
     if options.json:
         print(json.dumps(report))
@@ -82,6 +80,42 @@ def _functions(journey: str, tree: Path, folder: Path) -> Functions:
     program = [sys.executable, __file__, "--tree", str(tree), "--trace", journey]
     done = subprocess.run(program, cwd=folder, check=True, stdout=subprocess.PIPE, text=True)  # noqa: S603 - this script
     return [(file, name) for file, name in json.loads(done.stdout.splitlines()[-1])]
+
+
+def _sizes(tree: Path, functions: Functions) -> dict[str, Any]:
+    lines = _lines(tree, functions)
+    ordered = sorted(lines.values())
+    return {
+        "functions": len(functions),
+        "files": len({file for file, _ in functions}),
+        "lines": sum(ordered),
+        "median_lines": ordered[len(ordered) // 2],
+        "longest_lines": ordered[-1],
+        "long": {f"{file}: {name}": n for (file, name), n in lines.items() if n > LONG_LINES},
+    }
+
+
+def _lines(tree: Path, functions: Functions) -> dict[tuple[str, str], int]:
+    """Return how many lines each function has; of those of one name the longest counts."""
+    found: dict[tuple[str, str], int] = {}
+    for file in {file for file, _ in functions}:
+        for name, node in _defined(ast.parse((tree / file).read_text(encoding="utf-8")), ""):
+            count = (node.end_lineno or node.lineno) - node.lineno + 1
+            found[file, name] = max(count, found.get((file, name), 0))
+    # What a library made (the methods of a dataclass) has no lines of its own.
+    return {one: found.get(one, 0) for one in functions}
+
+
+def _defined(
+    tree: ast.AST, within: str
+) -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield within + node.name, node
+            yield from _defined(node, f"{within}{node.name}.<locals>.")
+        else:
+            inside = f"{within}{node.name}." if isinstance(node, ast.ClassDef) else within
+            yield from _defined(node, inside)
 
 
 def _trace(journey: str, tree: Path) -> Functions:
@@ -139,7 +173,7 @@ class Called:
 
 
 def _announce(called: Called) -> None:
-    """Watch a site for two days, then count from the fetch of its changed page to the news."""
+    """Watch a site for two days, then count from the fetch of its changed page to the message."""
     from incremental import api  # noqa: PLC0415 - of the tree under test
     from incremental.clock import SimulatedClock  # noqa: PLC0415
     from incremental.fetch.options import FetchSettings  # noqa: PLC0415
@@ -158,6 +192,8 @@ def _announce(called: Called) -> None:
         crawler.add(site.url + "/")
         while clock.now() < end - DAY:
             clock.advance_to(crawler.step())
+        messages = _messages(crawler, settings, clock, site.url.replace("http", "json"))
+        messages.listen(clock.now())
         site.listed.insert(0, NEWS)
         fetched = False
         while not _announced(crawler, NEWS):
@@ -168,12 +204,31 @@ def _announce(called: Called) -> None:
             if not fetched:
                 called.codes.clear()
             clock.advance_to(wake_at)
+        with called.counting():
+            messages.finish(clock.now)
+        if not site.told:
+            raise SystemExit("the message did not arrive")
         # A topic begins with what comes after it: one more article for the commands' store.
         _command("topic", "add", "harbour", "--keyword", "harbour", "--keyword", "pier")
         crawler.add(site.url + "/")
         site.listed.insert(0, LATER)
         while not _announced(crawler, LATER):
             clock.advance_to(crawler.step())
+
+
+def _messages(crawler: Any, settings: Any, clock: Any, url: str) -> Any:  # noqa: ANN401 - as below
+    """Return what sends the new pages to *url*."""
+    from incremental.fetch.libraries import LibraryGate  # noqa: PLC0415 - of the tree under test
+    from incremental.notify.notifier import Notifier  # noqa: PLC0415
+    from incremental.settings.channels import ChannelSettings  # noqa: PLC0415
+
+    return Notifier(
+        crawler._store,  # noqa: SLF001 - the Python interface delivers nothing
+        [ChannelSettings("site", url)],
+        gate=LibraryGate(settings.fetch, clock),
+        executor=_AtOnce(),
+        saved_query=lambda _: None,
+    )
 
 
 def _announced(crawler: Any, path: str) -> bool:  # noqa: ANN401 - of the tree under test
@@ -209,6 +264,7 @@ class _Site(ThreadingHTTPServer):
         self.url = f"http://127.0.0.1:{self.server_port}"
         self.listed = [f"/stories/an-old-story-of-the-sea-{n:02}.html" for n in range(OLD_ARTICLES)]
         self.asked: list[str] = []
+        self.told = 0
 
     def text(self, path: str) -> str | None:
         """Return the page at *path*, or None."""
@@ -230,6 +286,12 @@ class _Answer(BaseHTTPRequestHandler):
         self.send_header("Content-Type", "text/html; charset=utf-8")
         self.end_headers()
         self.wfile.write(body.encode())
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        self.server.told += 1
+        self.send_response(200)
+        self.end_headers()
 
     def log_message(self, *_: object) -> None:
         """Say nothing."""
@@ -295,9 +357,13 @@ def _print(report: dict[str, Any]) -> None:
     from rich.console import Console  # noqa: PLC0415 - no journey loads it by way of this script
     from rich.table import Table  # noqa: PLC0415
 
-    table = Table("journey", "functions", "files")
-    for journey in (*JOURNEYS, "announce_with_model"):
-        table.add_row(journey, str(report[journey]["functions"]), str(report[journey]["files"]))
+    names = ("functions", "files", "lines", "median_lines", "longest_lines")
+    table = Table(
+        "journey", *(name.replace("_", " ") for name in names), f"over {LONG_LINES} lines"
+    )
+    for journey in JOURNEYS:
+        sizes = report[journey]
+        table.add_row(journey, *(str(sizes[name]) for name in names), str(len(sizes["long"])))
     Console().print(table)
     Console().print(
         f"{report['product_lines']:,} lines, {report['code_lines']:,} of them code,"

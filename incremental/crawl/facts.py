@@ -11,7 +11,7 @@ from incremental.crawl.site_evidence import fetched_evidence, read_context
 from incremental.crawl.sites import WatchedSite
 from incremental.crawl.topics import TopicWatch
 from incremental.decide.arrivals import dated
-from incremental.decide.cases import Facts, OfHub, Reading, case_of, why_not_a_hub
+from incremental.decide.cases import OTHER_CASES, Facts, OfHub, Reading, case_of, why_not_a_hub
 from incremental.decide.editions import editions
 from incremental.decide.feed_home import (
     LearnedSite,
@@ -136,7 +136,7 @@ class FactReader:
         """Return the facts for the case of a visit; None = the page was removed meanwhile."""
         if outcome.task.purpose is Purpose.HUB:
             return self._of_hub(outcome, site, now)
-        case = case_of(outcome)
+        case = OTHER_CASES[outcome.task.purpose]
         if case is Case.ROBOTS:
             has_hubs = bool(self._store.read.hubs(site.row.id))
             named = self.sitemaps(outcome.task.url) if has_hubs else ()

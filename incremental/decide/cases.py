@@ -1,7 +1,7 @@
 """What can come of a visit, and which decision that asks for. Pure.
 
-:data:`CASES` is read from the top; the first row that holds is the case. Each case has its own type of
-facts, which :mod:`incremental.crawl.facts` asks the store for, and its own decision.
+:data:`CASES` and :data:`OTHER_CASES` are the table. Each case has its own type of facts, which
+:mod:`incremental.crawl.facts` asks the store for, and its own decision.
 """
 
 from __future__ import annotations
@@ -69,41 +69,19 @@ class Reading:
 _KINDS = {PageKind.FEED: HubKind.FEED, PageKind.HTML: HubKind.HTML}
 
 
-@dataclass(frozen=True, slots=True)
-class _Visited:
-    """A visit: its page as a hub, if it was visited as one, and what its body shows, if it was read."""
+def _leads_elsewhere(outcome: Outcome, *_: object) -> bool:
+    location = normalize(outcome.response.location or "")
+    return outcome.response.status is FetchStatus.REDIRECTED and location is not None
 
-    outcome: Outcome
-    hub: HubRow | None
-    reading: Reading | None
 
-    @property
-    def purpose(self) -> Purpose:
-        return self.outcome.task.purpose
+def _reads_like_an_article(_: Outcome, hub: HubRow, reading: Reading | None) -> bool:
+    first = reading.first if reading is not None else None
+    return first is not None and first.is_article(hub)
 
-    @property
-    def status(self) -> FetchStatus:
-        return self.outcome.response.status
 
-    @property
-    def leads_elsewhere(self) -> bool:
-        location = self.outcome.response.location
-        return self.status is FetchStatus.REDIRECTED and normalize(location or "") is not None
-
-    @property
-    def has_baseline(self) -> bool:
-        return self.hub is not None and self.hub.baseline_at is not None
-
-    @property
-    def reads_like_an_article(self) -> bool:
-        first = self.reading.first if self.reading is not None else None
-        return first is not None and self.hub is not None and first.is_article(self.hub)
-
-    @property
-    def has_same_links(self) -> bool:
-        if self.hub is None or self.reading is None or not self.reading.is_continued:
-            return False
-        return self.has_baseline and links_digest(self.reading.found) == self.hub.links_md5
+def _has_same_links(_: Outcome, hub: HubRow, reading: Reading | None) -> bool:
+    known = hub.baseline_at is not None and reading is not None and reading.is_continued
+    return known and reading is not None and links_digest(reading.found) == hub.links_md5
 
 
 def why_not_a_hub(page: Page | None, hub: HubRow) -> str:
@@ -116,29 +94,29 @@ def why_not_a_hub(page: Page | None, hub: HubRow) -> str:
     return ""
 
 
-CASES: tuple[tuple[Case, Callable[[_Visited], bool]], ...] = (
-    (Case.ROBOTS, lambda it: it.purpose is Purpose.ROBOTS),
-    (Case.VERIFIED, lambda it: it.purpose is Purpose.VERIFY),
-    (Case.COMPARED, lambda it: it.purpose in (Purpose.REFRESH, Purpose.WATCH)),
-    (Case.REDIRECTED, lambda it: it.leads_elsewhere),
-    (Case.FAILED, lambda it: it.status not in HAS_PAGE),
-    (Case.SAME, lambda it: it.outcome.unchanged and it.has_baseline),
-    (
-        Case.NOT_A_LIST,
-        lambda it: it.hub is not None and bool(why_not_a_hub(it.outcome.page, it.hub)),
-    ),
-    (Case.ARTICLE, lambda it: it.reads_like_an_article),
+CASES: tuple[tuple[Case, Callable[[Outcome, HubRow, Reading | None], bool]], ...] = (
+    (Case.REDIRECTED, _leads_elsewhere),
+    (Case.FAILED, lambda outcome, *_: outcome.response.status not in HAS_PAGE),
+    (Case.SAME, lambda outcome, hub, _: outcome.unchanged and hub.baseline_at is not None),
+    (Case.NOT_A_LIST, lambda outcome, hub, _: bool(why_not_a_hub(outcome.page, hub))),
+    (Case.ARTICLE, _reads_like_an_article),
     # What it names besides its links may still be new.
-    (Case.SAME_LINKS, lambda it: it.has_same_links),
-    (Case.LIST, lambda _: True),
+    (Case.SAME_LINKS, _has_same_links),
+    (Case.LIST, lambda *_: True),
 )
-"""What can come of a visit; the first row that holds wins."""
+"""What can come of the visit of a hub; the first row that holds wins."""
+OTHER_CASES = {
+    Purpose.ROBOTS: Case.ROBOTS,
+    Purpose.VERIFY: Case.VERIFIED,
+    Purpose.REFRESH: Case.COMPARED,
+    Purpose.WATCH: Case.COMPARED,
+}
+"""What comes of any other visit, by its purpose."""
 
 
-def case_of(outcome: Outcome, hub: HubRow | None = None, reading: Reading | None = None) -> Case:
-    """Return what came of a visit; *hub* is the page's, if it was visited as one, *reading* its body."""
-    visited = _Visited(outcome, hub, reading)
-    return next(case for case, holds in CASES if holds(visited))
+def case_of(outcome: Outcome, hub: HubRow, reading: Reading | None) -> Case:
+    """Return what came of the visit of a hub; *reading* is what its body shows, if there was one."""
+    return next(case for case, holds in CASES if holds(outcome, hub, reading))
 
 
 def decide(outcome: Outcome, facts: Facts) -> Decision:

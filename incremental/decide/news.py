@@ -30,7 +30,7 @@ from incremental.times import DAY, HOUR, believable
 from incremental.urls import host_of
 from store.enums import HubKind, HubRole, PageLabel, PageState, SiteEventKind
 from store.rules import COLUMNS, Fate, Rule, is_withheld
-from store.values import KnownPage, NewHub, SeenLink, VerificationRow
+from store.values import NewHub, SeenLink, VerificationRow
 
 # Candidates of one form of address that are read before the others.
 TRIED_FIRST = 3
@@ -40,93 +40,32 @@ _LIST_WORDS = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Link:
-    """A link by itself, on its hub."""
-
-    target: SeenLink
-    view: HubView
-
-    @property
-    def known(self) -> KnownPage | None:
-        return self.view.known.get(self.target.canonical_key)
-
-    @property
-    def is_old(self) -> bool:
-        """Whether it is dated long ago. What comes with a new section is news whatever its date."""
-        date = stated_date(self.target, self.view.hub) or date_in_url(self.target.url)
-        return (
-            date is not None
-            and date < self.view.since.oldest_news
-            and not self.view.came_up(self.target)
-        )
-
-    @property
-    def is_overlooked(self) -> bool:
-        """Whether a known page was first seen only after the last visit of this hub, which now shows it."""
-        return self.known is not None and _overlooked(self.known, self.view, old=self.is_old)
-
-    @property
-    def is_like_a_hub(self) -> bool:
-        # A feed lists pages: there ``/?p=3`` is an article of a blog.
-        score = self.view.hub_score(self.target.canonical_key)
-        return self.view.hub.kind != HubKind.FEED and score >= self.view.limits.threshold
-
-    @property
-    def is_later_page(self) -> bool:
-        return self.view.hub.kind != HubKind.FEED and is_later_page(self.target)
-
-    @property
-    def is_baseline(self) -> bool:
-        """Whether the hub shows pages of the site for the first time; not those of a new section."""
-        # A feed that named a wrong host for weeks starts again when that is fixed.
-        hub = self.view.hub
-        first = hub.baseline_at is None or (hub.kind == HubKind.FEED and not hub.shown_links)
-        return first and not self.view.came_up(self.target)
-
-    @property
-    def is_dated_since(self) -> bool:
-        """Whether a feed dates a page of its baseline after we began to watch."""
-        # Only feeds state the publication date; a sitemap's lastmod moves with every deployment.
-        hub, since = self.view.hub, self.view.since
-        published_at = stated_date(self.target, hub)
-        if published_at is None:
-            return False
-        begun = since.site_added_at if hub.baseline_at is None else (hub.visited_at or 0.0) - DAY
-        return begun < published_at <= since.now
+def _is_old(target: SeenLink, view: HubView) -> bool:
+    """Whether it is dated long ago. What comes with a new section is news whatever its date."""
+    date = stated_date(target, view.hub) or date_in_url(target.url)
+    return date is not None and date < view.since.oldest_news and not view.came_up(target)
 
 
-RULES: tuple[tuple[Rule, Callable[[_Link], bool]], ...] = (
-    (Rule.KNOWN, lambda link: link.known is not None and not link.is_overlooked),
-    (Rule.BACKDATED, lambda link: link.known is not None and link.is_old),
-    # On the baseline of a hub found meanwhile: two hubs may show one page in either order.
-    (Rule.SHOWN_LATER, lambda link: link.known is not None),
-    # Recorded as a hub, with a baseline of its own.
-    (Rule.HUB, lambda link: link.is_like_a_hub),
-    (Rule.LATER_PAGE, lambda link: link.is_later_page),
-    (Rule.DATED_BY_FEED, lambda link: link.is_baseline and link.is_dated_since),
-    (Rule.BASELINE, lambda link: link.is_baseline),
-    (Rule.BACKDATED, lambda link: link.is_old),
-    (Rule.NEW_SECTION, lambda link: link.view.came_up(link.target)),
-    (Rule.NEW_LINK, lambda _: True),
-)
-"""What a link is by itself; the first row that holds wins."""
+def _is_baseline(target: SeenLink, view: HubView) -> bool:
+    """Whether the hub shows pages of the site for the first time; those of a new section are none of it."""
+    # A feed that named a wrong host for weeks starts again when that is fixed.
+    hub = view.hub
+    first = hub.baseline_at is None or (hub.kind == HubKind.FEED and not hub.shown_links)
+    return first and not view.came_up(target)
 
 
-def link_rule(target: SeenLink, view: HubView) -> Rule:
-    """Return the rule for one link of a hub, by itself."""
-    link = _Link(target, view)
-    return next(rule for rule, holds in RULES if holds(link))
-
-
-def shown_later(view: HubView) -> frozenset[str]:
-    """Return the canonical keys of known pages that are news on this hub."""
-    known = [t for t in view.found if t.canonical_key in view.known]
-    return frozenset(t.canonical_key for t in known if link_rule(t, view) is Rule.SHOWN_LATER)
-
-
-def _overlooked(known: KnownPage, view: HubView, *, old: bool) -> bool:
+def _is_dated_since(target: SeenLink, view: HubView) -> bool:
+    """Whether a feed dates a page of its baseline after we began to watch."""
+    # Only feeds state the publication date; a sitemap's lastmod moves with every deployment.
     hub, since = view.hub, view.since
+    published_at = stated_date(target, hub)
+    begun = since.site_added_at if hub.baseline_at is None else (hub.visited_at or 0.0) - DAY
+    return published_at is not None and begun < published_at <= since.now
+
+
+def _is_overlooked(target: SeenLink, view: HubView) -> bool:
+    """Whether a known page was first seen only after the last visit of this hub, which now shows it."""
+    hub, since, known = view.hub, view.since, view.known[target.canonical_key]
     if known.announced_at is not None or hub.baseline_at is None or hub.visited_at is None:
         return False
     if is_withheld(known.rule):
@@ -140,9 +79,48 @@ def _overlooked(known: KnownPage, view: HubView, *, old: bool) -> bool:
         else (known.state == PageState.KNOWN and not known.is_hub)
     )
     # A widget may have shown first what a list now gained.
-    eligible = eligible or (old and known.state == PageState.BACKDATED and not known.is_hub)
+    backdated = known.state == PageState.BACKDATED and not known.is_hub
+    eligible = eligible or (backdated and _is_old(target, view))
     # What was first seen later than now was seen by a clock that was ahead.
     return eligible and hub.visited_at < known.first_seen_at <= since.now
+
+
+def _is_known(target: SeenLink, view: HubView) -> bool:
+    return target.canonical_key in view.known
+
+
+def _is_like_a_hub(target: SeenLink, view: HubView) -> bool:
+    likely = view.hub_score(target.canonical_key) >= view.limits.threshold
+    return likely and view.hub.kind != HubKind.FEED
+
+
+RULES: tuple[tuple[Rule, Callable[[SeenLink, HubView], bool]], ...] = (
+    (Rule.KNOWN, lambda t, view: _is_known(t, view) and not _is_overlooked(t, view)),
+    (Rule.BACKDATED, lambda t, view: _is_known(t, view) and _is_old(t, view)),
+    # On the baseline of a hub found meanwhile: two hubs may show one page in either order.
+    (Rule.SHOWN_LATER, _is_known),
+    # Recorded as a hub, with a baseline of its own.
+    (Rule.HUB, _is_like_a_hub),
+    # A feed lists pages: there ``/?p=3`` is an article of a blog.
+    (Rule.LATER_PAGE, lambda t, view: view.hub.kind != HubKind.FEED and is_later_page(t)),
+    (Rule.DATED_BY_FEED, lambda t, view: _is_baseline(t, view) and _is_dated_since(t, view)),
+    (Rule.BASELINE, _is_baseline),
+    (Rule.BACKDATED, _is_old),
+    (Rule.NEW_SECTION, lambda t, view: view.came_up(t)),
+    (Rule.NEW_LINK, lambda _, __: True),
+)
+"""What a link is by itself; the first row that holds wins."""
+
+
+def link_rule(target: SeenLink, view: HubView) -> Rule:
+    """Return the rule for one link of a hub, by itself."""
+    return next(rule for rule, holds in RULES if holds(target, view))
+
+
+def shown_later(view: HubView) -> frozenset[str]:
+    """Return the canonical keys of known pages that are news on this hub."""
+    known = [t for t in view.found if _is_known(t, view)]
+    return frozenset(t.canonical_key for t in known if link_rule(t, view) is Rule.SHOWN_LATER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,102 +148,64 @@ class Together:
             return cls(view, rules, event, hubs, frozenset(), frozenset())
         return cls(view, rules, event, hubs, _to_verify(view, rules), gained_old(view, rules))
 
+    def alone(self, target: SeenLink) -> Fate:
+        """Return what becomes of a link unless something objects."""
+        return self.rules[target.canonical_key].fate
 
-@dataclass(frozen=True, slots=True)
-class _Among:
-    """A link among the others of its visit."""
+    def came_with(self, kind: SiteEventKind, target: SeenLink) -> bool:
+        """Whether a link came with an event, so that the next hub to show it does not announce it either."""
+        came = self.alone(target) in (Fate.ANNOUNCE, Fate.BACKFILL)
+        return came and self.event is not None and self.event.kind == kind
 
-    target: SeenLink
-    all: Together
+    def is_gained(self, target: SeenLink) -> bool:
+        """Whether a link is old, and the hub gained it."""
+        return target.canonical_key in self.gained
 
-    @property
-    def alone(self) -> Fate:
-        return self.all.rules[self.target.canonical_key].fate
+    def is_hub(self, target: SeenLink) -> bool:
+        """Whether a link becomes a hub."""
+        return target.canonical_key in self.hubs
 
-    @property
-    def is_hub(self) -> bool:
-        return self.target.canonical_key in self.all.hubs
-
-    @property
-    def is_gained(self) -> bool:
-        return self.target.canonical_key in self.all.gained
-
-    def is_part_of(self, kind: SiteEventKind) -> bool:
-        """Whether it came with an event, so that the next hub to show it does not announce it either."""
-        event = self.all.event
-        came = self.alone in (Fate.ANNOUNCE, Fate.BACKFILL)
-        return event is not None and event.kind == kind and came
-
-    @property
-    def is_news_as_an_article(self) -> bool:
+    def is_news_as_an_article(self, target: SeenLink) -> bool:
         """Whether what looks like a hub would be news if it were an article."""
-        view, rule = self.all.view, self.all.rules[self.target.canonical_key]
-        if self.alone is not Fate.HUB or self.all.event is not None or is_later_page(self.target):
+        view, rule = self.view, self.rules[target.canonical_key]
+        if rule.fate is not Fate.HUB or self.event is not None or is_later_page(target):
             return False
-        if view.came_up(self.target):
-            return True
-        old = is_old_hub(self.target, rule, view.hub, view.since)
-        return view.hub.baseline_at is not None and (self.is_gained or not old)
+        old = is_old_hub(target, rule, view.hub, view.since) and not self.is_gained(target)
+        return view.came_up(target) or (view.hub.baseline_at is not None and not old)
 
-    @property
-    def is_tried(self) -> bool:
-        """Whether its first visit as a hub tells if it is news."""
-        hub = self.all.hubs.get(self.target.canonical_key)
-        return hub is not None and hub.role == HubRole.LIST and self.is_news_as_an_article
+    def is_tried(self, target: SeenLink) -> bool:
+        """Whether the first visit of a link as a hub tells if it is news."""
+        hub = self.hubs.get(target.canonical_key)
+        return hub is not None and hub.role == HubRole.LIST and self.is_news_as_an_article(target)
 
 
-@dataclass(frozen=True, slots=True)
-class Objection:
-    """A row of :data:`FATES`."""
-
-    name: str
-    holds: Callable[[_Among], bool]
-    fate: Fate
-    rule: Rule | None = None
-    """What decided; None = what the link is by itself."""
-
-
-FATES: tuple[Objection, ...] = (
-    Objection("known, or of a baseline", lambda one: one.alone is Fate.KNOWN, Fate.KNOWN),
-    Objection(
-        "of a burst", lambda one: one.is_part_of(SiteEventKind.BURST), Fate.EVENT, Rule.BURST
+_BURST, _MIGRATION = SiteEventKind.BURST, SiteEventKind.URL_MIGRATION
+FATES: tuple[tuple[str, Callable[[Together, SeenLink], bool], Fate, Rule | None], ...] = (
+    ("known", lambda links, t: links.alone(t) is Fate.KNOWN, Fate.KNOWN, None),
+    ("of a burst", lambda links, t: links.came_with(_BURST, t), Fate.EVENT, Rule.BURST),
+    ("of a move", lambda links, t: links.came_with(_MIGRATION, t), Fate.EVENT, Rule.MIGRATED),
+    (
+        "old, but its list gained it",
+        lambda links, t: links.is_gained(t) and not links.is_hub(t),
+        *(Fate.BACKFILL, Rule.BACKFILL),
     ),
-    Objection(
-        "of a URL migration",
-        lambda one: one.is_part_of(SiteEventKind.URL_MIGRATION),
-        Fate.EVENT,
-        Rule.MIGRATED,
+    ("old", lambda links, t: links.alone(t) is Fate.BACKDATED, Fate.BACKDATED, None),
+    (
+        "perhaps a hub, else gained",
+        lambda links, t: links.is_tried(t) and links.is_gained(t),
+        *(Fate.HUB_AND_BACKFILL, None),
     ),
-    Objection(
-        "old, and its list gained it",
-        lambda one: one.is_gained and not one.is_hub,
-        Fate.BACKFILL,
-        Rule.BACKFILL,
-    ),
-    Objection("old", lambda one: one.alone is Fate.BACKDATED, Fate.BACKDATED),
-    Objection(
-        "perhaps a hub, else old and gained",
-        lambda one: one.is_tried and one.is_gained,
-        Fate.HUB_AND_BACKFILL,
-    ),
-    Objection("perhaps a hub, else news", lambda one: one.is_tried, Fate.HUB_AND_VERIFY),
-    Objection("a hub", lambda one: one.is_hub, Fate.HUB),
-    # It is not read as a hub; a verification fetch shows whether it exists.
-    Objection(
-        "over the limit of hubs, else news",
-        lambda one: one.is_news_as_an_article,
-        Fate.VERIFY,
-        Rule.HUB_LIMIT,
-    ),
-    Objection("over the limit of hubs", lambda one: one.alone is Fate.HUB, Fate.KNOWN),
-    Objection(
-        "news, verified first",
-        lambda one: one.target.canonical_key in one.all.verified,
-        Fate.VERIFY,
-    ),
-    Objection("news", lambda _: True, Fate.ANNOUNCE),
+    ("perhaps a hub, else news", Together.is_tried, Fate.HUB_AND_VERIFY, None),
+    ("a hub", Together.is_hub, Fate.HUB, None),
+    # Not read as a hub; a verification fetch shows whether it exists.
+    ("a hub over the limit", Together.is_news_as_an_article, Fate.VERIFY, Rule.HUB_LIMIT),
+    ("no hub, no news", lambda links, t: links.alone(t) is Fate.HUB, Fate.KNOWN, None),
+    ("news to verify", lambda links, t: t.canonical_key in links.verified, Fate.VERIFY, None),
+    ("news", lambda _, __: True, Fate.ANNOUNCE, None),
 )
-"""What becomes of a link among all of its visit; the first row that holds wins."""
+"""Each row: what may be said of a link among all of its visit, what then becomes of it, and the rule that
+decided (None = what it is by itself). The first row that holds wins.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,21 +227,20 @@ class LinkDecisions:
 def decide_links(view: HubView) -> LinkDecisions:
     """Decide on every link of a hub."""
     links = Together.of(view)
-    return LinkDecisions(
-        tuple(_decided(_Among(t, links)) for t in view.found), links.rules, links.event
-    )
+    seen = tuple(_decided(target, links) for target in view.found)
+    return LinkDecisions(seen, links.rules, links.event)
 
 
-def _decided(one: _Among) -> SeenLink:
+def _decided(target: SeenLink, links: Together) -> SeenLink:
     """Return a link with its fate."""
-    links, key = one.all, one.target.canonical_key
-    decided = next(row for row in FATES if row.holds(one))
-    guesses = links.view.guesses if COLUMNS[decided.fate].is_fetched else None
+    key = target.canonical_key
+    fate, rule = next((fate, rule) for _, holds, fate, rule in FATES if holds(links, target))
+    guesses = links.view.guesses if COLUMNS[fate].is_fetched else None
     return replace(
-        one.target,
-        published_at=believable(one.target.published_at, links.view.since.now),
-        fate=decided.fate,
-        rule=decided.rule or links.rules[key],
+        target,
+        published_at=believable(target.published_at, links.view.since.now),
+        fate=fate,
+        rule=rule or links.rules[key],
         hub=links.hubs.get(key),
         moved_from=links.event.moved.get(key) if links.event is not None else None,
         verify_score=guesses.expected(key) if guesses else None,
