@@ -256,15 +256,12 @@ def _with_news(
         fields = fields | PageUpdate(rule=news.rule)
         if news.rule.withholds:
             fields["state"] = state_if_there(of_event=facts.of_event)
-    return replace(
-        record,
-        page_fields=fields,
-        fate=news.fate,
-        backfill_folder=folder_of([facts.hub.url])
-        if news.fate is Fate.BACKFILL
-        else record.backfill_folder,
-        first_hub_id=row.first_hub_id if row is not None else None,
-    )
+    record = replace(record, page_fields=fields, fate=news.fate)
+    if row is None or news.fate is Fate.KNOWN:
+        return record
+    gained = news.fate is Fate.BACKFILL
+    folder = folder_of([facts.hub.url]) if gained else record.backfill_folder
+    return replace(record, backfill_folder=folder, first_hub_id=row.first_hub_id)
 
 
 def changed(outcome: Outcome, facts: ListFacts) -> Decision:
