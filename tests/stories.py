@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from incremental.decide.cases import Reading, case_of, decide, why_not_a_hub
+from incremental.decide.cases import Reading, as_read, case_of, decide, why_not_a_hub
 from incremental.decide.decision import Decision
 from incremental.decide.hub_facts import (
     FailedFacts,
@@ -177,8 +177,7 @@ def of_hub(row: HubRow) -> dict[str, Any]:
 def _of_list(answer: Outcome, row: HubRow, found: Sequence[SeenLink]) -> dict[str, Any]:
     site = {"feed": None, "scope": Scope(HOME), "room": 100}
     page = answer.page or html()
-    row = Reading(page, None, Scope(HOME), found, True, None).hub(row)
-    return {**of_hub(row), "page": answer.page, "found": found, **site}
+    return {**of_hub(as_read(row, page)), "page": answer.page, "found": found, **site}
 
 
 def visit_hub(answer: Outcome, row: HubRow) -> Decision:

@@ -11,7 +11,15 @@ from incremental.crawl.site_evidence import fetched_evidence, read_context
 from incremental.crawl.sites import WatchedSite
 from incremental.crawl.topics import TopicWatch
 from incremental.decide.arrivals import dated
-from incremental.decide.cases import OTHER_CASES, Facts, OfHub, Reading, case_of, why_not_a_hub
+from incremental.decide.cases import (
+    OTHER_CASES,
+    Facts,
+    OfHub,
+    Reading,
+    as_read,
+    case_of,
+    why_not_a_hub,
+)
 from incremental.decide.editions import editions
 from incremental.decide.feed_home import (
     LearnedSite,
@@ -154,7 +162,8 @@ class FactReader:
         if hub is None:
             return None
         page = outcome.page
-        reading = None if page is None else self._reading(outcome, page, hub, site, now)
+        read = hub if page is None else as_read(hub, page)
+        reading = None if page is None else self._reading(outcome, page, read, site, now)
         case = case_of(outcome, hub, reading)
         known = _Known(
             now=now,
@@ -170,6 +179,7 @@ class FactReader:
             return NotAListFacts(**known, problem=why_not_a_hub(page, hub))
         if reading is None:
             return FailedFacts(**known)
+        known["hub"] = reading.begun(read)
         return self._of_read_hub(case, known, reading, outcome, site)
 
     def _of_read_hub(
@@ -179,7 +189,6 @@ class FactReader:
         if case is Case.ARTICLE:
             section = self._section(page, hub.canonical_key, site, now)
             return ArticleFacts(**known, page=page, section=section, terms=self._announced_terms)
-        known["hub"] = reading.hub(hub)
         read = _Read(
             **known,
             page=page,

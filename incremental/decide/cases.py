@@ -60,13 +60,17 @@ class Reading:
     first: FirstReading | None
     """None = the hub was read before, or is not only one by its URL."""
 
-    def hub(self, hub: HubRow) -> HubRow:
-        """Return the hub as it was read: of the kind of its body; begun again if that is another list."""
-        kind = _KINDS.get(self.page.kind, HubKind.SITEMAP)
-        return replace(hub, kind=kind, baseline_at=hub.baseline_at if self.is_continued else None)
+    def begun(self, hub: HubRow) -> HubRow:
+        """Return the hub without its baseline, if its body is another list than before."""
+        return hub if self.is_continued else replace(hub, baseline_at=None)
 
 
 _KINDS = {PageKind.FEED: HubKind.FEED, PageKind.HTML: HubKind.HTML}
+
+
+def as_read(hub: HubRow, page: Page) -> HubRow:
+    """Return the hub with the kind of its body."""
+    return replace(hub, kind=_KINDS.get(page.kind, HubKind.SITEMAP))
 
 
 def _leads_elsewhere(outcome: Outcome, *_: object) -> bool:
