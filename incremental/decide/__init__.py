@@ -2,8 +2,8 @@
 
 ::
 
-    outcome, HubFacts      -> hub_visit     ─┐
-    outcome, PageFacts     -> verification  ─┼─> Decision: record, rule, numbers for the schedule
-    outcome, RefreshFacts  -> refresh       ─┘
-    news decides whether a page is news; rules names what decided
+    cases      what came of a visit, in one table; each case has facts of its own type
+    hub_visit, verification, refresh, page_watch
+               outcome, facts of the case  ->  Decision: record, rule, numbers for the schedule
+    news       the rule and the fate of each link, in two tables
 """
