@@ -9,7 +9,7 @@ from typing import Any, Unpack
 from peewee import fn
 
 from store.database import writing
-from store.enums import HubRole
+from store.enums import HubKind, HubRole
 from store.failures import storage_errors
 from store.models import Hub, Page, Site, WatchedPage
 from store.queries.site_facts import refused
@@ -18,7 +18,7 @@ from store.rules import COLUMNS, Rule
 from store.statements import Inserted, Prepared, Updated, any_of
 from store.texts import columns, storable
 from store.updates import HubUpdate, PageUpdate
-from store.values import NewHub, SeenLink
+from store.values import HubChanges, NewHub, SeenLink
 
 # Hubs that are never visited again are due later than any clock goes.
 _FOREVER = 1e12
@@ -74,36 +74,21 @@ class PageRecords(Repository):
         with storage_errors(self._where):
             SET_HUB.run(self._db, columns(fields), page=page_id)
 
-    def make_hubs(self, site_id: int, page_ids: Iterable[int], hub: NewHub) -> None:
-        """Make pages hubs if they are not; what a user labelled an article stays one."""
+    def change_hubs(self, site_id: int, changes: HubChanges, now: float) -> None:
+        """Change hubs of a site besides their visits."""
+        article = NewHub(HubKind.HTML, HubRole.ARTICLE, 0.0, "an article that may gain links", now)
         with writing(self._db, self._where):
-            for page_id in page_ids:
-                self._put_hub(page_id, site_id, hub)
-
-    def remove_hub(self, page_id: int) -> None:
-        """Stop treating a page as a hub. Its sightings stay."""
-        self._write(Hub.delete().where(Hub.page == page_id))
-
-    def hasten_candidates(self, page_ids: Sequence[int], latest: float) -> None:
-        """Make hubs that were never read due at *latest* or earlier."""
-        with writing(self._db, self._where):
-            for batch in batches(page_ids):
-                late = Hub.page.in_(batch) & Hub.visited_at.is_null() & (Hub.due_at > latest)
-                Hub.update(due_at=latest).where(late & (Hub.failures == 0)).execute(self._db)
-
-    def withdraw_candidates(self, page_ids: Sequence[int]) -> None:
-        """Stop treating pages as hubs that were never read: others of their form are articles."""
-        with writing(self._db, self._where):
-            for batch in batches(page_ids):
+            for page_id, fields in changes.updated.items():
+                SET_HUB.run(self._db, columns(fields), page=page_id)
+            for page_id in changes.begun:
+                self._put_hub(page_id, site_id, article)
+            for batch in batches(changes.ended):
+                Hub.delete().where(Hub.page.in_(batch)).execute(self._db)
+            for batch in batches(changes.withdrawn):
                 unread = Hub.page.in_(batch) & Hub.visited_at.is_null()
                 Hub.delete().where(unread & (Hub.role == HubRole.LIST)).execute(self._db)
                 was_hub = Page.id.in_(batch) & (Page.rule == Rule.HUB)
                 Page.update(rule=Rule.LIKE_ARTICLES).where(was_hub).execute(self._db)
-
-    def hasten_hubs(self, site_id: int, role: HubRole, *, latest: float) -> None:
-        """Make the hubs of a role due at *latest* or earlier, except those that failed."""
-        late = (Hub.site_id == site_id) & (Hub.role == role) & (Hub.due_at > latest)
-        self._write(Hub.update(due_at=latest).where(late & (Hub.failures == 0)))
 
     def bring_forward(self, seconds: float, now: float) -> None:
         """Bring visits that are due after *now* forward by *seconds*: the clock was ahead by them."""

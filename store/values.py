@@ -236,6 +236,19 @@ class NewHub:
 
 
 @dataclass(frozen=True, slots=True)
+class HubChanges:
+    """What changes of a site's hubs besides their visits, by page id."""
+
+    updated: Mapping[int, HubUpdate] = field(default_factory=dict)
+    begun: tuple[int, ...] = ()
+    """Pages that are monitored articles from now on, but for those that a user labelled."""
+    ended: tuple[int, ...] = ()
+    """They are no hubs any more; their sightings stay."""
+    withdrawn: tuple[int, ...] = ()
+    """Lists that were never read: others of their form are articles."""
+
+
+@dataclass(frozen=True, slots=True)
 class SeenLink:
     """A link on the visited page.
 

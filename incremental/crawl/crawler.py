@@ -18,9 +18,6 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from incremental.attempts import Bug, attempt
-from incremental.crawl.articles import ArticleMonitor
-from incremental.crawl.candidates import CandidateReview
-from incremental.crawl.coverage_watch import CoverageWatch
 from incremental.crawl.engine import Engine
 from incremental.crawl.facts import FactReader
 from incremental.crawl.frontier import Frontier
@@ -34,6 +31,7 @@ from incremental.crawl.quarantine import CrawlQuarantine, as_failed
 from incremental.crawl.rescheduling import ChangeHints, reschedule
 from incremental.crawl.sites import PAUSE_SECONDS, WatchedSite
 from incremental.crawl.topics import TopicWatch
+from incremental.crawl.upkeep import Upkeep
 from incremental.decide.cases import decide
 from incremental.decide.decision import Decision
 from incremental.decide.hub_facts import RobotsFacts
@@ -101,15 +99,13 @@ class Crawler:
             part=part,
         )
         self._facts = FactReader(store, settings, scorer, self.topics, read)
-        self._candidates = CandidateReview(store, self._facts, settings.hubs.threshold)
+        self._upkeep = Upkeep(store, self._facts, settings.hubs.threshold)
         self._path_aliases = PathAliasWatch(store)
         self._change_hints = ChangeHints(store)
-        self._coverage = CoverageWatch(store)
         self._given_feeds = GivenFeeds(store)
-        self._articles = ArticleMonitor(store)
         self._pattern_watches = PatternWatches(store, part)
         self._announced = announced
-        self._overflows = Overflows(store, self._coverage, settings.hubs.max_next_pages)
+        self._overflows = Overflows(store, self._upkeep, settings.hubs.max_next_pages)
         self._stepped_at = 0.0
         self._wake_at = inf
         self._loaded, self._loaded_at = False, 0.0
@@ -120,7 +116,7 @@ class Crawler:
             self._refuse,
             topic_fetches=self.topics.topic_fetches,
             overflows=self._overflows,
-            replan=self._coverage.replan,
+            replan=self._upkeep.replan,
             quarantine=self.quarantine,
             gate=gate,
             part=part,
@@ -329,11 +325,7 @@ class Crawler:
                 self._given_feeds.rename(record.page_id, site)
             self._overflows.settle(record, site, now)
             self._verify(record, site)
-            self._candidates.after(decision, outcome.task.url, site, now)
-            self._coverage.refresh(site, now)
-            self._coverage.replan(site, now)
-            self._articles.refresh(site, now)
-            self._articles.hasten(site, now)
+            self._upkeep.after(outcome.task.url, site, now, is_hub=decision.is_hub)
             self._pattern_watches.after(record, now)
         return False
 

@@ -14,8 +14,8 @@ import logging
 from collections.abc import Iterable
 from dataclasses import replace
 
-from incremental.crawl.coverage_watch import CoverageWatch
 from incremental.crawl.sites import WatchedSite
+from incremental.crawl.upkeep import Upkeep
 from incremental.decide.decision import Decision
 from incremental.decide.path_aliases import without_path_alias
 from incremental.fetch.status import HAS_PAGE
@@ -38,9 +38,9 @@ READ_SECONDS = 15 * MINUTE
 class Overflows:
     """Notes overflows and queues what may show the lost pages. Used by the crawler's thread only."""
 
-    def __init__(self, store: Store, coverage: CoverageWatch, max_next_pages: int) -> None:
+    def __init__(self, store: Store, upkeep: Upkeep, max_next_pages: int) -> None:
         self._store = store
-        self._coverage = coverage
+        self._upkeep = upkeep
         self._max_next_pages = max_next_pages
 
     def task(self, site: WatchedSite, now: float) -> VisitTask | None:
@@ -63,7 +63,7 @@ class Overflows:
         # From the store, before the first request, so that a restart forgets nothing.
         if site.coverage_at:
             return
-        self._coverage.refresh(site, now)
+        self._upkeep.cover(site, now)
         self._follow_all(site, now)
         for share in (Share.REVISIT, Share.COVERED):
             due = self._store.read.due_hubs(site.row.id, now, HubClass(share), limit=None)
@@ -104,7 +104,7 @@ class Overflows:
         lists = [hub for hub in hubs if hub is not None and hub.role != HubRole.PAGE]
         if lists:
             overflowed_at = min(hub.visited_at or now for hub in lists)
-            self._coverage.refresh(site, now, overflowed_at=overflowed_at)
+            self._upkeep.cover(site, now, overflowed_at=overflowed_at)
         for hub in hubs:
             if hub is not None:
                 self._follow(hub, site, now)

@@ -235,6 +235,10 @@ class WatchedSite:
             interval = max(DAILY_COVERED_SECONDS, len(self.coverage.covered) / share * DAY)
         return max(due_at, state.visited_at + interval)
 
+    def hub_due_at(self, hub: HubRow, now: float) -> float:
+        """Return when the policy wants the hub, by what it learned of it."""
+        return self.due_at(hub.page_id, hub.role, self.hub_state(hub), now)
+
     def follow(self, changes: SiteUpdate) -> None:
         """Apply what a visit changed in the site's row."""
         if changes:

@@ -1,0 +1,176 @@
+"""What is looked after besides visits; :mod:`incremental.decide.upkeep` says what changes.
+
+::
+
+    candidates   after a first reading: lists not read yet, of the form of address that was read
+    coverage     twice a day, after enough first visits of hubs, or an overflow (incremental.revisit.coverage)
+    plan         after the price has fallen (incremental.revisit.replanning)
+    articles     twice a day: which are monitored (incremental.decide.articles); due sooner after a gain
+
+Of each form of address a few are read first (:func:`incremental.decide.news.decide_links`).
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from math import inf
+
+from incremental.crawl.facts import FactReader
+from incremental.crawl.sites import SOON_ARTICLE_SECONDS, WatchedSite
+from incremental.decide import upkeep
+from incremental.decide.articles import monitoring_plan
+from incremental.decide.news import TRIED_FIRST
+from incremental.decide.site_context import form_of
+from incremental.revisit import replanning
+from incremental.revisit.allocation import AFTER_GAIN_SECONDS, article_share
+from incremental.revisit.coverage import MIN_ANNOUNCED, ShownPages, coverage
+from incremental.times import DAY, HOUR
+from store import Store
+from store.enums import HubKind, HubRole, HubStatus
+from store.updates import HubUpdate
+from store.values import ARTICLE, HubChanges, HubRow, MonitoredArticle
+
+logger = logging.getLogger("hubwatch.upkeep")
+
+REFRESH_SECONDS = 0.5 * DAY
+REFRESH_BASELINES = 10
+# How long hubs must have shown an article; what leaves a list sooner was news.
+SETTLED_SECONDS = 14 * DAY
+# A hub shows a page in time if it does so this soon after the announcement, or at its next visit.
+IN_TIME_SECONDS = 6 * HOUR
+# How long gained older pages count as evidence: a feed that never shows them does not cover the list.
+GAINED_SECONDS = 30 * DAY
+_PREFERENCE = {HubKind.FEED: 3.0, HubKind.HTML: 1.0, HubKind.SITEMAP: 2.0}
+
+
+class Upkeep:
+    """Used by the crawler's thread only."""
+
+    def __init__(self, store: Store, facts: FactReader, threshold: float) -> None:
+        self._store = store
+        self._facts = facts
+        self._threshold = threshold
+
+    def after(self, url: str, site: WatchedSite, now: float, *, is_hub: bool | None) -> None:
+        """Do what is due for a site after a visit; *is_hub*: the verdict of the first reading of *url*."""
+        if is_hub is not None:
+            self._review(url, site, now, is_hub=is_hub)
+        self.cover(site, now)
+        self.replan(site, now)
+        self._monitor(site, now)
+        if site.articles_gained_at == now:
+            hubs = self._store.read.hubs(site.row.id)
+            self._change(site, upkeep.hastened_articles(hubs, now + SOON_ARTICLE_SECONDS), now)
+
+    def _change(self, site: WatchedSite, changes: HubChanges, now: float) -> None:
+        self._store.write.change_hubs(site.row.id, changes, now)
+
+    def _review(self, url: str, site: WatchedSite, now: float, *, is_hub: bool) -> None:
+        """Judge the candidates of the form of *url* again."""
+        form = form_of(url)
+        if sum(self._facts.context(site, now).verdicts.get(form, ())) < TRIED_FIRST:
+            return
+        links = self._store.read.candidates(site.row.id)
+        waiting = {page_id: link for page_id, link in links.items() if form_of(link.url) == form}
+        if not waiting:
+            return
+        scores, hubs = None, list[HubRow]()
+        if is_hub:
+            hubs = [hub for hub in self._store.read.hubs(site.row.id) if hub.page_id in waiting]
+        else:
+            by_key = self._facts.scores(list(waiting.values()), site, now)
+            scores = {page_id: by_key[link.canonical_key] for page_id, link in waiting.items()}
+        self._change(site, upkeep.candidates(hubs, scores, self._threshold, now), now)
+
+    def cover(self, site: WatchedSite, now: float, *, overflowed_at: float | None = None) -> None:
+        """Compute coverage again after half a day, after enough first visits of hubs, or an overflow."""
+        fresh = now - site.coverage_at < REFRESH_SECONDS and site.baselines < REFRESH_BASELINES
+        if fresh and overflowed_at is None:
+            return
+        site.coverage_at, site.baselines = now, 0
+        before = site.coverage.covered
+        hubs = [
+            h
+            for h in self._store.read.hubs(site.row.id)
+            if h.state in (HubStatus.ACTIVE, HubStatus.DORMANT)
+            and h.role not in (HubRole.PAGE, ARTICLE)
+        ]
+        site.coverage = coverage(self._shown(site.row.id, hubs, now, overflowed_at))
+        after = site.coverage.covered
+        changes = upkeep.covered(hubs, before, after, lambda hub: site.hub_due_at(hub, now))
+        self._change(site, changes, now)
+        logger.debug("%s: %d of %d hubs are covered", site.row.name, len(after), len(hubs))
+
+    def replan(self, site: WatchedSite, now: float) -> None:
+        """Bring visits forward after the price has fallen."""
+        if not replanning.is_due(site.planned_at, site.planned_price, site.price, now):
+            return
+        site.planned_at, site.planned_price = now, site.price(now)
+        changes = upkeep.replanned(
+            self._store.read.hubs(site.row.id),
+            lambda hub: site.is_covered(hub.page_id, hub.role),
+            lambda hub: site.hub_due_at(hub, now),
+        )
+        self._change(site, changes, now)
+
+    def _shown(
+        self, site_id: int, hubs: list[HubRow], now: float, overflowed_at: float | None
+    ) -> dict[int, ShownPages]:
+        pages: dict[int, set[int]] = {hub.page_id: set() for hub in hubs}
+        announced: dict[int, set[int]] = {hub.page_id: set() for hub in hubs}
+        patience = {
+            hub.page_id: max(IN_TIME_SECONDS, 1.5 * (hub.interval_seconds or 0.0)) for hub in hubs
+        }
+        # A list that overflowed covers what shows the same as it did before: by now it may show only new
+        # pages, which the others do not.
+        for hub, page in self._store.read.articles_shown(site_id, gone_since=overflowed_at):
+            if hub in pages:
+                pages[hub].add(page)
+        evidence = self._store.read.announced_shown(site_id)
+        if len({page for _, page, _, _ in evidence}) >= MIN_ANNOUNCED:
+            # Never as the only evidence: where a site imports its past, its news need not appear.
+            evidence += self._store.read.gained_shown(site_id, now - GAINED_SECONDS)
+        for hub, page, seen_at, announced_at in evidence:
+            if hub in announced and seen_at <= announced_at + patience[hub]:
+                announced[hub].add(page)
+        return {
+            hub.page_id: ShownPages(
+                pages=pages[hub.page_id],
+                announced=announced[hub.page_id],
+                chosen=hub.role == HubRole.USER,
+                anchor=hub.role in (HubRole.SEED, HubRole.HOME)
+                or hub.kind in (HubKind.FEED, HubKind.SITEMAP),
+                late=hub.kind == HubKind.SITEMAP,
+                preference=_PREFERENCE.get(hub.kind, 0.0)
+                + (hub.role in (HubRole.SEED, HubRole.HOME)),
+            )
+            for hub in hubs
+        }
+
+    def _monitor(self, site: WatchedSite, now: float) -> None:
+        """Choose the monitored articles again every half day, after a site's first two weeks."""
+        read = self._store.read
+        if site.articles_gained_at == -inf:
+            since = now - AFTER_GAIN_SECONDS
+            site.articles_gained_at = read.article_gained_at(site.row.id, since)
+        settled = now - site.row.added_at >= SETTLED_SECONDS
+        if not settled or 0 <= now - site.articles_at < REFRESH_SECONDS:
+            return
+        site.articles_at = now
+        monitored = read.monitored_articles(site.row.id)
+        candidates = read.article_candidates(site.row.id, before=now - SETTLED_SECONDS)
+        plan = monitoring_plan(candidates, monitored, int(site.terms.requests_per_day))
+        is_hub = HubUpdate(role=HubRole.LIST, why="an article that has become a hub")
+        promoted = dict.fromkeys(plan.promote, is_hub)
+        self._change(site, HubChanges(promoted, begun=plan.begin, ended=plan.end), now)
+        site.allocation.articles = _share(site, monitored, len(plan.begin) - len(plan.end))
+
+
+def _share(site: WatchedSite, monitored: Sequence[MonitoredArticle], more: int) -> float:
+    return article_share(
+        len(monitored) + more,
+        sum(one.productive_visits for one in monitored),
+        sum(one.watched_seconds for one in monitored) / DAY,
+        site.state.weight_total,
+    )
