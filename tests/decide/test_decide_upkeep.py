@@ -1,0 +1,54 @@
+"""What changes of hubs besides their visits, and what a fate sets."""
+
+from __future__ import annotations
+
+from stories import HOUR, START, hub, unread_hub
+
+from incremental.decide import upkeep
+from store.rules import COLUMNS, Fate
+
+NOW = START + HOUR
+
+
+def test_candidates_of_a_form_that_turned_out_to_be_lists_are_due_at_once() -> None:
+    late, failed, due = (
+        unread_hub(page_id=1, due_at=NOW + HOUR),
+        unread_hub(page_id=2, due_at=NOW + HOUR, failures=1),
+        unread_hub(page_id=3, due_at=NOW - HOUR),
+    )
+    changes = upkeep.candidates([late, failed, due], None, 0.5, NOW)
+    assert changes.updated == {1: {"due_at": NOW}}
+    assert changes.withdrawn == ()
+
+
+def test_candidates_that_no_longer_look_like_lists_go() -> None:
+    changes = upkeep.candidates([], {1: 0.4, 2: 0.6}, 0.5, NOW)
+    assert (changes.withdrawn, changes.updated) == ((1,), {})
+
+
+def test_a_covered_hub_is_dormant_and_due_again_when_it_no_longer_is() -> None:
+    hubs = [
+        hub(page_id=1),
+        hub(page_id=2, state="dormant"),
+        hub(page_id=3, failures=1),
+        hub(page_id=4),
+    ]
+    changes = upkeep.covered(hubs, before={2}, now_covered={1, 3}, due_at=lambda _: NOW)
+    # One that fails keeps the state that its failures gave it.
+    assert changes.updated == {1: {"state": "dormant"}, 2: {"state": "active", "due_at": NOW}}
+
+
+def test_after_the_price_has_fallen_only_what_is_due_much_sooner_is_planned_again() -> None:
+    hubs = [
+        hub(page_id=1, due_at=NOW + HOUR),
+        hub(page_id=2, due_at=NOW + 60),
+        hub(page_id=3, due_at=NOW + HOUR, role="article"),
+        unread_hub(page_id=4, due_at=NOW + HOUR),
+        hub(page_id=5, due_at=NOW + HOUR),
+    ]
+    changes = upkeep.replanned(hubs, lambda row: row.page_id == 5, lambda _: NOW)
+    assert changes.updated == {1: {"due_at": NOW}}
+
+
+def test_every_fate_says_what_it_sets() -> None:
+    assert set(COLUMNS) == set(Fate)
