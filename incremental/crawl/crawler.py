@@ -48,7 +48,7 @@ from store.quarantine import QuarantineKind
 from store.rules import COLUMNS
 from store.texts import to_json
 from store.updates import SiteUpdate
-from store.values import HostRow, VisitPlan, VisitRecord
+from store.values import HostRow, TopicOpinion, VisitPlan, VisitRecord
 
 if TYPE_CHECKING:
     from incremental.embedding.page_embedder import PageEmbedder
@@ -282,11 +282,7 @@ class Crawler:
             announced = self._store.write.visit(record, VisitPlan(due, state, host), opinion)
             site.follow(record.site_fields)
             withdrawn = attempt(lambda: self._follow_up(decision, outcome, site, now))
-        self.topics.refine_later(record)
-        if "scope" in record.site_fields:
-            self.frontier.forget_scopes()
-        if opinion is not None and opinion.external_candidates:
-            self.topics.topic_fetches.load(record.at)
+        self._remember(record, opinion)
         if self._announced is not None:
             self._announced(record, announced)
         if isinstance(withdrawn, Bug):
@@ -295,6 +291,14 @@ class Crawler:
             self.frontier.reread(site.row.id, now)
         elif withdrawn:
             self.load(now)
+
+    def _remember(self, record: VisitRecord, opinion: TopicOpinion | None) -> None:
+        """Take into memory what a recorded visit changed."""
+        self.topics.refine_later(record)
+        if "scope" in record.site_fields:
+            self.frontier.forget_scopes()
+        if opinion is not None and opinion.external_candidates:
+            self.topics.topic_fetches.load(record.at)
 
     def _keep_body(self, decision: Decision, outcome: Outcome) -> None:
         """Cache the body."""

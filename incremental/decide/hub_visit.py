@@ -268,8 +268,7 @@ def changed(outcome: Outcome, facts: ListFacts) -> Decision:
     """Decide on a page of other links: what is new on it, and whether it is news itself."""
     hub, now, view, page = facts.hub, facts.now, facts.view, facts.page
     links = decide_links(view)
-    event, baseline = links.event, hub.baseline_at is None
-    came = len(links.news)
+    event = links.event
     overflow = event is None and overflowed(view, links.rules)
     migrated = event is not None and event.kind == SiteEventKind.URL_MIGRATION
     unsure = facts.first is not None and facts.first.probability < SURE_SCORE
@@ -278,17 +277,15 @@ def changed(outcome: Outcome, facts: ListFacts) -> Decision:
     doubtful = unsure or is_edition_front(hub.canonical_key)
     news = _perhaps_hub(facts, Rule.PERHAPS_A_HUB) if doubtful else PageNews()
     guesses = view.guesses or Guesses()
-    gained = [link for link in links.seen if link.fate is Fate.BACKFILL]
-    here = {known.id for known in view.known.values()}
     record = replace(
         base_record(outcome, now),
         links=links.seen,
         keep_missing=page.truncated,
         overflow=overflow,
-        hub_fields=_hub_fields(outcome, facts, came),
+        hub_fields=_hub_fields(outcome, facts, came=len(links.news)),
         site_fields=_site_fields(facts) | _site_times(facts, migrated=migrated),
         site_change=_site_change(facts, links, overflow=overflow),
-        backfill_folder=folder_of([link.url for link in gained]),
+        backfill_folder=folder_of([link.url for link in links.gained]),
         page_change=PageChange(ChangeKind.BACK) if _is_back(hub) else None,
         rebaseline=migrated,
         more_pages=_named(facts, facts.room, *(facts.probes or ())),
@@ -296,29 +293,35 @@ def changed(outcome: Outcome, facts: ListFacts) -> Decision:
         verify_again=_come_up(view),
     )
     fields = _page_fields(page, facts) | _new_address(outcome, hub)
-    visit = Visit(
-        at=now,
+    return Decision(
+        _with_news(record, facts, news, fields),
+        _brought(outcome, facts, links, overflow=overflow),
+        hub,
+        is_hub=None if facts.first is None else True,
+        keep_body=True,
+        judge_topics=news.fate is Fate.ANNOUNCE,
+    )
+
+
+def _brought(outcome: Outcome, facts: ListFacts, links: LinkDecisions, *, overflow: bool) -> Visit:
+    """Return the visit in numbers, for the schedule."""
+    view = facts.view
+    here = {known.id for known in view.known.values()}
+    return Visit(
+        at=facts.now,
         shown=len(links.seen),
         # All older pages that a list gained are one announcement, worth one new page.
-        novel=came + bool(gained),
-        baseline=baseline,
+        novel=len(links.news) + bool(links.gained),
+        baseline=facts.hub.baseline_at is None,
         all_new=overflow and all_new(view, links.rules),
         not_modified=outcome.unchanged,
         wait_seconds=wait_seconds(outcome, facts.hub),
         published=_published(view, links),
         shared=_shared(view, links),
         # Came and went between two visits; of a truncated page nothing is known.
-        vanished=0 if page.truncated else len(view.young - here),
-        relevant=guesses.expected_among(links.news) if view.guesses is not None else None,
+        vanished=0 if facts.page.truncated else len(view.young - here),
+        relevant=view.guesses.expected_among(links.news) if view.guesses is not None else None,
         cost=cost_of(outcome.way),
-    )
-    return Decision(
-        _with_news(record, facts, news, fields),
-        visit,
-        hub,
-        is_hub=None if facts.first is None else True,
-        keep_body=True,
-        judge_topics=news.fate is Fate.ANNOUNCE,
     )
 
 
@@ -364,7 +367,7 @@ def _site_times(facts: ListFacts, *, migrated: bool) -> SiteUpdate:
     return fields
 
 
-def _hub_fields(outcome: Outcome, facts: ListFacts, came: int) -> HubUpdate:
+def _hub_fields(outcome: Outcome, facts: ListFacts, *, came: int) -> HubUpdate:
     hub, now = facts.hub, facts.now
     fields = HubUpdate(
         kind=hub.kind,

@@ -223,6 +223,11 @@ class LinkDecisions:
         news = (Fate.ANNOUNCE, Fate.VERIFY)
         return tuple(t for t in self.seen if t.fate in news and t.rule != Rule.HUB_LIMIT)
 
+    @property
+    def gained(self) -> tuple[SeenLink, ...]:
+        """Old ones that the hub gained: together one event."""
+        return tuple(t for t in self.seen if t.fate is Fate.BACKFILL)
+
 
 def decide_links(view: HubView) -> LinkDecisions:
     """Decide on every link of a hub."""
