@@ -24,7 +24,7 @@ from stories import (
 )
 
 from incremental.decide.cases import decide
-from incremental.decide.hub_facts import ArticleFacts
+from incremental.decide.hub_facts import ArticleFacts, SameFacts
 from incremental.decide.hubs import HubCounts, HubLimits, choose_hubs, score_targets
 from incremental.decide.sections import SectionFacts
 from incremental.decide.verification import VerifiedFacts
@@ -124,6 +124,12 @@ def test_a_hub_that_comes_back_is_reported_as_back_however_it_answers() -> None:
         record = decision.record
         assert (change_of(record), record.page_fields["state"]) == ("back", "known")
         assert (record.hub_fields["state"], record.hub_fields["failures"]) == ("active", 0)
+
+
+def test_a_page_of_a_backfill_event_stays_of_it_when_it_is_back() -> None:
+    facts = SameFacts(**{**of_hub(lost_hub()), "of_event": True})
+    record = decide(outcome(FetchStatus.NOT_MODIFIED), facts).record
+    assert (change_of(record), record.page_fields["state"]) == ("back", "backfill")
 
 
 def test_a_hub_that_is_dormant_for_another_reason_stays_so() -> None:

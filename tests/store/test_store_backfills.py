@@ -107,7 +107,7 @@ def test_no_page_joins_an_event_of_which_people_have_heard(store: Store) -> None
 def test_a_page_of_an_event_is_announced_no_second_time(store: Store) -> None:
     site, home = gain(store, "a", "b")
     (page,) = store.read.find_page(HOME + "a", "")
-    record = visit_of(site, page["id"], START + 2 * HOUR, page_fields={"state": "known"})
+    record = visit_of(site, page["id"], START + 2 * HOUR)
     assert store.write.visit(replace(record, fate=Fate.ANNOUNCE, first_hub_id=home)) == []
     links = [seen(HOME + name, fate="announce") for name in ("a", "b", "c")]
     news = store.write.visit(visit_of(site, home, START + 3 * HOUR, *links))
