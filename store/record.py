@@ -77,7 +77,8 @@ class Recorder(SiteRecords, AliasRecords, LabelRecords):
         with writing(self._db, self._where):
             if plan.host is not None:
                 self._put_host(plan.host)
-            SET_SITE.run(self._db, columns(plan.site_fields), site=site_id)
+            if plan.site_fields:
+                SET_SITE.run(self._db, columns(plan.site_fields), site=site_id)
             self._put_pages(site_id, sitemaps, now, None)
 
     def visit(

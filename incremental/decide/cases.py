@@ -73,7 +73,7 @@ def as_read(hub: HubRow, page: Page) -> HubRow:
     return replace(hub, kind=_KINDS.get(page.kind, HubKind.SITEMAP))
 
 
-def _leads_elsewhere(outcome: Outcome, *_: object) -> bool:
+def _is_redirected(outcome: Outcome, *_: object) -> bool:
     location = normalize(outcome.response.location or "")
     return outcome.response.status is FetchStatus.REDIRECTED and location is not None
 
@@ -99,7 +99,7 @@ def why_not_a_hub(page: Page | None, hub: HubRow) -> str:
 
 
 CASES: tuple[tuple[Case, Callable[[Outcome, HubRow, Reading | None], bool]], ...] = (
-    (Case.REDIRECTED, _leads_elsewhere),
+    (Case.REDIRECTED, _is_redirected),
     (Case.FAILED, lambda outcome, *_: outcome.response.status not in HAS_PAGE),
     (Case.SAME, lambda outcome, hub, _: outcome.unchanged and hub.baseline_at is not None),
     (Case.NOT_A_LIST, lambda outcome, hub, _: bool(why_not_a_hub(outcome.page, hub))),

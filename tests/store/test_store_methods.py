@@ -19,7 +19,7 @@ from store.enums import HubClass, HubRole, LabelOrigin, PageLabel
 from store.errors import StoreLockedError
 from store.queries import Queries
 from store.record import Recorder
-from store.values import HostRow, LabelEntry, TopicOpinion, VisitPlan
+from store.values import HostRow, HubChanges, LabelEntry, TopicOpinion, VisitPlan
 
 LABEL = LabelEntry(
     "https://news.example/a", "//news.example/a", PageLabel.HUB, LabelOrigin.USER, START
@@ -35,6 +35,8 @@ SAMPLES: dict[str, Any] = {
     "TopicOpinion": TopicOpinion(),
     "bool": True,
     "Iterable[SeenLink]": [seen("https://news.example/a", hub=new_hub())],
+    "Sequence[SeenLink]": [seen("https://news.example/d", hub=new_hub())],
+    "HubChanges": HubChanges({1: {"due_at": START}}, begun=(1,), ended=(1,), withdrawn=(1,)),
     "Sequence[tuple[int, SeenLink]]": [(1, seen("https://news.example/b"))],
     "NewHub": new_hub(),
     "HostRow": HostRow("news.example", START, 0, None, None),
