@@ -27,8 +27,8 @@ def pattern(opened: Store) -> WatchRow:
     return found
 
 
-def pages(opened: Store, *names: str, **fields: Any) -> list[int]:
-    links = [seen(HOME + "prices/" + name, **fields) for name in names]
+def pages(opened: Store, *names: str) -> list[int]:
+    links = [seen(HOME + "prices/" + name) for name in names]
     ids = opened.write.add_pages(1, links, now=START)
     return [ids[link.canonical_key] for link in links]
 
@@ -68,7 +68,8 @@ def test_a_pattern_is_bounded(store: Store, monkeypatch: pytest.MonkeyPatch) -> 
 def test_pages_that_moved_away_are_not_taken_in(store: Store) -> None:
     news_site(store)
     (here,) = pages(store, "here")
-    pages(store, "there", state=PageState.MOVED)
+    (there,) = pages(store, "there")
+    store.write.update_page(there, state=PageState.MOVED)
     listed = store.page_watches.pages_after(1, 0, limit=10)
     assert (here, HOME + "prices/here") in listed
     assert all("there" not in url for _, url in listed)
