@@ -16,6 +16,7 @@ from stories import START, news_site, seen, visit_of
 from incremental.cli.reporting import Reporter
 from incremental.clock import SimulatedClock, SystemClock
 from store import open_store
+from store.rules import Fate
 from store.values import VisitRecord
 
 HOME = "https://news.example/"
@@ -122,11 +123,11 @@ def test_a_run_says_that_a_page_joined_an_event_or_began_one(
                 reporter.announced(record, news)
 
         site, home = news_site(store)
-        older = [seen(HOME + one[1:], fate="backfill") for one in PAST]
+        older = [seen(HOME + one[1:], fate=Fate.BACKFILL) for one in PAST]
         visit(visit_of(site, home, START, *older, backfill_folder="/blog/2007/03/"))
-        link = seen(HOME + "blog/2008/x/", anchor="Tale", fate="hub_and_backfill")
+        link = seen(HOME + "blog/2008/x/", anchor="Tale", fate=Fate.HUB_AND_BACKFILL)
         (page_id,) = store.write.add_pages(site, [link], now=START, hub_id=home).values()
-        own = visit_of(site, page_id, START + wait, fate="backfill")
+        own = visit_of(site, page_id, START + wait, fate=Fate.BACKFILL)
         own = replace(own, links=None, first_hub_id=home, backfill_folder="/blog/2008/x/")
         visit(own)
         printed[1].finish(once=False)
