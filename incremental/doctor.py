@@ -25,7 +25,7 @@ from enum import StrEnum
 from importlib import metadata
 from pathlib import Path
 
-from hubwatch_errors import HubwatchError
+from hubwatch.errors import HubwatchError
 from incremental.fetch.options import host_name
 from incremental.fetch.politeness import host_key
 from incremental.fetch.robots import robots_url

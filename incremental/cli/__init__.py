@@ -26,7 +26,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from hubwatch_errors import HubwatchError
+from hubwatch.errors import HubwatchError
 from incremental.errors import NotFoundError
 from store.errors import StoreError, StorePlaceError
 

@@ -7,7 +7,7 @@ from concurrent.futures import Executor, Future
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from hubwatch_errors import HubwatchError
+from hubwatch.errors import HubwatchError
 
 if TYPE_CHECKING:  # the health names what is below, and loads no fetcher
     from incremental.reading import Read

@@ -24,7 +24,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request, cookie_parser
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from hubwatch_errors import LimitError
+from hubwatch.errors import LimitError
 from incremental.web.access import (
     READ,
     SESSION_COOKIE,

@@ -17,7 +17,7 @@ from fastapi import Request
 from fastapi.responses import HTMLResponse, Response
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from hubwatch_errors import HubwatchError
+from hubwatch.errors import HubwatchError
 from incremental.errors import InputError
 from incremental.plain_text import one_line
 from incremental.readable_urls import readable

@@ -14,7 +14,7 @@ from itertools import pairwise
 from pathlib import Path
 
 PACKAGES = ("incremental", "classifier", "store")
-GROUND = "hubwatch_errors"
+GROUND = "hubwatch.errors"
 """The one module that all three may import."""
 Sources = Mapping[str, str]
 
@@ -55,8 +55,8 @@ class Facts:
 
 def read_packages(root: Path) -> dict[str, str]:
     """Return the sources of the three packages, and of what they share, by module name."""
-    found = {GROUND: (root / f"{GROUND}.py").read_text(encoding="utf-8")}
-    for package in PACKAGES:
+    found: dict[str, str] = {}
+    for package in ("hubwatch", *PACKAGES):
         for path in sorted((root / package).rglob("*.py")):
             parts = path.relative_to(root).with_suffix("").parts
             name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
@@ -108,6 +108,7 @@ def independent_packages(sources: Sources) -> list[str]:
         *_offending(sources, ("store",), ("incremental", "classifier")),
         *_offending(sources, ("classifier",), ("incremental", "store")),
         *_offending(sources, (GROUND,), PACKAGES),
+        *_offending(sources, PACKAGES, ("hubwatch.api", "hubwatch.__main__")),
     ]
 
 

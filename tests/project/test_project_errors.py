@@ -8,7 +8,7 @@ from pathlib import Path
 
 import code_rules
 
-import hubwatch_errors
+import hubwatch.errors
 
 ROOT = Path(__file__).parents[2]
 OUTSIDE = {
@@ -23,7 +23,7 @@ def drawn() -> dict[str, str]:
     """Return the parent of each error in the drawing."""
     parents: dict[str, str] = {}
     path: list[tuple[int, str]] = []
-    for line in (hubwatch_errors.__doc__ or "").splitlines():
+    for line in (hubwatch.errors.__doc__ or "").splitlines():
         found = re.match(r"[ │├└─]*(\w+Error)\b", line)
         if found is None or line.startswith("``"):
             continue

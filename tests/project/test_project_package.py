@@ -34,9 +34,9 @@ RUNNABLE = [path for path in SCRIPTS if os.access(path, os.X_OK)]
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Build the wheel from a copy of what is in the repository, so that nothing is left beside it."""
     folder = tmp_path_factory.mktemp("build")
-    for name in ("setup.cfg", "pyproject.toml", "README.md", "LICENSE", "hubwatch_errors.py"):
+    for name in ("setup.cfg", "pyproject.toml", "README.md", "LICENSE"):
         (folder / name).write_bytes((ROOT / name).read_bytes())
-    for package in ("incremental", "classifier", "store"):
+    for package in ("hubwatch", "incremental", "classifier", "store"):
         for path in (ROOT / package).rglob("*"):
             if path.is_file() and "__pycache__" not in path.parts:
                 copy = folder / path.relative_to(ROOT)
@@ -60,7 +60,9 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_wheel_holds_what_the_packages_need_and_nothing_else(wheel: Path) -> None:
     names = set(zipfile.ZipFile(wheel).namelist())
-    assert {f"{package}/py.typed" for package in ("incremental", "classifier", "store")} <= names
+    assert {
+        f"{package}/py.typed" for package in ("hubwatch", "incremental", "classifier", "store")
+    } <= names
     assert any(name.startswith("store/migrations/0001") for name in names)
     models = {
         path.relative_to(ROOT).as_posix() for path in (ROOT / "classifier/hub/models").glob("*/*")
@@ -77,7 +79,7 @@ def test_the_wheel_holds_what_the_packages_need_and_nothing_else(wheel: Path) ->
         "incremental",
         "classifier",
         "store",
-        "hubwatch_errors.py",
+        "hubwatch",
     }
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Form, Request
 from fastapi.responses import Response
 
-from hubwatch_errors import HubwatchError
+from hubwatch.errors import HubwatchError
 from incremental.errors import InputError, NotFoundError
 from incremental.results.lookup import site_numbered
 from incremental.scope import Reach

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Form, Request
 from fastapi.responses import Response
 
-from hubwatch_errors import HubwatchError
+from hubwatch.errors import HubwatchError
 from incremental.errors import InputError
 from incremental.explain.topic import word_of
 from incremental.results.lookup import topic_numbered
