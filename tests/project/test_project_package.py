@@ -251,3 +251,33 @@ def test_the_documents_have_every_exit_code() -> None:
         == set(re.findall(r"^\| (\d+) \|", text, re.MULTILINE))
         == {"0", "1", "2", "3", "4", "130"}
     )
+
+
+def test_a_namesake_that_hides_our_package_is_told_in_a_sentence(tmp_path: Path) -> None:
+    """A checkout that is installed for editing can be hidden by the package that Twisted needs."""
+    namesake = tmp_path / "incremental"
+    namesake.mkdir()
+    (namesake / "__init__.py").write_text("class Version: ...\n", encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-c", "from hubwatch.__main__ import main; main()"],
+        env=os.environ | {"PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert done.stderr.startswith("hubwatch: another package called incremental")
+    assert done.stderr.count("\n") == 1
+
+
+def test_the_wheel_leaves_the_namesake_its_file(wheel: Path) -> None:
+    """Both packages are one folder where both are installed; ``__init__.py`` belongs to the other one."""
+    assert "incremental/__init__.py" not in zipfile.ZipFile(wheel).namelist()
+
+
+def test_the_module_is_the_command() -> None:
+    command = [sys.executable, "-m", "hubwatch", "--help"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0
+    assert "Usage: hubwatch" in done.stdout

@@ -1,1 +1,0 @@
-"""Hubwatch's crawler: fetch, parse, decide, revisit, and the daemon that repeats it."""
