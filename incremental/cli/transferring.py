@@ -30,7 +30,7 @@ from incremental.results.lookup import find_sites
 from incremental.storage import CRAWLER_LOCK, only_writer
 from incremental.times import moment
 from incremental.transfer.adding import Added, AddedEntry, add_all
-from incremental.transfer.lists import MAX_FILE_BYTES, ReadList, read_list
+from incremental.transfer.lists import MAX_FILE_BYTES, ReadList
 from incremental.transfer.stores import move_store
 from incremental.transfer.writing import write_pages, write_sites
 from store.answers import NewQuery
@@ -63,8 +63,11 @@ def import_list(
             content = source.read(MAX_FILE_BYTES + 1)
     except OSError as error:
         raise InputError("file", str(file), f"cannot be read: {error.strerror}") from None
-    found = read_list(content, form, name=str(file))
+    # Numbers and parsers are loaded only where a list is read.
+    from incremental.transfer.apart import read_list_apart  # noqa: PLC0415
+
     settings, _ = settings_of(context)
+    found = read_list_apart(content, form, settings.daemon, name=str(file))
     with open_store(context) as store:
         added = add_all(store, found.wanted, now=now(), fetch=settings.fetch, dry_run=dry_run)
     problems = [one_line(one, _LONGEST_LINE) for one in (*found.problems, *added.problems)]
