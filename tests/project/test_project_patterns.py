@@ -35,7 +35,6 @@ def super_linear(*patterns: tuple[str, int]) -> dict[str, str]:
     [
         r"<!DOCTYPE[^\[>]*(?:\[.*?\]\s*)?>",
         r"\s+$",
-        r"(?:a|a)+$",
         r"(\w+)\s*:",
     ],
 )
