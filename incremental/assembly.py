@@ -25,6 +25,7 @@ from incremental.discovery.search_provider import NoProvider, SearchProvider
 from incremental.engines.drawn import DrawnHere
 from incremental.engines.meaning import EmbeddedVisits
 from incremental.engines.visits import LocalVisits, Visits
+from incremental.fetch.options import origin
 from incremental.fetch.session import Fetcher
 from incremental.policies import policy_maker
 from incremental.reading import Read, read_body
@@ -155,6 +156,7 @@ def make_renderer(
             others=PartFetcher(others.fetch, agent, clock),
             agent=settings.fetch.user_agent_header,
             clock=clock,
+            posting={origin(site.url) for site in settings.site if site.browser_posts},
         ) as pool,
     ):
         yield pool

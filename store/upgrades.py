@@ -47,9 +47,6 @@ def upgrade(database: Database, where: str, *, copies: int) -> None:
     """
     if not _missing(database, where):
         return
-    # Loading the runner is slow, and most commands need no migration.
-    from playhouse.migrations import Runner  # noqa: PLC0415
-
     with _alone(database):
         missing = _missing(database, where)  # another process may have upgraded it meanwhile
         file = Path(where) if isinstance(database, SqliteDatabase) else None
@@ -58,7 +55,7 @@ def upgrade(database: Database, where: str, *, copies: int) -> None:
             if copies:
                 _copy(file, copy_of(file, missing[-1]))
         if missing:
-            Runner(database, directory=str(MIGRATIONS)).up()
+            make_tables(database)
         if missing and file is not None and _sql(database, "PRAGMA foreign_key_check").fetchone():
             raise StoreDamagedError(
                 f"{file} cannot be upgraded: it has rows that name others that are not there; "
@@ -67,6 +64,14 @@ def upgrade(database: Database, where: str, *, copies: int) -> None:
     if file is not None and missing:
         for path in copies_in(file.parent)[copies:]:
             path.unlink(missing_ok=True)
+
+
+def make_tables(database: Database, last: str | None = None) -> None:
+    """Apply the migrations that are missing, up to *last*; None = all."""
+    # Loading the runner is slow, and most commands need no migration.
+    from playhouse.migrations import Runner  # noqa: PLC0415
+
+    Runner(database, directory=str(MIGRATIONS)).up(last)
 
 
 def copy_of(file: Path, migration: str) -> Path:

@@ -144,7 +144,9 @@ class Fetcher:
         if long, truncated rather than refused (RFC 9309, section 2.5).
         """
         started = self._clock.monotonic()
-        self._allowance.start(self._settings.total_timeout_seconds, self._wire_bytes)
+        most = self._settings.total_timeout_seconds
+        seconds = most if request.seconds is None else min(most, request.seconds)
+        self._allowance.start(seconds, self._wire_bytes)
         journey = Journey(request.url)
         while True:
             response = self._exchange(journey, request)
@@ -216,7 +218,11 @@ class Fetcher:
         parts = urlsplit(url)
         self._guard.check_literal(host_name(url), parts.port or 0)
         access = self._sites.get(origin(url), _NO_ACCESS)
-        shown = replace(_NO_ACCESS, proxy=access.proxy) if is_robots_url(url) else access
+        shown = (
+            replace(_NO_ACCESS, proxy=access.proxy)
+            if request.bare or is_robots_url(url)
+            else access
+        )
         prepared = prepare(url, request, self._settings, shown, journey.cookies)
         proxies = {parts.scheme: shown.proxy} if shown.proxy else None
         try:

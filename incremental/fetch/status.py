@@ -119,6 +119,10 @@ class Request:
     """Replace the default headers; kept out of ``repr``, as they may hold an API key."""
     post: bytes | None = field(default=None, repr=False)
     """Body of a POST; None = GET. A POST is sent once: no redirects, no retries."""
+    bare: bool = False
+    """Without the cookies, headers and password of its origin."""
+    seconds: float | None = None
+    """Most time for it, if less than the settings allow."""
 
 
 @dataclass(frozen=True, slots=True)

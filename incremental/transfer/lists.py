@@ -70,10 +70,8 @@ def read_list(content: bytes, form: str = "auto", *, name: str = "file") -> Read
     """Read at most :data:`MAX_ENTRIES` distinct entries; ``auto`` detects the format.
 
     Raises:
-        InputError: too large, not UTF-8, an unknown format, or without usable entries.
+        InputError: not UTF-8, an unknown format, or without usable entries.
     """
-    if len(content) > MAX_FILE_BYTES:
-        raise InputError(name, f"{len(content)} bytes", f"at most {MAX_FILE_BYTES} bytes are read")
     if form not in ("auto", *_READERS):
         raise InputError("format", form, f"must be one of: auto, {', '.join(_READERS)}")
     if content.startswith(ZIP) and form in ("auto", "changedetection"):
