@@ -25,6 +25,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from incremental.errors import InputError
+from incremental.parse.ampersands import escaped
 from incremental.transfer.entry import Entry, ListError
 from incremental.transfer.watches import ZIP, read_watches
 from incremental.urls import normalize
@@ -215,7 +216,7 @@ def _opml(text: str, name: str) -> _Found:
     from incremental.transfer.outlines import read_outlines  # noqa: PLC0415 - seldom used
 
     try:
-        yield from read_outlines(text)
+        yield from read_outlines(escaped(text))
     except ListError as error:
         raise InputError(name, text[:40], str(error)) from None
 
