@@ -33,6 +33,20 @@ def at(hours: float) -> str:
 # --- news -------------------------------------------------------------------------------------
 
 
+def test_a_page_is_kept_with_the_type_that_its_server_gave(tmp_path: Path) -> None:
+    story = Reply(
+        "<title>一</title>".encode("gbk"), headers={"Content-Type": "text/html; charset=gbk"}
+    )
+    pages = {HOME: [(0, page("/a.html")), (START + DAY, page("/b.html"))], HOME + "b.html": story}
+    with watch(tmp_path, pages) as crawl:
+        crawl.run(3 * DAY)
+        (row,) = crawl.store.read.find_page(HOME + "b.html", "")
+        assert crawl.store.cache.find(row["url"], row["body_md5"]) == (
+            story.body,
+            "text/html; charset=gbk",
+        )
+
+
 def test_what_was_there_is_known_and_what_comes_is_announced(tmp_path: Path) -> None:
     pages = {
         HOME: [(0, page("/a1.html")), (START + 2 * HOUR, page("/a2.html", "/a1.html"))],
