@@ -225,6 +225,8 @@ class Embeddings(ResponseSchema):
     """In use by the settings; empty = none."""
     space: str | None
     """The model, with its version, that the vectors are of; null = nothing was embedded yet."""
+    model: str = ""
+    """The same for display."""
     announced: int
     embedded: int
     waiting: int
