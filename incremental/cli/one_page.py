@@ -239,15 +239,16 @@ def _hub_text(store: Store, row: dict[str, Any]) -> str | None:
 
 
 def copies(context: typer.Context, url: Address, *, as_json: Json = False) -> None:
-    """List pages with nearly the same text, on all sites, first seen first."""
+    """List other pages with nearly the same text, on all sites, first seen first."""
     with open_store(context) as store:
         page = find_page(store, url)
-        found = store.answers.copies(page["id"])
+        known = store.answers.copies(page["id"])
+    found = [row for row in known if row.page_id != page["id"]]
     if as_json:
         print_json([dated({name: getattr(row, name) for name in row.__slots__}) for row in found])
         return
     if not found:
-        say("no text yet, or too short to compare")
+        say("no copies" if known else "no text yet, or too short to compare")
         return
     rows = [
         (when(row.first_seen_at), when(row.published_at), row.site, f"{row.alike:.0%}", row.url)

@@ -23,7 +23,7 @@ from store.errors import StoreError
 
 
 def status(context: typer.Context, *, as_json: Json = False) -> None:
-    """Show what the daemon does, what is wrong, and each site's budget, price and last visits."""
+    """Show what the daemon does, what is wrong, and each site's budget and last visits."""
     settings, folder = settings_of(context)
     at = now()
     report = read_report(folder / settings.store.folder)
@@ -168,7 +168,6 @@ def _print_sites(rows: list[dict[str, Any]], settings: Settings) -> None:
             row["new_pages"],
             f"{row['requests_today']:g} of {row['budget_per_day']:g}",
             f"{row['requests_last_day']:g}",
-            "-" if row["price_minutes"] is None else f"{row['price_minutes']:,.2f} min",
             ", ".join(f"{name} {count}" for name, count in sorted(row["visits_by_status"].items())),
         )
         for row in rows
@@ -178,7 +177,7 @@ def _print_sites(rows: list[dict[str, Any]], settings: Settings) -> None:
             say(
                 f"hubwatch: {row['site']}: the seed could not be fetched yet: {_trouble(row['trouble'])}"
             )
-    columns = ("site", "state", "hubs", "new", "today (UTC)", "in 24 h", "price", "visits in 24 h")
+    columns = ("site", "state", "hubs", "new", "today (UTC)", "in 24 h", "visits in 24 h")
     print_table("Status", columns, table)
     if settings.revisit.total_requests_per_day:
         used = sum(row["requests_last_day"] for row in rows)

@@ -343,13 +343,17 @@ def remove(
         say(f"removed topic {row.name}")
 
 
+# Listed apart, or of use to programs alone.
+_INTERNAL = ("pages_learned", "version", "method")
+
+
 def _rows(facts: dict[str, Any]) -> list[tuple[str, str]]:
     """Return table rows of a topic, without empty ones."""
     facts = {"sentence" if name == "description" else name: facts[name] for name in facts}
     return [
         (name.replace("_", " "), when(value) if name.endswith("_at") else shown(value))
         for name, value in facts.items()
-        if name != "pages_learned" and value not in (None, "", [], {})
+        if name not in _INTERNAL and value not in (None, "", [], {})
     ]
 
 

@@ -323,7 +323,8 @@ class Crawler:
         hub, digest, url = decision.hub, outcome.body_md5, outcome.task.url
         if digest is None:
             return
-        self._store.cache.put(url, outcome.response.body)
+        response = outcome.response
+        self._store.cache.put(url, response.body, response.headers.get("content-type", ""))
         if hub is not None:
             # The last two bodies of a hub stay, because they explain a change.
             # An announced page that became a hub keeps the versions that its history names.

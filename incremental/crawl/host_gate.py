@@ -245,7 +245,7 @@ class HostGate:
             # The settings may have changed since and allow it; if not, nothing leaves.
             stored |= {"fetched_at": 0.0, "failures": 0}
         agent = self._settings.fetch.product_token
-        policy = RobotsPolicy.from_stored(**stored, user_agent=agent)
+        policy = RobotsPolicy.from_stored(stored, agent)
         self._remember(url, policy)
         return policy
 

@@ -481,7 +481,8 @@ def _is_sound(path: Path) -> bool:
         return path.name.startswith("~")
     if path.name.startswith("~"):
         return True
-    url, _, body = content.partition(b"\n")
+    head, _, body = content.partition(b"\n")
+    url = head.partition(b"\t")[0]
     return path.name == f"{hashlib.md5(url).hexdigest()}.{hashlib.md5(body).hexdigest()}"
 
 

@@ -38,7 +38,9 @@ _Words = Annotated[
 class ChannelChange(RequestSchema):
     """New values of a channel's fields; those left out stay, or have their defaults in a new one."""
 
-    url: Annotated[str, StringConstraints(min_length=1, max_length=2_000)] = ""
+    url: Annotated[str, StringConstraints(min_length=1, max_length=2_000)] = Field(
+        default_factory=str
+    )
     """An Apprise address; it holds the key of the service and is never shown again."""
     topic: _Short = ""
     min_score: Annotated[float, Field(ge=0, le=1)] = 0.0
