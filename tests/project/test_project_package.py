@@ -121,7 +121,7 @@ def test_the_wheel_works_where_nothing_else_of_the_project_is(wheel: Path, tmp_p
 def test_the_command_is_declared(wheel: Path) -> None:
     archive = zipfile.ZipFile(wheel)
     (entry,) = [name for name in archive.namelist() if name.endswith("entry_points.txt")]
-    assert "hubwatch = incremental.cli:main" in archive.read(entry).decode()
+    assert "hubwatch = hubwatch.__main__:main" in archive.read(entry).decode()
 
 
 # --- what a start costs -----------------------------------------------------------------------
