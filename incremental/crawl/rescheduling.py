@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from incremental.crawl.sites import WatchedSite, article_due_at
+from incremental.crawl.sites import WatchedSite, article_due_at, article_interval
 from incremental.decide.decision import Decision
 from incremental.parse import Page, PageKind
-from incremental.revisit.price import hinted
+from incremental.parse.dates import parse_date
+from incremental.revisit.price import changed_together, hinted
 from incremental.revisit.state import HubState
 from incremental.times import NEVER
 from incremental.visit import Outcome
@@ -36,7 +37,7 @@ def reschedule(decision: Decision, outcome: Outcome, site: WatchedSite, now: flo
     if hub.role == ARTICLE:
         if visit.novel:
             site.articles_gained_at = now
-        return _again_tomorrow(hub, site, now, failed=visit.failed)
+        return _again_later(hub, outcome, site, now, failed=visit.failed)
     kind: str = decision.record.hub_fields.get("kind", hub.kind)
     kind = (
         kind
@@ -67,13 +68,23 @@ def _offered(state: HubState, page: Page) -> HubState:
     return replace(state, push_hub=hub, push_topic=topic, push_asked=0, push_until=0.0)
 
 
-def _again_tomorrow(hub: HubRow, site: WatchedSite, now: float, *, failed: bool) -> HubUpdate:
+def _again_later(
+    hub: HubRow, outcome: Outcome, site: WatchedSite, now: float, *, failed: bool
+) -> HubUpdate:
     """Set the next visit of a monitored article; the policy learns only from hubs."""
-    failures = site.hub_state(hub).failures + 1 if failed else 0
-    state = replace(site.hub_state(hub), tried_at=now, failures=failures, hinted_at=0.0)
+    before = site.hub_state(hub)
+    modified_at = parse_date(outcome.response.headers.get("last-modified", ""))
+    state = replace(
+        before,
+        tried_at=now,
+        failures=before.failures + 1 if failed else 0,
+        hinted_at=0.0,
+        modified_at=modified_at or before.modified_at,
+    )
     site.hub_states[hub.page_id] = state
     return HubUpdate(
         due_at=article_due_at(state, site.articles_gained_at, now),
+        interval_seconds=article_interval(state),
         revisit=to_json(state.to_json()),
     )
 
@@ -111,6 +122,21 @@ class ChangeHints:
             fields["due_at"] = now
         self._store.write.update_hub(hub.page_id, **fields)
         self._store.write.update_site(hub.site_id, changed_at=now)
+
+    def from_neighbour(self, decision: Decision, site: WatchedSite, now: float) -> None:
+        """Take news on one list as a change hint for the lists that changed together with it before."""
+        hub, visit = decision.hub, decision.visit
+        if hub is None or visit is None or visit.baseline or not visit.novel or hub.role == ARTICLE:
+            return
+        others = {
+            str(one.page_id): one
+            for one in self._store.read.hubs(site.row.id)
+            if one.state == HubStatus.ACTIVE and one.role not in (HubRole.PAGE, ARTICLE)
+        }
+        others.pop(str(hub.page_id), None)
+        states = {key: site.hub_state(one) for key, one in others.items()}
+        for key in changed_together(HubState.from_text(hub.revisit), states, now):
+            self.note(site, others[key], lambda state: hinted(state, now), now)
 
     def from_sitemap(self, outcome: Outcome, site: WatchedSite, now: float) -> None:
         """Take a hub's lastmod in a sitemap, newer than our last visit, as a change hint.
