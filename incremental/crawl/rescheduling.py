@@ -15,7 +15,7 @@ from incremental.parse import Page, PageKind
 from incremental.parse.dates import parse_date
 from incremental.revisit.price import changed_together, hinted
 from incremental.revisit.state import HubState
-from incremental.times import NEVER
+from incremental.times import DAY, MINUTE, NEVER
 from incremental.visit import Outcome
 from store import Store
 from store.enums import HubKind, HubRole, HubStatus
@@ -25,6 +25,9 @@ from store.values import ARTICLE, HubRow
 
 # One sitemap hints at no more hubs at a time; more changed with a deployment.
 MAX_HINTED_HUBS = 20
+# How long the news of lists is evidence that they change together, and how long a visit rules out more.
+NEWS_SECONDS = 90 * DAY
+JUST_READ_SECONDS = 30 * MINUTE
 # Monitored articles that one sitemap may bring forward, the latest changes first.
 MAX_ARTICLE_HINTS = 20
 
@@ -128,15 +131,17 @@ class ChangeHints:
         hub, visit = decision.hub, decision.visit
         if hub is None or visit is None or visit.baseline or not visit.novel or hub.role == ARTICLE:
             return
-        others = {
-            str(one.page_id): one
-            for one in self._store.read.hubs(site.row.id)
-            if one.state == HubStatus.ACTIVE and one.role not in (HubRole.PAGE, ARTICLE)
-        }
-        others.pop(str(hub.page_id), None)
-        states = {key: site.hub_state(one) for key, one in others.items()}
-        for key in changed_together(HubState.from_text(hub.revisit), states, now):
-            self.note(site, others[key], lambda state: hinted(state, now), now)
+        news = self._store.read.news_times(site.row.id, now - NEWS_SECONDS)
+        for page_id in changed_together(news, hub.page_id):
+            other = self._store.read.hub(page_id)
+            # What was read this lately has nothing more to show.
+            if (
+                other is not None
+                and other.state == HubStatus.ACTIVE
+                and other.role not in (HubRole.PAGE, ARTICLE)
+                and now - (other.visited_at or 0.0) >= JUST_READ_SECONDS
+            ):
+                self.note(site, other, lambda state: hinted(state, now), now)
 
     def from_sitemap(self, outcome: Outcome, site: WatchedSite, now: float) -> None:
         """Take a hub's lastmod in a sitemap, newer than our last visit, as a change hint.

@@ -295,7 +295,7 @@ def article_interval(state: HubState) -> float:
     if not state.modified_at:
         return ARTICLE_SECONDS
     age = (state.tried_at - state.modified_at) * ARTICLE_AGE_SHARE
-    return min(max(age, ARTICLE_SECONDS / 2), LONGEST_ARTICLE_SECONDS)
+    return min(max(age, ARTICLE_SECONDS), LONGEST_ARTICLE_SECONDS)
 
 
 def article_due_at(state: HubState, gained_at: float, now: float) -> float:
@@ -304,7 +304,7 @@ def article_due_at(state: HubState, gained_at: float, now: float) -> float:
     Sooner after an article of its site gained a link (*gained_at*), or after a change hint.
     """
     # What was edited lately is edited again soon (RFC 9111, 4.2.2: a tenth of its age). A server that writes
-    # all files anew with each deployment makes all of them young, and leaves them at a day.
+    # all files anew with each deployment makes all of them young: they are read daily.
     if not state.tried_at:
         return now
     wait = article_interval(state)

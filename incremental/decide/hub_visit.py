@@ -171,13 +171,11 @@ def _never_there(
     record = replace(record, hub_fields=fields)
     if status in ENDED or row is None:
         missing = row is not None and row.announced_at is None
-        # Gone, so that it is not chosen again as an article to monitor: a recorded weblog's 190 dead
-        # links of that kind took a fifth of its requests.
-        page = (
-            PageUpdate(state=PageState.GONE, rule=Rule.NOT_THERE, verified_at=now)
-            if missing
-            else PageUpdate()
-        )
+        page = PageUpdate(rule=Rule.NOT_THERE) if missing else PageUpdate()
+        if missing and facts.hub.role == HubRole.ARTICLE:
+            # Not chosen again to be monitored: a recorded weblog's 190 dead links of that kind took a
+            # fifth of its requests.
+            page |= PageUpdate(state=PageState.GONE, verified_at=now)
         return Decision(replace(record, page_fields=page), visit, facts.hub, gone=True)
     # A page that may not be read may be news all the same: its hub shows it.
     news = _perhaps_hub(facts, Rule.UNREADABLE)

@@ -13,7 +13,7 @@ mean delay (Olston and Pandey 2008, equation 4, links waiting as the cost).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from incremental.revisit.budget import BudgetState, price_minutes
@@ -50,10 +50,10 @@ _MOST_LINKS = ((5, 1.94), (10, 5.73), (15, 9.95), (20, 14.36), (30, 23.5), (50, 
 _SHAPES_KEPT = 512
 _HINT_PRIOR = 2.0
 _HINT_FADE = 0.98
-# Lists change together if their last news was found this close together.
-_TOGETHER_SECONDS = 12 * 3600.0
-# A list that was read this lately has nothing more to show.
-_JUST_READ_SECONDS = 1800.0
+# News of two lists came together if it was found within so long, at least so often, and mostly.
+_TOGETHER_SECONDS = 6 * 3600.0
+_TIMES_TOGETHER = 2
+_SHARE_TOGETHER = 0.5
 _MOST_TOGETHER = 5
 # Assumed saving of a "not modified" answer over a full page.
 _CHEAP_304 = 0.3
@@ -236,21 +236,24 @@ def hinted(hub: HubState, at: float) -> HubState:
     return hub if hub.hinted_at else replace(hub, hinted_at=at)
 
 
-def changed_together(hub: HubState, others: Mapping[str, HubState], now: float) -> list[str]:
-    """Return which of *others* had news when *hub* last had, the closest first; *hub* is as before its visit.
+def changed_together(news: Iterable[tuple[int, float]], hub: int) -> list[int]:
+    """Return the hubs most of whose news came about when *hub* had some, the likeliest first.
 
-    A deployment often changes several lists at once: one process, observed through several pages. So a visit
-    of one that brought news is a change hint for the others, worth what such hints were worth so far.
+    *news*: (hub, unix seconds) of each visit that brought news. A deployment often changes several lists at
+    once: one process, observed through several pages. So news on one of them is a change hint for the
+    others, worth what such hints were worth so far.
     """
-    apart = {
-        key: abs(other.last_novel_at - hub.last_novel_at)
-        for key, other in others.items()
-        if other.last_novel_at and now - other.visited_at >= _JUST_READ_SECONDS
-    }
-    if not hub.last_novel_at:
-        return []
-    close = [key for key, seconds in apart.items() if seconds <= _TOGETHER_SECONDS]
-    return sorted(close, key=lambda key: (apart[key], key))[:_MOST_TOGETHER]
+    times: dict[int, list[float]] = {}
+    for one, at in news:
+        times.setdefault(one, []).append(at)
+    own = times.pop(hub, [])
+    shares = {}
+    for other, found in times.items():
+        both = sum(any(abs(at - one) <= _TOGETHER_SECONDS for one in own) for at in found)
+        if both >= _TIMES_TOGETHER:
+            shares[other] = both / len(found)
+    likely = [other for other, share in shares.items() if share >= _SHARE_TOGETHER]
+    return sorted(likely, key=lambda other: (-shares[other], other))[:_MOST_TOGETHER]
 
 
 def reactivated(hub: HubState, at: float) -> HubState:

@@ -117,6 +117,14 @@ _GAINED_AT = Prepared(
         .where((Change.site == site) & (Change.at >= since) & _ADDED & _IS_ARTICLE)
     )
 )
+_NEWS_TIMES = Prepared(
+    lambda site, since: (
+        Change.select(Change.hub_id, Change.at)
+        .where((Change.site == site) & (Change.at >= since) & _ADDED)
+        .where(Change.hub_id.is_null(is_null=False))
+        .distinct()
+    )
+)
 _PRODUCTIVE = Change.select(fn.COUNT(Change.at.distinct())).where(
     (Change.hub_id == Hub.page) & _ADDED
 )
@@ -276,6 +284,10 @@ class SiteQueries(Repository):
         """Return when a monitored article last led to a new page; 0 = not since *since*."""
         ((at,),) = self._asked(_GAINED_AT, site=site_id, since=since)
         return float(at or 0.0)
+
+    def news_times(self, site_id: int, since: float) -> list[tuple[int, float]]:
+        """Return (hub, time) of each visit that brought news since *since*."""
+        return [(hub, at) for hub, at in self._asked(_NEWS_TIMES, site=site_id, since=since)]
 
     def known_below(self, site_id: int, prefix: str, *, before: float) -> bool:
         """Return whether a page with this canonical-key prefix was known before *before*."""
