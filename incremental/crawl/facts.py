@@ -11,6 +11,7 @@ from incremental.crawl.site_evidence import fetched_evidence, read_context
 from incremental.crawl.sites import WatchedSite
 from incremental.crawl.topics import TopicWatch
 from incremental.decide.arrivals import dated
+from incremental.decide.decision import missing_by
 from incremental.decide.editions import editions, is_edition_front
 from incremental.decide.feed_home import (
     changed_rules,
@@ -374,6 +375,7 @@ class FactReader:
         facts = replace(
             facts,
             missing_like=max(context.missing_like(row.url) - (row.verified_at is not None), 0),
+            missing=self._store.read.missing_pages(site.row.id) if missing_by(outcome) else 1,
             by_article=self._is_of_article(row),
             since=self._since(site, now),
         )

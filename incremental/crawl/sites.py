@@ -44,9 +44,10 @@ COVERED_SECONDS = 7 * DAY
 DAILY_COVERED_SECONDS = DAY
 # How soon a monitored article may be read again.
 ARTICLE_SECONDS = DAY
-# Its rest as a share of the time since it was edited, and at most.
+# Its rest as a share of the time since it was edited, and at most: with a month flink's pages that hang on
+# old articles came a day later.
 ARTICLE_AGE_SHARE = 0.1
-LONGEST_ARTICLE_SECONDS = 30 * DAY
+LONGEST_ARTICLE_SECONDS = 3 * DAY
 # The same after an article of its site gained a link.
 SOON_ARTICLE_SECONDS = 3 * HOUR
 MAX_URGENT_PAGES = 8

@@ -81,6 +81,8 @@ class PageFacts:
     section: Section | None = None
     missing_like: int = 0
     """How many other pages of its place in a row were not there."""
+    missing: int = 1
+    """How many pages of its site are looked for again, it included."""
     by_article: bool = False
     """No list shows it: an article, or a new page of its section, links to it."""
     since: Since | None = None
@@ -112,7 +114,7 @@ def decide_verification(outcome: Outcome, facts: PageFacts) -> Decision:
     waited = row.state in (PageState.PENDING, PageState.MISSING)
     missing = missing_by(outcome)
     if missing is not None:
-        again_at = _again_at(row, now, facts.missing_like) if waited else None
+        again_at = _again_at(row, now, facts) if waited else None
         return Decision(_not_there(base, row, *missing, again_at, waited=waited))
     if (
         row.state == PageState.MISSING
@@ -120,7 +122,7 @@ def decide_verification(outcome: Outcome, facts: PageFacts) -> Decision:
         and outcome.response.status not in UNREADABLE
     ):
         # A failing server or a redirect elsewhere says nothing about a page that was missing before.
-        again_at = _again_at(row, now, facts.missing_like)
+        again_at = _again_at(row, now, facts)
         fields = PageUpdate(verify_due_at=again_at or now + MAX_WAIT_SECONDS)
         fields |= {"verified_at": now, "rule": Rule.NOT_THERE_YET}
         return Decision(replace(base, page_fields=fields))
@@ -157,16 +159,17 @@ def _led_on(base: VisitRecord, row: VerificationRow, to: Onward) -> VisitRecord:
     )
 
 
-def _again_at(row: VerificationRow, now: float, missing_like: int) -> float | None:
+def _again_at(row: VerificationRow, now: float, facts: PageFacts) -> float | None:
     """Return when to verify again a linked page that does not exist; None = give up.
 
-    *missing_like* other pages of its place in a row were not there: the more, the longer the wait.
+    The more pages of its place in a row were not there, and the more of its site are missing, the longer.
     """
     age = max(now - row.first_seen_at, 0.0)
-    if age > GIVE_UP_SECONDS or missing_like >= NEVER_THERE - 1:
+    if age > GIVE_UP_SECONDS or facts.missing_like >= NEVER_THERE - 1:
         return None
     # From an hour (staged publishing, a cache), then a third of the time since the link was seen.
-    return now + (1 + missing_like) * min(max(age / 3, HOUR), MAX_WAIT_SECONDS)
+    most = MAX_WAIT_SECONDS * max(facts.missing, 1)
+    return now + (1 + facts.missing_like) * min(max(age / 3, HOUR), most)
 
 
 def _not_there(  # noqa: PLR0913 - what was found, and when to look again

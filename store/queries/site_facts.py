@@ -117,6 +117,11 @@ _GAINED_AT = Prepared(
         .where((Change.site == site) & (Change.at >= since) & _ADDED & _IS_ARTICLE)
     )
 )
+_MISSING_PAGES = Prepared(
+    lambda site: Page.select(fn.COUNT(Page.id)).where(
+        (Page.site == site) & (Page.state == PageState.MISSING)
+    )
+)
 _NEWS_TIMES = Prepared(
     lambda site, since: (
         Change.select(Change.hub_id, Change.at)
@@ -284,6 +289,10 @@ class SiteQueries(Repository):
         """Return when a monitored article last led to a new page; 0 = not since *since*."""
         ((at,),) = self._asked(_GAINED_AT, site=site_id, since=since)
         return float(at or 0.0)
+
+    def missing_pages(self, site_id: int) -> int:
+        """Return how many pages of a site that are not there are looked for again."""
+        return int(self._asked(_MISSING_PAGES, site=site_id)[0][0])
 
     def news_times(self, site_id: int, since: float) -> list[tuple[int, float]]:
         """Return (hub, time) of each visit that brought news since *since*."""

@@ -54,10 +54,12 @@ def test_a_page_that_was_there_ends_the_row_and_a_list_that_is_read_stands_for_i
     assert lists.missing_like(HOME + "tags/c.html") == 0
 
 
-def wait_hours(missing_like: int, age_days: float = 1.0) -> float | None:
+def wait_hours(missing_like: int, age_days: float = 1.0, missing: int = 1) -> float | None:
     row = replace(ROW, first_seen_at=NOW - age_days * DAY, verified_at=NOW - HOUR)
     answer = outcome(FetchStatus.GONE, url=row.url)
-    record = decide_verification(answer, PageFacts(NOW, row, missing_like=missing_like)).record
+    record = decide_verification(
+        answer, PageFacts(NOW, row, missing_like=missing_like, missing=missing)
+    ).record
     again_at = record.page_fields.get("verify_due_at")
     return None if again_at is None else (again_at - NOW) / HOUR
 
@@ -66,6 +68,12 @@ def test_a_form_whose_pages_were_never_there_is_asked_for_less_and_less() -> Non
     assert wait_hours(0) == pytest.approx(8)
     assert wait_hours(3) == pytest.approx(32)
     assert wait_hours(NEVER_THERE - 1) is None
+
+
+def test_the_pages_that_a_site_misses_share_one_request_in_two_days() -> None:
+    assert wait_hours(0, age_days=30) == pytest.approx(48)
+    assert wait_hours(0, age_days=30, missing=4) == pytest.approx(4 * 48)
+    assert wait_hours(0, age_days=1, missing=4) == pytest.approx(8)
 
 
 def links(role: str, *found: SeenLink, **fields: Any) -> dict[str, SeenLink]:
