@@ -276,7 +276,7 @@ class Crawler:
                 # Each missing page counts once, however often it is asked for.
                 if page.row.verified_at is None if missing else outcome.page is not None:
                     context = self._facts.context(site, now)
-                    context.looked_for(page.row.url, there=not missing)
+                    context.asked_for(page.row.url, there=not missing)
             return None if page is None else decide_verification(outcome, page)
         if site is None:
             return None
@@ -309,7 +309,6 @@ class Crawler:
         if decision.hub is not None:
             self._path_aliases.learn(outcome, decision, site, now)
             self._change_hints.from_sitemap(outcome, site, now)
-            self._change_hints.from_neighbour(decision, site, now)
         self._overflows.note(decision, site)
         opinion = self.topics.opinion(decision, outcome, site, now)
         state = SiteUpdate(

@@ -13,9 +13,9 @@ from incremental.crawl.sites import WatchedSite, article_due_at, article_interva
 from incremental.decide.decision import Decision
 from incremental.parse import Page, PageKind
 from incremental.parse.dates import parse_date
-from incremental.revisit.price import changed_together, hinted
+from incremental.revisit.price import hinted
 from incremental.revisit.state import HubState
-from incremental.times import DAY, MINUTE, NEVER
+from incremental.times import NEVER
 from incremental.visit import Outcome
 from store import Store
 from store.enums import HubKind, HubRole, HubStatus
@@ -25,9 +25,6 @@ from store.values import ARTICLE, HubRow
 
 # One sitemap hints at no more hubs at a time; more changed with a deployment.
 MAX_HINTED_HUBS = 20
-# How long the news of lists is evidence that they change together, and how long a visit rules out more.
-NEWS_SECONDS = 90 * DAY
-JUST_READ_SECONDS = 30 * MINUTE
 # Monitored articles that one sitemap may bring forward, the latest changes first.
 MAX_ARTICLE_HINTS = 20
 
@@ -125,23 +122,6 @@ class ChangeHints:
             fields["due_at"] = now
         self._store.write.update_hub(hub.page_id, **fields)
         self._store.write.update_site(hub.site_id, changed_at=now)
-
-    def from_neighbour(self, decision: Decision, site: WatchedSite, now: float) -> None:
-        """Take news on one list as a change hint for the lists that changed together with it before."""
-        hub, visit = decision.hub, decision.visit
-        if hub is None or visit is None or visit.baseline or not visit.novel or hub.role == ARTICLE:
-            return
-        news = self._store.read.news_times(site.row.id, now - NEWS_SECONDS)
-        for page_id in changed_together(news, hub.page_id):
-            other = self._store.read.hub(page_id)
-            # What was read this lately has nothing more to show.
-            if (
-                other is not None
-                and other.state == HubStatus.ACTIVE
-                and other.role not in (HubRole.PAGE, ARTICLE)
-                and now - (other.visited_at or 0.0) >= JUST_READ_SECONDS
-            ):
-                self.note(site, other, lambda state: hinted(state, now), now)
 
     def from_sitemap(self, outcome: Outcome, site: WatchedSite, now: float) -> None:
         """Take a hub's lastmod in a sitemap, newer than our last visit, as a change hint.

@@ -42,7 +42,7 @@ class SiteContext:
         judged: Iterable[tuple[str, bool]],
         now: float,
         sizes: Iterable[tuple[str, int]] = (),
-        looked_for: Iterable[tuple[str, bool]] = (),
+        asked_for: Iterable[tuple[str, bool]] = (),
     ) -> Self:
         """Build from what is known of the site's pages.
 
@@ -60,17 +60,17 @@ class SiteContext:
         for url, is_hub in judged:
             context.add(url, hub=is_hub)
             there |= {place_of(url)} if is_hub else set()
-        for url, was_there in looked_for:
+        for url, was_there in asked_for:
             there |= {place_of(url)} if was_there else set()
             if place_of(url) not in there:
-                context.looked_for(url, there=False)
+                context.asked_for(url, there=False)
         return context
 
     def add(self, url: str, *, hub: bool) -> None:
         """Count a verdict."""
         self.verdicts.setdefault(form_of(url), [0, 0])[hub] += 1
 
-    def looked_for(self, url: str, *, there: bool) -> None:
+    def asked_for(self, url: str, *, there: bool) -> None:
         """Count a page that was asked for because of a link to it."""
         place = place_of(url)
         self.missing[place] = 0 if there else self.missing.get(place, 0) + 1

@@ -45,7 +45,7 @@ from store.values import (
 GIVE_UP_SECONDS = 60 * DAY
 MAX_WAIT_SECONDS = 2 * DAY
 # When a page of a new section is read again for the pages that follow it.
-FIRST_LOOK = 3 * HOUR
+FIRST_READ_AGAIN = 3 * HOUR
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,5 +308,7 @@ def _alias(facts: PageFacts) -> Sequence[SeenLink]:
 def _monitored(section: Section, row: VerificationRow, now: float) -> Sequence[SeenLink]:
     if not section.monitor:
         return ()
-    hub = NewHub(HubKind.HTML, ARTICLE, 0.5, "leads to others of its folder", now + FIRST_LOOK)
+    hub = NewHub(
+        HubKind.HTML, ARTICLE, 0.5, "leads to others of its folder", now + FIRST_READ_AGAIN
+    )
     return (SeenLink(row.canonical_key, row.url, hub=hub),)

@@ -13,7 +13,7 @@ mean delay (Olston and Pandey 2008, equation 4, links waiting as the cost).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
 
 from incremental.revisit.budget import BudgetState, price_minutes
@@ -50,11 +50,6 @@ _MOST_LINKS = ((5, 1.94), (10, 5.73), (15, 9.95), (20, 14.36), (30, 23.5), (50, 
 _SHAPES_KEPT = 512
 _HINT_PRIOR = 2.0
 _HINT_FADE = 0.98
-# News of two lists came together if it was found within so long, at least so often, and mostly.
-_TOGETHER_SECONDS = 6 * 3600.0
-_TIMES_TOGETHER = 2
-_SHARE_TOGETHER = 0.5
-_MOST_TOGETHER = 5
 # Assumed saving of a "not modified" answer over a full page.
 _CHEAP_304 = 0.3
 
@@ -234,26 +229,6 @@ def _of_neighbours(hub: HubState, site: SiteState, visit: Visit) -> dict[str, in
 def hinted(hub: HubState, at: float) -> HubState:
     """Return the hub with a change hint (lastmod, ping); its worth is learned from the visits after hints."""
     return hub if hub.hinted_at else replace(hub, hinted_at=at)
-
-
-def changed_together(news: Iterable[tuple[int, float]], hub: int) -> list[int]:
-    """Return the hubs most of whose news came about when *hub* had some, the likeliest first.
-
-    *news*: (hub, unix seconds) of each visit that brought news. A deployment often changes several lists at
-    once: one process, observed through several pages. So news on one of them is a change hint for the
-    others, worth what such hints were worth so far.
-    """
-    times: dict[int, list[float]] = {}
-    for one, at in news:
-        times.setdefault(one, []).append(at)
-    own = times.pop(hub, [])
-    shares = {}
-    for other, found in times.items():
-        both = sum(any(abs(at - one) <= _TOGETHER_SECONDS for one in own) for at in found)
-        if both >= _TIMES_TOGETHER:
-            shares[other] = both / len(found)
-    likely = [other for other, share in shares.items() if share >= _SHARE_TOGETHER]
-    return sorted(likely, key=lambda other: (-shares[other], other))[:_MOST_TOGETHER]
 
 
 def reactivated(hub: HubState, at: float) -> HubState:

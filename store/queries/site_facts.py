@@ -122,14 +122,6 @@ _MISSING_PAGES = Prepared(
         (Page.site == site) & (Page.state == PageState.MISSING)
     )
 )
-_NEWS_TIMES = Prepared(
-    lambda site, since: (
-        Change.select(Change.hub_id, Change.at)
-        .where((Change.site == site) & (Change.at >= since) & _ADDED)
-        .where(Change.hub_id.is_null(is_null=False))
-        .distinct()
-    )
-)
 _PRODUCTIVE = Change.select(fn.COUNT(Change.at.distinct())).where(
     (Change.hub_id == Hub.page) & _ADDED
 )
@@ -152,7 +144,7 @@ _KNOWN_URLS = Prepared(
         .limit(limit)
     )
 )
-_LOOKED_FOR = Prepared(
+_ASKED_FOR = Prepared(
     lambda site, limit: (
         Page.select(Page.url, fn.COALESCE(Page.rule, "").not_in(_NEVER_THERE))
         .where((Page.site == site) & Page.verified_at.is_null(is_null=False))
@@ -294,10 +286,6 @@ class SiteQueries(Repository):
         """Return how many pages of a site that are not there are looked for again."""
         return int(self._asked(_MISSING_PAGES, site=site_id)[0][0])
 
-    def news_times(self, site_id: int, since: float) -> list[tuple[int, float]]:
-        """Return (hub, time) of each visit that brought news since *since*."""
-        return [(hub, at) for hub, at in self._asked(_NEWS_TIMES, site=site_id, since=since)]
-
     def known_below(self, site_id: int, prefix: str, *, before: float) -> bool:
         """Return whether a page with this canonical-key prefix was known before *before*."""
         below = Page.canonical_key.startswith(prefix) & (Page.first_seen_at < before)
@@ -310,9 +298,9 @@ class SiteQueries(Repository):
         rows = self._asked(_KNOWN_URLS, site=site_id, limit=limit)
         return [(url, anchor, published_at) for url, anchor, published_at in rows]
 
-    def looked_for(self, site_id: int, *, limit: int = 2_000) -> list[tuple[str, bool]]:
+    def asked_for(self, site_id: int, *, limit: int = 2_000) -> list[tuple[str, bool]]:
         """Return (URL, ever was there) of pages asked for because of a link to them, latest first."""
-        rows = self._asked(_LOOKED_FOR, site=site_id, limit=limit)
+        rows = self._asked(_ASKED_FOR, site=site_id, limit=limit)
         return [(url, bool(there)) for url, there in rows]
 
     def judged_urls(self, site_id: int, *, limit: int = 2_000) -> list[tuple[str, bool]]:

@@ -155,7 +155,7 @@ def test_a_page_linked_weeks_before_it_is_there_is_announced_when_it_is(tmp_path
         assert crawl.web.urls().count(HOME + "soon.html") < 30
 
 
-def test_a_page_that_looks_like_a_list_and_is_not_there_yet_is_looked_for_again(
+def test_a_page_that_looks_like_a_list_and_is_not_there_yet_is_asked_for_again(
     tmp_path: Path,
 ) -> None:
     there = START + 20 * DAY

@@ -29,8 +29,8 @@ ROW = VerificationRow(
 )
 
 
-def context(*looked_for: tuple[str, bool]) -> SiteContext:
-    return SiteContext.build([], [], NOW, looked_for=looked_for)
+def context(*asked_for: tuple[str, bool]) -> SiteContext:
+    return SiteContext.build([], [], NOW, asked_for=asked_for)
 
 
 def test_pages_in_a_row_that_were_not_there_count_by_folder_and_kind_of_file() -> None:
@@ -38,9 +38,9 @@ def test_pages_in_a_row_that_were_not_there_count_by_folder_and_kind_of_file() -
     assert known.missing_like(BROKEN[9]) == 4
     assert known.missing_like(HOME + "data/b.csv") == 1
     assert known.missing_like(HOME + "data/b.html") == 0
-    known.looked_for(BROKEN[5], there=False)
+    known.asked_for(BROKEN[5], there=False)
     assert known.missing_like(BROKEN[9]) == 5
-    known.looked_for(BROKEN[6], there=True)
+    known.asked_for(BROKEN[6], there=True)
     assert known.missing_like(BROKEN[9]) == 0
 
 

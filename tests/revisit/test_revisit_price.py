@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from incremental.revisit.budget import BudgetState, advance, open_at, spend
 from incremental.revisit.fixed import FixedPolicy
-from incremental.revisit.price import PricePolicy, changed_together, hinted, pinged, reactivated
+from incremental.revisit.price import PricePolicy, hinted, pinged, reactivated
 from incremental.revisit.profile import BINS, WEEK
 from incremental.revisit.protocol import Terms
 from incremental.revisit.state import HubState, SiteState, Visit
@@ -316,15 +316,3 @@ def test_a_hub_has_one_shape_in_memory_however_often_it_is_visited() -> None:
             hubs[key], site = policy.observe(hub, site, visit)
             policy.due_at(hubs[key], site, BudgetState(), visit.at)
     assert len(policy._shapes) == len(hubs)
-
-
-def test_lists_whose_news_came_together_change_together() -> None:
-    """One deployment brings an advisory, its package and its key words, each on a list of its own."""
-    advisories, packages, keywords, blog = 1, 2, 3, 4
-    news = [(advisories, NOW - day * DAY) for day in (40, 30, 20, 10)]
-    news += [(packages, NOW - day * DAY + HOUR) for day in (40, 20, 10)]
-    news += [(keywords, NOW - 30 * DAY + 2 * HOUR), (keywords, NOW - 10 * DAY + HOUR)]
-    news += [(keywords, NOW - 5 * DAY)]
-    news += [(blog, NOW - day * DAY) for day in (39, 33, 25, 10)]
-    assert changed_together(news, advisories) == [packages, keywords]
-    assert changed_together(news, 5) == []
