@@ -194,7 +194,9 @@ def test_a_sitemap_index_leads_to_its_parts(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("place", ["feed", "rss.xml", "atom.xml", "index.xml", "sitemap.xml"])
-def test_feeds_and_sitemaps_are_asked_for_at_their_usual_places(tmp_path: Path, place: str) -> None:
+def test_feeds_and_sitemaps_are_looked_for_at_their_usual_places(
+    tmp_path: Path, place: str
+) -> None:
     make = sitemap if "sitemap" in place else lambda *urls: feed(*((url, "") for url in urls))
     old, new = HOME + "a.html", HOME + "b.html"
     pages = {HOME: page("/a.html"), HOME + place: [(0, make(old)), (START + DAY, make(old, new))]}

@@ -69,7 +69,7 @@ def test_each_ready_topic_has_its_round_once_a_day(sqlite_store: Store) -> None:
     assert runs.asked == [("bridges", 30), ("rivers", 30)] * 2
 
 
-def test_nothing_is_asked_for_right_after_a_start(sqlite_store: Store) -> None:
+def test_nothing_is_looked_for_right_after_a_start(sqlite_store: Store) -> None:
     ready(sqlite_store, "bridges")
     runs = Runs()
     night(sqlite_store, runs).step(START)

@@ -133,7 +133,7 @@ def test_the_api_tells_the_last_search_round_by_round(searched: Served) -> None:
     assert best["hubs"] == [{"url": "https://spans.example/list", "probability": 0.9}]
 
 
-def test_a_topic_that_nothing_was_asked_for_has_no_search(served: Served) -> None:
+def test_a_topic_that_nothing_was_looked_for_has_no_search(served: Served) -> None:
     client = served.client()
     assert client.get("/api/v1/topics/1/discovery").status_code == 404
     assert client.get("/topics/1/discovery").status_code == 404
