@@ -16,9 +16,9 @@ from dataclasses import dataclass, replace
 
 from incremental.crawl.host_gate import HostGate
 from incremental.crawl.once import fetch_once, problem_of
+from incremental.decide.address_forms import form_of
 from incremental.decide.hubs import HubScorer, score_targets
 from incremental.decide.links import targets
-from incremental.decide.site_context import form_of
 from incremental.decide.url_dates import date_in_url
 from incremental.fetch.status import FetchStatus, Response, in_words
 from incremental.parse import Page, PageKind

@@ -11,9 +11,9 @@ import logging
 
 from incremental.crawl.facts import FactReader
 from incremental.crawl.sites import WatchedSite
+from incremental.decide.address_forms import form_of
 from incremental.decide.decision import Decision
 from incremental.decide.news import TRIED_FIRST
-from incremental.decide.site_context import form_of
 from store import Store
 
 logger = logging.getLogger(__name__)

@@ -34,7 +34,7 @@ from incremental.crawl.quarantine import CrawlQuarantine, as_failed
 from incremental.crawl.rescheduling import ChangeHints, reschedule
 from incremental.crawl.sites import PAUSE_SECONDS, WatchedSite
 from incremental.crawl.topics import TopicWatch
-from incremental.decide.decision import Decision
+from incremental.decide.decision import Decision, missing_by
 from incremental.decide.hub_visit import decide_hub
 from incremental.decide.hubs import HubScorer
 from incremental.decide.page_watch import decide_watch
@@ -271,6 +271,12 @@ class Crawler:
         """Gather the facts and decide; None = the page was removed meanwhile."""
         if outcome.task.purpose is Purpose.VERIFY:
             page = self._facts.of_page(outcome, site, now)
+            if page is not None and site is not None:
+                missing = missing_by(outcome) is not None
+                # Each missing page counts once, however often it is asked for.
+                if page.row.verified_at is None if missing else outcome.page is not None:
+                    context = self._facts.context(site, now)
+                    context.asked_for(page.row.url, there=not missing)
             return None if page is None else decide_verification(outcome, page)
         if site is None:
             return None
@@ -378,7 +384,8 @@ class Crawler:
         # The feed of a new section goes first: it lists at once what its pages link to one by one.
         for page_id in self._new_feeds(record, site):
             site.urgent.push_first(page_id)
-        links = (*(record.links or ()), *filter(None, [record.moved_to]))
+        # What a new page leads to is read with it: pages chained by "next" were found one an hour.
+        links = (*(record.links or ()), *record.more_pages, *filter(None, [record.moved_to]))
         pending = [link.canonical_key for link in links if link.state == PageState.PENDING]
         known = self._store.read.known(site.row.id, pending) if pending else {}
         waiting = (page.id for page in known.values() if page.state == PageState.PENDING)

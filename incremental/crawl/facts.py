@@ -11,6 +11,7 @@ from incremental.crawl.site_evidence import fetched_evidence, read_context
 from incremental.crawl.sites import WatchedSite
 from incremental.crawl.topics import TopicWatch
 from incremental.decide.arrivals import dated
+from incremental.decide.decision import missing_by
 from incremental.decide.editions import editions, is_edition_front
 from incremental.decide.feed_home import (
     changed_rules,
@@ -32,6 +33,7 @@ from incremental.decide.migration import MIGRATION_MIN_LINKS
 from incremental.decide.news import shown_later
 from incremental.decide.page_watch import WatchFacts
 from incremental.decide.refresh import RefreshFacts, why_gone
+from incremental.decide.rules import Rule
 from incremental.decide.sections import (
     MAX_NEW_SECTION,
     MAX_ORIGINALS,
@@ -45,7 +47,7 @@ from incremental.decide.sections import (
     originals,
     section_of,
 )
-from incremental.decide.site_context import SiteContext
+from incremental.decide.site_context import NEVER_THERE, SiteContext
 from incremental.decide.topics import Guesses
 from incremental.decide.verification import Elsewhere, Onward, PageFacts
 from incremental.decide.ways import is_other_source
@@ -210,11 +212,10 @@ class FactReader:
         corrected = read.corrections([t.canonical_key for t in unknown])
         said = {name: float(label == HUB) for name, label in corrected.items()}
         awaited = facts.page is not None and facts.page.state == PageState.PENDING
+        context, since = self.context(site, now), self._since(site, now)
         view = HubView(
             hub=hub,
-            since=Since(
-                now, site.row.added_at, self._settings.news.backdated_days, site.row.migrated_at
-            ),
+            since=since,
             found=found,
             known=known,
             visible=frozenset(visible),
@@ -239,7 +240,14 @@ class FactReader:
             overflow_at=site.state.overflow_at,
             overflow_since=site.state.overflow_since,
             resumed_at=site.resumed_at,
-            sights=read.sights(hub.page_id) if _may_be_old(found, known, visible, hub) else (),
+            sights=read.sights(hub.page_id)
+            if _may_be_old(found, known, visible, hub, since)
+            else (),
+            never_there=frozenset(
+                t.canonical_key for t in unknown if context.missing_like(t.url) >= NEVER_THERE
+            )
+            if unknown
+            else frozenset(),
         )
         return replace(view, guesses=self._guesses(page, view, now))
 
@@ -306,14 +314,14 @@ class FactReader:
         return frozenset(f for f in asked if not read.known_below(site_id, f, before=before))
 
     def _section(
-        self, page: Page, own: str, site: WatchedSite, now: float, *, found_by: int | None = None
+        self, page: Page, own: str, site: WatchedSite, now: float, *, by_article: bool = False
     ) -> Section | None:
-        """Return what appeared with a new page; *found_by* is the hub that showed it."""
+        """Return what appeared with a new page; *by_article*: an article, not a list, led to it."""
         read = self._store.read
-        found = targets(page.links, site.scope, path_aliases=site.path_aliases, own=own)
+        context = self.context(site, now)
+        links = targets(page.links, site.scope, path_aliases=site.path_aliases, own=own)
+        found = [t for t in links if context.missing_like(t.url) < NEVER_THERE]
         came_up = self._came_up(folders_of(own, found), site, now)
-        hub = read.hub(found_by) if found_by is not None else None
-        by_article = hub is not None and hub.role == ARTICLE
         if not (by_article or came_up or editions(own, found)):
             return None
         known = read.known(site.row.id, [own, *(t.canonical_key for t in found)])
@@ -337,7 +345,23 @@ class FactReader:
             facts = replace(facts, translations=there, verified_at=times)
         return section_of(facts)
 
+    def _since(self, site: WatchedSite, now: float) -> Since:
+        return Since(
+            now,
+            site.row.added_at,
+            self._settings.news.backdated_days,
+            site.row.migrated_at,
+            self.context(site, now).url_dates,
+        )
+
     # Pages.
+
+    def _is_of_article(self, row: VerificationRow) -> bool:
+        """Whether no list shows the page: an article, or a new page of its section, links to it."""
+        if row.rule in (Rule.SECTION, Rule.GAINED_LINK):
+            return True
+        hub = self._store.read.hub(row.first_hub_id) if row.first_hub_id is not None else None
+        return hub is not None and hub.role == ARTICLE
 
     def of_page(self, outcome: Outcome, site: WatchedSite | None, now: float) -> PageFacts | None:
         """Return the facts for a verification fetch; None = the page was removed."""
@@ -347,13 +371,22 @@ class FactReader:
         facts = PageFacts(now, row, self._announced_terms)
         if site is None:
             return facts
+        context = self.context(site, now)
+        facts = replace(
+            facts,
+            missing_like=max(context.missing_like(row.url) - (row.verified_at is not None), 0),
+            missing=self._store.read.missing_pages(site.row.id) if missing_by(outcome) else 1,
+            by_article=self._is_of_article(row),
+            since=self._since(site, now),
+        )
         onward = self._onward(outcome, row, site)
         if onward is not None:
             return replace(facts, onward=onward)
         section = None
         if outcome.page is not None:
-            by = row.first_hub_id
-            section = self._section(outcome.page, row.canonical_key, site, now, found_by=by)
+            section = self._section(
+                outcome.page, row.canonical_key, site, now, by_article=facts.by_article
+            )
         return replace(facts, elsewhere=self._elsewhere(outcome, row, site), section=section)
 
     def _elsewhere(
@@ -405,7 +438,7 @@ class FactReader:
             moved_to=moved_to,
             terms=self._terms,
             gone=gone,
-            gained=() if gone or moved_to else self._gained(outcome, row, site),
+            gained=() if gone or moved_to else self._gained(outcome, row, site, now),
         )
 
     def of_watch(self, outcome: Outcome, site: WatchedSite, now: float) -> WatchFacts | None:
@@ -427,7 +460,9 @@ class FactReader:
             terms=WatchTerms(site.price(now), least, most),
         )
 
-    def _gained(self, outcome: Outcome, row: RefreshRow, site: WatchedSite) -> Sequence[SeenLink]:
+    def _gained(
+        self, outcome: Outcome, row: RefreshRow, site: WatchedSite, now: float
+    ) -> Sequence[SeenLink]:
         """Return unknown pages that an article links to and its cached body does not."""
         page = outcome.page
         if page is None or page.kind is not PageKind.HTML or not row.body_md5:
@@ -446,6 +481,8 @@ class FactReader:
 
         old = {target.canonical_key for target in led_to(before.page)}
         gained = [t for t in led_to(page) if t.canonical_key not in old and not is_later_page(t)]
+        context = self.context(site, now)
+        gained = [t for t in gained if context.missing_like(t.url) < NEVER_THERE]
         known = self._store.read.known(row.site_id, [t.canonical_key for t in gained])
         return [t for t in gained if t.canonical_key not in known]
 
@@ -468,11 +505,17 @@ def _redirect_target(outcome: Outcome, site: WatchedSite) -> RedirectTarget | No
 
 
 def _may_be_old(
-    found: Sequence[SeenLink], known: Mapping[str, KnownPage], visible: set[int], hub: HubRow
+    found: Sequence[SeenLink],
+    known: Mapping[str, KnownPage],
+    visible: set[int],
+    hub: HubRow,
+    since: Since,
 ) -> bool:
     """Whether a link that the hub did not show before is dated, so that it may be old."""
     here = {one for one, page in known.items() if page.id in visible}
-    return any(t.canonical_key not in here and dated(t, hub) is not None for t in found)
+    return any(
+        t.canonical_key not in here and dated(t, hub, since.url_dates) is not None for t in found
+    )
 
 
 def _was_overlooked(known: KnownPage, entry: VerificationRow) -> bool:

@@ -10,6 +10,7 @@ from incremental.decide.hubs import HubCounts, HubLimits
 from incremental.decide.links import top_folder
 from incremental.decide.sections import Section
 from incremental.decide.topics import Guesses
+from incremental.decide.url_dates import UrlDates
 from incremental.history.plan import RefreshTerms
 from incremental.scope import Scope
 from incremental.times import DAY
@@ -18,13 +19,14 @@ from store.values import HubRow, KnownPage, SeenLink, Sight, VerificationRow
 
 @dataclass(frozen=True, slots=True)
 class Since:
-    """The times that decide whether a link is new; unix seconds, UTC."""
+    """The times that decide whether a link is new, and how its site writes dates; unix seconds, UTC."""
 
     now: float
     site_added_at: float
     backdated_days: float
     migrated_at: float | None = None
     """When the site last had a URL migration."""
+    url_dates: UrlDates = field(default_factory=UrlDates)
 
     @property
     def oldest_news(self) -> float:
@@ -66,6 +68,8 @@ class HubView:
     """URLs that it no longer shows; given when a URL migration is possible."""
     anchors: Mapping[str, int] = field(default_factory=dict)
     """Page ids by headline among the unknown links; given when a URL migration is possible."""
+    never_there: frozenset[str] = frozenset()
+    """Those of the unknown ones with whose addresses no page ever was there, by canonical key."""
     guesses: Guesses | None = None
     """What topics expect of the unknown ones; None = there is no topic."""
     sights: Sequence[Sight] = ()

@@ -24,15 +24,14 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from incremental.decide.arrivals import gained_behind, gained_old, is_old_hub
-from incremental.decide.furniture import furniture, may_be_furniture
+from incremental.decide.address_forms import form_of
+from incremental.decide.arrivals import dated, gained_behind, gained_old, is_old_hub
+from incremental.decide.furniture import furniture, is_list_address, may_be_furniture
 from incremental.decide.hub_facts import HubView, Since
 from incremental.decide.hubs import choose_hubs
 from incremental.decide.links import is_later_page, stated_date
 from incremental.decide.migration import Migration, migration
 from incremental.decide.rules import Rule, Standing, is_withheld
-from incremental.decide.site_context import form_of
-from incremental.decide.url_dates import date_in_url
 from incremental.scope import page_number
 from incremental.times import DAY, HOUR, believable
 from incremental.urls import host_of
@@ -61,17 +60,22 @@ def link_rule(  # noqa: PLR0911, PLR0913 - a table of cases; each bears on it
     *new_hub*: the hub appeared after its site's baseline and is read for the first time, so the pages of
     this new section are new with it.
     """
-    date = stated_date(target, hub) or date_in_url(target.url)
+    date = dated(target, hub, since.url_dates)
     old = date is not None and date < since.oldest_news and not new_hub
+    # A feed lists pages: there ``/?p=3`` is an article of a blog.
+    is_later = hub.kind != HubKind.FEED and is_later_page(target)
+    is_list = is_list_address(target.url)
     if known is not None:
-        if not _overlooked(known, hub, since, old=old):
+        # Lists that two hubs show in either order are no news either.
+        if is_later or is_list or not _overlooked(known, hub, since, old=old):
             return Rule.KNOWN
         return Rule.BACKDATED if old else Rule.SHOWN_LATER
-    # A feed lists pages: there ``/?p=3`` is an article of a blog.
     if hub_like:
         return Rule.HUB
-    if hub.kind != HubKind.FEED and is_later_page(target):
+    if is_later:
         return Rule.LATER_PAGE
+    if is_list:
+        return Rule.LIST_PAGE
     if _is_baseline(hub) and not new_hub:
         return Rule.DATED_BY_FEED if _dated_since(target, hub, since) else Rule.BASELINE
     if old:
@@ -156,6 +160,7 @@ def decide_links(view: HubView) -> LinkDecisions:
         for t in view.found
     }
     rules |= dict.fromkeys(gained_behind(view, rules), Rule.BACKFILL)
+    rules |= never_there(view)
     event = _event(view, rules)
     hubs = _new_hubs(view, rules)
     verified = _to_verify(view, rules) if event is None else frozenset()
@@ -167,6 +172,17 @@ def decide_links(view: HubView) -> LinkDecisions:
     else:
         decided = [_of_event(t, rules[t.canonical_key], view, hubs, event) for t in view.found]
     return LinkDecisions(tuple(decided), rules, event, verified)
+
+
+def never_there(view: HubView) -> dict[str, Rule]:
+    """Return the rules for an article's links with whose addresses no page ever was there.
+
+    What an article links to is often mistyped, or relative where it should not be; a list that shows such a
+    page is asked for it once more.
+    """
+    if view.hub.role != HubRole.ARTICLE:
+        return {}
+    return dict.fromkeys(view.never_there, Rule.NEVER_THERE)
 
 
 def _event(view: HubView, rules: Mapping[str, Rule]) -> Migration | None:
@@ -229,12 +245,15 @@ def _to_verify(view: HubView, rules: Mapping[str, Rule]) -> frozenset[str]:
     if guesses is not None:
         # What topics expect most of comes first, as the budget may not reach all.
         fresh.sort(key=lambda canonical_key: -(guesses.expected(canonical_key) or 0.0))
-    # Always verified: a host that may only redirect hides the page that is meant, and sitemaps and
-    # footers list error pages and the pages behind forms and donations.
+    # Always verified: what only an article links to, and may be mistyped; addresses with which no page ever
+    # was there; a host that may only redirect hides the page that is meant, and sitemaps and footers list
+    # error pages and the pages behind forms and donations.
     first = {
         t.canonical_key
         for t in view.found
-        if host_of(t.url) in view.leading
+        if view.hub.role == HubRole.ARTICLE
+        or t.canonical_key in view.never_there
+        or host_of(t.url) in view.leading
         or (view.hub.kind != HubKind.FEED and may_be_furniture(t.url))
     }
     # Verified first, so that a feed which lists an article before it exists does not fool us.
@@ -288,6 +307,8 @@ def _decided(  # noqa: PLR0913, PLR0917 - what was decided for all links togethe
     state = PageState.PENDING if waits else PageState.KNOWN
     if rule is Rule.BACKDATED:
         state = PageState.BACKDATED
+    elif rule is Rule.NEVER_THERE:
+        state = PageState.GONE
     if backfill or (waits and old_hub):
         # A hub waits for its first reading, which makes it a hub or a page of the backfill.
         state = PageState.BACKFILL

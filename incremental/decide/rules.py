@@ -74,6 +74,10 @@ class Rule(StrEnum):
     # A page that was fetched and is withheld.
     NOT_THERE = "not_there"
     NOT_THERE_YET = "not_there_yet"
+    NEVER_THERE = "never_there"
+    """An article links to it, and ten pages in a row with such an address were not there."""
+    OLDER = "older"
+    """Only an article links to it, and it is older than the site has been watched."""
     HOME_INSTEAD = "home_instead"
     SAYS_NOT_THERE = "says_not_there"
     ERROR_PAGE = "error_page"
@@ -105,6 +109,8 @@ _WITHHOLDING = frozenset(
     {
         Rule.NOT_THERE,
         Rule.NOT_THERE_YET,
+        Rule.NEVER_THERE,
+        Rule.OLDER,
         Rule.HOME_INSTEAD,
         Rule.SAYS_NOT_THERE,
         Rule.ERROR_PAGE,

@@ -31,6 +31,8 @@ SENTENCES = {
     Rule.PERHAPS_A_HUB: "may be a hub, so it is monitored as well",
     Rule.NOT_THERE: "found, not announced: the page does not exist",
     Rule.NOT_THERE_YET: "found, not announced: the page does not exist yet",
+    Rule.NEVER_THERE: "not announced: pages with such addresses never existed",
+    Rule.OLDER: "found, not announced: older than the site has been watched",
     Rule.HOME_INSTEAD: "found, not announced: it redirects to the home page",
     Rule.SAYS_NOT_THERE: "found, not announced: the page says it does not exist",
     Rule.ERROR_PAGE: "found, not announced: an error page",

@@ -70,6 +70,16 @@ def test_an_unknown_link(link: SeenLink, row: HubRow, expected: Standing) -> Non
     assert stand(link, row) is expected
 
 
+@pytest.mark.parametrize("path", ["posts/page/17/", "tags/linux", "category/tips/", "tags/"])
+def test_lists_are_no_news_whoever_shows_them_first(path: str) -> None:
+    """Pages of a pager that two hubs showed in either order, and tags that a feed of tags lists."""
+    assert stand(target(path), hub()) in (Standing.HUB, Standing.KNOWN)
+    shown_later = known_page(9, path, first_seen_at=START + 61)
+    assert stand(target(path), LATER, shown_later) is Standing.KNOWN
+    if "page/" not in path:
+        assert stand(target(path), hub(kind="feed")) is Standing.KNOWN
+
+
 def test_what_looks_like_a_hub_is_no_news() -> None:
     assert stand(target("a"), hub(), hub_like=True) is Standing.HUB
     assert stand(target("a"), unread_hub(), hub_like=True) is Standing.HUB
