@@ -204,8 +204,7 @@ def restore(
         with workplace(home, RESTORING) as folder:
             if was_cut_off(home):
                 (folder / PUTTING).touch()  # marks the trees as ours before the work folder is gone
-            for parent in (home, home.parent):  # earlier versions worked in the parent folder
-                remove_abandoned(parent, RESTORING)
+            remove_abandoned(home, RESTORING)
             report = _unpack(source, folder / "store", progress)
             _in_wal_mode(folder / "store" / DATABASE)
             (folder / PUTTING).touch()

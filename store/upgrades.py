@@ -1,5 +1,7 @@
 """Bringing a database's tables up to date: all migrations in one transaction, a copy of it before.
 
+A new store is made from the models as they are, and has no migration to catch up with.
+
 ::
 
     lock        nobody else upgrades it or writes to it meanwhile
@@ -53,12 +55,16 @@ def upgrade(database: Database, where: str, *, copies: int) -> None:
     with _alone(database):
         missing = _missing(database, where)  # another process may have upgraded it meanwhile
         file = Path(where) if isinstance(database, SqliteDatabase) else None
-        if missing and file is not None and _is_in_use(database):
+        runner, is_new = Runner(database, directory=str(MIGRATIONS)), not _is_in_use(database)
+        if missing and file is not None and not is_new:
             check_pages(lambda statement: _sql(database, statement), file)
             if copies:
                 _copy(file, copy_of(file, missing[-1]))
-        if missing:
-            Runner(database, directory=str(MIGRATIONS)).up()
+        if missing and is_new:
+            runner.up(missing[0])
+            runner.fake()
+        elif missing:
+            runner.up()
         if missing and file is not None and _sql(database, "PRAGMA foreign_key_check").fetchone():
             raise StoreDamagedError(
                 f"{file} cannot be upgraded: it has rows that name others that are not there; "
