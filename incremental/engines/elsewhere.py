@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-import pickle
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
@@ -51,9 +50,9 @@ class VisitsElsewhere(ABC):
     def start(self, task: VisitTask) -> Future[Outcome]:
         """Start a visit."""
         answer: Future[Outcome] = Future()
-        # Read there only by a worker of this version.
-        visit = pickle.dumps((task, self._terms, access_of(task, self._sites), SystemClock().now()))
-        made = attempt(lambda: self._submit(partial(carry_out, self._ours, visit)))
+        access, asked_at = access_of(task, self._sites), SystemClock().now()
+        call = partial(carry_out, self._ours, task, self._terms, access, asked_at)
+        made = attempt(lambda: self._submit(call))
         if isinstance(made, Bug):
             self._lose(answer, made.error)
         else:

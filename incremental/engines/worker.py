@@ -5,7 +5,6 @@ A worker keeps them for the next visit, but no credentials: those of a task's or
 
 from __future__ import annotations
 
-import pickle
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping
@@ -80,8 +79,14 @@ def access_of(task: VisitTask, sites: Mapping[str, SiteAccess]) -> SiteAccess | 
         return None  # the worker's fetcher says what is wrong with the address
 
 
-def carry_out(daemon: tuple[str, int], visit: bytes) -> Outcome:
-    """Make a *visit* of a *daemon*, if it is of this version.
+def carry_out(
+    daemon: tuple[str, int],
+    task: VisitTask,
+    terms: WorkerTerms,
+    access: SiteAccess | None,
+    asked_at: float,
+) -> Outcome:
+    """Carry out *task* of a *daemon*, if it is of this version; *access* are credentials of its origin.
 
     A visit that would begin late is refused: its worker stood still, or others came first, and the daemon may
     have given it up. For the same reason it sends nothing after ``visit_timeout_seconds``. Both count from
@@ -92,7 +97,6 @@ def carry_out(daemon: tuple[str, int], visit: bytes) -> Outcome:
     """
     if why := refusal(introduce(), daemon):
         raise LostVisitError(why)
-    task, terms, access, asked_at = pickle.loads(visit)  # noqa: S301 - whoever sends it may run code here
     clock = SystemClock()
     waited = max(clock.now() - asked_at, 0.0)
     if waited > terms.fetch.total_timeout_seconds:
