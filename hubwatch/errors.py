@@ -39,8 +39,7 @@ Everything below it is drawn here; each class stands in the room that raises it:
 
 A site that cannot be fetched or parsed is no error but a value with a status. The address guard's
 ``ForbiddenAddressError`` stands outside: it travels through urllib3, which lets pass its own. So does
-``ReaderBugError``, a bug in a reader's process with its trace, and ``VisitBugError``, one on a worker of a
-cluster.
+``ReaderBugError``, a bug in a reader's process with its trace.
 """
 
 from __future__ import annotations

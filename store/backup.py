@@ -216,8 +216,7 @@ def restore(  # noqa: PLR0913 - what a user may ask for
         with workplace(home, RESTORING) as folder:
             if was_cut_off(home):
                 (folder / PUTTING).touch()  # marks the trees as ours before the work folder is gone
-            for parent in (home, home.parent):  # earlier versions worked in the parent folder
-                remove_abandoned(parent, RESTORING)
+            remove_abandoned(home, RESTORING)
             report = _unpack(source, folder / "store", progress)
             database = folder / "store" / DATABASE
             removed = make_harmless(database, keep_access=keep_access, keep_channels=keep_channels)

@@ -56,11 +56,10 @@ def make_harmless(path: Path, *, keep_access: bool, keep_channels: bool) -> Remo
 def _check(connection: sqlite3.Connection) -> None:
     found = _schema(connection)
     applied = {str(name) for (name,) in connection.execute("SELECT name FROM schema_migration")}
-    made = tuple(name for name in known_migrations() if name in applied)
     ours = SqliteDatabase(":memory:")
     with closing(ours):
-        if made:
-            make_tables(ours, made[-1])
+        if not applied.isdisjoint(known_migrations()):
+            make_tables(ours)
         expected = _schema(ours.connection())  # type: ignore[no-untyped-call]  # peewee's stubs lack it
     for key in sorted({*found, *expected}):
         if found.get(key) != expected.get(key):

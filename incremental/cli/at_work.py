@@ -12,7 +12,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,8 +34,7 @@ from incremental.crawl.host_gate import HostGate
 from incremental.daemon import Daemon, Step
 from incremental.discovery.nightly_discovery import NightlyDiscovery
 from incremental.engines.choice import make_visits
-from incremental.engines.fenced import FencedVisits
-from incremental.engines.visits import Visits
+from incremental.engines.visits import Visits, fenced
 from incremental.errors import InputError
 from incremental.fetch.libraries import LibraryGate
 from incremental.health import Health
@@ -206,7 +205,7 @@ def _workers(run: Run, stack: contextlib.ExitStack) -> tuple[Executor, Visits | 
     """Return what runs visits here, and elsewhere if the settings say so."""
     elsewhere = stack.enter_context(make_visits(run.settings, run.clock))
     if elsewhere is not None and run.member is not None:
-        elsewhere = FencedVisits(elsewhere, run.member.check)
+        elsewhere = replace(elsewhere, start=fenced(elsewhere.start, run.member.check))
     threads = ThreadPoolExecutor(run.settings.daemon.workers, thread_name_prefix="visit")
     stack.callback(threads.shutdown, wait=False, cancel_futures=True)
     return threads, elsewhere

@@ -43,7 +43,5 @@ SENTENCES = {
 
 
 def in_words(rule: str | None) -> str:
-    """Return a stored rule in words; None = decided before rules were stored."""
-    return (
-        SENTENCES[Rule(rule)] if rule else "recorded before decisions were stored with their rule"
-    )
+    """Return a stored rule in words; None = nothing was decided about the page."""
+    return SENTENCES[Rule(rule)] if rule else "known, with no decision about it so far"

@@ -14,7 +14,6 @@ ROOT = Path(__file__).parents[2]
 OUTSIDE = {
     "ForbiddenAddressError": "HTTPError",
     "ReaderBugError": "Exception",
-    "VisitBugError": "Exception",
 }
 """The address guard's, which urllib3 must let pass, and bugs of ours in other processes."""
 

@@ -14,8 +14,8 @@ ROOT = Path(__file__).parents[2]
 OURS = {
     name: source
     for name, source in read_packages(ROOT).items()
-    # A migration is history; settings under old names are read for as long as files have them.
-    if not name.startswith(("store.migrations", "incremental.settings.renamed"))
+    # A migration is history.
+    if not name.startswith("store.migrations")
 }
 
 

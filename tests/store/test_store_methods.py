@@ -58,7 +58,7 @@ READ_ALL = {
     "all_due_times",
     "seeds",
 }
-READ_ALL |= {"counts", "totals", "searches", "search", "adopt_announced"}
+READ_ALL |= {"counts", "totals", "searches", "search"}
 """Overviews: they read whole tables by their nature (``hubs`` is asked for one site below)."""
 
 
