@@ -39,7 +39,7 @@ VARIANCE: Final = 0.45
 SHARE: Final = 0.09
 # What each prior weighs, in parts of the sample; of a small sample, as if it had LEAST pages.
 MEAN_WEIGHT: Final = 0.3
-VARIANCE_WEIGHT: Final = 0.1
+VARIANCE_WEIGHT: Final = 0.3
 SHARE_WEIGHT: Final = 0.1
 LEAST: Final = 30
 # How far one mark moves the boundary at most, in log-odds: a quarter of a deviation.
@@ -51,6 +51,7 @@ _USUAL_BOUNDARY: Final = math.log(0.35 / 0.65)
 _ROUNDS: Final = 25
 _SURE: Final = 30.0
 _HALVINGS: Final = 60
+_DOUBTED: Final = 4.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +67,7 @@ class Decision:
 
     def score(self, raw: float) -> float:
         """Return 0 to 1, 0.5 at the threshold."""
-        return 1.0 / (1.0 + math.exp(-_bounded(self.slope * (raw - self.value))))
+        return 1.0 / (1.0 + math.exp(-_doubted(self.slope * (raw - self.value))))
 
     def verdict(self, raw: float) -> Verdict:
         """Return the verdict on a score."""
@@ -165,7 +166,7 @@ def shift_by(right: Scores, wrong: Scores) -> float:
     """Return how far relevant and irrelevant pages, as log-odds from a boundary, move it."""
 
     def pulls(shift: float) -> float:
-        """The derivative of what is to be least; it rises with the shift."""
+        """Return the derivative of what is to be least; it rises with the shift."""
         return shift / STEP + float(_logistic(shift - right).sum() - _logistic(wrong - shift).sum())
 
     low, high = -STEP * len(right), STEP * len(wrong)
@@ -187,5 +188,7 @@ def _logistic(log_odds: Scores) -> Scores:
     return np.asarray(1.0 / (1.0 + np.exp(-log_odds.clip(-_SURE, _SURE))))
 
 
-def _bounded(log_odds: float) -> float:
-    return max(-_SURE, min(_SURE, log_odds))
+def _doubted(log_odds: float) -> float:
+    """Return log-odds of which those beyond _DOUBTED count less and less: no page is quite sure."""
+    far = abs(log_odds) - _DOUBTED
+    return log_odds if far <= 0 else math.copysign(_DOUBTED + math.log1p(far), log_odds)

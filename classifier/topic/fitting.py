@@ -103,11 +103,8 @@ def _missing(scorer: Fitted) -> float:
 
 def _fit_to(method: str, evidence: Evidence, setting: Setting) -> Fit:
     """Fit a method to all evidence; its decision is still to be made."""
-    scorer: Fitted
-    if method == "fused":
-        scorer = FusedTopic.fit(evidence, setting)
-    else:
-        scorer = fit_method(method, evidence, setting)
+    fused = method == "fused"
+    scorer = FusedTopic.fit(evidence, setting) if fused else fit_method(method, evidence, setting)
     scale = _scale(scorer, setting)
     corrections = Corrections.of_method(method, evidence, setting.background)
     return Fit(scorer, scale, decide(np.zeros(0)), setting, corrections)
