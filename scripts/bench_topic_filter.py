@@ -17,8 +17,8 @@ alone. ``--unseen`` keeps half of the texts out of the background, and ranks onl
         --descriptions news.descriptions.tsv --foreign news.en.tsv --feedback 24 --draws 5 --json
 
 ``--descriptions`` is a TSV with the header ``topic sentence words`` (words parted by commas), by the labels
-of the file; a topic without a line is described by its label. ``--foreign`` holds examples in another language
-under the same labels, and is needed for ``crosslingual``. ``--feedback N`` starts with five examples in a
+of the file; a topic without a line is described by its label. ``--foreign`` holds examples in another
+language under the same labels, and is needed for ``crosslingual``. ``--feedback N`` starts with five examples in a
 stream of which the topic is 10, 3 and 1 %, and marks the worst mistake in the half that was seen, N times;
 its figures are of the other half. The goal is precision .9 with recall .7 or, where no threshold has that,
 an F1 within .05 of the best one's.
@@ -29,8 +29,8 @@ JSON with either: ``{"language", "evidence": {kind: {"ap", "f1", "f1_best", "rat
 threshold over the mean at the best; ``jumps`` counts clicks that move recall or the share accepted by more
 than .25; ``clicks_to_goal`` is the median, N + 1 where it is not reached.
 
-JSON without: ``{language: {topic or "mean": {method: {"5": {"ap", "f1", "recall_at_95"}}}}}``; the mean is over
-topics, each the mean of its draws. F1 is at the threshold that the method chose by itself.
+JSON without: ``{language: {topic or "mean": {method: {"5": {"ap", "f1", "recall_at_95"}}}}}``; the mean is
+over topics, each the mean of its draws. F1 is at the threshold that the method chose by itself.
 """
 
 from __future__ import annotations

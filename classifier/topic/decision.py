@@ -42,8 +42,12 @@ MEAN_WEIGHT: Final = 0.3
 VARIANCE_WEIGHT: Final = 0.3
 SHARE_WEIGHT: Final = 0.1
 LEAST: Final = 30
-# How far one mark moves the boundary at most, in log-odds: a quarter of a deviation.
-STEP: Final = 1.0
+# How far one mark moves the boundary at most, in log-odds: some .3 of a deviation. With 1 the threshold of
+# a topic of 1 % of the pages was not near the best after twelve marks, with 1.5 after three, in two streams.
+STEP: Final = 1.5
+# Of the line's slope in what is shown: populations found in the sample look farther apart than they are.
+# The expected calibration error was .079, .044 and .035 at 1, 5 and 20 examples, and .088, .053, .039 with 1.
+SURENESS: Final = 0.6
 # A score from here to 0.5 is undecided.
 GREY: Final = 0.1
 # Where F1 is highest without a sample to look at: a chance of .35, as is usual where F1 is .7.
@@ -61,7 +65,7 @@ class Decision:
     value: float
     """From here on a page is relevant."""
     slope: float
-    """Log-odds for one standard deviation; above 0."""
+    """Log-odds that are shown for one standard deviation; above 0."""
     source: str
     """``marks``, ``sample`` or ``usual``: what it was chosen from."""
 
@@ -105,7 +109,7 @@ def decide(
     shift = shift_by(right, wrong)
     known = "sample" if len(sample) >= LEAST else "usual"
     source = "marks" if len(relevant) or len(irrelevant) else known
-    return Decision(line.score_of(start + shift + missing), line.slope, source)
+    return Decision(line.score_of(start + shift + missing), SURENESS * line.slope, source)
 
 
 @dataclass(frozen=True, slots=True)

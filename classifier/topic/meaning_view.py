@@ -82,7 +82,8 @@ class MeaningView:
         free = space.known & (np.arange(len(space.pages)) < space.sample)
         if len(wrong):
             free &= (space.pages @ wrong.T).max(axis=1) < SAME
-        absence = space.absence(own)
+        # Everyday pages and foreign examples are near by their language.
+        absence = trust * space.absence(own)
         weight = min(1.0, FEEDBACK_STRENGTH / len(examples)) * space.trust
         centre = own
         for _ in range(_FEEDBACK_ROUNDS):

@@ -79,7 +79,8 @@ class TopicModel:
 
         *negatives* are pages of no particular topic, by default some of the background's sample.
         *relevant* and *irrelevant* are a user's corrections, *judged* pages that the topic itself found
-        relevant, oldest first; *keywords_meaning* is the vector of all key words as one text. Raises TopicError if there is nothing to learn from.
+        relevant, oldest first; *keywords_meaning* is the vector of all key words as one text. Raises
+        TopicError if there is nothing to learn from.
         """
         if method not in METHODS:
             raise TopicError("method", method, f"is unknown; choose one of {', '.join(METHODS)}")
