@@ -33,12 +33,12 @@ from classifier.topic.values import Verdict
 Scores = NDArray[np.float64]
 
 # Of the topic's pages, in the sample's standard deviations; and of all others.
-TOPIC_MEAN: Final = 1.8
+TOPIC_MEAN: Final = 1.5
 OTHERS_MEAN: Final = -0.25
 VARIANCE: Final = 0.45
 SHARE: Final = 0.09
 # What each prior weighs, in parts of the sample; of a small sample, as if it had LEAST pages.
-MEAN_WEIGHT: Final = 0.3
+MEAN_WEIGHT: Final = 0.2
 VARIANCE_WEIGHT: Final = 0.3
 SHARE_WEIGHT: Final = 0.1
 LEAST: Final = 30
