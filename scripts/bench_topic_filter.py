@@ -19,9 +19,9 @@ alone. ``--unseen`` keeps half of the texts out of the background, and ranks onl
 ``--descriptions`` is a TSV with the header ``topic sentence words`` (words parted by commas), by the labels
 of the file; a topic without a line is described by its label. ``--foreign`` holds examples in another
 language under the same labels, and is needed for ``crosslingual``. ``--feedback N`` starts with five
-examples in a stream of which the topic is 10, 3 and 1 %, and marks the worst mistake in the half that was seen, N times;
-its figures are of the other half. The goal is precision .9 with recall .7 or, where no threshold has that,
-an F1 within .05 of the best one's.
+examples in a stream of which the topic is 10, 3 and 1 %, and marks the worst mistake in the half that was
+seen, N times; its figures are of the other half. The goal is precision .9 with recall .7 or, where no
+threshold has that, an F1 within .05 of the best one's.
 
 JSON with either: ``{"language", "evidence": {kind: {"ap", "f1", "f1_best", "ratio", "ece", ...}}, "feedback":
 {share: {"largest_jump_recall", "largest_jump_share", "jumps", "clicks_to_goal", ...}}}``. Kinds are
