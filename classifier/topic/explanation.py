@@ -49,7 +49,7 @@ class TopicExplanation:
     threshold: float
     """On the same scale."""
     threshold_source: str
-    """``examples``, ``corrections`` or ``usual``: what the threshold was chosen from."""
+    """``marks``, ``sample`` or ``usual``: what the threshold was chosen from."""
     terms: tuple[tuple[str, float], ...]
     views: tuple[tuple[str, float], ...]
     """For ``fused``, each view's part of the score before it is standardised; for every method, the
@@ -82,11 +82,11 @@ def explain_page(
         url=page.url,
         method=method,
         version=version,
-        verdict=fit.threshold.verdict(standing if terms else -float("inf")),
-        score=fit.threshold.score(standing) if terms else 0.0,
+        verdict=fit.decision.verdict(standing if terms else -float("inf")),
+        score=fit.decision.score(standing) if terms else 0.0,
         standing=standing,
-        threshold=fit.threshold.value,
-        threshold_source=fit.threshold.source,
+        threshold=fit.decision.value,
+        threshold_source=fit.decision.source,
         terms=tuple(scorer.terms(terms, TERMS)),
         views=tuple(_views(terms, batch, fit)),
         methods=tuple(_parts(batch, method, evidence, fit)),

@@ -21,7 +21,7 @@ from classifier.topic.fusion import FusedCentre, Scale, np_array
 from classifier.topic.keywords import Keywords
 from classifier.topic.meaning_space import space_of
 from classifier.topic.meaning_view import MeaningView
-from classifier.topic.methods import Setting, fit_method, keyword_page, views_of
+from classifier.topic.methods import Setting, fit_method, views_of
 from classifier.topic.rankers import Fitted
 from classifier.topic.vectors import Vector, top, unit
 
@@ -127,8 +127,8 @@ class FusedTopic:
     def fit(cls, evidence: Evidence, setting: Setting, scale: Scale | None = None) -> Self:
         """Learn from the evidence; *scale* of the other views, None = measure it."""
         pages: list[Terms] = list(evidence.positives)
-        if words := keyword_page(evidence):
-            pages.append(words)
+        if said := evidence.keyword_page:
+            pages.append(said)
         examples = PageBatch(pages, setting.background, setting.sample)
         wrong = PageBatch(evidence.irrelevant, setting.background, setting.sample)
         centre = FusedCentre.fit(examples, range(len(pages)), setting.sample, wrong)
@@ -137,7 +137,10 @@ class FusedTopic:
         if space is None:
             return by_words
         placed, rejected = space.placed(examples), space.placed(wrong)
-        view = MeaningView.fit(placed, rejected, space, by_words.by_words(setting.sample))
+        given = examples.meanings[placed.any(axis=1)]
+        trust = space.languages.native(given) if len(given) else 1.0
+        words = by_words.by_words(setting.sample)
+        view = MeaningView.fit(placed, rejected, space, words, trust)
         # By meaning, pages without a common word are alike.
         notes = by_words.notes if view is None else ()
         return replace(by_words, meaning=view, notes=notes)

@@ -77,13 +77,7 @@ def views_of(methods: Sequence[Fitted], batch: PageBatch) -> Scores:
 
 def positives_of(evidence: Evidence) -> list[Terms]:
     """Return examples and relevant pages, or else the key words as one page."""
-    return list(evidence.positives) or [keyword_page(evidence)]
-
-
-def keyword_page(evidence: Evidence) -> dict[str, float]:
-    """Return the key words as a page that holds each of their terms once."""
-    phrases = Keywords(evidence.keywords).phrases
-    return {term: 1.0 for terms in phrases.values() for term in terms}
+    return list(evidence.positives) or [evidence.keyword_page]
 
 
 @dataclass(frozen=True, slots=True)

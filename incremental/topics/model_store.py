@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 
 from classifier.topic.background import Background
 from classifier.topic.errors import TopicError, TopicModelError
-from classifier.topic.evidence import MAX_JUDGED, Lacking, heaviest_terms, kept_meanings
+from classifier.topic.evidence import MAX_JUDGED, Lacking, heaviest_terms, kept_meanings, spoken
 from classifier.topic.fused import FusedTopic
 from classifier.topic.link_order import LINK_ORDERS, LinkOrder, from_kept, new_order, to_kept
 from classifier.topic.model import TopicModel
@@ -145,7 +145,9 @@ class TopicModelStore:
         self, row: TopicRow, examples: Sequence[ExampleRow], keywords: Sequence[str]
     ) -> TopicModel:
         texts: dict[str, list[PageText]] = {origin: [] for origin in ExampleOrigin}
-        for origin, page in self._placed(row, _said(row, examples)):
+        said = _said(row, examples)
+        *placed, (_, words) = self._placed(row, [*said, (ExampleOrigin.EXAMPLE, spoken(keywords))])
+        for origin, page in placed:
             texts[origin].append(page)
         return TopicModel.learn(
             texts[ExampleOrigin.EXAMPLE],
@@ -155,6 +157,7 @@ class TopicModelStore:
             relevant=texts[ExampleOrigin.RELEVANT],
             judged=self._judged(row, examples),
             irrelevant=texts[ExampleOrigin.IRRELEVANT],
+            keywords_meaning=words.meaning,
             method=row.method,
             tree=self._semantic_tree(row.method),
         )
@@ -312,7 +315,8 @@ class TopicModelStore:
 
         placed = topic.model.evidence.placed(self.embedder.space)
         found: dict[int, Unplaced] = {}
-        for _, page in _said(topic.row, self._store.topics.examples(topic.row.id)):
+        pages = [page for _, page in _said(topic.row, self._store.topics.examples(topic.row.id))]
+        for page in (*pages, spoken(json.loads(topic.row.keywords))):
             terms = self._terms(page)
             key = page_key(terms)
             if terms and key not in placed and passages_of(page):
