@@ -22,6 +22,7 @@ from incremental.notify.channels import put_channel, remove_channel
 from incremental.notify.overview import STATES, ChannelStanding, channel_named, send_test, standings
 from incremental.results.schema import utc, when
 from incremental.saved_channels import all_channels
+from incremental.texts import read_text
 from store import Store
 from store.outbox import OutboxRow
 
@@ -184,14 +185,21 @@ def outbox(
                     "queued_at": utc(row.queued_at),
                     "sent_at": utc(row.sent_at),
                     "attempts": row.attempts,
-                    "error": row.error,
+                    "error": read_text(row.error),
                 }
                 for row in rows
             ]
         )
         return
     cells = [
-        (when(row.queued_at), row.state, when(row.sent_at), row.attempts, _title(row), row.error)
+        (
+            when(row.queued_at),
+            row.state,
+            when(row.sent_at),
+            row.attempts,
+            _title(row),
+            read_text(row.error),
+        )
         for row in rows
     ]
     columns = ["queued", "state", "sent", "attempts", "title", "error"]

@@ -27,6 +27,7 @@ from incremental.readable_urls import readable
 from incremental.results.judged import MOST_JUDGED, judged_for
 from incremental.results.lookup import check_tag, find_sites, find_topic
 from incremental.results.schema import page_line, when
+from incremental.texts import read_text
 from incremental.times import moment
 from store import Store
 from store.announced import AnnouncedPage
@@ -155,7 +156,7 @@ def _why_empty(store: Store, query: NewQuery, row: TopicRow) -> str:
     found = judged_for(store, query)
     waiting = f"{counted(found.waiting, 'new page')} not scored yet for {row.name}"
     if row.state != TopicState.READY and found.waiting:
-        waiting += f", which is {row.state}" + (f": {row.why}" if row.why else "")
+        waiting += f", which is {row.state}" + (f": {read_text(row.why)}" if row.why else "")
     if not found.irrelevant or query.hidden_verdict is None:
         return waiting if found.waiting else ""
     number = counted(found.irrelevant, "new page")

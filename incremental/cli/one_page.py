@@ -25,9 +25,9 @@ from incremental.history.textdiff import Piece, Row, TextDiff
 from incremental.parse import parse
 from incremental.plain_text import clean
 from incremental.readable_urls import readable
-from incremental.results.languages import language_name
 from incremental.results.lookup import find_page
 from incremental.results.schema import dated, translation_json, utc, when
+from incremental.texts import named
 from incremental.times import moment
 from store import Store
 from store.answers import Version
@@ -209,7 +209,7 @@ def show(context: typer.Context, url: Address, *, at: At = None, as_json: Json =
 
 
 def _also(one: dict[str, Any]) -> str:
-    return f"in {language_name(one['language'])}: {one['title']}\n{one['url']}"
+    return f"in {named('language', one['language'])}: {one['title']}\n{one['url']}"
 
 
 def _text_at(store: Store, row: dict[str, Any], at: str | None) -> dict[str, Any]:

@@ -26,6 +26,7 @@ from incremental.plain_text import clean
 from incremental.readable_urls import readable
 from incremental.results.lookup import find_topic
 from incremental.results.schema import dated, when
+from incremental.texts import read_text
 from incremental.topics.editing import (
     GivenExample,
     all_topic_facts,
@@ -155,7 +156,7 @@ def _report(
     if done:
         say(done)
     if not done or row.why or row.state != TopicState.READY:
-        say(f"topic {row.name} is {row.state}" + (f": {row.why}" if row.why else ""))
+        say(f"topic {row.name} is {row.state}" + (f": {read_text(row.why)}" if row.why else ""))
     for url in facts["waiting"]:
         say(f"{readable(url)} will be fetched by the daemon: hubwatch run")
     for warning in facts["warnings"]:

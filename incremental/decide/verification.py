@@ -21,6 +21,7 @@ from incremental.decide.rules import Rule, is_withheld
 from incremental.decide.sections import Section
 from incremental.fetch.status import UNREADABLE
 from incremental.history.plan import RefreshTerms
+from incremental.texts import hub_why
 from incremental.times import DAY, HOUR, believable
 from incremental.urls import canonical_key
 from incremental.visit import Outcome
@@ -260,5 +261,5 @@ def _alias(facts: PageFacts) -> Sequence[SeenLink]:
 def _monitored(section: Section, row: VerificationRow, now: float) -> Sequence[SeenLink]:
     if not section.monitor:
         return ()
-    hub = NewHub(HubKind.HTML, ARTICLE, 0.5, "leads to others of its folder", now + DAY)
+    hub = NewHub(HubKind.HTML, ARTICLE, 0.5, hub_why("folder"), now + DAY)
     return (SeenLink(row.canonical_key, row.url, hub=hub),)

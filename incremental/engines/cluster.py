@@ -29,6 +29,7 @@ from incremental.engines.visits import EngineReport, LostVisitError
 from incremental.engines.worker import WorkerTerms, access_of, introduce
 from incremental.errors import SettingsError
 from incremental.fetch.options import SiteAccess
+from incremental.texts import Text
 
 try:
     import distributed
@@ -50,7 +51,6 @@ _CONNECT_SECONDS = 5.0
 _UNANSWERED_LOOKS = 10
 # What sending a visit and its outcome may take, besides the visit itself.
 _ON_THE_WAY_SECONDS = 10.0
-_NO_WORKER = "the cluster has no worker that can be used"
 
 
 @dataclass(slots=True)
@@ -90,7 +90,8 @@ class ClusterVisits:
         # By worker: the future of its visitor, which keeps it there, and those that said their version.
         self._begun: dict[str, Any] = {}
         self._visitors: dict[str, Any] = {}
-        self._waits, self._since = _NO_WORKER, clock.now()
+        self._waits: str = Text("health.no_worker")
+        self._since = clock.now()
         self._client = connect(address)
         self._scheduler = ""
         self._end = threading.Event()
@@ -113,7 +114,7 @@ class ClusterVisits:
                 visitor = self._visitors[worker.address]
                 under_way = self._under_way[answer] = _UnderWay(worker.address)
         if worker is None or client is None:
-            self._settle(answer, self._lost(_NO_WORKER))
+            self._settle(answer, self._lost(Text("health.no_worker")))
             return answer
         call = attempt(partial(ask, client, visitor, task, access_of(task, self._sites)))
         if isinstance(call, Bug):
@@ -219,7 +220,7 @@ class ClusterVisits:
                 return  # as noted when it went
             logger.warning("the Dask scheduler at %s answers again", self._address)
         if client.status != "running":
-            self._away(f"no Dask scheduler answers at {self._address}")
+            self._away(Text("health.no_scheduler", address=self._address))
             return
         # Of scheduler_info() only the id is sure: its workers may be those of Dask's own look, none.
         info, threads = client.scheduler_info(n_workers=0), client.nthreads()
@@ -241,7 +242,7 @@ class ClusterVisits:
         for address in self._roster.not_known():
             if self._begun[address].done():
                 self._judge(client, address)
-        self._note(_NO_WORKER if not self.most else "")
+        self._note("" if self.most else Text("health.no_worker"))
 
     def _lose_with_workers(
         self,
@@ -284,9 +285,10 @@ class ClusterVisits:
 
     def _judge(self, client: Any, address: str) -> None:  # noqa: ANN401 - Dask's own
         """Accept a worker whose visitor has introduced itself, or refuse it."""
+        why: str
         said = attempt(partial(introduced, client, self._begun[address], _CONNECT_SECONDS))
         if isinstance(said, Bug):
-            why = f"it cannot run this version of Hubwatch: {said.error}"
+            why = Text("health.worker_cannot", reason=said.error)
         else:
             why = refusal(said[1], self._ours)
         with self._lock:

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from incremental.texts import Text
+
 # Its beginning, and when it is given up.
 _RETIREMENT = frozenset({"closing_gracefully", "running"})
 
@@ -71,7 +73,7 @@ class Roster:
         """Say who is refused, and why."""
         for one in self.workers.values():
             if one.refusal:
-                yield f"{one.address}: {one.refusal}"
+                yield Text("health.worker_refused", address=one.address, reason=one.refusal)
 
 
 def was_stopped(events: Iterable[Mapping[str, Any]]) -> bool:
@@ -99,7 +101,10 @@ def refusal(theirs: tuple[str, int], ours: tuple[str, int]) -> str:
     """Return why a worker that introduced itself is refused; empty = it is not."""
     if theirs == ours:
         return ""
-    return (
-        f"it runs Hubwatch {theirs[0] or '?'} (protocol {theirs[1]}), the daemon {ours[0] or '?'} "
-        f"(protocol {ours[1]}): give it the same version"
+    return Text(
+        "health.worker_version",
+        theirs=theirs[0] or "?",
+        their_protocol=theirs[1],
+        ours=ours[0] or "?",
+        our_protocol=ours[1],
     )

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from hubwatch_errors import HubwatchError
+from incremental.texts import Text
 
 if TYPE_CHECKING:  # the health names what is below, and loads no fetcher
     from incremental.reading import Read
@@ -36,6 +37,11 @@ class EngineReport:
     """Those that have not yet."""
     refused: tuple[str, ...] = ()
     """Workers that get no visits, each with the reason."""
+
+    def text(self) -> Text:
+        """Return what runs the visits, and how many at a time."""
+        said = {"n": self.processes, "workers": self.workers, "address": self.address}
+        return Text(f"engine.{self.kind}", **said)
 
 
 class LostVisitError(HubwatchError):

@@ -72,7 +72,7 @@ def test_a_topic_waits_until_an_example_is_there() -> None:
     waiting = readiness([example(), example(2, status="gone", failures=1)], [])
     assert not waiting.ready
     assert "examples missing: 2 of 2" in waiting.why
-    assert f"{HOME}1: not fetched yet" in waiting.why
+    assert f"{HOME}1: waiting to be fetched" in waiting.why
     assert f"{HOME}2: gone, tried again later" in waiting.why
 
 

@@ -20,8 +20,8 @@ from incremental.fetch.options import FetchSettings
 from incremental.fetch.session import Fetcher
 from incremental.fetch.status import Request
 from incremental.scope import read_scope
+from incremental.texts import Words
 from incremental.web.background import Background
-from incremental.web.language import Words, read_catalogue
 from incremental.web.server import served as serving
 
 FEED = '<link rel="alternate" type="application/rss+xml" href="/feed.xml">'
@@ -91,7 +91,7 @@ def test_why_an_address_was_not_fetched_is_said_in_chinese(url: str) -> None:
     fetcher = Fetcher(FetchSettings(), clock=SystemClock(), resolver=intern)
     answer = fetcher.fetch(Request(url))
     fetcher.close()
-    said = Words(read_catalogue(), "zh").sentence(problem_of(answer))
+    said = Words("zh").said(problem_of(answer))
     assert said == "该地址不是公网地址，设置也未允许访问"
 
 

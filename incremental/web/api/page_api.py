@@ -12,6 +12,7 @@ from incremental.explain.page_versions import previous, text_of, version_at
 from incremental.results.lookup import find_page, topic_numbered
 from incremental.results.schema import page_json, topic_json
 from incremental.saved_searches import Filters
+from incremental.texts import Text
 from incremental.times import moment
 from incremental.topics.editing import give_feedback
 from incremental.web.api.page_shapes import (
@@ -99,7 +100,7 @@ def get_page(request: Request, page_id: PageId) -> dict[str, Any]:
 def _detail(store: Store, page_id: int) -> PageDetail:
     detail = store.answers.page(page_id)
     if detail is None:
-        raise NotFoundError("no page has that number")
+        raise NotFoundError(Text("input.page_unknown"))
     return detail
 
 
