@@ -47,7 +47,7 @@ class ProblemKind(StrEnum):
     JOB = "job"
     """A job fails that nobody waits for; no reason to restart."""
     EMBEDDINGS = "embeddings"
-    """The model that embeds texts fails, so topics go by words; no reason to restart."""
+    """The model that embeds texts fails, so topics use keywords only; no reason to restart."""
 
 
 # Those of which /healthz makes a 503.
@@ -306,7 +306,7 @@ def _of_engine(engine: EngineReport | None, now: float) -> Iterable[Problem]:
 
 
 def _of_embeddings(trouble: tuple[str, float] | None) -> Iterable[Problem]:
-    """Say why topics go by words."""
+    """Say why topics use keywords only."""
     if trouble is not None:
         reason = storable(trouble[0], _MOST_ERROR_CHARS)
         detail = Text("health.model_fails", reason=reason)

@@ -69,7 +69,7 @@ def doctor(
 ) -> None:
     """Check settings, files, space, clock, network, store and versions; change nothing.
 
-    Exits with 1 when something has to be mended.
+    Exits with status 1 if any check fails.
     """
     try:
         settings, folder = settings_of(context)

@@ -220,7 +220,7 @@ class Crawler:
         return self.engine.idle
 
     def _settle(self, outcome: Outcome, now: float) -> None:
-        """Decide on, record and reschedule one visit; one that meets a bug counts as failed."""
+        """Decide on, record and reschedule one visit; an unexpected exception counts as a failure."""
         task = outcome.task
         outcome, host = self.frontier.release(outcome, now)
         if outcome.lost:

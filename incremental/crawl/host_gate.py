@@ -131,7 +131,7 @@ class HostGate:
         return list(self._busy)
 
     def owed(self, now: float) -> dict[str, float]:
-        """Return until when hosts are not to be asked again."""
+        """Return each host's next allowed request time."""
         owed = {name: host.next_allowed_at for name, host in self._hosts.items()}
         return {name: until for name, until in owed.items() if until > now}
 

@@ -249,7 +249,7 @@ class ClusterVisits:
         client: Any,  # noqa: ANN401 - Dask's own
         left: Mapping[Future[Outcome], _UnderWay],
     ) -> None:
-        """Lose the visits of workers that are gone; pages are blamed for those that were not stopped."""
+        """Fail visits of lost workers; unexpected exits count against the page."""
         for address in {visit.worker for visit in left.values()}:
             own = {answer: visit for answer, visit in left.items() if visit.worker == address}
             stopped = was_stopped(event for _, event in client.get_events(address))

@@ -150,7 +150,7 @@ def edit_topic(  # noqa: PLR0913 - what a topic is made of
 
 
 def forget_example(store: Store, row: TopicRow, example_id: int, *, now: float) -> TopicRow:
-    """Let a topic learn from a page no longer.
+    """Remove a page from the topic's examples.
 
     Raises:
         NotFoundError: it has no such example.

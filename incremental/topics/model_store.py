@@ -260,7 +260,7 @@ class TopicModelStore:
         return _doubling(self.background.pages) > _doubling(self._kept_pages)
 
     def outgrown(self, topics: Iterable[ActiveTopic]) -> set[int]:
-        """Return the ids of *topics* that are to learn again: far more was seen than when they learned.
+        """Return the ids of topics due for retraining: the page count has doubled.
 
         That is at 15, 30, 60 pages and so on; and for all topics, when the sample's vectors have doubled.
         """

@@ -13,8 +13,8 @@ from fastapi import APIRouter, Path, Request
 from fastapi.responses import Response
 
 from incremental.errors import InputError
+from incremental.filters import Filters, from_json
 from incremental.results.lookup import check_tag, site_numbered, topic_numbered
-from incremental.saved_searches import Filters, from_json
 from incremental.texts import Words
 from incremental.web.api.schemas import RowId
 from incremental.web.conditional import ConditionalRoute, unless_known

@@ -146,7 +146,7 @@ def forget(
     topic_id: RowId,
     example: Annotated[int, Form(ge=1, le=2**62)],
 ) -> Response:
-    """Let a topic learn from a page no longer."""
+    """Remove a page from the topic's examples."""
     web = web_of(request)
     try:
         with web.store() as store:
