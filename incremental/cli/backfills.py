@@ -44,7 +44,7 @@ def backfills(  # noqa: PLR0913 - each is an option of the command
         )
         pages = list(islice(store.backfills.all_pages(query), limit))
     if form is not Format.TABLE:
-        columns = ("cursor", "event", "found", "published", "site", "title", "url", "hub")
+        columns = ("cursor", "event", "found_at", "published_at", "site", "title", "url", "hub_url")
         print_plain([page_line(page) for page in pages], form, columns)
     elif not pages:
         say("no older pages have been added to lists")

@@ -30,13 +30,14 @@ class Given:
     until: Annotated[str, typer.Option(help=_help("until"))] = ""
     site: Annotated[tuple[str, ...], typer.Option(help="Only this site; may be repeated.")] = ()
     topic: Annotated[
-        str, typer.Option(metavar="NAME", help="Only relevant and grey pages of this topic.")
+        str, typer.Option(metavar="NAME", help="Only relevant and doubtful pages of this topic.")
     ] = ""
     min_score: Annotated[
         float | None, typer.Option(min=0, max=1, help="With --topic: at least this score.")
     ] = None
     irrelevant: Annotated[
-        bool, typer.Option("--irrelevant", help="With --topic: irrelevant pages as well.")
+        bool,
+        typer.Option("--irrelevant", help="With --topic: pages that are not relevant as well."),
     ] = False
     tag: Annotated[str, typer.Option(help=_help("tag"))] = ""
     language: Annotated[str, typer.Option(help=_help("language"))] = ""

@@ -53,6 +53,14 @@ def list_channels(context: typer.Context, *, as_json: Json = False) -> None:
     print_table(counted(len(rows), "channel"), columns, cells)
 
 
+_Include = Annotated[
+    list[str] | None, typer.Option(metavar="WORD", help="Only pages with one of these.")
+]
+_Exclude = Annotated[
+    list[str] | None, typer.Option(metavar="WORD", help="No pages with any of these.")
+]
+
+
 def add(  # noqa: PLR0913 - each is an option of the command
     context: typer.Context,
     name: Annotated[str, typer.Argument(metavar="CHANNEL", help="Its name.")],
@@ -66,12 +74,8 @@ def add(  # noqa: PLR0913 - each is an option of the command
     tag: Annotated[
         str | None, typer.Option(help="Only pages of the sites and topics with this tag.")
     ] = None,
-    include: Annotated[
-        list[str] | None, typer.Option(metavar="WORD", help="Only pages with one of these.")
-    ] = None,
-    exclude: Annotated[
-        list[str] | None, typer.Option(metavar="WORD", help="No pages with any of these.")
-    ] = None,
+    include: _Include = None,
+    exclude: _Exclude = None,
     every_minutes: Annotated[
         float | None, typer.Option(help="Time between digests; 0 = each page at once.")
     ] = None,

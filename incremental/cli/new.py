@@ -23,6 +23,7 @@ from incremental.plain_text import clean
 from incremental.readable_urls import readable
 from incremental.results.judged import why_empty
 from incremental.results.schema import page_line, when
+from incremental.texts import named
 from store import Store
 from store.announced import AnnouncedPage
 from store.answers import NewQuery
@@ -30,7 +31,7 @@ from store.backfills import BackfillQuery
 
 _SHOWN_EVENTS = 5
 # Of CSV.
-_COLUMNS = ("cursor", "found", "published", "site", "title", "url", "hub")
+_COLUMNS = ("cursor", "found_at", "published_at", "site", "title", "url", "hub_url")
 
 
 class Format(StrEnum):
@@ -106,8 +107,8 @@ def say_cursor(pages: Sequence[AnnouncedPage]) -> None:
 
 
 def _score(line: dict[str, Any]) -> str:
-    """Return a score for one cell: ``0.83``, ``0.47 grey``, ``0.61 guess``."""
-    note = "guess" if line["guess"] else line["verdict"]
+    """Return a score for one cell: ``0.83``, ``0.47 doubtful``, ``0.61 guess``."""
+    note = "guess" if line["guess"] else named("topics", line["verdict"]).lower()
     return f"{line['score']:.2f}" + ("" if note == "relevant" else f" {note}")
 
 

@@ -220,9 +220,8 @@ def edit(  # noqa: PLR0913 - each is an option of the command
         if (words, describe, method) != (None, None, None):
             row = _learn(context, store, row)
             done.append(_learned(store, row, row.name))
-        for channel in settings.notify:
-            if channel.topic == before.name != row.name:
-                say(f"warning: channel {channel.name} of the settings file names {before.name}")
+        for channel in (one for one in settings.notify if one.topic == before.name != row.name):
+            say(f"warning: channel {channel.name} of the settings file names {before.name}")
         _report(store, row, [], "; ".join(done) or f"{row.name} was changed", as_json=as_json)
 
 
@@ -283,7 +282,7 @@ def list_topics(context: typer.Context, *, as_json: Json = False) -> None:
         for row in rows
     ]
     columns = ("topic", "state", "method", "examples", "keywords, sentence", "corrections")
-    print_table("Topics", (*columns, "relevant", "grey", "note"), table)
+    print_table("Topics", (*columns, "relevant", "doubtful", "note"), table)
 
 
 def _wanted(facts: dict[str, Any]) -> str:

@@ -378,7 +378,7 @@ def test_examples_that_disagree_are_warned_of(tmp_path: Path) -> None:
 def test_a_key_word_that_no_page_holds_is_warned_of(tmp_path: Path) -> None:
     with watch_topic(tmp_path, two_subjects(), keywords=["bridge", "brigde"]) as crawl:
         crawl.run(HOUR)
-        (warning,) = [one for one in warnings_of(topic_of(crawl)) if "key word" in one]
+        (warning,) = [one for one in warnings_of(topic_of(crawl)) if "keyword" in one]
         assert "brigde" in warning
 
 

@@ -122,7 +122,7 @@ def test_a_list_is_tried_and_then_imported_in_the_page(empty: Served) -> None:
     assert "Imported" in taken
     assert [site.seed_url for site in empty.store.read.sites()] == ["https://bridge.example/"]
     again = post(empty.client(Accept_Language="zh"), "/import", content=OPML, dry_run="").text
-    assert "已在监测" in again
+    assert "已有" in again
 
 
 def test_a_damaged_list_is_refused_and_stays_in_the_field(empty: Served) -> None:
