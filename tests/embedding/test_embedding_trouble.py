@@ -55,7 +55,7 @@ def test_page_api_metrics_and_health_name_it_until_it_works_again(served: Served
         assert health.report().well
         for language, says, why in (
             ("en", "The embedding model fails", "Embedding model unavailable ("),
-            ("zh", "语义模型出错", "主题暂时只按词语判断，因为语义模型出错："),
+            ("zh", "语义模型出错", "语义模型不可用（"),
         ):
             page = shown.client(accept_language=language).get("/status").text
             assert says in page

@@ -61,7 +61,7 @@ def test_a_site_that_is_added_shows_what_is_there(at_once: Served) -> None:
 
 def test_a_site_that_cannot_be_read_says_why_in_the_language_of_the_page(at_once: Served) -> None:
     html = added(at_once, "https://nowhere.invalid/", "en")
-    assert "It could not be read, and is asked again:" in html
+    assert "Unreadable; will be retried:" in html
     assert "unknown host" in html
     assert "Waiting for the first visit" not in html
     chinese = added(at_once, "https://elsewhere.invalid/", "zh")
