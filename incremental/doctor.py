@@ -71,7 +71,7 @@ class Verdict(StrEnum):
     WARNING = "warning"
     """It works; something will not for ever, or not as it was meant."""
     PROBLEM = "problem"
-    """It does not work until somebody mends it."""
+    """Broken; needs user action."""
 
 
 @dataclass(frozen=True, slots=True)

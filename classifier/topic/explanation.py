@@ -15,7 +15,7 @@ from classifier.topic.keywords import Keywords
 from classifier.topic.methods import METHODS, fit_method
 from classifier.topic.similarity import topic_vector
 from classifier.topic.text import weighted_terms
-from classifier.topic.values import PageText, Verdict
+from classifier.topic.values import Note, PageText, Verdict
 from classifier.topic.vectors import Vector, top
 
 TERMS: Final = 15
@@ -31,7 +31,7 @@ class MethodPart:
     """In standard deviations from the sample's mean, comparable between methods."""
     terms: tuple[tuple[str, float], ...]
     """Terms in the page's favour, strongest first, with their parts of the score."""
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

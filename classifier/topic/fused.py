@@ -23,6 +23,7 @@ from classifier.topic.meaning_space import space_of
 from classifier.topic.meaning_view import MeaningView
 from classifier.topic.methods import Setting, fit_method, views_of
 from classifier.topic.rankers import Fitted
+from classifier.topic.values import Note
 from classifier.topic.vectors import Vector, top, unit
 
 Scores = NDArray[np.float64]
@@ -45,7 +46,7 @@ class ByNeighbours:
 
     sample: PageBatch
     sample_scores: NDArray[np.float64]
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     def scores(self, batch: PageBatch) -> NDArray[np.float64]:
         """Return the mean for each page; 0 for a page without neighbours."""
@@ -105,9 +106,7 @@ _FITTED_APART: Final = ("keyword", "semantic", "logistic", "nearest")
 _NEEDS_MANY: Final = frozenset({"logistic", "nearest"})
 # With fewer, a trained classifier learns the negatives instead of the topic.
 MIN_NEGATIVES: Final = 50
-NO_CONCEPTS: Final = (
-    "too few pages were fetched yet to learn which words go together: only exact terms count"
-)
+NO_CONCEPTS: Final = Note("exact_terms")
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +120,7 @@ class FusedTopic:
     examples: int
     meaning: MeaningView | None = None
     """None = the examples have no vectors, so words alone judge."""
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     @classmethod
     def fit(cls, evidence: Evidence, setting: Setting, scale: Scale | None = None) -> Self:

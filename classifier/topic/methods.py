@@ -37,6 +37,7 @@ from classifier.topic.rankers import (
 )
 from classifier.topic.semantic_tree import SemanticTree
 from classifier.topic.similarity import SemanticSimilarity, Similarity, VsmSimilarity, topic_vector
+from classifier.topic.values import Note
 from classifier.topic.vectors import truncated
 
 METHODS: Final = (
@@ -84,7 +85,7 @@ def positives_of(evidence: Evidence) -> list[Terms]:
 class _ByKeyword:
     keywords: Keywords
     background: Background
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     def scores(self, batch: PageBatch) -> Scores:
         return np_array([self.keywords.score(page, self.background) for page in batch.pages])
@@ -100,7 +101,7 @@ class _BySimilarity:
     background: Background
 
     @property
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[Note, ...]:
         return self.similarity.notes
 
     def scores(self, batch: PageBatch) -> Scores:
@@ -116,7 +117,7 @@ class _ByNearest:
     """Cosine to the nearest example among the concepts."""
 
     places: NDArray[np.float64]
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     def scores(self, batch: PageBatch) -> Scores:
         return np_array((batch.places[-1] @ self.places.T).max(axis=1))
@@ -145,7 +146,7 @@ def _fit_keyword(evidence: Evidence, setting: Setting) -> Fitted:
     if keywords:
         return _ByKeyword(keywords, setting.background)
     chosen = list(truncated(topic_vector(evidence, setting.background), KEYWORDS_OF_EXAMPLES))
-    note = "no key words are given: the examples' weightiest terms stand for them"
+    note = Note("no_keywords")
     return _ByKeyword(Keywords.of_terms(chosen), setting.background, (note,))
 
 

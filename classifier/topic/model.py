@@ -32,7 +32,7 @@ from classifier.topic.keywords import Keywords
 from classifier.topic.methods import METHODS, Setting
 from classifier.topic.semantic_tree import SemanticTree
 from classifier.topic.text import weighted_terms
-from classifier.topic.values import PageText, Relevance, Verdict
+from classifier.topic.values import Note, PageText, Relevance, Verdict
 from classifier.topic.vectors import Vector
 
 KIND: Final = "hubwatch topic"
@@ -55,7 +55,7 @@ class TopicModel:
     fit: Fit
     version: str
     """Changes whenever the topic learns something."""
-    warnings: tuple[str, ...] = field(default=())
+    warnings: tuple[Note, ...] = field(default=())
     """For the user: examples that disagree, a key word that never occurs, ..."""
     pages: int = 0
     """Pages that the background had observed when the topic learned; 0 = none, or a topic of older code."""
@@ -238,23 +238,23 @@ def _shares(parts: Sequence[tuple[str, float]]) -> tuple[tuple[str, float], ...]
     return tuple((term, part / total) for term, part in parts)
 
 
-def _warnings(evidence: Evidence, setting: Setting, pages: int) -> list[str]:
-    empty = [f"example {url}" if url else "the sentence" for url in evidence.empty_examples]
-    warnings = [f"{one} holds no word and was left out" for one in empty]
+def _warnings(evidence: Evidence, setting: Setting, pages: int) -> list[Note]:
+    warnings = [
+        Note("no_word", {"url": url}) if url else Note("sentence_empty")
+        for url in evidence.empty_examples
+    ]
     if pages < FEW_PAGES:
-        warnings.append(
-            f"pages fetched when it last learned: {pages}; scores are rough until there are {FEW_PAGES}"
-        )
+        warnings.append(Note("few_pages", {"number": pages, "enough": FEW_PAGES}))
     warnings += disagreeing(evidence, setting.sample)
     return warnings + _unseen_keywords(evidence, setting.background)
 
 
-def _unseen_keywords(evidence: Evidence, background: Background) -> list[str]:
+def _unseen_keywords(evidence: Evidence, background: Background) -> list[Note]:
     """Return a warning for each key word on no example and no fetched page."""
     if not evidence.positives and background.pages < _ENOUGH_PAGES:
         return []
     return [
-        f"key word {word!r} occurs on no example and no page fetched so far: is it spelled right?"
+        Note("unseen", {"word": word})
         for word, terms in Keywords(evidence.keywords).phrases.items()
         if not any(all(term in page for term in terms) for page in evidence.positives)
         and not all(background.seen(term) for term in terms)

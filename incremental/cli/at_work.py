@@ -37,13 +37,13 @@ from incremental.engines.choice import make_visits
 from incremental.engines.visits import Visits, fenced
 from incremental.errors import InputError
 from incremental.fetch.libraries import LibraryGate
+from incremental.filters import from_json
 from incremental.health import Health
 from incremental.notify.delivery import check_service
 from incremental.notify.message import check_template
 from incremental.notify.notifier import Notifier
 from incremental.revisit.state import HubState
 from incremental.saved_channels import added_channels
-from incremental.saved_searches import from_json
 from incremental.settings import Settings
 from incremental.sharing.membership import Membership
 from incremental.storage import models_folder
@@ -76,7 +76,7 @@ class Run:
     health: Health
     reporter: Reporter
     begin: Callable[[Callable[[], Any]], Any]
-    """Does what is done once at the start, and waits while the store cannot be used."""
+    """Runs start-up tasks; blocks until the store is available."""
     once: bool
     member: Membership | None = None
     """Its place among the daemons of a PostgreSQL store."""

@@ -11,13 +11,13 @@ from incremental.cli.common import Json, now, print_json, print_table, say, sett
 from incremental.explain.embeddings import embedding_facts, embeddings_in_words
 from incremental.explain.health import daemons_facts, health_facts, quarantine_facts
 from incremental.explain.page import budget_of
-from incremental.fetch.status import in_words
 from incremental.housekeeping import forgotten_in_words, last_done, space_in_words
 from incremental.pulse import read_report
 from incremental.readable_urls import readable
 from incremental.results.schema import dated, utc, when
 from incremental.settings import Settings
 from incremental.storage import crawler_at_work, open_configured_store
+from incremental.texts import named
 from store import Store
 from store.errors import StoreError
 
@@ -189,4 +189,4 @@ def _trouble(status: str) -> str:
     if status == "forbidden_address":
         way_out = "to allow it, add it to [fetch] allowed_hosts or allowed_networks"
         return f"its address is not public; {way_out}"
-    return in_words(status)
+    return named("fetch", status)

@@ -8,6 +8,7 @@ from math import inf
 from incremental.crawl.sites import SOON_ARTICLE_SECONDS, WatchedSite
 from incremental.decide.articles import monitoring_plan
 from incremental.revisit.allocation import AFTER_GAIN_SECONDS, article_share
+from incremental.texts import hub_why
 from incremental.times import DAY
 from store import Store
 from store.enums import HubKind, HubRole
@@ -37,12 +38,12 @@ class ArticleMonitor:
         monitored = read.monitored_articles(site.row.id)
         candidates = read.article_candidates(site.row.id, before=now - SETTLED_SECONDS)
         plan = monitoring_plan(candidates, monitored, int(site.terms.requests_per_day))
-        hub = NewHub(HubKind.HTML, ARTICLE, 0.0, "an article that may gain links", now)
+        hub = NewHub(HubKind.HTML, ARTICLE, 0.0, hub_why("may_gain"), now)
         write.make_hubs(site.row.id, plan.begin, hub)
         for page_id in plan.end:
             write.remove_hub(page_id)
         for page_id in plan.promote:
-            write.update_hub(page_id, role=HubRole.LIST, why="an article that has become a hub")
+            write.update_hub(page_id, role=HubRole.LIST, why=hub_why("became_hub"))
         site.allocation.articles = _share(site, monitored, len(plan.begin) - len(plan.end))
 
     def hasten(self, site: WatchedSite, now: float) -> None:

@@ -45,6 +45,7 @@ from incremental.reading import Read, read_body
 from incremental.revisit.allocation import YOUNG_SECONDS
 from incremental.revisit.protocol import Policy, Terms
 from incremental.settings import Settings
+from incremental.texts import hub_why
 from incremental.urls import canonical_key, normalize
 from incremental.visit import Outcome, Purpose
 from store import Store
@@ -219,7 +220,7 @@ class Crawler:
         return self.engine.idle
 
     def _settle(self, outcome: Outcome, now: float) -> None:
-        """Decide on, record and reschedule one visit; one that meets a bug counts as failed."""
+        """Decide on, record and reschedule one visit; an unexpected exception counts as a failure."""
         task = outcome.task
         outcome, host = self.frontier.release(outcome, now)
         if outcome.lost:
@@ -419,7 +420,13 @@ class Crawler:
             url = normalize(address)
             if url is not None and site.scope.verdict(url).inside:
                 url = without_path_alias(url, site.path_aliases)
-                hub = NewHub(HubKind.SITEMAP, HubRole.SITEMAP, 1.0, "named in robots.txt", now)
+                hub = NewHub(
+                    HubKind.SITEMAP,
+                    HubRole.SITEMAP,
+                    1.0,
+                    hub_why("robots_named"),
+                    now,
+                )
                 links.append(SeenLink(canonical_key=canonical_key(url), url=url, hub=hub))
         if links:
             self._store.write.add_pages(site.row.id, links, now=now)

@@ -31,6 +31,7 @@ from incremental.fetch.status import ENDED, HAS_PAGE, HOPELESS, FetchStatus
 from incremental.hub_way import read_way
 from incremental.parse import Page, PageKind
 from incremental.revisit.state import Visit
+from incremental.texts import hub_why
 from incremental.times import DAY, HOUR, NEVER
 from incremental.urls import canonical_key, normalize
 from incremental.visit import Outcome
@@ -104,7 +105,11 @@ def _redirected(outcome: Outcome, facts: HubFacts) -> Decision:
     if moves and not (hub.role == HubRole.SEED and hub.baseline_at is None):
         return _failed(outcome, facts, FetchStatus.REDIRECTED)
     new = NewHub(
-        HubKind.FEED if feed else HubKind.HTML, hub.role, 1.0, f"{hub.url} leads to it", now
+        HubKind.FEED if feed else HubKind.HTML,
+        hub.role,
+        1.0,
+        hub_why("redirects", page=hub.url),
+        now,
     )
     link = SeenLink(canonical_key(to.url), to.url, hub=new)
     fields = HubUpdate(failures=hub.failures + 1, last_status=outcome.response.status.value)
@@ -478,15 +483,30 @@ def _neighbours(page: Page, facts: HubFacts) -> list[SeenLink]:
     """Return what the page names besides its links: feeds, sitemaps, a refresh target, its site."""
     hub, now = facts.hub, facts.now
     named = [
-        (url, NewHub(HubKind.FEED, HubRole.FEED, 1.0, f"named by {hub.url}", now))
+        (
+            url,
+            NewHub(
+                HubKind.FEED,
+                HubRole.FEED,
+                1.0,
+                hub_why("named_by", page=hub.url),
+                now,
+            ),
+        )
         for url in page.feed_urls
     ]
     if page.refresh_url:
         role = hub.role if hub.role in (HubRole.SEED, HubRole.HOME) else HubRole.LIST
-        why = f"{hub.url} refreshes to it"
+        why = hub_why("refreshes", page=hub.url)
         named.append((page.refresh_url, NewHub(HubKind.HTML, role, 1.0, why, now)))
     if page.kind is PageKind.SITEMAP_INDEX:
-        part = NewHub(HubKind.SITEMAP, HubRole.SITEMAP, 1.0, f"listed in {hub.url}", now)
+        part = NewHub(
+            HubKind.SITEMAP,
+            HubRole.SITEMAP,
+            1.0,
+            hub_why("listed_in", page=hub.url),
+            now,
+        )
         named += [(target.url, part) for target in facts.found[:MAX_SITEMAPS]]
     links = [
         SeenLink(canonical_key(url), url, hub=new)

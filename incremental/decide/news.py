@@ -33,6 +33,7 @@ from incremental.decide.links import is_later_page, stated_date
 from incremental.decide.migration import Migration, migration
 from incremental.decide.rules import Rule, Standing, is_withheld
 from incremental.scope import page_number
+from incremental.texts import hub_why
 from incremental.times import DAY, HOUR, believable
 from incremental.urls import host_of
 from store.enums import HubKind, HubRole, PageLabel, PageState, SiteEventKind
@@ -222,16 +223,20 @@ def _new_hub(view: HubView, target: SeenLink, *, place: int) -> NewHub:
     score, number = view.scores[target.canonical_key], page_number(target.url)
     now = view.since.now
     if view.corrected.get(target.canonical_key) == PageLabel.HUB:
-        return NewHub(HubKind.HTML, HubRole.USER, score, "you said that it is a hub", now)
+        return NewHub(HubKind.HTML, HubRole.USER, score, hub_why("said_hub"), now)
     # The later pages of a list come after its first, in order.
     if number is not None:
         return NewHub(
-            HubKind.HTML, HubRole.PAGE, score, f"page {number} of a list", now + number * HOUR
+            HubKind.HTML,
+            HubRole.PAGE,
+            score,
+            hub_why("page_number", number=number),
+            now + number * HOUR,
         )
     # The likeliest are due first, a few of each form before the others: should they turn out to be articles,
     # the others need not be read.
     waits = (1.0 - score) * HOUR + (HOUR if place >= TRIED_FIRST else 0.0)
-    return NewHub(HubKind.HTML, HubRole.LIST, score, "looks like a list", now + waits)
+    return NewHub(HubKind.HTML, HubRole.LIST, score, hub_why("looks_list"), now + waits)
 
 
 def _to_verify(view: HubView, rules: Mapping[str, Rule]) -> frozenset[str]:

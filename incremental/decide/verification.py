@@ -24,6 +24,7 @@ from incremental.decide.site_context import NEVER_THERE
 from incremental.fetch.status import UNREADABLE
 from incremental.history.plan import RefreshTerms
 from incremental.parse.dates import parse_date
+from incremental.texts import hub_why
 from incremental.times import DAY, HOUR, believable
 from incremental.urls import canonical_key
 from incremental.visit import Outcome
@@ -308,7 +309,5 @@ def _alias(facts: PageFacts) -> Sequence[SeenLink]:
 def _monitored(section: Section, row: VerificationRow, now: float) -> Sequence[SeenLink]:
     if not section.monitor:
         return ()
-    hub = NewHub(
-        HubKind.HTML, ARTICLE, 0.5, "leads to others of its folder", now + FIRST_READ_AGAIN
-    )
+    hub = NewHub(HubKind.HTML, ARTICLE, 0.5, hub_why("folder"), now + FIRST_READ_AGAIN)
     return (SeenLink(row.canonical_key, row.url, hub=hub),)

@@ -23,10 +23,10 @@ def engine_findings(settings: Settings, *, offline: bool) -> Iterator[Finding]:
     """Say what runs the visits; a cluster is asked who works there, unless *offline*."""
     engine, workers = settings.engine, settings.daemon.workers
     if engine.kind is EngineKind.THREADS:
-        yield ok("engine", EngineReport("threads", workers).in_words())
+        yield ok("engine", EngineReport("threads", workers).text())
     elif engine.kind is EngineKind.PROCESSES:
         many = engine.processes or cores()
-        yield ok("engine", EngineReport("processes", many, processes=many).in_words())
+        yield ok("engine", EngineReport("processes", many, processes=many).text())
     elif offline:
         yield ok("engine", f"Dask at {engine.address}, not asked")
     else:
@@ -53,7 +53,7 @@ def _of_cluster(report: EngineReport) -> Iterator[Finding]:
     for worker in report.refused:
         yield warning("engine", f"refused: {worker}", "install the daemon's version there")
     if report.workers:
-        yield ok("engine", report.in_words())
+        yield ok("engine", report.text())
     else:
         way_out = f"start one with this version of Hubwatch: dask worker {report.address}"
         yield problem("engine", report.waits or "no worker has answered", way_out)

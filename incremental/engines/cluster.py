@@ -22,6 +22,7 @@ from incremental.engines.visits import EngineReport
 from incremental.engines.worker import WorkerTerms, introduce, refusal
 from incremental.errors import SettingsError
 from incremental.fetch.options import SiteAccess
+from incremental.texts import Text
 
 try:
     import distributed
@@ -41,7 +42,6 @@ _CONNECT_SECONDS = 5.0
 _RECONNECT_SECONDS = 10 * 365 * 86_400.0
 # What sending a visit and its outcome may take, besides the visit itself.
 _ON_THE_WAY_SECONDS = 10.0
-_NO_WORKER = "the cluster has no worker that can be used"
 
 
 class ClusterVisits(VisitsElsewhere):
@@ -70,7 +70,12 @@ class ClusterVisits(VisitsElsewhere):
         self._said: dict[str, Any] = {}
         self._accepted: list[str] = []
         self._report = EngineReport(
-            "dask", 0, processes=0, address=address, waits=_NO_WORKER, since=clock.now()
+            "dask",
+            0,
+            processes=0,
+            address=address,
+            waits=Text("health.no_worker"),
+            since=clock.now(),
         )
         self._client = connect(address)
         self._executor = self._client.get_executor(pure=False)
@@ -94,7 +99,7 @@ class ClusterVisits(VisitsElsewhere):
         return made
 
     def _gone(self) -> str:
-        return f"no Dask scheduler answers at {self._report.address}"
+        return Text("health.no_scheduler", address=self._report.address)
 
     def report(self) -> EngineReport:
         """Return who works for us, who is refused, and what is waited for."""
@@ -145,14 +150,15 @@ class ClusterVisits(VisitsElsewhere):
             elif not isinstance(said, str) and said.done():
                 self._said[worker] = self._judged(worker, said)
         self._note(
-            {one: threads[one] for one, said in self._said.items() if said == ""}, _NO_WORKER
+            {one: threads[one] for one, said in self._said.items() if said == ""},
+            Text("health.no_worker"),
         )
 
     def _judged(self, worker: str, said: Any) -> str:  # noqa: ANN401 - a future of Dask's
         """Return why a worker gets no visits; empty = it gets some."""
         theirs = attempt(partial(said.result, _CONNECT_SECONDS))
         if isinstance(theirs, Bug):
-            why = f"it cannot run this version of Hubwatch: {theirs.error}"
+            why: str = Text("health.worker_cannot", reason=theirs.error)
         else:
             why = refusal(theirs, self._ours)
         if why:

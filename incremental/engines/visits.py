@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from hubwatch.errors import HubwatchError
 from incremental.hub_way import WayKind
+from incremental.texts import Text
 from store.errors import StoreError
 
 if TYPE_CHECKING:  # the health names what is below, and loads no fetcher
@@ -46,15 +47,10 @@ class EngineReport:
     refused: tuple[str, ...] = ()
     """Workers that get no visits, each with the reason."""
 
-    def in_words(self) -> str:
-        """Return what runs the visits, and how many at a time, for people who read English."""
-        if self.kind == "threads":
-            where = "threads of the daemon"
-        elif self.kind == "processes":
-            where = _counted(self.processes, "process", "processes")
-        else:
-            where = f"Dask at {self.address}, {_counted(self.processes, 'worker', 'workers')}"
-        return f"{where}, {_counted(self.workers, 'visit', 'visits')} at a time"
+    def text(self) -> Text:
+        """Return what runs the visits, and how many at a time."""
+        said = {"n": self.processes, "workers": self.workers, "address": self.address}
+        return Text(f"engine.{self.kind}", **said)
 
 
 class LostVisitError(HubwatchError):

@@ -55,7 +55,7 @@ def _engine_facts(engine: EngineReport | None) -> dict[str, Any] | None:
         "address": engine.address,
         "waits": engine.waits,
         "refused": list(engine.refused),
-        "in_words": engine.in_words(),
+        "in_words": engine.text(),
     }
 
 

@@ -51,6 +51,7 @@ from incremental.fetch.outgoing import (
 )
 from incremental.fetch.status import HAS_PAGE, FetchStatus, Request, Response
 from incremental.fetch.transport import Allowance, GuardedAdapter
+from incremental.texts import named
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -64,16 +65,6 @@ _CHUNK_BYTES = 64 * 1024
 # Of what a server says when it refuses a POST.
 _REASON_BYTES = 4_096
 _WIRE_RESERVE_BYTES = 1024 * 1024
-_DETAIL = {
-    FetchStatus.TIMED_OUT: "the site took too long",
-    FetchStatus.DNS_FAILED: "the host name does not resolve",
-    FetchStatus.CONNECT_FAILED: "no connection, or it was closed before a response",
-    FetchStatus.TLS_FAILED: "no secure connection",
-    FetchStatus.TOO_LARGE: "the body is larger than allowed",
-    FetchStatus.BROKEN_RESPONSE: "the response violates HTTP",
-    FetchStatus.FORBIDDEN_ADDRESS: "the address is not public and not allowed in the settings",
-    FetchStatus.INVALID_URL: "not a URL that can be fetched",
-}
 _NO_ACCESS = SiteAccess()
 _SUCCESS = range(200, 300)
 _PERMANENT = frozenset({301, 308})
@@ -312,7 +303,7 @@ def _failure(url: str, error: Exception) -> Response:
     """Build a Response from an error."""
     status = status_of_error(error)
     # The error is not quoted: it may hold secrets.
-    detail = _DETAIL.get(status, status.value)
+    detail = named("detail", status.value)
     reason = tls_reason(error) if status is FetchStatus.TLS_FAILED else ""
     return Response(
         without_userinfo(url), status, detail=f"{detail}: {reason}" if reason else detail

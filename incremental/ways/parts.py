@@ -19,6 +19,7 @@ from incremental.clock import Clock
 from incremental.fetch.options import host_name, origin
 from incremental.fetch.robots import RobotsPolicy, follow_robots, robots_url
 from incremental.fetch.status import FetchStatus, Request, Response
+from incremental.texts import Text
 from incremental.threads import pause
 
 Fetch = Callable[[Request], Response]
@@ -119,7 +120,7 @@ class Parts:
             self._rules[where] = rules
             self.requests += fetched
         owed = (rules.crawl_delay_seconds or 0.0) if host in self.hosts else 0.0
-        denied = "" if rules.allows(url) else "denied by robots.txt"
+        denied = "" if rules.allows(url) else Text("robots.denied")
         if owed > LONGEST_DELAY_SECONDS:
             denied = f"robots.txt asks for pauses of {owed:g} s"
         if denied:

@@ -155,4 +155,4 @@ def test_page_metrics_and_api_show_the_engine(served: Served) -> None:
 
 
 def test_an_engine_in_words() -> None:
-    assert DASK.in_words() == "Dask at tcp://127.0.0.1:8786, 2 workers, 6 visits at a time"
+    assert DASK.text() == "Dask at tcp://127.0.0.1:8786, 2 workers, 6 visits at a time"

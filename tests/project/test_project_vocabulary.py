@@ -23,7 +23,7 @@ def texts() -> dict[str, str]:
     """What users read: documents, pages, the words of the pages, help and messages of commands."""
     documents = [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]
     web = ROOT / "incremental" / "web"
-    pages = [*(web / "templates").glob("*.html"), web / "catalogue.toml"]
+    pages = [*(web / "templates").glob("*.html"), web.parent / "texts" / "catalogue.toml"]
     found = {path.name: path.read_text(encoding="utf-8") for path in [*documents, *pages]}
     for name, source in OURS.items():
         strings = (

@@ -9,8 +9,6 @@ import feedparser
 from lxml import etree
 from web_served import Served
 
-from classifier.topic.language import _LATIN
-from incremental.results.languages import language_name, language_names
 from incremental.web.feeds import Entry, Feed, atom, json_feed, rss
 from store.translations import Compared, Found
 
@@ -74,8 +72,3 @@ def test_a_feed_names_the_address_and_the_language_and_escapes_the_title() -> No
     assert root.findtext(".//{*}entry/{*}summary") == said
     assert json.loads(json_feed(feed))["items"][0]["content_text"] == said
     assert not feedparser.parse(rss(feed)).bozo
-
-
-def test_languages_have_the_english_names_of_the_catalogue() -> None:
-    assert (language_name("zh"), language_name("tlh")) == ("Chinese", '"tlh"')
-    assert set(_LATIN) < language_names().keys()
