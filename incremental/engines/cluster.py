@@ -181,7 +181,7 @@ class ClusterVisits(VisitsElsewhere):
             since=since if waits else 0.0,
             unknown=sum(not isinstance(said, str) for said in self._said.values()),
             refused=tuple(
-                f"{one}: {said}"
+                Text("health.worker_refused", address=one, reason=said)
                 for one, said in self._said.items()
                 if said and isinstance(said, str)
             ),

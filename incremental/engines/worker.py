@@ -18,6 +18,7 @@ from incremental.fetch.session import Fetcher
 from incremental.reading import Read, read_body
 from incremental.reading.pool import ReaderPool
 from incremental.reading.process import ReaderLimits
+from incremental.texts import Text
 from incremental.threads import cores
 from incremental.visit import Outcome, VisitTask
 from incremental.ways.parts import PartFetcher
@@ -65,9 +66,12 @@ def refusal(theirs: tuple[str, int], ours: tuple[str, int]) -> str:
     """Return why a worker that introduced itself is refused; empty = it is not."""
     if theirs == ours:
         return ""
-    return (
-        f"it runs Hubwatch {theirs[0] or '?'} (protocol {theirs[1]}), the daemon {ours[0] or '?'} "
-        f"(protocol {ours[1]}): give it the same version"
+    return Text(
+        "health.worker_version",
+        theirs=theirs[0] or "?",
+        their_protocol=theirs[1],
+        ours=ours[0] or "?",
+        our_protocol=ours[1],
     )
 
 
