@@ -11,7 +11,7 @@ import sys
 import urllib.error
 import urllib.request
 
-from hubwatch_errors import HubwatchError
+from hubwatch.errors import HubwatchError
 from incremental.settings import load_settings
 
 TIMEOUT_SECONDS = 10.0

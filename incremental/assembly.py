@@ -22,9 +22,8 @@ from incremental.crawl.part import Part
 from incremental.decide.hubs import HubScorer
 from incremental.discovery.providers.metered import Meter, Metered
 from incremental.discovery.search_provider import NoProvider, SearchProvider
-from incremental.engines.drawn import DrawnHere
-from incremental.engines.meaning import EmbeddedVisits
-from incremental.engines.visits import LocalVisits, Visits
+from incremental.engines.visits import Visits, drawn, embedded, visits_here
+from incremental.fetch.options import origin
 from incremental.fetch.session import Fetcher
 from incremental.policies import policy_maker
 from incremental.reading import Read, read_body
@@ -86,15 +85,15 @@ def make_crawler(  # noqa: PLR0913 - the parts that a caller may want to replace
         read = embedder.reading(read)
     workers = settings.daemon.workers
     parts = PartFetcher(fetch, settings.fetch.product_token, SystemClock())
-    here = LocalVisits(executor, HubVisitor(parts, renderer), fetch, read, workers)
-    visits: Visits = here
+    visits = here = visits_here(executor, HubVisitor(parts, renderer), fetch, read, workers)
     if elsewhere is not None:
-        visits = elsewhere
+        start = elsewhere.start
         if embedder is not None:
             from incremental.embedding.page_embedder import PATIENCE_SECONDS  # noqa: PLC0415 - numpy
 
-            visits = EmbeddedVisits(elsewhere, embedder.start, PATIENCE_SECONDS)
-        visits = visits if renderer is None else DrawnHere(visits, here)
+            start = embedded(start, embedder.start, PATIENCE_SECONDS)
+        start = start if renderer is None else drawn(start, here.start)
+        visits = Visits(start, elsewhere.report)
     engine = Engine(visits, workers=workers)
     return Crawler(
         store,
@@ -155,6 +154,7 @@ def make_renderer(
             others=PartFetcher(others.fetch, agent, clock),
             agent=settings.fetch.user_agent_header,
             clock=clock,
+            posting={origin(site.url) for site in settings.site if site.browser_posts},
         ) as pool,
     ):
         yield pool

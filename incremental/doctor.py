@@ -25,7 +25,7 @@ from enum import StrEnum
 from importlib import metadata
 from pathlib import Path
 
-from hubwatch_errors import HubwatchError
+from hubwatch.errors import HubwatchError
 from incremental.fetch.options import host_name
 from incremental.fetch.politeness import host_key
 from incremental.fetch.robots import robots_url
@@ -71,7 +71,7 @@ class Verdict(StrEnum):
     WARNING = "warning"
     """It works; something will not for ever, or not as it was meant."""
     PROBLEM = "problem"
-    """It does not work until somebody mends it."""
+    """Broken; needs user action."""
 
 
 @dataclass(frozen=True, slots=True)

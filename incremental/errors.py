@@ -1,10 +1,10 @@
-"""Errors that the user can fix; :mod:`hubwatch_errors` draws the whole tree."""
+"""Errors that the user can fix; :mod:`hubwatch.errors` draws the whole tree."""
 
 from __future__ import annotations
 
 import re
 
-from hubwatch_errors import HubwatchError
+from hubwatch.errors import HubwatchError
 
 _CREDENTIALS = re.compile(r"(?<=://)\S*@")
 

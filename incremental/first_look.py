@@ -16,15 +16,16 @@ from dataclasses import dataclass, replace
 
 from incremental.crawl.host_gate import HostGate
 from incremental.crawl.once import fetch_once, problem_of
+from incremental.decide.address_forms import form_of
 from incremental.decide.hubs import HubScorer, score_targets
 from incremental.decide.links import targets
-from incremental.decide.site_context import form_of
 from incremental.decide.url_dates import date_in_url
-from incremental.fetch.status import FetchStatus, Response, in_words
+from incremental.fetch.status import FetchStatus, Response
 from incremental.parse import Page, PageKind
 from incremental.reading import Body, Read, Reading, Unread
 from incremental.scope import read_scope
 from incremental.settings import Settings
+from incremental.texts import named
 from incremental.times import DAY
 from incremental.urls import canonical_key
 from incremental.visit import Fetch
@@ -116,7 +117,7 @@ def _read(response: Response, read: Read) -> Reading | str:
     kind = response.headers.get("content-type", "")
     reading = read(Body(response.url, response.body, content_type=kind, behind=True))
     if isinstance(reading, Unread):
-        return reading.detail or in_words(reading.status)
+        return reading.detail or named("fetch", reading.status)
     if reading.page.kind is PageKind.OTHER:
         return reading.page.problem or "not a page of links"
     return reading

@@ -17,6 +17,7 @@ from enum import StrEnum
 
 from incremental.clock import Clock
 from incremental.engines.visits import EngineReport
+from incremental.texts import Text
 from store.texts import storable
 
 # A round takes seconds even with thousands of sites.
@@ -46,7 +47,7 @@ class ProblemKind(StrEnum):
     JOB = "job"
     """A job fails that nobody waits for; no reason to restart."""
     EMBEDDINGS = "embeddings"
-    """The model that embeds texts fails, so topics go by words; no reason to restart."""
+    """The model that embeds texts fails, so topics use keywords only; no reason to restart."""
 
 
 # Those of which /healthz makes a 503.
@@ -226,7 +227,7 @@ class Health:
             self._facts.stuck = {
                 name: Problem(
                     ProblemKind.MESSAGES,
-                    storable(f"channel {name}: {reason}"),
+                    Text("health.channel_stuck", name=name, reason=storable(reason)),
                     before[name].since if name in before else now,
                 )
                 for name, reason in stuck.items()
@@ -268,8 +269,9 @@ def _standing(facts: _Facts, tick: float) -> Iterable[Problem]:
     """Say what stands still at *tick*."""
     still = tick - facts.beat_tick
     if still > STALLED_SECONDS:
-        what = f"in the job {facts.running}" if facts.running else "between two jobs"
-        detail = f"nothing has moved for {still:.0f} seconds, {what}"
+        running = facts.running
+        where = Text("health.in_the_job", job=running) if running else Text("health.between_jobs")
+        detail = Text("health.nothing_moves", seconds=f"{still:.0f}", where=where)
         yield Problem(ProblemKind.ROUNDS, detail, facts.beat_at)
 
 
@@ -277,9 +279,8 @@ def _hanging(facts: _Facts, tick: float) -> Iterable[Problem]:
     """Say whether visits hang at *tick*."""
     waiting = tick - facts.visit_tick
     if facts.under_way and waiting > VISITS_STALLED_SECONDS:
-        detail = (
-            f"{facts.under_way} visits are under way, and none has ended for {waiting:.0f} seconds"
-        )
+        said = {"count": facts.under_way, "seconds": f"{waiting:.0f}"}
+        detail = Text("health.visits_hang", **said)
         yield Problem(ProblemKind.VISITS, detail, facts.visit_at)
 
 
@@ -290,20 +291,23 @@ def _failing(jobs: Iterable[JobBeat]) -> Iterable[Problem]:
         if job.failures:
             serious = job.failures >= _BROKEN
             kind = kinds.get(job.name, ProblemKind.JOB) if serious else ProblemKind.JOB
-            detail = f"job {job.name} failed, {job.failures} in a row: {job.error}"
+            said = {"job": job.name, "count": job.failures, "reason": job.error}
+            detail = Text("health.job_failed", **said)
             yield Problem(kind, detail, job.failing_since)
 
 
 def _of_engine(engine: EngineReport | None, now: float) -> Iterable[Problem]:
     """Say what an engine waits for, and whom it refuses."""
     if engine is not None and engine.waits:
-        yield Problem(ProblemKind.ENGINE, f"nothing is fetched: {engine.waits}", engine.since)
+        detail = Text("health.nothing_fetched", reason=engine.waits)
+        yield Problem(ProblemKind.ENGINE, detail, engine.since)
     for worker in engine.refused if engine is not None else ():
-        yield Problem(ProblemKind.WORKER, storable(f"worker {worker}", _MOST_ERROR_CHARS), now)
+        yield Problem(ProblemKind.WORKER, worker, now)
 
 
 def _of_embeddings(trouble: tuple[str, float] | None) -> Iterable[Problem]:
-    """Say why topics go by words."""
+    """Say why topics use keywords only."""
     if trouble is not None:
-        detail = f"topics go by words, as the model fails: {trouble[0]}"
-        yield Problem(ProblemKind.EMBEDDINGS, storable(detail, _MOST_ERROR_CHARS), trouble[1])
+        reason = storable(trouble[0], _MOST_ERROR_CHARS)
+        detail = Text("health.model_fails", reason=reason)
+        yield Problem(ProblemKind.EMBEDDINGS, detail, trouble[1])

@@ -30,8 +30,6 @@ logger = logging.getLogger("hubwatch.housekeeping")
 
 EVERY_SECONDS = DAY
 PAUSE_SECONDS = 0.2
-# Pages of an earlier version's store indexed per transaction.
-ADOPTED = 500
 # The size budget takes nothing younger.
 LEAST_DAYS = 7
 HOST_DAYS = 30
@@ -126,9 +124,6 @@ class Housekeeping:
         """Do everything in pieces; yields what the last piece was about."""
         forgotten = Counter[str]()
         yield from self._forget_bodies(now, forgotten)
-        while self._store.answers.adopt_announced(now, limit=ADOPTED) == ADOPTED:
-            logger.info("indexing pages announced by an earlier version")
-            yield "announced pages"
         for kind, days in ages(self._settings).items():
             yield from self._forget(kind, now - days * DAY, now, forgotten)
         oldest = now - self._settings.store.visit_log_days * DAY

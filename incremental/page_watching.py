@@ -21,6 +21,7 @@ from incremental.saved_channels import all_channels
 from incremental.scope import read_scope, trap
 from incremental.seeds import check_address, usable_seed
 from incremental.tagging import checked_words
+from incremental.texts import Text
 from incremental.times import DAY, HOUR, MINUTE
 from incremental.urls import canonical_key, host_of
 from store import Store
@@ -62,7 +63,7 @@ def watch_page(
     url = usable_seed(text)
     known = store.page_watches.watch_of(url)
     if known is None and len(store.page_watches.watches()) >= MAX_WATCHES:
-        raise InputError("watches", MAX_WATCHES, "at most so many are allowed; remove some")
+        raise InputError("watches", MAX_WATCHES, Text("input.at_most", n=MAX_WATCHES))
     least, most = _intervals(wish)
     _check_channels(store, settings, wish.channels)
     include = checked_words(wish.include, "include")
@@ -117,7 +118,7 @@ def _intervals(wish: WatchWish) -> tuple[float | None, float | None]:
 
 def _check_channels(store: Store, settings: Settings, names: Sequence[str]) -> None:
     if len(names) > MAX_CHANNELS:
-        raise InputError("channel", len(names), f"at most {MAX_CHANNELS} are allowed")
+        raise InputError("channel", len(names), Text("input.at_most", n=MAX_CHANNELS))
     known = [one.name for one in all_channels(store, settings)]
     for name in names:
         if name not in known:
@@ -170,10 +171,10 @@ def check_now(store: Store, watch: WatchRow, *, now: float) -> int:
         InputError: the watch, or its site, is paused.
     """
     if watch.state is WatchState.PAUSED:
-        raise InputError("watch", watch.pattern, "is paused; resume it first")
+        raise InputError("watch", "", Text("input.site_paused", site=watch.pattern))
     site = site_of(store, watch)
     if site is not None and site.state == "paused":
-        raise InputError("site", site.name, "is paused; resume it first")
+        raise InputError("site", "", Text("input.site_paused", site=site.name))
     pages = store.page_watches.pages(watch.id)
     return store.page_watches.check_now([page.page_id for page in pages], now=now)
 

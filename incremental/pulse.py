@@ -17,8 +17,10 @@ from typing import IO, Self
 
 import msgspec
 
+from incremental.engines.visits import EngineReport
 from incremental.health import Health, HealthReport
 from incremental.service_manager import ServiceManager
+from incremental.texts import Text, read_text
 from store.home import make_file
 
 PULSE_SECONDS = 5.0
@@ -95,9 +97,10 @@ def _in_brief(report: HealthReport) -> str:
 
 def write_report(path: Path, report: HealthReport) -> None:
     """Write a report; one that finds no room leaves the old one, which says so by its age."""
-    body = msgspec.json.encode(report)
+    body = msgspec.json.encode(report, enc_hook=Text.stored)
     if len(body) > _REPORT_BYTES:
-        body = msgspec.json.encode(replace(report, problems=report.problems[:_MOST_PROBLEMS]))
+        fewer = replace(report, problems=report.problems[:_MOST_PROBLEMS])
+        body = msgspec.json.encode(fewer, enc_hook=Text.stored)
     with contextlib.suppress(OSError), path.open("r+b") as file:
         file.write(body.ljust(_REPORT_BYTES))
         file.flush()
@@ -107,6 +110,13 @@ def read_report(home: Path) -> HealthReport | None:
     """Return what the daemon of this store last reported; None if there is none."""
     try:
         body = (home / REPORT).read_bytes()
-        return msgspec.json.decode(body.strip(), type=HealthReport)
+        report = msgspec.json.decode(body.strip(), type=HealthReport)
     except (OSError, msgspec.DecodeError):
         return None
+    said = tuple(replace(one, detail=read_text(one.detail)) for one in report.problems)
+    return replace(report, problems=said, engine=report.engine and _engine(report.engine))
+
+
+def _engine(engine: EngineReport) -> EngineReport:
+    refused = tuple(map(read_text, engine.refused))
+    return replace(engine, waits=read_text(engine.waits), refused=refused)

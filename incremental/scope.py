@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Protocol
 from urllib.parse import unquote, urlsplit
 
 from incremental.errors import InputError
+from incremental.texts import Text
 from incremental.urls import domain_of, host_of, registered_domain
 
 if TYPE_CHECKING:
@@ -118,15 +119,19 @@ class Scope:
         """Return whether *url*, in fetch form, is in scope."""
         for pattern in self.exclude:
             if self._compiled[pattern].search(url):
-                return ScopeVerdict(inside=False, rule=f"exclude {pattern}")
+                return ScopeVerdict(inside=False, rule=Text("scope.exclude", pattern=pattern))
         if not self._reaches(url):
-            return ScopeVerdict(inside=False, rule=f"outside {self.reach.value} of {self.seed_url}")
+            return ScopeVerdict(
+                inside=False, rule=Text(f"scope.outside_{self.reach.value}", seed=self.seed_url)
+            )
         if not self.include:
-            return ScopeVerdict(inside=True, rule=f"{self.reach.value} of {self.seed_url}")
+            return ScopeVerdict(
+                inside=True, rule=Text(f"scope.of_{self.reach.value}", seed=self.seed_url)
+            )
         for pattern in self.include:
             if self._compiled[pattern].search(url):
-                return ScopeVerdict(inside=True, rule=f"include {pattern}")
-        return ScopeVerdict(inside=False, rule="no include pattern matches")
+                return ScopeVerdict(inside=True, rule=Text("scope.include", pattern=pattern))
+        return ScopeVerdict(inside=False, rule=Text("scope.no_include"))
 
     @property
     def domain(self) -> str:
@@ -239,19 +244,19 @@ def trap(url: str) -> str | None:
     path = unquote(parts.path)
     segments = [segment for segment in path.split("/") if segment]
     if _ASSET.search(path):
-        return "asset, not a page"
+        return Text("trap.asset")
     if _ACTION.search(path):
-        return "an action (log in, share, print), not a page"
+        return Text("trap.action")
     if len(segments) > MAX_DEPTH:
-        return f"more than {MAX_DEPTH} folders deep"
+        return Text("trap.deep", most=MAX_DEPTH)
     if len(segments) >= MAX_SEGMENT_REPEATS:
         # Numbers do not count: they page and date lists (``/list/0/0/0/1.html``).
         repeats = max(Counter(s for s in segments if not s.isdigit()).values(), default=0)
         if repeats >= MAX_SEGMENT_REPEATS:
-            return f"one folder name stands {repeats} times"
+            return Text("trap.repeated", n=repeats)
     if parts.query.count("&") >= MAX_QUERY_PARAMETERS:
-        return "too many parameters"
-    return "a calendar without end" if _is_calendar(path, parts.query) else None
+        return Text("trap.parameters")
+    return Text("trap.calendar") if _is_calendar(path, parts.query) else None
 
 
 def _is_calendar(path: str, query: str) -> bool:

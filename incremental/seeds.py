@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 from incremental.errors import InputError
 from incremental.scope import Reach, Scope
+from incremental.texts import Text, hub_why
 from incremental.urls import canonical_key, host_of, normalize
 from store import Store
 from store.enums import HubKind, HubRole
@@ -52,7 +53,7 @@ def usable_seed(text: str) -> str:
         way_out = "leave out what stands before the @; hubwatch.toml takes a site's user name"
         raise InputError("seed", f"...@{host_of(url)}", way_out)
     if url is None or not _may_be_host(host_of(url)):
-        raise InputError("seed", text, "not a web address; give one like https://example.org/news/")
+        raise InputError("seed", text, Text("input.not_an_address_like"))
     return url
 
 
@@ -78,11 +79,7 @@ def check_address(url: str, fetch: FetchSettings) -> None:
         if local and not _is_allowed(host, port, fetch):
             guard.check_literal("127.0.0.1", port)
     except ForbiddenAddressError:
-        way_out = (
-            "is not a public address, so it would never be fetched; to allow it, name it in "
-            f'hubwatch.toml: [fetch] allowed_hosts = ["{urlsplit(url).netloc}"], or its network in '
-            "allowed_networks"
-        )
+        way_out = Text("input.seed_not_public", host=urlsplit(url).netloc)
         raise InputError("seed", url, way_out) from None
 
 
@@ -129,7 +126,7 @@ def add_seed(  # noqa: PLR0913 - each bears on it
         max_interval_seconds=terms.max_interval_seconds,
     )
     kind = HubKind.FEED if feed else HubKind.HTML
-    hub = NewHub(kind, HubRole.SEED, 1.0, "given by you", now)
+    hub = NewHub(kind, HubRole.SEED, 1.0, hub_why("given"), now)
     link = SeenLink(canonical_key=canonical_key(url), url=url, hub=hub)
     store.write.add_pages(site_id, [link], now=now)
     return site_id

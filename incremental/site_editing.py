@@ -22,6 +22,7 @@ from incremental.scope import Reach
 from incremental.settings import Settings, SiteSettings
 from incremental.settings.checks import check_site
 from incremental.tagging import checked_tags
+from incremental.texts import Text
 from incremental.urls import normalize
 from store import Store
 from store.enums import SiteStatus
@@ -98,7 +99,7 @@ def edit_site(
     if not given.keys().isdisjoint(TERMS):
         changes |= _columns(row, {k: v for k, v in given.items() if k in TERMS}, settings)
     if changes and not store.editing.edit_site(row.id, now=now, **changes):
-        raise InputError("name", changes["name"], "is the name of another site; choose another")
+        raise InputError("name", changes["name"], Text("input.name_taken"))
     if tags is not None:
         store.tags.set_site_tags(row.id, tags)
     return site_numbered(store, row.id)
@@ -107,9 +108,9 @@ def edit_site(
 def _checked_name(text: str) -> str:
     name = " ".join(text.split())
     if not name or len(name) > MAX_NAME or not name.isprintable():
-        raise InputError("name", name[:MAX_NAME], f"give a name of 1 to {MAX_NAME} characters")
+        raise InputError("name", name[:MAX_NAME], Text("input.name_length", n=MAX_NAME))
     if name.isdecimal():
-        raise InputError("name", name, "a number alone is an id; add a letter")
+        raise InputError("name", name, Text("input.name_is_number"))
     return name
 
 

@@ -195,7 +195,9 @@ def keep_private(settings: Settings, folder: Path, file: Path | None) -> None:
     home = folder / settings.store.folder
     # If the store is in the settings' folder, other files may be there, too.
     own = [] if home.resolve() == folder.resolve() else [home]
-    changed = tighten([*own, *filter(None, [file])])
+    if file is not None and tighten([file]):
+        logger.info("%s can be read by you alone now, because it may hold passwords", file)
+    changed = tighten(own)
     names = (DATABASE, *SIDE_FILES, CRAWLER_LOCK, *TREES, *(one.name for one in copies_in(home)))
     trees = [path for path in map(home.joinpath, names) if is_open_to_others(path)]
     # A private folder protects everything below it, so each tree is walked only once.

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from incremental.errors import InputError
 from incremental.plain_text import one_line
+from incremental.texts import Text
 from store.words import read_query
 
 if TYPE_CHECKING:
@@ -27,10 +28,10 @@ def checked_tags(tags: Sequence[str]) -> tuple[str, ...]:
     found = tuple(dict.fromkeys(" ".join(tag.split()) for tag in tags))
     for tag in found:
         if not tag or len(tag) > MAX_TAG or not tag.isprintable() or "," in tag or "，" in tag:
-            way_out = f"give a tag of 1 to {MAX_TAG} characters without a comma"
+            way_out = Text("input.tag_form", n=MAX_TAG)
             raise InputError("tag", tag[:MAX_TAG], way_out)
     if len(found) > MAX_TAGS:
-        raise InputError("tags", len(found), f"at most {MAX_TAGS} are allowed")
+        raise InputError("tags", len(found), Text("input.at_most", n=MAX_TAGS))
     return found
 
 
@@ -56,9 +57,9 @@ def checked_words(words: Sequence[str], field: str) -> tuple[str, ...]:
     found = tuple(dict.fromkeys(" ".join(word.split()) for word in words))
     for word in found:
         if len(word) > MAX_WORD or not read_query(f'"{word}"'):
-            raise InputError(field, word[:MAX_WORD], "give a word or a short phrase")
+            raise InputError(field, word[:MAX_WORD], Text("input.word_form"))
     if len(found) > MAX_WORDS:
-        raise InputError(field, len(found), f"at most {MAX_WORDS} are allowed")
+        raise InputError(field, len(found), Text("input.at_most", n=MAX_WORDS))
     return found
 
 

@@ -20,6 +20,7 @@ from incremental.policies import policy_maker
 from incremental.results.lookup import site_numbered
 from incremental.revisit.pacing import in_window
 from incremental.settings import Settings
+from incremental.texts import Text
 from incremental.training.corrections import pages_at
 from incremental.urls import canonical_key, normalize
 from store import Store
@@ -54,7 +55,7 @@ def request_page(
     """
     url = normalize(text)
     if url is None:
-        raise InputError("url", text[:200], "not a web address")
+        raise InputError("url", text[:200], Text("input.not_an_address"))
     rows = store.read.sites()
     known = {page["site"] for page in store.read.find_page(url, canonical_key(url))}
     found = [(row, page) for row in rows if row.id in known for page in pages_at(store, row, url)]
@@ -99,7 +100,7 @@ def _ask(
         answer = gate.ask(url, now)
         refused = answer.says if answer.refusal is not None else ""
         if row.state == SiteStatus.PAUSED:
-            refused = f"{row.name} is paused; resume it first"
+            refused = Text("input.site_paused", site=row.name)
         at = in_window(max(now, answer.allowed_at), terms[row.id])
         found.append(RequestedVisit(page_id, url, row.name, at, refused))
     store.editing.request_visits([one.page_id for one in found if not one.refused], now=now)

@@ -5,8 +5,8 @@
     scripts/bench_crash.py --kills 500 --store postgres --seed 7
 
 A small site on loopback publishes an article about every second; ``hubwatch run`` watches it and sends
-what is new to a web hook. It gets SIGKILL while it starts, works, retrains its hub classifier or upgrades
-its tables; so do backups, restores and compactions. Now and then the store is checked as the kill left it.
+what is new to a web hook. It gets SIGKILL while it starts, works, or retrains its hub classifier; so do
+backups, restores and compactions. Now and then the store is checked as the kill left it.
 In the end the daemon runs until it has found everything, and ends by TERM.
 
 published            articles, all of them new pages

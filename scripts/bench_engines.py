@@ -47,7 +47,7 @@ from incremental.assembly import make_fetcher, make_reader
 from incremental.clock import SystemClock
 from incremental.crawl.engine import Engine
 from incremental.engines.choice import make_visits
-from incremental.engines.visits import LocalVisits, Visits
+from incremental.engines.visits import Visits, visits_here
 from incremental.fetch.status import FetchStatus
 from incremental.settings import Settings, build_settings
 from incremental.threads import pause
@@ -185,7 +185,7 @@ def measured(kind: str, settings: Settings, url: str, count: int) -> Cost:
         if visits is None:
             read = stack.enter_context(make_reader(settings))
             fetcher = stack.enter_context(contextlib.closing(make_fetcher(settings, clock)))
-            visits = LocalVisits(threads, visit, fetcher.fetch, read, settings.daemon.workers)
+            visits = visits_here(threads, visit, fetcher.fetch, read, settings.daemon.workers)
         while not visits.most:
             pause(0.1)
         engine = Engine(visits, workers=settings.daemon.workers)

@@ -34,7 +34,7 @@ from types import CodeType, FrameType
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
-PACKAGES = ("incremental", "classifier", "store")
+PACKAGES = ("hubwatch", "incremental", "classifier", "store")
 COMMANDS = {
     "new": ["new", "--topic", "harbour", "--json"],
     "label": ["label", "{url}", "hub"],
@@ -174,7 +174,7 @@ class Called:
 
 def _announce(called: Called) -> None:
     """Watch a site for two days, then count from the fetch of its changed page to the message."""
-    from incremental import api  # noqa: PLC0415 - of the tree under test
+    from hubwatch import api  # noqa: PLC0415 - of the tree under test
     from incremental.clock import SimulatedClock  # noqa: PLC0415
     from incremental.fetch.options import FetchSettings  # noqa: PLC0415
     from incremental.settings import Settings  # noqa: PLC0415

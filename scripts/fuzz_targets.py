@@ -19,7 +19,7 @@ from classifier.hub.model import load_model, newest_version
 from classifier.topic.background import Background
 from classifier.topic.errors import TopicError
 from classifier.topic.model import TopicModel
-from hubwatch_errors import HubwatchError
+from hubwatch.errors import HubwatchError
 from incremental.discovery.providers.json_answers import answer_of
 from incremental.fetch.decoding import decode_body
 from incremental.fetch.headers import link_targets

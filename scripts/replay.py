@@ -57,6 +57,8 @@ from store.values import VisitRecord
 BASELINE_SHARE = 0.2
 TOPIC = "replay"
 DAY = 86_400.0
+# As the fetcher calls it, and as a server answers.
+_MISSING = frozenset({str(FetchStatus.GONE), "404", "410"})
 
 
 @dataclass
@@ -68,6 +70,8 @@ class Tally:
     log: TextIO | None
     fetches: int = 0
     not_modified: int = 0
+    missing: int = 0
+    """Requests for pages that are not there; robots.txt, which sites need not have, is none."""
     scored_fetches: int = 0
     announced: list[tuple[float, str]] = field(default_factory=list)
     backfilled: list[tuple[float, str]] = field(default_factory=list)
@@ -97,6 +101,7 @@ class Tally:
         self.fetches += 1
         self.scored_fetches += self.clock.now() >= self.scored_from
         self.not_modified += status is FetchStatus.NOT_MODIFIED
+        self.missing += str(status) in _MISSING and urlsplit(url).path != "/robots.txt"
         self.write("fetch", url, str(status))
 
     def announce(self, url: str, hub: str) -> None:
@@ -260,6 +265,7 @@ def score(tally: Tally, site: ReplaySite, truth_file: Path) -> dict[str, Any]:
     delays = sorted((first[key] - linked) / 60 for key, linked in wanted.items() if key in first)
     days = (tally.clock.now() - site.first_ts) / DAY
     gained = [page_key(url) for at, url in tally.backfilled if at >= tally.scored_from]
+    lists = {key for key, row in truth.items() if row["kind"] == "list"}
     return {
         "site": Path(truth_file).stem,
         "scored": len(wanted),
@@ -267,10 +273,13 @@ def score(tally: Tally, site: ReplaySite, truth_file: Path) -> dict[str, Any]:
         "recall": round(len(delays) / len(wanted), 4) if wanted else None,
         "announced": len(announced),
         "false_new": sum(key not in truth for _, key in announced),
+        "announced_lists": sum(key in lists for _, key in announced),
         "backfill": len(gained),
         "false_backfill": sum(key not in truth for key in gained),
         "fetches": tally.fetches,
         "not_modified": tally.not_modified,
+        "missing_requests": tally.missing,
+        "missing_share": round(tally.missing / tally.fetches, 4),
         "fetches_per_found": round(tally.scored_fetches / len(delays), 2) if delays else None,
         "fetches_per_day": round(tally.fetches / days, 2),
         "delay_minutes": _delays(delays),

@@ -13,6 +13,7 @@ Only what a store wrote (:mod:`store.home`) is ever replaced, and only on reques
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import io
 import json
@@ -51,6 +52,7 @@ from store.home import (
     was_cut_off,
     workplace,
 )
+from store.restored import Removed, make_harmless
 from store.upgrades import known_migrations
 
 FORMAT = 1
@@ -68,11 +70,12 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class BackupReport:
-    """What a backup holds."""
+    """What a backup holds; of one that was restored, what was left out of it."""
 
     files: int
     size_bytes: int
     """Unpacked."""
+    removed: Removed = dataclasses.field(default_factory=Removed)
 
 
 def back_up(
@@ -182,10 +185,19 @@ def _migrations(database: Path) -> list[str]:
     return [str(name) for (name,) in rows]
 
 
-def restore(
-    source: Path, home: Path, *, replace: bool = False, progress: Progress | None = None
+def restore(  # noqa: PLR0913 - what a user may ask for
+    source: Path,
+    home: Path,
+    *,
+    replace: bool = False,
+    keep_access: bool = False,
+    keep_channels: bool = False,
+    progress: Progress | None = None,
 ) -> BackupReport:
     """Restore a backup into the folder *home*, which must not hold a store yet.
+
+    Tokens and sessions are left out unless *keep_access* is set, channels and the messages that wait for
+    them unless *keep_channels* is: whoever wrote the file may have added some, and the original may live on.
 
     Trees and side files that an earlier store left without its database are deleted if *replace* is set;
     leftovers of a killed restore always are. Nothing else is touched.
@@ -204,10 +216,12 @@ def restore(
         with workplace(home, RESTORING) as folder:
             if was_cut_off(home):
                 (folder / PUTTING).touch()  # marks the trees as ours before the work folder is gone
-            for parent in (home, home.parent):  # earlier versions worked in the parent folder
-                remove_abandoned(parent, RESTORING)
+            remove_abandoned(home, RESTORING)
             report = _unpack(source, folder / "store", progress)
-            _in_wal_mode(folder / "store" / DATABASE)
+            database = folder / "store" / DATABASE
+            removed = make_harmless(database, keep_access=keep_access, keep_channels=keep_channels)
+            report = dataclasses.replace(report, removed=removed)
+            _in_wal_mode(database)
             (folder / PUTTING).touch()
             _put(folder, home)
     except (tarfile.TarError, EOFError, zlib.error) as error:

@@ -34,7 +34,7 @@ APPLICATION_ID = 0x48554257
 _MAGIC = b"SQLite format 3\0"
 _HEADER_BYTES = 100  # https://www.sqlite.org/fileformat2.html, section 1.3
 
-INCREMENTAL = 2  # https://www.sqlite.org/pragma.html#pragma_auto_vacuum
+_INCREMENTAL = 2  # https://www.sqlite.org/pragma.html#pragma_auto_vacuum
 # https://www.postgresql.org/docs/current/libpq-connect.html, section 32.1.2; seconds, the last milliseconds
 _PATIENCE = {
     "connect_timeout": 10,
@@ -121,8 +121,8 @@ def _begin(path: Path) -> None:
     """Make the empty file *path* a database of ours."""
     with contextlib.closing(sqlite3.connect(path)) as connection:
         # Free pages can be returned while the file is in use. Only here: it takes effect on a file without
-        # tables, and writes to the file each time; an older one keeps its mode until it is compacted.
-        connection.execute(f"PRAGMA auto_vacuum = {INCREMENTAL}")
+        # tables, and writes to the file each time.
+        connection.execute(f"PRAGMA auto_vacuum = {_INCREMENTAL}")
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
 
 

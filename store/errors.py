@@ -1,8 +1,8 @@
-"""Errors of the store; :mod:`hubwatch_errors` draws the whole tree."""
+"""Errors of the store; :mod:`hubwatch.errors` draws the whole tree."""
 
 from __future__ import annotations
 
-from hubwatch_errors import HubwatchError
+from hubwatch.errors import HubwatchError
 
 
 class StoreError(HubwatchError):

@@ -91,26 +91,6 @@ def _index(database: Database, page_ids: Sequence[int], at: float) -> None:
     await_vectors(database, digests)
 
 
-def adopt_announced(database: Database, at: float, *, limit: int) -> int:
-    """Index pages announced before there was an index, newest first, and schedule a refresh of each.
-
-    Returns their number, at most *limit*.
-    """
-    query = (
-        News.select(News.page, News.site)
-        .join(PageText, JOIN.LEFT_OUTER, on=PageText.page == News.page)
-        .where(PageText.page.is_null())
-        .order_by(News.id.desc())
-        .limit(limit)
-    )
-    rows = list(query.tuples().execute(database))
-    for page_id, site_id in rows:
-        _index(database, [page_id], at)
-        planned = {"page": page_id, "site_id": site_id, "due_at": at}
-        Refresh.insert(planned).on_conflict_ignore().execute(database)
-    return len(rows)
-
-
 def note_language(database: Database, page_id: int, language: str | None) -> None:
     """Set the language an announced page is found under."""
     _SET_LANGUAGE.run(database, {"language": primary_language(language)}, page=page_id)

@@ -1,7 +1,8 @@
 """The page cache: bodies named by MD5 (paper 004, section 1.2).
 
 A file is called ``<md5 of the URL>.<md5 of the body>``, two folder levels deep, gzip-compressed. It begins
-with its URL. In a folder here, on an object store in :mod:`store.object_cache`; the promises are the same::
+with a line of its URL and, after a tab, the Content-Type that the server gave. In a folder here, on an object
+store in :mod:`store.object_cache`; the promises are the same::
 
     a body comes back whole, or not at all: its URL and its MD5 prove it
     what was killed while it was written is not there
@@ -26,6 +27,15 @@ from store.home import make_folder
 
 _LEVELS = 2
 _PROBE_BYTES = 65_536
+_MAX_TYPE_CHARS = 200
+
+
+class CachedBody(NamedTuple):
+    """A body as it was fetched."""
+
+    content: bytes
+    content_type: str
+    """The whole header; empty = the server sent none."""
 
 
 class CachedFile(NamedTuple):
@@ -54,7 +64,7 @@ class PageCache(ABC):
     def __init__(self, quota_bytes: int) -> None:
         self.quota_bytes = quota_bytes
 
-    def put(self, url: str, body: bytes) -> str:
+    def put(self, url: str, body: bytes, content_type: str = "") -> str:
         """Store *body* unless present; return its MD5, 32 hexadecimal digits.
 
         Raises:
@@ -62,22 +72,31 @@ class PageCache(ABC):
         """
         digest = body_md5(body)
         if self.quota_bytes and not self._has(url, digest):
-            content = _key(url) + b"\n" + body
+            # One line, whatever the header holds.
+            kind = " ".join(content_type.split())[:_MAX_TYPE_CHARS].encode("utf-8", "replace")
+            content = _key(url) + (b"\t" + kind if kind else b"") + b"\n" + body
             # Level 6 costs three times as much, and a body is written once and rarely read.
             self._write(path_of(url, digest), gzip.compress(content, compresslevel=1, mtime=0))
         return digest
 
     def get(self, url: str, digest: str) -> bytes | None:
         """Return the body of *url* with this MD5; None if absent, pruned or damaged."""
+        found = self.find(url, digest)
+        return found.content if found is not None else None
+
+    def find(self, url: str, digest: str) -> CachedBody | None:
+        """Return the same body with its Content-Type."""
         packed = self._read(path_of(url, digest))
         try:
             content = gzip.decompress(packed) if packed is not None else b""
         except (OSError, EOFError, zlib.error):
             return None
         # A damaged or foreign file reads as absent rather than as another page.
-        key = _key(url) + b"\n"
-        body = content[len(key) :]
-        return body if content.startswith(key) and body_md5(body) == digest else None
+        rest = content.removeprefix(_key(url))
+        kind, _, body = rest.partition(b"\n")
+        if rest is content or kind[:1] not in (b"", b"\t") or body_md5(body) != digest:
+            return None
+        return CachedBody(body, kind[1:].decode("utf-8", "replace"))
 
     def forget(self, url: str, *, keep: frozenset[str] = frozenset()) -> int:
         """Delete the bodies of *url* except MD5s in *keep*; return how many."""

@@ -9,7 +9,7 @@ from typing import Any, Unpack
 from peewee import fn
 
 from store.database import writing
-from store.enums import HubKind, HubRole
+from store.enums import HubRole
 from store.failures import storage_errors
 from store.models import Hub, Page, Site, WatchedPage
 from store.queries.site_facts import refused
@@ -74,14 +74,13 @@ class PageRecords(Repository):
         with storage_errors(self._where):
             SET_HUB.run(self._db, columns(fields), page=page_id)
 
-    def change_hubs(self, site_id: int, changes: HubChanges, now: float) -> None:
+    def change_hubs(self, site_id: int, changes: HubChanges) -> None:
         """Change hubs of a site besides their visits."""
-        article = NewHub(HubKind.HTML, HubRole.ARTICLE, 0.0, "an article that may gain links", now)
         with writing(self._db, self._where):
             for page_id, fields in changes.updated.items():
                 SET_HUB.run(self._db, columns(fields), page=page_id)
-            for page_id in changes.begun:
-                self._put_hub(page_id, site_id, article)
+            for page_id, hub in changes.begun.items():
+                self._put_hub(page_id, site_id, hub)
             for batch in batches(changes.ended):
                 Hub.delete().where(Hub.page.in_(batch)).execute(self._db)
             for batch in batches(changes.withdrawn):

@@ -1,6 +1,6 @@
 """What came of a visit (its case), what becomes of a page (its fate), and why (its rule), by name.
 
-The rule is stored with the page (``page.rule``); :mod:`incremental.explain.rules` puts it into words, so
+The rule is stored with the page (``page.rule``); :mod:`incremental.texts` puts it into words, so
 nothing is derived a second time.
 """
 
@@ -56,6 +56,8 @@ class Fate(StrEnum):
     """Read as a hub; part of a backfill event if it turns out to be an article."""
     ALIAS = "alias"
     """Another address of a known page."""
+    NEVER_THERE = "never_there"
+    """Recorded as a page that does not exist, and not asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +80,7 @@ COLUMNS: Mapping[Fate, Columns] = {
     Fate.HUB_AND_VERIFY: Columns(PageState.PENDING),
     Fate.HUB_AND_BACKFILL: Columns(PageState.BACKFILL),
     Fate.ALIAS: Columns(PageState.ALIAS),
+    Fate.NEVER_THERE: Columns(PageState.GONE),
 }
 
 
@@ -134,6 +137,10 @@ class Rule(StrEnum):
     # A page that was fetched and is withheld.
     NOT_THERE = "not_there"
     NOT_THERE_YET = "not_there_yet"
+    NEVER_THERE = "never_there"
+    """An article links to it, and ten pages in a row with such an address were not there."""
+    OLDER = "older"
+    """Only an article links to it, and it is older than the site has been watched."""
     HOME_INSTEAD = "home_instead"
     SAYS_NOT_THERE = "says_not_there"
     ERROR_PAGE = "error_page"
@@ -160,11 +167,14 @@ _FATES = {
     Rule.BACKFILL: Fate.BACKFILL,
     Rule.HUB: Fate.HUB,
     Rule.LATER_PAGE: Fate.HUB,
+    Rule.NEVER_THERE: Fate.NEVER_THERE,
 }
 _WITHHOLDING = frozenset(
     {
         Rule.NOT_THERE,
         Rule.NOT_THERE_YET,
+        Rule.NEVER_THERE,
+        Rule.OLDER,
         Rule.HOME_INSTEAD,
         Rule.SAYS_NOT_THERE,
         Rule.ERROR_PAGE,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from store.database import INCREMENTAL, is_sqlite, writing
+from store.database import is_sqlite, writing
 from store.failures import storage_errors
 from store.models import ALL, Housekeeping
 from store.repository import Repository
@@ -102,14 +102,11 @@ class Space(Repository):
     def give_back(self, *, most: int = RETURNED_PAGES) -> int:
         """Return at most *most* free pages of a SQLite file to the file system; return the bytes.
 
-        Some stay for what is written next. 0 also for a file of an earlier version, whose pages only
-        :meth:`compact` can return, and for PostgreSQL, which does it by itself.
+        Some stay for what is written next. 0 also for PostgreSQL, which does it by itself.
         """
         if not is_sqlite(self._db):
             return 0
         with storage_errors(self._where):
-            if int(self._one("PRAGMA auto_vacuum")) != INCREMENTAL:
-                return 0
             pages, free = (
                 int(self._one("PRAGMA page_count")),
                 int(self._one("PRAGMA freelist_count")),
@@ -158,10 +155,8 @@ class Space(Repository):
                 self._run_alone("VACUUM (FULL, ANALYZE)" if full else "VACUUM (ANALYZE)")
                 return
             self._run(f"INSERT INTO {FULL_TEXT}({FULL_TEXT}) VALUES ('optimize')")  # noqa: S608
-            # In a file, as the copy of a large store would not fit into memory; earlier versions' files
-            # learn here to return pages by themselves.
+            # In a file, as the copy of a large store would not fit into memory.
             self._run("PRAGMA temp_store = 1")
-            self._run(f"PRAGMA auto_vacuum = {INCREMENTAL}")
             self._run("VACUUM")
             self._run("PRAGMA temp_store = 2")
         self.shorten_log()

@@ -232,7 +232,7 @@ class Topics(Repository):
             return refine_guesses(self._db, site_id, scores, now)
 
     def guessed(self, topic_id: int, method: str, *, limit: int) -> list[GuessedLink]:
-        """Return pages of the latest whose guess is of *method* and whose link is kept, newest first."""
+        """Return recent pages scored by *method* that still have link context, newest first."""
         found: list[GuessedLink] = []
         for verdict in (TopicVerdict.RELEVANT, TopicVerdict.GREY):
             latest = (

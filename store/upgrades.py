@@ -1,5 +1,7 @@
 """Bringing a database's tables up to date: all migrations in one transaction, a copy of it before.
 
+A new store is made from the models as they are, and has no migration to catch up with.
+
 ::
 
     lock        nobody else upgrades it or writes to it meanwhile
@@ -47,18 +49,18 @@ def upgrade(database: Database, where: str, *, copies: int) -> None:
     """
     if not _missing(database, where):
         return
-    # Loading the runner is slow, and most commands need no migration.
-    from playhouse.migrations import Runner  # noqa: PLC0415
-
     with _alone(database):
         missing = _missing(database, where)  # another process may have upgraded it meanwhile
         file = Path(where) if isinstance(database, SqliteDatabase) else None
-        if missing and file is not None and _is_in_use(database):
+        is_new = not _is_in_use(database)
+        if missing and file is not None and not is_new:
             check_pages(lambda statement: _sql(database, statement), file)
             if copies:
                 _copy(file, copy_of(file, missing[-1]))
-        if missing:
-            Runner(database, directory=str(MIGRATIONS)).up()
+        if missing and is_new:
+            make_tables(database)
+        elif missing:
+            _runner(database).up()
         if missing and file is not None and _sql(database, "PRAGMA foreign_key_check").fetchone():
             raise StoreDamagedError(
                 f"{file} cannot be upgraded: it has rows that name others that are not there; "
@@ -67,6 +69,19 @@ def upgrade(database: Database, where: str, *, copies: int) -> None:
     if file is not None and missing:
         for path in copies_in(file.parent)[copies:]:
             path.unlink(missing_ok=True)
+
+
+def make_tables(database: Database) -> None:
+    """Make the tables of a new store; its migrations count as applied."""
+    runner = _runner(database)
+    runner.up(known_migrations()[0])
+    runner.fake()
+
+
+def _runner(database: Database) -> Any:  # noqa: ANN401 - loading the library is slow, and few commands need it
+    from playhouse.migrations import Runner  # noqa: PLC0415
+
+    return Runner(database, directory=str(MIGRATIONS))
 
 
 def copy_of(file: Path, migration: str) -> Path:

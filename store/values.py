@@ -172,6 +172,8 @@ class MonitoredArticle:
     chosen: bool
     """Chosen because of a new section or gained links, not because hubs show it."""
     gone: bool
+    interval_seconds: float | None = None
+    """How long it rests between visits; None = not read yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,7 +242,7 @@ class HubChanges:
     """What changes of a site's hubs besides their visits, by page id."""
 
     updated: Mapping[int, HubUpdate] = field(default_factory=dict)
-    begun: tuple[int, ...] = ()
+    begun: Mapping[int, NewHub] = field(default_factory=dict)
     """Pages that are monitored articles from now on, but for those that a user labelled."""
     ended: tuple[int, ...] = ()
     """They are no hubs any more; their sightings stay."""

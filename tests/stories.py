@@ -20,6 +20,8 @@ from incremental.decide.hub_facts import (
 )
 from incremental.decide.hubs import HubCounts, HubLimits
 from incremental.decide.links import links_digest
+from incremental.decide.sections import SectionFacts
+from incremental.decide.verification import VerifiedFacts
 from incremental.fetch.status import FetchStatus, Response
 from incremental.parse import Link, Page, PageKind
 from incremental.revisit.state import Visit
@@ -31,7 +33,7 @@ from store.announced import AnnouncedPage
 from store.answers import NewQuery
 from store.enums import HubKind, HubRole, HubStatus, PageState
 from store.rules import Case
-from store.values import HubRow, KnownPage, NewHub, SeenLink, VisitRecord
+from store.values import HubRow, KnownPage, NewHub, SeenLink, VerificationRow, VisitRecord
 
 DAY = 86_400.0
 HOUR = 3_600.0
@@ -152,7 +154,7 @@ def view(row: HubRow, *found: SeenLink, now: float = START + HOUR, **fields: Any
         "quota": 1_000_000,
         "verifications": 0,
     }
-    empty = ("visible", "young", "new_folders", "leading", "lost_urls", "sights")
+    empty = ("visible", "young", "new_folders", "leading", "lost_urls", "sights", "never_there")
     base |= dict.fromkeys(empty, frozenset())
     base |= {name: {} for name in ("known", "scores", "labels", "anchors")}
     base |= dict.fromkeys(("overflow_at", "overflow_since", "resumed_at"), 0.0)
@@ -194,6 +196,16 @@ def visit_hub(answer: Outcome, row: HubRow) -> Decision:
     return decide(
         answer, SameFacts(**of_hub(row)) if case is Case.SAME else FailedFacts(**of_hub(row))
     )
+
+
+def page_facts(
+    row: VerificationRow, section: SectionFacts, now: float, **fields: Any
+) -> VerifiedFacts:
+    """What is known of a page that is verified: by default a list shows it and nothing is missing."""
+    base: dict[str, Any] = dict.fromkeys(("terms", "elsewhere", "onward"))
+    base |= {"of_event": False, "by_article": False, "missing_like": 0, "missing": 1}
+    since = Since(now, START, 30.0)
+    return VerifiedFacts(now, row, section=section, since=since, **base | fields)
 
 
 def brought(decision: Decision) -> Visit:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classifier.embedding.meaning import MAX_DIMENSION, MIN_DIMENSION
-from hubwatch_errors import HubwatchError
+from hubwatch.errors import HubwatchError
 
 Vectors = NDArray[np.float32]
 

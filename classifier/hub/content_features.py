@@ -68,7 +68,7 @@ _ENTRY_CLASSES = _names(
 )
 _PAGING_CLASSES = frozenset(["pager", "next", "nav-links", "page-numbers"])
 
-# From so many characters on, an anchor reads like a headline.
+# Anchors this long look like headlines.
 _LONG_LINK = 20
 _LONG_PARAGRAPH = 80
 # From so many links on, a group at one place is a list. A list of headlines is one large group of

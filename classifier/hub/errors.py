@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from hubwatch_errors import HubwatchError
+from hubwatch.errors import HubwatchError
 
 
 class HubClassifierError(HubwatchError):

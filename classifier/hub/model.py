@@ -87,13 +87,26 @@ def save_model(model: HubModel, folder: Path) -> None:
     }
     files["manifest.json"] = json.dumps(manifest, indent=1, sort_keys=True) + "\n"
     draft = folder.with_name(f".{folder.name}.{os.getpid()}.tmp")
-    draft.mkdir(parents=True)
+    make_private(folder.parent)
+    make_private(draft)
     try:
         for name, text in files.items():
-            (draft / name).write_text(text, encoding="utf-8")
+            write_private(draft / name, text)
         draft.replace(folder)
     finally:
         shutil.rmtree(draft, ignore_errors=True)
+
+
+def make_private(folder: Path) -> None:
+    """Make a folder for its owner alone, unless it is there."""
+    folder.mkdir(0o700, parents=True, exist_ok=True)
+
+
+def write_private(file: Path, text: str) -> None:
+    """Write a file that its owner alone can read."""
+    made = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(made, "w", encoding="utf-8") as out:
+        out.write(text)
 
 
 def _files_of(model: HubModel) -> dict[str, str]:

@@ -22,10 +22,12 @@ from classifier.hub.errors import ModelError
 from classifier.hub.model import (
     HubModel,
     is_version,
+    make_private,
     newest_version,
     read_manifest,
     save_model,
     versions_in,
+    write_private,
 )
 
 # Share of the check rows that an update may get wrong: three of 600, for rows near the border.
@@ -163,11 +165,11 @@ class ModelRegistry:
         return {"active": active, "previous": data["previous"]}
 
     def _point(self, version: str | None, previous: list[str]) -> None:
-        self.root.mkdir(parents=True, exist_ok=True)
+        make_private(self.root)
         # Written aside and renamed, so that a running daemon never reads half a pointer.
         draft = self.root / f".{_POINTER}.{os.getpid()}.tmp"
         content = {"active": version, "previous": previous[-_KEPT_PREVIOUS:]}
-        draft.write_text(json.dumps(content) + "\n", encoding="utf-8")
+        write_private(draft, json.dumps(content) + "\n")
         draft.replace(self.root / _POINTER)
 
 

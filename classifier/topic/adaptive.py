@@ -21,6 +21,7 @@ from classifier.topic.errors import of_format, reading
 from classifier.topic.evidence import Evidence
 from classifier.topic.fusion import np_array
 from classifier.topic.rankers import Scores, shared_terms
+from classifier.topic.values import Note
 from classifier.topic.vectors import Vector, cosine, mean, truncated, unit
 
 # Cosine to a seed above which a page moves the centre; the paper gives no value.
@@ -36,7 +37,7 @@ _FORMAT: Final = 1
 class AdaptiveCentre:
     """The paper's topic model; unit vectors, so that long pages weigh no more."""
 
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     def __init__(
         self,

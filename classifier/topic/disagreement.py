@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from classifier.topic.batch import PageBatch
 from classifier.topic.evidence import Evidence
 from classifier.topic.fusion import Centre, Scale
+from classifier.topic.values import Note
 
 # Two pages may be of one topic if so many standard deviations more alike than with a sample page.
 ALIKE: Final = 0.5
@@ -19,7 +20,7 @@ _MIN_SAMPLE: Final = 200
 _NAMED: Final = 3
 
 
-def disagreeing(evidence: Evidence, sample: PageBatch) -> list[str]:
+def disagreeing(evidence: Evidence, sample: PageBatch) -> list[Note]:
     """Return a warning if the examples fall into groups, else nothing."""
     count = len(evidence.examples)
     if count < 2 or len(sample) < _MIN_SAMPLE:  # noqa: PLR2004 - one cannot disagree
@@ -29,7 +30,7 @@ def disagreeing(evidence: Evidence, sample: PageBatch) -> list[str]:
         return []
     smallest = min(groups, key=len)
     urls = ", ".join(evidence.example_urls[index] for index in smallest[:_NAMED])
-    return [f"the examples disagree: two topics? {urls} has little in common with the others"]
+    return [Note("disagree", {"urls": urls})]
 
 
 def _likeness(examples: Sequence[dict[str, float]], sample: PageBatch) -> NDArray[np.float64]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from hubwatch_errors import HubwatchError
+from hubwatch.errors import HubwatchError
 
 
 class TopicError(HubwatchError):

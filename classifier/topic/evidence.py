@@ -54,7 +54,7 @@ class Evidence:
     example_urls: tuple[str, ...] = ()
     """Of :attr:`examples`, in their order."""
     meanings: tuple[tuple[int, Meaning], ...] = ()
-    """Vectors of examples and corrections, by :func:`~classifier.topic.sample.page_key`."""
+    """Vectors of examples, corrections and key words, by :func:`~classifier.topic.sample.page_key`."""
 
     @classmethod
     def gather(  # noqa: PLR0913 - each is a kind of evidence, named where it is given
@@ -66,6 +66,7 @@ class Evidence:
         irrelevant: Sequence[PageText] = (),
         negatives: Sequence[PageText] = (),
         judged: Sequence[PageText] = (),
+        keywords_meaning: Meaning | None = None,
     ) -> Self:
         """Reduce pages to terms; raises TopicError if there is nothing to learn from."""
         # Once: cutting hundreds of corrections into terms takes a second.
@@ -93,7 +94,15 @@ class Evidence:
             ),
         )
         evidence.check()
-        return evidence
+        if keywords_meaning is None or not (said := evidence.keyword_page):
+            return evidence
+        meanings = (*evidence.meanings, (page_key(said), keywords_meaning))
+        return replace(evidence, meanings=meanings)
+
+    @property
+    def keyword_page(self) -> Vector:
+        """The key words as a page; empty if they are all too common."""
+        return heaviest_terms(spoken(self.keywords)) if Keywords(self.keywords) else {}
 
     @property
     def positives(self) -> tuple[Vector, ...]:
@@ -105,14 +114,10 @@ class Evidence:
         return {key for key, meaning in self.meanings if meaning.space == space}
 
     def lacking(self, space: str) -> Lacking:
-        """Return how many examples and corrections have no vector of *space*."""
-        keys = set(map(page_key, (*self.positives, *self.irrelevant)))
+        """Return how many examples, corrections and lists of key words have no vector of *space*."""
+        said = [self.keyword_page] if self.keywords else []
+        keys = {page_key(page) for page in (*self.positives, *self.irrelevant, *said) if page}
         return Lacking(len(keys - self.placed(space)), len(keys))
-
-    def uncorrected(self) -> Evidence:
-        """Return this without corrections; relevant pages stay if there is nothing else to learn from."""
-        given = bool(self.examples or Keywords(self.keywords))
-        return replace(self, relevant=() if given else self.relevant, irrelevant=())
 
     def with_negatives_of(self, sample: PageSample) -> Evidence:
         """Return this with negatives from a sample unless some were given."""
@@ -176,6 +181,11 @@ class Evidence:
 def kept_meanings(data: Mapping[str, Any]) -> tuple[tuple[int, Meaning], ...]:
     """Return the vectors in an evidence's JSON alone, by key; raises TypeError or ValueError."""
     return tuple((int(key), Meaning.from_json(kept)) for key, *kept in data.get("meanings", ()))
+
+
+def spoken(keywords: Sequence[str]) -> PageText:
+    """Return key words as one text, by which they are meant as well as matched."""
+    return PageText("", body=", ".join(keywords))
 
 
 def heaviest_terms(page: PageText) -> Vector:

@@ -15,7 +15,7 @@ from classifier.topic.keywords import Keywords
 from classifier.topic.methods import METHODS, fit_method
 from classifier.topic.similarity import topic_vector
 from classifier.topic.text import weighted_terms
-from classifier.topic.values import PageText, Verdict
+from classifier.topic.values import Note, PageText, Verdict
 from classifier.topic.vectors import Vector, top
 
 TERMS: Final = 15
@@ -31,7 +31,7 @@ class MethodPart:
     """In standard deviations from the sample's mean, comparable between methods."""
     terms: tuple[tuple[str, float], ...]
     """Terms in the page's favour, strongest first, with their parts of the score."""
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class TopicExplanation:
     threshold: float
     """On the same scale."""
     threshold_source: str
-    """``examples``, ``corrections`` or ``usual``: what the threshold was chosen from."""
+    """``marks``, ``sample`` or ``usual``: what the threshold was chosen from."""
     terms: tuple[tuple[str, float], ...]
     views: tuple[tuple[str, float], ...]
     """For ``fused``, each view's part of the score before it is standardised; for every method, the
@@ -82,11 +82,11 @@ def explain_page(
         url=page.url,
         method=method,
         version=version,
-        verdict=fit.threshold.verdict(standing if terms else -float("inf")),
-        score=fit.threshold.score(standing) if terms else 0.0,
+        verdict=fit.decision.verdict(standing if terms else -float("inf")),
+        score=fit.decision.score(standing) if terms else 0.0,
         standing=standing,
-        threshold=fit.threshold.value,
-        threshold_source=fit.threshold.source,
+        threshold=fit.decision.value,
+        threshold_source=fit.decision.source,
         terms=tuple(scorer.terms(terms, TERMS)),
         views=tuple(_views(terms, batch, fit)),
         methods=tuple(_parts(batch, method, evidence, fit)),

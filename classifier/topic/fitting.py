@@ -1,4 +1,4 @@
-"""Fitting a topic: the method, its scale on the sample, and the threshold from left-out examples."""
+"""Fitting a topic: the method, its scale on the sample, and the decision."""
 
 from __future__ import annotations
 
@@ -12,34 +12,30 @@ from numpy.typing import NDArray
 from classifier.topic.adaptive import AdaptiveCentre
 from classifier.topic.batch import PageBatch, Terms
 from classifier.topic.corrections import Corrections
+from classifier.topic.decision import Decision, decide
 from classifier.topic.errors import reading
 from classifier.topic.evidence import Evidence
 from classifier.topic.fused import FusedTopic
 from classifier.topic.fusion import MIN_SAMPLE, Scale, np_array
 from classifier.topic.methods import Setting, fit_method
 from classifier.topic.rankers import Fitted
-from classifier.topic.thresholds import BY_MEANING, BY_WORDS, Threshold, choose_threshold, corrected
 from classifier.topic.vectors import Vector
 
 Scores = NDArray[np.float64]
 
-# The latest pages of each kind are left out in turn.
-MAX_LEFT_OUT: Final = 12
-
-
-# In the sample's standard deviations; with twice as many pages of the crawl half of it.
-CAUTION: Final = 1.0
+# In log-odds; with twice as many pages of the crawl half of it.
+CAUTION: Final = 4.0
 CAUTIOUS_PAGES: Final = 2.0
 
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """A method fitted to a topic, with the threshold of *relevant*."""
+    """A method fitted to a topic, with the decision of what is relevant."""
 
     scorer: Fitted
     scale: Scale
     """The method's scores on the sample."""
-    threshold: Threshold
+    decision: Decision
     setting: Setting
     corrections: Corrections
 
@@ -74,50 +70,44 @@ class Fit:
 
 
 def fit_topic(method: str, evidence: Evidence, setting: Setting) -> Fit:
-    """Fit a method and choose its threshold, with one fit per left-out page."""
-    # The examples set the threshold and corrections move it: pages marked relevant never raise it, pages
-    # marked irrelevant never lower it.
-    given = evidence.uncorrected()
-    start = _fit_to(method, given, setting)
-    left_out = _left_out(method, given, start, "examples" if given.examples else "relevant")
-    usual = BY_MEANING if _by_meaning(start.scorer) else BY_WORDS
-    caution = _caution(start.scorer)
-    chosen = choose_threshold(left_out, start.usual(), usual=usual, caution=caution)
-    start = replace(start, threshold=chosen)
-    if given == evidence:
-        return start
+    """Fit a method and decide on the sample and the marked pages."""
     fit = _fit_to(method, evidence, setting)
+
+    def of(pages: Sequence[Vector]) -> list[float]:
+        batch = PageBatch(pages, setting.background, setting.sample)
+        return [float(score) for score in fit.scores(batch)]
+
+    # Without examples or key words, marked pages are all that says what is wanted.
+    marked = evidence.relevant if evidence.examples or evidence.keywords else ()
     return replace(
         fit,
-        threshold=corrected(
-            start.threshold,
-            examples=_left_out(method, evidence, fit, "examples"),
-            relevant=_left_out(method, evidence, fit, "relevant"),
-            irrelevant=_left_out(method, evidence, fit, "irrelevant"),
+        decision=decide(
+            fit.usual(),
+            relevant=of(marked),
+            irrelevant=of(evidence.irrelevant),
+            missing=_missing(fit.scorer),
         ),
     )
 
 
-def _by_meaning(scorer: Fitted) -> bool:
-    return isinstance(scorer, FusedTopic) and scorer.meaning is not None
-
-
-def _caution(scorer: Fitted) -> float:
-    """Return how much higher the threshold is while few pages of the crawl were read.
+def _missing(scorer: Fitted) -> float:
+    """Return the log-odds against a topic whose pages the sample does not show.
 
     Beside everyday pages, all pages of one site are alike.
     """
     if not isinstance(scorer, FusedTopic) or scorer.meaning is None:
         return 0.0
-    return CAUTION * min(1.0, CAUTIOUS_PAGES / (1.0 + scorer.meaning.space.own))
+    few = CAUTION * min(1.0, CAUTIOUS_PAGES / (1.0 + scorer.meaning.space.own))
+    return few + scorer.meaning.absence
 
 
 def _fit_to(method: str, evidence: Evidence, setting: Setting) -> Fit:
-    """Fit a method to all evidence; its threshold is still to be chosen."""
-    scorer = _fit(method, evidence, setting)
+    """Fit a method to all evidence; its decision is still to be made."""
+    fused = method == "fused"
+    scorer = FusedTopic.fit(evidence, setting) if fused else fit_method(method, evidence, setting)
     scale = _scale(scorer, setting)
     corrections = Corrections.of_method(method, evidence, setting.background)
-    return Fit(scorer, scale, Threshold(0.0, "usual"), setting, corrections)
+    return Fit(scorer, scale, decide(np.zeros(0)), setting, corrections)
 
 
 def _usual(scorer: Fitted, setting: Setting) -> Scores:
@@ -140,7 +130,7 @@ def refit_topic(
     evidence: Evidence,
     setting: Setting,
     data: Mapping[str, Any],
-    threshold: Threshold,
+    decision: Decision,
 ) -> Fit | None:
     """Restore a fit from :meth:`Fit.to_json`; None if it was made with other concepts or vectors."""
     concepts = setting.sample.concepts
@@ -160,36 +150,4 @@ def refit_topic(
     else:
         scorer = fit_method(method, evidence, setting)
     corrections = Corrections.of_method(method, evidence, setting.background)
-    return Fit(scorer, scale, threshold, setting, corrections)
-
-
-def _fit(method: str, evidence: Evidence, setting: Setting, like: Fitted | None = None) -> Fitted:
-    """Fit a method; reuses the scales of *like*, a fit to almost the same evidence."""
-    if method != "fused":
-        return fit_method(method, evidence, setting)
-    scale = like.other_scale if isinstance(like, FusedTopic) else None
-    return FusedTopic.fit(evidence, setting, scale)
-
-
-def _left_out(method: str, evidence: Evidence, fit: Fit, kind: str) -> list[float]:
-    """Return each page's score by the topic learned without it."""
-    pages: tuple[Vector, ...] = getattr(evidence, kind)
-    scores = []
-    for index in range(max(0, len(pages) - MAX_LEFT_OUT), len(pages)):
-        rest = _with(evidence, kind, pages[:index] + pages[index + 1 :])
-        if rest.positives or rest.keywords:
-            scores.append(_score_of(pages[index], method, rest, fit))
-    return scores
-
-
-def _with(evidence: Evidence, kind: str, pages: Sequence[Vector]) -> Evidence:
-    changed: Evidence = replace(evidence, **{kind: tuple(pages)})  # type: ignore[arg-type]  # the name is one of three
-    return changed
-
-
-def _score_of(page: Vector, method: str, evidence: Evidence, fit: Fit) -> float:
-    setting = fit.setting
-    scorer = _fit(method, evidence, setting, fit.scorer)
-    corrections = Corrections.of_method(method, evidence, setting.background)
-    batch = PageBatch([page], setting.background, setting.sample)
-    return float(replace(fit, scorer=scorer, corrections=corrections).scores(batch)[0])
+    return Fit(scorer, scale, decision, setting, corrections)

@@ -21,8 +21,9 @@ from classifier.topic.fusion import FusedCentre, Scale, np_array
 from classifier.topic.keywords import Keywords
 from classifier.topic.meaning_space import space_of
 from classifier.topic.meaning_view import MeaningView
-from classifier.topic.methods import Setting, fit_method, keyword_page, views_of
+from classifier.topic.methods import Setting, fit_method, views_of
 from classifier.topic.rankers import Fitted
+from classifier.topic.values import Note
 from classifier.topic.vectors import Vector, top, unit
 
 Scores = NDArray[np.float64]
@@ -45,7 +46,7 @@ class ByNeighbours:
 
     sample: PageBatch
     sample_scores: NDArray[np.float64]
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     def scores(self, batch: PageBatch) -> NDArray[np.float64]:
         """Return the mean for each page; 0 for a page without neighbours."""
@@ -105,9 +106,7 @@ _FITTED_APART: Final = ("keyword", "semantic", "logistic", "nearest")
 _NEEDS_MANY: Final = frozenset({"logistic", "nearest"})
 # With fewer, a trained classifier learns the negatives instead of the topic.
 MIN_NEGATIVES: Final = 50
-NO_CONCEPTS: Final = (
-    "too few pages were fetched yet to learn which words go together: only exact terms count"
-)
+NO_CONCEPTS: Final = Note("exact_terms")
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,14 +120,14 @@ class FusedTopic:
     examples: int
     meaning: MeaningView | None = None
     """None = the examples have no vectors, so words alone judge."""
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     @classmethod
     def fit(cls, evidence: Evidence, setting: Setting, scale: Scale | None = None) -> Self:
         """Learn from the evidence; *scale* of the other views, None = measure it."""
         pages: list[Terms] = list(evidence.positives)
-        if words := keyword_page(evidence):
-            pages.append(words)
+        if said := evidence.keyword_page:
+            pages.append(said)
         examples = PageBatch(pages, setting.background, setting.sample)
         wrong = PageBatch(evidence.irrelevant, setting.background, setting.sample)
         centre = FusedCentre.fit(examples, range(len(pages)), setting.sample, wrong)
@@ -137,7 +136,10 @@ class FusedTopic:
         if space is None:
             return by_words
         placed, rejected = space.placed(examples), space.placed(wrong)
-        view = MeaningView.fit(placed, rejected, space, by_words.by_words(setting.sample))
+        given = examples.meanings[placed.any(axis=1)]
+        trust = space.languages.native(given) if len(given) else 1.0
+        words = by_words.by_words(setting.sample)
+        view = MeaningView.fit(placed, rejected, space, words, trust)
         # By meaning, pages without a common word are alike.
         notes = by_words.notes if view is None else ()
         return replace(by_words, meaning=view, notes=notes)

@@ -36,6 +36,8 @@ FEEDBACK_ROUNDS: Final = 2
 # eight fields, the six highest pages rejected and three confirmed: average precision .354, F1 .245;
 # with 0.5: .312 and .182.
 _WRONG_WEIGHT: Final = 0.25
+# With so many rejected pages half of it: two may be odd ones.
+_WRONG_HALVED: Final = 3.0
 # From this cosine on, a sample page is the rejected one, whose stored text may be shorter.
 _SAME: Final = 0.9
 MIN_SAMPLE: Final = 30
@@ -100,6 +102,11 @@ class Scale:
         return np_array((views - self.means[:, None]) / self.deviations[:, None])
 
 
+def wrong_weight(count: int) -> float:
+    """Return what the mean of so many rejected pages weighs against that of the relevant ones."""
+    return _WRONG_WEIGHT * count / (count + _WRONG_HALVED)
+
+
 def np_array(values: Any) -> NDArray[np.float64]:  # noqa: ANN401 - whatever numpy takes
     """Return an array of float64."""
     return np.asarray(values, dtype=np.float64)
@@ -123,7 +130,7 @@ class FusedCentre:
         """Learn from the *chosen* examples; *sample* and *wrong* (irrelevant ones) may be empty."""
         own = Centre.of(examples, chosen)
         if len(wrong):
-            own = own.moved(Centre.of(wrong, range(len(wrong))), -_WRONG_WEIGHT)
+            own = own.moved(Centre.of(wrong, range(len(wrong))), -wrong_weight(len(wrong)))
         centre, scale = own, Scale.measured(own.views(sample))
         weight = min(1.0, FEEDBACK_STRENGTH / len(chosen))
         rounds = FEEDBACK_ROUNDS if len(sample) >= MIN_SAMPLE else 0

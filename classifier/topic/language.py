@@ -6,6 +6,7 @@ import re
 from collections import defaultdict
 from functools import lru_cache
 from typing import Final
+from unicodedata import normalize
 
 # The beginning of a text is enough.
 SAMPLE_CHARS: Final = 4_000
@@ -58,7 +59,8 @@ def language_of(text: str, declared: str | None = None) -> str:
     """
     # Templates of Chinese sites often say ``en``. The script and stop words are enough beside it, without a
     # model: the language only selects word splitting and stop words.
-    sample = text[:SAMPLE_CHARS]
+    # Letters and accents may come apart, in which no stop word is recognised.
+    sample = normalize("NFC", text[:SAMPLE_CHARS])
     declared = declared.lower().partition("-")[0] if declared else None
     script = _script_of(sample)
     if script is None:

@@ -8,9 +8,10 @@ representations*). A table for a shipped model; ``scripts/make_language_means.py
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
-from typing import Final
+from typing import Final, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,3 +30,55 @@ def language_means(space: str) -> Mapping[str, NDArray[np.float32]] | None:
         return None
     with path.open("rb") as file, np.load(file, allow_pickle=False) as kept:
         return {name: np.asarray(kept[name], np.float32) for name in kept.files}
+
+
+# Pages of a language with which the mean that they show counts as much as the table's.
+_PRIOR_PAGES: Final = 10
+# A language of a smaller share of the pages is foreign among them: what it says in words, they do not.
+_FOREIGN_SHARE: Final = 0.02
+# A vector that is shorter, less the mean, is a rounding error.
+_NOISE: Final = 1e-5
+
+
+@dataclass(frozen=True, slots=True)
+class Languages:
+    """What the vectors of each language share among some pages; one for all without a table; immutable."""
+
+    table: NDArray[np.float32]
+    """Shape (languages, dimension), by which the language of a vector is told: the nearest."""
+    means: NDArray[np.float32]
+    """Of the pages, the same shape; of a language with few pages the table's, moved as the others are."""
+    shares: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, pages: NDArray[np.float32], space: str) -> Self:
+        """Measure unit vectors, at least one."""
+        found = language_means(space)
+        if found is None:
+            mean = pages.mean(axis=0, keepdims=True)
+            return cls(np.zeros_like(mean), mean, np.ones(1))
+        table = np.stack([*found.values()])
+        spoken = _nearest(pages, table)
+        counts = np.bincount(spoken, minlength=len(table))
+        sums = np.zeros_like(table)
+        np.add.at(sums, spoken, pages)
+        expected = table + (pages - table[spoken]).mean(axis=0)
+        means = (sums + _PRIOR_PAGES * expected) / (counts + _PRIOR_PAGES)[:, None]
+        return cls(table, means.astype(np.float32), counts / len(pages))
+
+    def centred(self, rows: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return rows less the mean of their language, of length 1; a row of zeros stays one."""
+        known = rows.any(axis=1, keepdims=True)
+        moved = np.where(known, rows - self.means[_nearest(rows, self.table)], 0.0)
+        lengths = np.linalg.norm(moved, axis=1, keepdims=True)
+        units = np.divide(moved, lengths, out=np.zeros_like(moved), where=lengths > _NOISE)
+        return np.asarray(units, dtype=np.float32)
+
+    def native(self, rows: NDArray[np.float32]) -> float:
+        """Return the share of rows, at least one, whose language the pages speak."""
+        return float((self.shares[_nearest(rows, self.table)] >= _FOREIGN_SHARE).mean())
+
+
+def _nearest(rows: NDArray[np.float32], table: NDArray[np.float32]) -> NDArray[np.int64]:
+    # Squared distance, without what is the same for all.
+    return np.asarray((rows @ table.T - 0.5 * np.square(table).sum(axis=1)).argmax(axis=1))

@@ -29,7 +29,8 @@ from classifier.embedding.meaning import Meaning
 from classifier.embedding.packing import unpacked
 from classifier.topic.batch import PageBatch
 from classifier.topic.errors import reading
-from classifier.topic.meaning_space import MIN_PAGES, SAME, Space, centred, nearest, unit
+from classifier.topic.fusion import wrong_weight
+from classifier.topic.meaning_space import MIN_PAGES, SAME, Space, nearest, unit
 
 Scores = NDArray[np.float64]
 
@@ -43,7 +44,6 @@ FEEDBACK_STRENGTH: Final = 2.5
 _FEEDBACK_ROUNDS: Final = 2
 # With so many examples, the centre is turned half of the way to its discriminant.
 TURN_HALVED: Final = 0.5
-_WRONG_WEIGHT: Final = 0.25
 _REACH: Final = 6.0
 
 
@@ -54,28 +54,36 @@ class MeaningView:
     space: Space
     centre: Vectors
     """Unit vector."""
+    trust: float
+    """How far words count, 0 to 1: the share of examples in a language of the sample."""
     means: tuple[float, float]
     """Of the cosines and of the scores by words, over the sample."""
     deviations: tuple[float, float]
     sample_scores: Scores
     """What :meth:`scores` says of the space's pages."""
+    absence: float = 0.0
+    """Log-odds against the topic: how little the sample's nearest pages stand out from everyday ones."""
 
     @classmethod
-    def fit(cls, examples: Vectors, wrong: Vectors, space: Space, words: Scores) -> Self | None:
+    def fit(
+        cls, examples: Vectors, wrong: Vectors, space: Space, words: Scores, trust: float = 1.0
+    ) -> Self | None:
         """Learn from the centred vectors of examples and rejected pages; None without an example.
 
-        *words* are the sample's scores by words.
+        *words* are the sample's scores by words, *trust* how far they count.
         """
         examples, wrong = examples[examples.any(axis=1)], wrong[wrong.any(axis=1)]
         if not len(examples):
             return None
         own = unit(examples.mean(axis=0))
         if len(wrong):
-            own = unit(own - _WRONG_WEIGHT * unit(wrong.mean(axis=0)))
+            own = unit(own - wrong_weight(len(wrong)) * unit(wrong.mean(axis=0)))
         # Everyday pages are of no topic.
         free = space.known & (np.arange(len(space.pages)) < space.sample)
         if len(wrong):
             free &= (space.pages @ wrong.T).max(axis=1) < SAME
+        # Everyday pages and foreign examples are near by their language.
+        absence = trust * space.absence(own)
         weight = min(1.0, FEEDBACK_STRENGTH / len(examples)) * space.trust
         centre = own
         for _ in range(_FEEDBACK_ROUNDS):
@@ -85,10 +93,12 @@ class MeaningView:
             if len(moving):
                 centre = unit(own + weight * unit(space.pages[moving].mean(axis=0)))
         centre = space.turned(centre, len(examples) / (len(examples) + TURN_HALVED))
-        return cls.with_centre(centre, space, words)
+        return cls.with_centre(centre, space, words, trust, absence)
 
     @classmethod
-    def with_centre(cls, centre: Vectors, space: Space, words: Scores) -> Self:
+    def with_centre(
+        cls, centre: Vectors, space: Space, words: Scores, trust: float, absence: float
+    ) -> Self:
         """Measure a centre on the space's pages."""
         cosines = (space.pages @ centre).astype(np.float64)
         # Everyday pages, which have no terms, count as usual by words.
@@ -100,19 +110,21 @@ class MeaningView:
             max(float(measured.std()), 1e-6),
             max(float(words.std()), 1e-6) if len(words) >= MIN_PAGES else 1.0,
         )
-        own = _base(cosines, padded, space.depths, means, deviations)
+        own = _base(cosines, padded, trust * space.depths, means, deviations)
         spread, part = own, SPREAD * space.trust
         for _ in range(_SPREAD_ROUNDS):
             similar = _mean_of(spread, space.near, space.weights)
             spread = (1 - part) * own + part * similar
-        return cls(space, centre, means, deviations, np.where(space.known, spread, 0.0))
+        return cls(
+            space, centre, trust, means, deviations, np.where(space.known, spread, 0.0), absence
+        )
 
     def scores(self, batch: PageBatch, words: Scores) -> Scores:
         """Return the scores of pages; *words* are their scores by words."""
         placed = self.space.placed(batch)
         known = placed.any(axis=1)
         cosines = (placed @ self.centre).astype(np.float64)
-        own = _base(cosines, words, batch.depths, self.means, self.deviations)
+        own = _base(cosines, words, self.trust * batch.depths, self.means, self.deviations)
         near, weights = nearest(placed, self.space.pages)
         part = SPREAD * self.space.trust
         spread = (1 - part) * own + part * _mean_of(self.sample_scores, near, weights)
@@ -145,12 +157,12 @@ class MeaningView:
 
     def _placed(self, meanings: Sequence[Meaning | None]) -> Vectors:
         """Return centred unit vectors; 0 for a text without one of this space."""
-        size = len(self.space.mean)
+        size = self.space.pages.shape[1]
         rows = np.zeros((len(meanings), size), dtype=np.float32)
         for row, one in zip(rows, meanings, strict=True):
             if one is not None and one.space == self.space.name and len(one.packed) == size:
                 row[:] = unpacked([one.packed])[0]
-        return centred(rows, self.space.mean)
+        return self.space.languages.centred(rows)
 
     def _by_meaning(self, cosines: Scores) -> Scores:
         return np.asarray(((cosines - self.means[0]) / self.deviations[0]).clip(-_REACH, _REACH))
@@ -163,7 +175,7 @@ class MeaningView:
         cosine = float((placed @ self.centre)[0])
         meaning = float(np.clip((cosine - self.means[0]) / self.deviations[0], -_REACH, _REACH))
         part = SPREAD * self.space.trust
-        weight = WORDS * float(batch.depths[0])
+        weight = WORDS * self.trust * float(batch.depths[0])
         by_words = float((words[0] - self.means[1]) / self.deviations[1])
         near, weights = nearest(placed, self.space.pages)
         similar = float(_mean_of(self.sample_scores, near, weights)[0])
@@ -182,22 +194,29 @@ class MeaningView:
         ]
         if not known:
             return ""
-        placed = centred(unpacked([packed for packed, _ in known]), self.space.mean)
+        placed = self.space.languages.centred(unpacked([packed for packed, _ in known]))
         return known[int((placed @ self.centre).argmax())][1]
 
     def to_json(self) -> dict[str, Any]:
         """Return plain data; the rest is measured again."""
-        return {"space": self.space.name, "centre": [round(float(x), 5) for x in self.centre]}
+        centre = [round(float(x), 5) for x in self.centre]
+        return {
+            "space": self.space.name,
+            "centre": centre,
+            "trust": self.trust,
+            "absence": self.absence,
+        }
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any], space: Space, words: Scores) -> Self | None:
         """Read the form of :meth:`to_json`; None if it is of another space. Raises TopicModelError."""
         with reading("meaning"):
             centre = np.asarray(data["centre"], dtype=np.float32)
-            name = str(data["space"])
-        if name != space.name or centre.shape != space.mean.shape:
+            name, trust = str(data["space"]), float(data["trust"])
+            absence = float(data["absence"])
+        if name != space.name or centre.shape != space.pages.shape[1:]:
             return None
-        return cls.with_centre(centre, space, words)
+        return cls.with_centre(centre, space, words, trust, absence)
 
 
 def _base(

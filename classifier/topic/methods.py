@@ -37,6 +37,7 @@ from classifier.topic.rankers import (
 )
 from classifier.topic.semantic_tree import SemanticTree
 from classifier.topic.similarity import SemanticSimilarity, Similarity, VsmSimilarity, topic_vector
+from classifier.topic.values import Note
 from classifier.topic.vectors import truncated
 
 METHODS: Final = (
@@ -77,20 +78,14 @@ def views_of(methods: Sequence[Fitted], batch: PageBatch) -> Scores:
 
 def positives_of(evidence: Evidence) -> list[Terms]:
     """Return examples and relevant pages, or else the key words as one page."""
-    return list(evidence.positives) or [keyword_page(evidence)]
-
-
-def keyword_page(evidence: Evidence) -> dict[str, float]:
-    """Return the key words as a page that holds each of their terms once."""
-    phrases = Keywords(evidence.keywords).phrases
-    return {term: 1.0 for terms in phrases.values() for term in terms}
+    return list(evidence.positives) or [evidence.keyword_page]
 
 
 @dataclass(frozen=True, slots=True)
 class _ByKeyword:
     keywords: Keywords
     background: Background
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     def scores(self, batch: PageBatch) -> Scores:
         return np_array([self.keywords.score(page, self.background) for page in batch.pages])
@@ -106,7 +101,7 @@ class _BySimilarity:
     background: Background
 
     @property
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[Note, ...]:
         return self.similarity.notes
 
     def scores(self, batch: PageBatch) -> Scores:
@@ -122,7 +117,7 @@ class _ByNearest:
     """Cosine to the nearest example among the concepts."""
 
     places: NDArray[np.float64]
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     def scores(self, batch: PageBatch) -> Scores:
         return np_array((batch.places[-1] @ self.places.T).max(axis=1))
@@ -151,7 +146,7 @@ def _fit_keyword(evidence: Evidence, setting: Setting) -> Fitted:
     if keywords:
         return _ByKeyword(keywords, setting.background)
     chosen = list(truncated(topic_vector(evidence, setting.background), KEYWORDS_OF_EXAMPLES))
-    note = "no key words are given: the examples' weightiest terms stand for them"
+    note = Note("no_keywords")
     return _ByKeyword(Keywords.of_terms(chosen), setting.background, (note,))
 
 

@@ -7,7 +7,7 @@
                                                                -> adapted(page) -> another TopicModel
                                                                -> explain(page)
 
-A model is immutable. Its JSON has the evidence, the fitted centre and the threshold; the rest is fitted
+A model is immutable. Its JSON has the evidence, the fitted centre and the decision; the rest is fitted
 again from the evidence on loading.
 """
 
@@ -19,8 +19,10 @@ from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import Any, Final, Self
 
+from classifier.embedding.meaning import Meaning
 from classifier.topic.background import Background
 from classifier.topic.batch import PageBatch, sample_of
+from classifier.topic.decision import Decision
 from classifier.topic.disagreement import disagreeing
 from classifier.topic.errors import TopicError, TopicModelError, reading
 from classifier.topic.evidence import Evidence
@@ -30,8 +32,7 @@ from classifier.topic.keywords import Keywords
 from classifier.topic.methods import METHODS, Setting
 from classifier.topic.semantic_tree import SemanticTree
 from classifier.topic.text import weighted_terms
-from classifier.topic.thresholds import Threshold
-from classifier.topic.values import PageText, Relevance, Verdict
+from classifier.topic.values import Note, PageText, Relevance, Verdict
 from classifier.topic.vectors import Vector
 
 KIND: Final = "hubwatch topic"
@@ -54,7 +55,7 @@ class TopicModel:
     fit: Fit
     version: str
     """Changes whenever the topic learns something."""
-    warnings: tuple[str, ...] = field(default=())
+    warnings: tuple[Note, ...] = field(default=())
     """For the user: examples that disagree, a key word that never occurs, ..."""
     pages: int = 0
     """Pages that the background had observed when the topic learned; 0 = none, or a topic of older code."""
@@ -70,6 +71,7 @@ class TopicModel:
         relevant: Sequence[PageText] = (),
         irrelevant: Sequence[PageText] = (),
         judged: Sequence[PageText] = (),
+        keywords_meaning: Meaning | None = None,
         method: str = "fused",
         tree: SemanticTree | None = None,
     ) -> Self:
@@ -77,7 +79,8 @@ class TopicModel:
 
         *negatives* are pages of no particular topic, by default some of the background's sample.
         *relevant* and *irrelevant* are a user's corrections, *judged* pages that the topic itself found
-        relevant, oldest first. Raises TopicError if there is nothing to learn from.
+        relevant, oldest first; *keywords_meaning* is the vector of all key words as one text. Raises
+        TopicError if there is nothing to learn from.
         """
         if method not in METHODS:
             raise TopicError("method", method, f"is unknown; choose one of {', '.join(METHODS)}")
@@ -89,6 +92,7 @@ class TopicModel:
             irrelevant=[plain(page) for page in irrelevant],
             negatives=[plain(page) for page in negatives],
             judged=[plain(page) for page in judged],
+            keywords_meaning=keywords_meaning,
         )
         evidence = evidence.with_negatives_of(background.sample)
         return cls._fitted(method, evidence, background, tree)
@@ -124,8 +128,8 @@ class TopicModel:
         scores = self.fit.scores(self.batch(pages))
         return [
             Relevance(
-                score=self.fit.threshold.score(score) if terms else 0.0,
-                verdict=self.fit.threshold.verdict(score if terms else -float("inf")),
+                score=self.fit.decision.score(score) if terms else 0.0,
+                verdict=self.fit.decision.verdict(score if terms else -float("inf")),
                 method=self.method,
                 version=self.version,
                 terms=_shares(self.fit.scorer.terms(terms, TOP_TERMS)),
@@ -174,13 +178,13 @@ class TopicModel:
         with reading("topic"):
             method, version = str(state["method"]), str(state["version"])
             evidence = Evidence.from_json(state["evidence"])
-            threshold = Threshold(float(state["threshold"]), str(state["threshold_source"]))
+            decision = Decision.from_json(state["decision"])
             pages = int(state.get("pages", 0))
         if method not in METHODS:
             raise TopicModelError("method", method[:80], "is unknown to this version")
         background.meanings.put_all(evidence.meanings)
         setting = Setting(background, sample_of(background), tree)
-        fit = refit_topic(method, evidence, setting, state["fit"], threshold)
+        fit = refit_topic(method, evidence, setting, state["fit"], decision)
         # Made with other concepts: places among those cannot be compared with today's.
         if fit is None:
             return cls._fitted(method, evidence, background, tree)
@@ -200,8 +204,7 @@ def _state(method: str, evidence: Evidence, fit: Fit, pages: int) -> dict[str, A
         "method": method,
         "evidence": evidence.to_json(),
         "fit": fit.to_json(),
-        "threshold": fit.threshold.value,
-        "threshold_source": fit.threshold.source,
+        "decision": fit.decision.to_json(),
         "pages": pages,
     }
 
@@ -235,23 +238,23 @@ def _shares(parts: Sequence[tuple[str, float]]) -> tuple[tuple[str, float], ...]
     return tuple((term, part / total) for term, part in parts)
 
 
-def _warnings(evidence: Evidence, setting: Setting, pages: int) -> list[str]:
-    empty = [f"example {url}" if url else "the sentence" for url in evidence.empty_examples]
-    warnings = [f"{one} holds no word and was left out" for one in empty]
+def _warnings(evidence: Evidence, setting: Setting, pages: int) -> list[Note]:
+    warnings = [
+        Note("no_word", {"url": url}) if url else Note("sentence_empty")
+        for url in evidence.empty_examples
+    ]
     if pages < FEW_PAGES:
-        warnings.append(
-            f"pages fetched when it last learned: {pages}; scores are rough until there are {FEW_PAGES}"
-        )
+        warnings.append(Note("few_pages", {"number": pages, "enough": FEW_PAGES}))
     warnings += disagreeing(evidence, setting.sample)
     return warnings + _unseen_keywords(evidence, setting.background)
 
 
-def _unseen_keywords(evidence: Evidence, background: Background) -> list[str]:
+def _unseen_keywords(evidence: Evidence, background: Background) -> list[Note]:
     """Return a warning for each key word on no example and no fetched page."""
     if not evidence.positives and background.pages < _ENOUGH_PAGES:
         return []
     return [
-        f"key word {word!r} occurs on no example and no page fetched so far: is it spelled right?"
+        Note("unseen", {"word": word})
         for word, terms in Keywords(evidence.keywords).phrases.items()
         if not any(all(term in page for term in terms) for page in evidence.positives)
         and not all(background.seen(term) for term in terms)

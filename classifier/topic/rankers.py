@@ -17,6 +17,7 @@ from classifier.topic.background import Background, tf_idf
 from classifier.topic.batch import PageBatch, Terms
 from classifier.topic.bayes import BayesModel, Density, TermNumbers
 from classifier.topic.fusion import np_array
+from classifier.topic.values import Note
 from classifier.topic.vectors import Vector, mean, top, unit
 
 Scores = NDArray[np.float64]
@@ -32,7 +33,7 @@ class Fitted(Protocol):
     """A method that has learned one topic."""
 
     @property
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[Note, ...]:
         """Notes for the user, say that there is no semantic tree."""
 
     @abstractmethod

@@ -18,6 +18,7 @@ from classifier.topic.background import Background
 from classifier.topic.evidence import Evidence
 from classifier.topic.keywords import Keywords
 from classifier.topic.semantic_tree import SemanticTree
+from classifier.topic.values import Note
 from classifier.topic.vectors import Vector, dot, mean, norm, truncated, unit
 from classifier.topic.word_similarity import TopicAffinity
 
@@ -31,7 +32,7 @@ class Similarity(Protocol):
     """Compares a page or a link with the topic."""
 
     @property
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[Note, ...]:
         """Notes for the user."""
 
     def of(self, vector: Mapping[str, float]) -> float:
@@ -47,7 +48,7 @@ class VsmSimilarity:
 
     topic: Vector
     """Of length 1."""
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     def of(self, vector: Mapping[str, float]) -> float:
         """Return the cosine; 0 for a vector without terms."""
@@ -80,9 +81,7 @@ def topic_vector(
     return unit(shared)
 
 
-NO_TREE: Final = (
-    "no semantic tree is set: only exact terms count; set a WordNet, Cilin or SKOS file"
-)
+NO_TREE: Final = Note("no_tree")
 # Formula 9 takes the plain mean.
 COSINE_SHARE: Final = 0.5
 
@@ -95,7 +94,7 @@ class SemanticSimilarity:
         self._affinity = TopicAffinity(topic, tree) if tree is not None else None
         total = sum(topic.values()) or 1.0
         self._exact = {term: weight / total for term, weight in topic.items()}
-        self.notes: tuple[str, ...] = () if tree is not None else (NO_TREE,)
+        self.notes: tuple[Note, ...] = () if tree is not None else (NO_TREE,)
 
     def of(self, vector: Mapping[str, float]) -> float:
         """Return the similarity of a tf-idf vector to the topic, 0 to 1."""

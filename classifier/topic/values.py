@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from types import MappingProxyType
+from typing import NamedTuple
 
 from classifier.embedding.meaning import Meaning
 
@@ -42,6 +45,14 @@ class LinkContext:
     parent_url: str = ""
     parent_score: float | None = None
     """Relevance score of the page that shows it, 0 to 1; None = not judged."""
+
+
+class Note(NamedTuple):
+    """What a fitted topic lacks; whoever shows it puts it into words."""
+
+    kind: str
+    """exact_terms, no_keywords, no_tree, few_pages, no_word, sentence_empty, disagree or unseen."""
+    values: Mapping[str, str | int] = MappingProxyType({})
 
 
 class Verdict(StrEnum):

@@ -13,11 +13,14 @@ from incremental.plain_text import one_line
 from incremental.results.lookup import find_page, find_sites
 from incremental.seeds import add_seed
 from incremental.settings import Settings
+from incremental.tagging import add_tags
 from incremental.topics.editing import give_feedback
 from store import Store
 from store.enums import SiteStatus
 
 MOST_AT_ONCE = 100
+PROPOSED = "assistant"
+"""The tag of sites that an assistant added."""
 
 Urls = Annotated[list[str], Field(min_length=1, max_length=MOST_AT_ONCE)]
 Answer = dict[str, Any]
@@ -59,26 +62,42 @@ class Changing:
         return {"marked": marked, "failed": failed}
 
     def judge_pages(self, topic: str, urls: Urls, relevant: bool) -> Answer:
-        """Tell a topic that pages are relevant or irrelevant to it; the daemon lets it learn from that."""
+        """Tell a topic that announced pages are relevant or irrelevant to it; the daemon lets it learn."""
         with self.shared.in_this_thread() as store:
-            row, given = give_feedback(
-                store, topic, urls[:MOST_AT_ONCE], relevant=relevant, now=self.now()
-            )
+            # The daemon fetches what it judges: an address that an assistant made up could carry data out.
+            pages = [find_page(store, url) for url in urls[:MOST_AT_ONCE]]
+            for page in pages:
+                if page["announced_at"] is None:
+                    raise InputError("url", page["url"], "was never announced as new")
+            known = [page["url"] for page in pages]
+            row, given = give_feedback(store, topic, known, relevant=relevant, now=self.now())
         waiting = [one_line(one.url, 500) for one in given if not one.at_hand]
         return {"topic": row.name, "state": row.state, "fetched_by_the_daemon_first": waiting}
 
     def add_site(self, url: str) -> Answer:
-        """Watch a site from now on, with default options; give its home page or a list of its news."""
-        with self.shared.in_this_thread() as store:
+        """Propose a site to watch; give its home page or a list of its news.
+
+        It is paused and has the tag "assistant"; nothing is fetched from it until the user resumes it.
+        """
+        with self.shared.in_this_thread() as store, store.write.together():
+            before = {row.id for row in store.read.sites()}
             site_id = add_seed(store, url, now=self.now(), fetch=self.settings.fetch)
+            waits = {}
+            if site_id not in before:
+                store.write.update_site(site_id, state=SiteStatus.PAUSED)
+                add_tags(store, site_id, (PROPOSED,))
+                waits = {"waits_for": "the user, who runs: hubwatch resume NAME"}
             row = store.read.site(site_id)
         assert row is not None, "it was just added"
-        return {"id": row.id, "name": row.name, "seed": row.seed_url, "state": row.state}
+        return {"id": row.id, "name": row.name, "seed": row.seed_url, "state": row.state, **waits}
 
     def set_site_paused(self, site: str, paused: bool) -> Answer:
-        """Pause a site, so that nothing is fetched from it, or resume it."""
+        """Pause a site, so that nothing is fetched from it, or resume one that was read before."""
         state = SiteStatus.PAUSED if paused else SiteStatus.ACTIVE
         with self.shared.in_this_thread() as store:
             (row,) = find_sites(store, [site])
+            if not (paused or any(hub.last_status for hub in store.read.hubs(row.id))):
+                way_out = f"was never fetched; ask the user to run: hubwatch resume {row.name}"
+                raise InputError("site", row.name, way_out)
             store.write.update_site(row.id, state=state)
         return {"id": row.id, "name": row.name, "state": state}

@@ -17,10 +17,10 @@ from incremental.results.lookup import find_page, find_sites, find_topic
 from incremental.results.schema import dated, utc
 from incremental.settings import Settings
 from incremental.storage import models_folder
+from incremental.texts import Words
 from incremental.times import moment
 from incremental.topics.editing import all_topic_facts
 from incremental.web.explanation import explanation
-from incremental.web.language import Words, read_catalogue
 from store import Store
 from store.answers import NewQuery
 from store.enums import TopicVerdict
@@ -138,9 +138,9 @@ class Reading:
         models = models_folder(self.settings, self.folder)
         with self.shared.in_this_thread() as store:
             answer = explain(store, self.settings, url, now=self.now(), models=models)
-        words = Words(read_catalogue(), "en")
+        words = Words("en")
         lines = [f"{label}: {text}" for label, text in explanation(answer, words)]
-        said = {"verdict": words.sentence(answer["verdict"]), "explanation": lines}
+        said = {"verdict": words.said(answer["verdict"]), "explanation": lines}
         return {"notice": NOTICE, "from_site": quoted(said)}
 
     def read_page(

@@ -26,7 +26,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from hubwatch_errors import HubwatchError
+from hubwatch.errors import HubwatchError
 from incremental.errors import NotFoundError
 from store.errors import StoreError, StorePlaceError
 
@@ -36,109 +36,128 @@ EXIT_NOT_FOUND = 4
 
 # Key of a group's help text.
 HELP = ""
-# ``module:function`` below this package, or a group of commands.
-COMMANDS: dict[str, Any] = {
-    "init": "sites:init",
-    "settings": "settings_shown:settings",
-    "add": "sites:add",
-    "remove": "sites:remove",
-    "pause": "sites:pause",
-    "resume": "sites:resume",
-    "list": "sites:list_sites",
-    "edit": "editing:edit",
-    "visit": "editing:visit",
-    "check": "explaining:check",
-    "new": "new:new",
-    "search": "searching:search",
-    "hubs": "explaining:hubs",
-    "status": "status:status",
-    "read": "searching:read",
-    "unread": "searching:unread",
-    "star": "searching:star",
-    "unstar": "searching:unstar",
-    "searches": {
-        HELP: "Saved searches.",
-        "save": "searching:save",
-        "list": "searching:list_searches",
-        "run": "searching:run",
-        "remove": "searching:remove",
+# By purpose, in the order of the help: ``module:function`` below this package, or a group of commands.
+PURPOSES: dict[str, dict[str, Any]] = {
+    "Start": {
+        "init": "sites:init",
+        "add": "sites:add",
+        "run": "running:run",
+        "status": "status:status",
     },
-    "history": "one_page:history",
-    "diff": "one_page:diff",
-    "show": "one_page:show",
-    "copies": "one_page:copies",
-    "watch-page": {
-        HELP: "Pages and patterns watched for changes of their text.",
-        "add": "watching:add",
-        "list": "watching:list_watches",
-        "show": "watching:show",
-        "pause": "watching:pause",
-        "resume": "watching:resume",
-        "check": "watching:check",
-        "remove": "watching:remove",
+    "Read": {
+        "new": "new:new",
+        "search": "searching:search",
+        "show": "one_page:show",
+        "changes": "watching:changes",
+        "check": "explaining:check",
+        "history": "one_page:history",
+        "diff": "one_page:diff",
+        "searches": {
+            HELP: "Saved searches.",
+            "save": "searching:save",
+            "list": "searching:list_searches",
+            "run": "searching:run",
+            "remove": "searching:remove",
+        },
     },
-    "changes": "watching:changes",
-    "label": "labelling:label",
-    "labels": {
-        HELP: "Export and import labels.",
-        "export": "labelling:export_file",
-        "import": "labelling:import_file",
+    "Follow": {
+        "backfills": "backfills:backfills",
+        "copies": "one_page:copies",
+        "watch-page": {
+            HELP: "Pages and patterns watched for changes of their text.",
+            "add": "watching:add",
+            "list": "watching:list_watches",
+            "show": "watching:show",
+            "pause": "watching:pause",
+            "resume": "watching:resume",
+            "check": "watching:check",
+            "remove": "watching:remove",
+        },
+        "notify": {
+            HELP: "Message channels for new pages.",
+            "list": "messages:list_channels",
+            "add": "messages:add",
+            "remove": "messages:remove",
+            "test": "messages:try_channel",
+            "outbox": "messages:outbox",
+            "retry": "messages:retry",
+        },
     },
-    "models": {
-        HELP: "Versions of the hub classifier.",
-        "list": "hub_models:list_versions",
-        "learn": "hub_models:learn",
-        "use": "hub_models:use",
-        "rollback": "hub_models:rollback",
+    "Mark and correct": {
+        "read": "searching:read",
+        "unread": "searching:unread",
+        "star": "searching:star",
+        "unstar": "searching:unstar",
+        "relevant": "topic:relevant",
+        "irrelevant": "topic:irrelevant",
+        "label": "labelling:label",
+        "labels": {
+            HELP: "Export and import labels.",
+            "export": "labelling:export_file",
+            "import": "labelling:import_file",
+        },
+        "models": {
+            HELP: "Versions of the hub classifier.",
+            "list": "hub_models:list_versions",
+            "learn": "hub_models:learn",
+            "use": "hub_models:use",
+            "rollback": "hub_models:rollback",
+        },
     },
-    "topic": {
-        HELP: "Topics: what you want, from example pages and keywords.",
-        "add": "topic:add",
-        "list": "topic:list_topics",
-        "show": "topic:show",
-        "edit": "topic:edit",
-        "forget": "topic:forget",
-        "test": "trying:try_out",
-        "pause": "topic:pause",
-        "resume": "topic:resume",
-        "remove": "topic:remove",
+    "Topics": {
+        "topic": {
+            HELP: "Topics: what you want, from example pages and keywords.",
+            "add": "topic:add",
+            "list": "topic:list_topics",
+            "show": "topic:show",
+            "edit": "topic:edit",
+            "forget": "topic:forget",
+            "test": "trying:try_out",
+            "pause": "topic:pause",
+            "resume": "topic:resume",
+            "remove": "topic:remove",
+        },
+        "discover": {
+            HELP: "Find further sites for a topic.",
+            "run": "discovering:run",
+            "status": "discovering:status",
+            "proposals": "discovering:proposals",
+            "accept": "discovering:accept",
+            "reject": "discovering:reject",
+        },
     },
-    "relevant": "topic:relevant",
-    "irrelevant": "topic:irrelevant",
-    "discover": {
-        HELP: "Find further sites for a topic.",
-        "run": "discovering:run",
-        "status": "discovering:status",
-        "proposals": "discovering:proposals",
-        "accept": "discovering:accept",
-        "reject": "discovering:reject",
+    "Operate": {
+        "serve": "serving:serve",
+        "doctor": "doctor:doctor",
+        "list": "sites:list_sites",
+        "hubs": "explaining:hubs",
+        "edit": "editing:edit",
+        "visit": "editing:visit",
+        "pause": "sites:pause",
+        "resume": "sites:resume",
+        "remove": "sites:remove",
+        "settings": "settings_shown:settings",
+        "token": {
+            HELP: "Access tokens for the web page, the API and feed readers.",
+            "add": "tokens:add",
+            "list": "tokens:list_tokens",
+            "remove": "tokens:remove",
+        },
+        "mcp": "assistants:mcp",
+        "compact": "compacting:compact",
     },
-    "notify": {
-        HELP: "Message channels for new pages.",
-        "list": "messages:list_channels",
-        "add": "messages:add",
-        "remove": "messages:remove",
-        "test": "messages:try_channel",
-        "outbox": "messages:outbox",
-        "retry": "messages:retry",
+    "Move data": {
+        "import": "transferring:import_list",
+        "export": "transferring:export",
+        "backup": "transferring:backup",
+        "restore": "transferring:restore",
+        "migrate-store": "transferring:migrate_store",
     },
-    "run": "running:run",
-    "doctor": "doctor:doctor",
-    "compact": "compacting:compact",
-    "serve": "serving:serve",
-    "mcp": "assistants:mcp",
-    "token": {
-        HELP: "Access tokens for the web page, the API and feed readers.",
-        "add": "tokens:add",
-        "list": "tokens:list_tokens",
-        "remove": "tokens:remove",
-    },
-    "import": "transferring:import_list",
-    "export": "transferring:export",
-    "backup": "transferring:backup",
-    "restore": "transferring:restore",
-    "migrate-store": "transferring:migrate_store",
 }
+COMMANDS: dict[str, Any] = {
+    name: target for commands in PURPOSES.values() for name, target in commands.items()
+}
+_PURPOSE = {name: purpose for purpose, commands in PURPOSES.items() for name in commands}
 
 
 class LazyGroup(TyperGroup):
@@ -147,13 +166,14 @@ class LazyGroup(TyperGroup):
     def __init__(self, *, table: dict[str, Any] = COMMANDS, **attributes: Any) -> None:  # noqa: ANN401 - Typer's own
         super().__init__(**attributes)
         self.table = table
-        self.commands = {
-            name: LazyGroup(name=name, table=target, help=target[HELP], no_args_is_help=True)
-            if isinstance(target, dict)
-            else TyperCommand(name, callback=None)
-            for name, target in table.items()
-            if name != HELP
-        }
+        purposes = _PURPOSE if table is COMMANDS else {}
+        for name, target in table.items():
+            about: dict[str, Any] = {"name": name, "rich_help_panel": purposes.get(name)}
+            if isinstance(target, dict):
+                group = LazyGroup(table=target, help=target[HELP], no_args_is_help=True, **about)
+                self.commands[name] = group
+            elif name != HELP:
+                self.commands[name] = TyperCommand(callback=None, **about)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:  # noqa: ANN401 - Typer has a Click of its own
         """Load the called command."""

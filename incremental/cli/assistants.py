@@ -7,10 +7,10 @@ from typing import Annotated
 import typer
 
 from incremental.cli.common import now, print_json, settings_of
-from incremental.errors import SettingsError
+from incremental.errors import InputError
 from incremental.storage import open_configured_store
 
-_EXTRA = "this command needs an extra: pip install 'hubwatch[mcp]'"
+_EXTRA = "its packages are not installed yet: pip install 'hubwatch[mcp]'"
 
 
 def mcp(
@@ -34,7 +34,7 @@ def mcp(
     try:
         from incremental.assistants.server import make_server, offered  # noqa: PLC0415 - an extra, and a second
     except ImportError:
-        raise SettingsError("mcp", "mcp", _EXTRA) from None
+        raise InputError("hubwatch mcp", "", _EXTRA) from None
     if as_json:
         print_json(offered(allow_changes=allow_changes))
         return

@@ -12,7 +12,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,17 +34,16 @@ from incremental.crawl.host_gate import HostGate
 from incremental.daemon import Daemon, Step
 from incremental.discovery.nightly_discovery import NightlyDiscovery
 from incremental.engines.choice import make_visits
-from incremental.engines.fenced import FencedVisits
-from incremental.engines.visits import Visits
+from incremental.engines.visits import Visits, fenced
 from incremental.errors import InputError
 from incremental.fetch.libraries import LibraryGate
+from incremental.filters import from_json
 from incremental.health import Health
 from incremental.notify.delivery import check_service
 from incremental.notify.message import check_template
 from incremental.notify.notifier import Notifier
 from incremental.revisit.state import HubState
 from incremental.saved_channels import added_channels
-from incremental.saved_searches import from_json
 from incremental.settings import Settings
 from incremental.sharing.membership import Membership
 from incremental.storage import models_folder
@@ -77,7 +76,7 @@ class Run:
     health: Health
     reporter: Reporter
     begin: Callable[[Callable[[], Any]], Any]
-    """Does what is done once at the start, and waits while the store cannot be used."""
+    """Runs start-up tasks; blocks until the store is available."""
     once: bool
     member: Membership | None = None
     """Its place among the daemons of a PostgreSQL store."""
@@ -206,7 +205,7 @@ def _workers(run: Run, stack: contextlib.ExitStack) -> tuple[Executor, Visits | 
     """Return what runs visits here, and elsewhere if the settings say so."""
     elsewhere = stack.enter_context(make_visits(run.settings, run.clock))
     if elsewhere is not None and run.member is not None:
-        elsewhere = FencedVisits(elsewhere, run.member.check)
+        elsewhere = replace(elsewhere, start=fenced(elsewhere.start, run.member.check))
     threads = ThreadPoolExecutor(run.settings.daemon.workers, thread_name_prefix="visit")
     stack.callback(threads.shutdown, wait=False, cancel_futures=True)
     return threads, elsewhere

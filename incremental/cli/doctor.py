@@ -51,6 +51,7 @@ from incremental.settings import Settings
 from incremental.settings.engine import EngineKind
 from incremental.settings.hooks import check_program
 from incremental.storage import MEGABYTE, reach_cache, same_settings, store_address
+from incremental.texts import named
 from store.errors import StoreError
 from store.inspection import Inspection, inspected
 
@@ -68,7 +69,7 @@ def doctor(
 ) -> None:
     """Check settings, files, space, clock, network, store and versions; change nothing.
 
-    Exits with 1 when something has to be mended.
+    Exits with status 1 if any check fails.
     """
     try:
         settings, folder = settings_of(context)
@@ -118,7 +119,7 @@ def _findings(
         if answer is not None:
             yield network_finding(answer)
         else:
-            says = "every host is owed a pause" if seeds else "no site is watched yet"
+            says = "every host is owed a pause" if seeds else named("verdict", "no_site")
             yield ok("network", f"not asked: {says}")
     yield from engine_findings(settings, offline=offline)
     yield from clock_findings(now(), latest, answer)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 import typer
@@ -157,18 +158,21 @@ def visit(
         rows = [{name: getattr(one, name) for name in fields} for one in found]
         print_json([{**row, "at": utc(one.at)} for row, one in zip(rows, found, strict=True)])
     else:
-        for one in found:
-            if one.refused:
-                say(f"hubwatch: {readable(one.url)}: {one.refused}")
-        asked = [one for one in found if not one.refused]
-        if asked:
-            begins = min(one.at for one in asked)
-            begin = f"from {when(begins)} on" if begins > now() + 60 else "now"
-            who = "the daemon does it" if running else "start the daemon: hubwatch run"
-            say(f"{counted(len(asked), 'page')} to be visited {begin}; {who}")
+        _say_requested(found, running=running)
     refused = sum(bool(one.refused) for one in found)
     if refused:
         raise typer.Exit(1 if refused < len(found) else 2)
+
+
+def _say_requested(found: Sequence[RequestedVisit], *, running: bool) -> None:
+    for one in found:
+        if one.refused:
+            say(f"hubwatch: {readable(one.url)}: {one.refused}")
+    times = [one.at for one in found if not one.refused]
+    if times:
+        begin = f"from {when(min(times))} on" if min(times) > now() + 60 else "now"
+        who = "the daemon does it" if running else "start the daemon: hubwatch run"
+        say(f"{counted(len(times), 'page')} to be visited {begin}; {who}")
 
 
 def _request(store: Store, settings: Settings, name: str) -> list[RequestedVisit]:

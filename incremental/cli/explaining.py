@@ -26,8 +26,8 @@ from incremental.results.lookup import find_sites
 from incremental.results.schema import dated, when
 from incremental.settings import Settings
 from incremental.storage import models_folder
+from incremental.texts import Words
 from incremental.web.explanation import explanation
-from incremental.web.language import Words, read_catalogue
 
 _BAR_WIDTH = 48
 # Longer than any explanation.
@@ -61,9 +61,9 @@ def check(
             | {key: [dated(row) for row in answer[key]] for key in ("sites", "labels", "topics")}
         )
         return
-    words = Words(read_catalogue(), language.value)
+    words = Words(language.value)
     out = console()
-    out.print(safe(words.sentence(answer["verdict"]), _WHOLE), style="bold")
+    out.print(safe(words.said(answer["verdict"]), _WHOLE), style="bold")
     # A grid wraps and never cuts.
     grid = Table.grid(Column(no_wrap=False), Column(overflow="fold"), padding=(0, 2, 0, 0))
     for label, text in explanation(answer, words):

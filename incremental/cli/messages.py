@@ -22,6 +22,7 @@ from incremental.notify.channels import put_channel, remove_channel
 from incremental.notify.overview import STATES, ChannelStanding, channel_named, send_test, standings
 from incremental.results.schema import utc, when
 from incremental.saved_channels import all_channels
+from incremental.texts import read_text
 from store import Store
 from store.outbox import OutboxRow
 
@@ -52,6 +53,14 @@ def list_channels(context: typer.Context, *, as_json: Json = False) -> None:
     print_table(counted(len(rows), "channel"), columns, cells)
 
 
+_Include = Annotated[
+    list[str] | None, typer.Option(metavar="WORD", help="Only pages with one of these.")
+]
+_Exclude = Annotated[
+    list[str] | None, typer.Option(metavar="WORD", help="No pages with any of these.")
+]
+
+
 def add(  # noqa: PLR0913 - each is an option of the command
     context: typer.Context,
     name: Annotated[str, typer.Argument(metavar="CHANNEL", help="Its name.")],
@@ -65,12 +74,8 @@ def add(  # noqa: PLR0913 - each is an option of the command
     tag: Annotated[
         str | None, typer.Option(help="Only pages of the sites and topics with this tag.")
     ] = None,
-    include: Annotated[
-        list[str] | None, typer.Option(metavar="WORD", help="Only pages with one of these.")
-    ] = None,
-    exclude: Annotated[
-        list[str] | None, typer.Option(metavar="WORD", help="No pages with any of these.")
-    ] = None,
+    include: _Include = None,
+    exclude: _Exclude = None,
     every_minutes: Annotated[
         float | None, typer.Option(help="Time between digests; 0 = each page at once.")
     ] = None,
@@ -184,14 +189,21 @@ def outbox(
                     "queued_at": utc(row.queued_at),
                     "sent_at": utc(row.sent_at),
                     "attempts": row.attempts,
-                    "error": row.error,
+                    "error": read_text(row.error),
                 }
                 for row in rows
             ]
         )
         return
     cells = [
-        (when(row.queued_at), row.state, when(row.sent_at), row.attempts, _title(row), row.error)
+        (
+            when(row.queued_at),
+            row.state,
+            when(row.sent_at),
+            row.attempts,
+            _title(row),
+            read_text(row.error),
+        )
         for row in rows
     ]
     columns = ["queued", "state", "sent", "attempts", "title", "error"]

@@ -25,12 +25,12 @@ from incremental.history.textdiff import Piece, Row, TextDiff
 from incremental.parse import parse
 from incremental.plain_text import clean
 from incremental.readable_urls import readable
-from incremental.results.languages import language_name
 from incremental.results.lookup import find_page
 from incremental.results.schema import dated, translation_json, utc, when
+from incremental.texts import named
 from incremental.times import moment
 from store import Store
-from store.answers import Version
+from store.answers import Copy, Version
 
 Address = Annotated[str, typer.Argument(help="A page's URL.")]
 At = Annotated[str | None, typer.Option(help="As of a span ago (3h, 1d) or a date.")]
@@ -190,17 +190,19 @@ def show(context: typer.Context, url: Address, *, at: At = None, as_json: Json =
         answer = {k: v for k, v in row.items() if k not in ("site", "moved_to")}
         answer |= _text_at(store, row, at)
     copies = [copy for copy in detail.copies if copy.page_id != row["id"]] if detail else []
-    marks = {}
     if detail is not None and detail.news is not None:
-        marks = {"read": detail.news.read_at, "starred": detail.news.starred_at}
+        answer |= {name: getattr(detail.news, name) for name in ("read_at", "starred_at")}
         answer["translations"] = [translation_json(one) for one in detail.news.translations]
     if as_json:
         listed = [{"url": copy.url, "site": copy.site} for copy in copies]
-        marked = {name: utc(v) for name, v in marks.items()}
-        print_json(dated(answer) | {"copies": listed} | marked)
+        print_json(dated(answer) | {"copies": listed})
         return
-    times = {name: v for name, v in answer.items() if name.endswith("_at")} | marks
-    shown = answer | {name: when(v) for name, v in times.items() if v is not None}
+    _print_facts(answer, copies)
+
+
+def _print_facts(answer: dict[str, Any], copies: Sequence[Copy]) -> None:
+    times = {name: v for name, v in answer.items() if name.endswith("_at") and v is not None}
+    shown = answer | {name: when(v) for name, v in times.items()}
     shown["copies"] = "\n".join(copy.url for copy in copies) or None
     shown["translations"] = "\n".join(map(_also, answer.get("translations", ()))) or None
     rows = [(name, v) for name, v in shown.items() if name != "text" and v is not None]
@@ -209,7 +211,7 @@ def show(context: typer.Context, url: Address, *, at: At = None, as_json: Json =
 
 
 def _also(one: dict[str, Any]) -> str:
-    return f"in {language_name(one['language'])}: {one['title']}\n{one['url']}"
+    return f"in {named('language', one['language'])}: {one['title']}\n{one['url']}"
 
 
 def _text_at(store: Store, row: dict[str, Any], at: str | None) -> dict[str, Any]:
@@ -239,15 +241,16 @@ def _hub_text(store: Store, row: dict[str, Any]) -> str | None:
 
 
 def copies(context: typer.Context, url: Address, *, as_json: Json = False) -> None:
-    """List pages with nearly the same text, on all sites, first seen first."""
+    """List other pages with nearly the same text, on all sites, first seen first."""
     with open_store(context) as store:
         page = find_page(store, url)
-        found = store.answers.copies(page["id"])
+        known = store.answers.copies(page["id"])
+    found = [row for row in known if row.page_id != page["id"]]
     if as_json:
         print_json([dated({name: getattr(row, name) for name in row.__slots__}) for row in found])
         return
     if not found:
-        say("no text yet, or too short to compare")
+        say("no copies" if known else "no text yet, or too short to compare")
         return
     rows = [
         (when(row.first_seen_at), when(row.published_at), row.site, f"{row.alike:.0%}", row.url)

@@ -25,7 +25,7 @@ from incremental.service_manager import ServiceManager
 from incremental.settings import Settings
 from incremental.sharing.joining import membership, refuse_beside
 from incremental.sharing.membership import Membership
-from incremental.sharing.rendezvous import read_shard
+from incremental.sharing.rendezvous import Shard, read_shard
 from incremental.storage import (
     AlreadyRunningError,
     is_read_only,
@@ -72,11 +72,7 @@ def run(  # noqa: PLR0913 - options of the command line
     """
     settings, folder = settings_of(context)
     begin_log(settings)
-    chosen = read_shard(shard) if shard is not None else None
-    if chosen is not None and not settings.store.database:
-        raise InputError(
-            "--shard", str(shard), "a SQLite store has one daemon; set [store] database"
-        )
+    chosen = _shard(shard, settings)
     clock = SystemClock()
     health = Health(clock)
     manager = ServiceManager()
@@ -105,10 +101,9 @@ def run(  # noqa: PLR0913 - options of the command line
             member = wait(lambda: stack.enter_context(place()))
         begin(lambda: _add_sites(store, settings, urls or []))
         serves = settings.web.enabled and not once
-        idle = begin(lambda: not store.read.seeds() and not store.topics.topics())
         # On a shared store others add sites: by a page, or by a command on another machine.
-        if idle and not serves and not (is_shared and not once):
-            raise InputError("sites", "", "no site yet; add one: hubwatch add URL")
+        if once or not (serves or is_shared):
+            begin(lambda: _need_work(store))
         reporter = Reporter(store, as_json=as_json)
         run = Run(store, settings, folder, clock, health, reporter, begin, once=once, member=member)
         if member is not None:
@@ -122,6 +117,21 @@ def run(  # noqa: PLR0913 - options of the command line
             reporter.finish(once=once)
     if unfinished:
         leave_at_once()
+
+
+def _shard(text: str | None, settings: Settings) -> Shard | None:
+    """Return the named place among daemons on PostgreSQL; None = automatic."""
+    chosen = None if text is None else read_shard(text)
+    if chosen is not None and not settings.store.database:
+        way_out = "a SQLite store has one daemon; set [store] database"
+        raise InputError("--shard", str(text), way_out)
+    return chosen
+
+
+def _need_work(store: Store) -> None:
+    """Raise :class:`InputError` if there is neither a site nor a topic."""
+    if not store.read.seeds() and not store.topics.topics():
+        raise InputError("sites", "", "no site yet; add one: hubwatch add URL")
 
 
 def _with_store(wait: Callable[..., T], store: Store, work: Callable[[], T]) -> T:

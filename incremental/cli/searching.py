@@ -7,12 +7,13 @@ from typing import Annotated, Any
 import typer
 
 from incremental.cli.common import Json, counted, now, open_store, print_json, print_table, say
+from incremental.cli.filtering import Given, filtered
 from incremental.errors import InputError, NotFoundError
+from incremental.filters import from_json, to_json
 from incremental.plain_text import clean
 from incremental.readable_urls import readable
-from incremental.results.lookup import find_page, find_sites, find_topic
+from incremental.results.lookup import find_page
 from incremental.results.schema import dated, page_line, when
-from incremental.saved_searches import Filters, from_json, to_json
 from store import Store
 from store.answers import NewQuery
 from store.words import read_query
@@ -28,29 +29,15 @@ Like = Annotated[
 ]
 Limit = Annotated[int, typer.Option(min=1, max=1_000, help="Maximum number, newest first.")]
 Cursor = Annotated[int | None, typer.Option(help="Continue after this cursor.")]
-SiteName = Annotated[str | None, typer.Option(help="Only this site.")]
-TopicName = Annotated[str | None, typer.Option(metavar="NAME", help="Only this topic.")]
-TagName = Annotated[
-    str | None, typer.Option(help="Only pages of the sites and topics with this tag.")
-]
-Language = Annotated[str | None, typer.Option(help="Only this language, such as zh.")]
-Since = Annotated[str | None, typer.Option(help="A span (90m, 3h, 1d, 2w) or a date.")]
-Unread = Annotated[bool, typer.Option("--unread", help="Only unread pages.")]
-Starred = Annotated[bool, typer.Option("--starred", help="Only starred pages.")]
 
 
+@filtered
 def search(  # noqa: PLR0913 - each is an option of the command
     context: typer.Context,
     words: Words = None,
     *,
     like: Like = None,
-    site: SiteName = None,
-    topic: TopicName = None,
-    tag: TagName = None,
-    language: Language = None,
-    since: Since = None,
-    unread: Unread = False,
-    starred: Starred = False,
+    given: Given,
     limit: Limit = 20,
     after: Cursor = None,
     as_json: Json = False,
@@ -58,17 +45,7 @@ def search(  # noqa: PLR0913 - each is an option of the command
     """Search announced pages by words in title and text, newest first, or by meaning."""
     _check_asked(words, like, after)
     with open_store(context) as store:
-        filters = _filters(
-            store,
-            q=" ".join(words or ()),
-            site=site,
-            topic=topic,
-            tag=tag,
-            language=language,
-            since=since,
-            show="unread" if unread else "starred" if starred else "",
-        )
-        query = filters.query(now(), limit=limit, after=after)
+        query = given.query(store, " ".join(words or ()), limit=limit, after=after)
         if like is None:
             _answer(store, query, as_json=as_json)
             return
@@ -85,14 +62,6 @@ def _check_asked(words: list[str] | None, like: str | None, after: int | None) -
         raise InputError("--like", like, "goes without words; search for one or the other")
     if like is not None and after is not None:
         raise InputError("--after", after, "goes with words only; for more, raise --limit")
-
-
-def _filters(store: Store, *, site: str | None, topic: str | None, **given: str | None) -> Filters:
-    return Filters(
-        site=find_sites(store, [site])[0].id if site else None,
-        topic=find_topic(store, topic).id if topic else None,
-        **{name: value or "" for name, value in given.items()},
-    )
 
 
 def _answer(store: Store, query: NewQuery, *, as_json: bool) -> None:
@@ -163,36 +132,22 @@ def _mark(context: typer.Context, urls: list[str], *, as_json: bool, **marks: bo
         raise typer.Exit(4 if len(failed) == len(results) else 1)
 
 
-def save(  # noqa: PLR0913 - each is an option of the command
+@filtered
+def save(
     context: typer.Context,
     name: Annotated[str, typer.Argument(help="Its name; an existing one is replaced.")],
     words: Annotated[
         list[str] | None, typer.Argument(metavar="[WORDS]...", help="As for search.")
     ] = None,
     *,
-    site: SiteName = None,
-    topic: TopicName = None,
-    tag: TagName = None,
-    language: Language = None,
-    since: Since = None,
-    unread: Unread = False,
-    starred: Starred = False,
+    given: Given,
     as_json: Json = False,
 ) -> None:
     """Save a search; the web page, feeds and messages can use it."""
     if not clean(name):
         raise InputError("name", name, "must have a letter or a digit")
     with open_store(context) as store:
-        filters = _filters(
-            store,
-            q=" ".join(words or ()),
-            site=site,
-            topic=topic,
-            tag=tag,
-            language=language,
-            since=since,
-            show="unread" if unread else "starred" if starred else "",
-        )
+        filters = given.filters(store, " ".join(words or ()))
         filters.query(now())  # refuse an invalid time now, not at every use
         store.answers.save_search(clean(name), to_json(filters), now=now())
     if as_json:

@@ -11,7 +11,7 @@ import typer
 from incremental.cli.common import Json, print_json, settings_file, settings_of
 from incremental.cli.logs import begin_log, say
 from incremental.clock import Clock, SystemClock
-from incremental.errors import SettingsError
+from incremental.errors import InputError
 from incremental.health import Health
 from incremental.settings import Settings
 from incremental.storage import (
@@ -24,7 +24,7 @@ from incremental.websub.callback import CallbackAnswer, CallbackRequest
 from store import Store
 
 Receive = Callable[[CallbackRequest, float], CallbackAnswer]
-_EXTRA = "the web page needs an extra: pip install 'hubwatch[web]'"
+_EXTRA = "its packages are not installed yet: pip install 'hubwatch[web]'"
 
 
 def serve(context: typer.Context, *, as_json: Json = False) -> None:
@@ -41,7 +41,7 @@ def serve(context: typer.Context, *, as_json: Json = False) -> None:
         from incremental.web.context import Web  # noqa: PLC0415 - an extra, and half a second
         from incremental.web.server import Listener  # noqa: PLC0415
     except ImportError:
-        raise SettingsError("web", "serve", _EXTRA) from None
+        raise InputError("the web page", "", _EXTRA) from None
     with open_configured_store(settings, folder) as store:
         note_settings(settings, folder, settings_file(context))
         web = Web(settings, folder, SystemClock(), store, crawling=False)
@@ -75,7 +75,7 @@ def web_beside(  # noqa: PLR0913 - what the pages are made of
         from incremental.web.context import Web  # noqa: PLC0415 - an extra, and half a second
         from incremental.web.server import ListenError, served  # noqa: PLC0415
     except ImportError:
-        say(f"hubwatch: {_EXTRA}")
+        say(f"hubwatch: the web page: {_EXTRA}")
         yield None
         return
     web = Web(settings, folder, clock, store, receive=receive, health=health)

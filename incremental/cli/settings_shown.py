@@ -87,7 +87,7 @@ def _row(field: str, one: Setting, value: Any, source: str | None) -> dict[str, 
 def _text(value: Any) -> str:  # noqa: ANN401 - likewise
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, list):
+    if isinstance(value, list | tuple):
         return ", ".join(map(str, value)) or "(none)"
     if isinstance(value, float):
         return f"{value:,g}" if abs(value) < 1 else f"{value:,.10g}"

@@ -126,12 +126,17 @@ def add(  # noqa: PLR0913 - each is an option of the command
         if look if look is not None else at_terminal:
             _look(store, settings, folder, results, quiet=as_json)
         running = daemon_at_work(store, settings, folder)
-    failed = [result for result in results if "error" in result]
+    _finish(results, running=running, as_json=as_json)
+
+
+def _finish(results: list[dict[str, Any]], *, running: bool, as_json: bool) -> None:
+    """Print what was added, and what failed; exit with 1, or 2 if nothing was added."""
     if as_json:
         print_json(results)
+    failed = [result for result in results if "error" in result]
     for result in failed:
         say(f"hubwatch: {result['error']}")
-    if not as_json and len(failed) < len(results):
+    if len(failed) < len(results) and not as_json:
         number = counted(len(results) - len(failed), "site")
         visits = "the daemon visits it within seconds"
         say(f"watching {number}; {visits if running else 'start the daemon with: hubwatch run'}")

@@ -11,19 +11,19 @@ from incremental.cli.common import Json, now, print_json, print_table, say, sett
 from incremental.explain.embeddings import embedding_facts, embeddings_in_words
 from incremental.explain.health import daemons_facts, health_facts, quarantine_facts
 from incremental.explain.page import budget_of
-from incremental.fetch.status import in_words
 from incremental.housekeeping import forgotten_in_words, last_done, space_in_words
 from incremental.pulse import read_report
 from incremental.readable_urls import readable
 from incremental.results.schema import dated, utc, when
 from incremental.settings import Settings
 from incremental.storage import crawler_at_work, open_configured_store
+from incremental.texts import named
 from store import Store
 from store.errors import StoreError
 
 
 def status(context: typer.Context, *, as_json: Json = False) -> None:
-    """Show what the daemon does, what is wrong, and each site's budget, price and last visits."""
+    """Show what the daemon does, what is wrong, and each site's budget and last visits."""
     settings, folder = settings_of(context)
     at = now()
     report = read_report(folder / settings.store.folder)
@@ -168,7 +168,6 @@ def _print_sites(rows: list[dict[str, Any]], settings: Settings) -> None:
             row["new_pages"],
             f"{row['requests_today']:g} of {row['budget_per_day']:g}",
             f"{row['requests_last_day']:g}",
-            "-" if row["price_minutes"] is None else f"{row['price_minutes']:,.2f} min",
             ", ".join(f"{name} {count}" for name, count in sorted(row["visits_by_status"].items())),
         )
         for row in rows
@@ -178,7 +177,7 @@ def _print_sites(rows: list[dict[str, Any]], settings: Settings) -> None:
             say(
                 f"hubwatch: {row['site']}: the seed could not be fetched yet: {_trouble(row['trouble'])}"
             )
-    columns = ("site", "state", "hubs", "new", "today (UTC)", "in 24 h", "price", "visits in 24 h")
+    columns = ("site", "state", "hubs", "new", "today (UTC)", "in 24 h", "visits in 24 h")
     print_table("Status", columns, table)
     if settings.revisit.total_requests_per_day:
         used = sum(row["requests_last_day"] for row in rows)
@@ -190,4 +189,4 @@ def _trouble(status: str) -> str:
     if status == "forbidden_address":
         way_out = "to allow it, add it to [fetch] allowed_hosts or allowed_networks"
         return f"its address is not public; {way_out}"
-    return in_words(status)
+    return named("fetch", status)

@@ -26,6 +26,7 @@ from incremental.plain_text import clean
 from incremental.readable_urls import readable
 from incremental.results.lookup import find_topic
 from incremental.results.schema import dated, when
+from incremental.texts import read_text
 from incremental.topics.editing import (
     GivenExample,
     all_topic_facts,
@@ -155,7 +156,7 @@ def _report(
     if done:
         say(done)
     if not done or row.why or row.state != TopicState.READY:
-        say(f"topic {row.name} is {row.state}" + (f": {row.why}" if row.why else ""))
+        say(f"topic {row.name} is {row.state}" + (f": {read_text(row.why)}" if row.why else ""))
     for url in facts["waiting"]:
         say(f"{readable(url)} will be fetched by the daemon: hubwatch run")
     for warning in facts["warnings"]:
@@ -219,9 +220,8 @@ def edit(  # noqa: PLR0913 - each is an option of the command
         if (words, describe, method) != (None, None, None):
             row = _learn(context, store, row)
             done.append(_learned(store, row, row.name))
-        for channel in settings.notify:
-            if channel.topic == before.name != row.name:
-                say(f"warning: channel {channel.name} of the settings file names {before.name}")
+        for channel in (one for one in settings.notify if one.topic == before.name != row.name):
+            say(f"warning: channel {channel.name} of the settings file names {before.name}")
         _report(store, row, [], "; ".join(done) or f"{row.name} was changed", as_json=as_json)
 
 
@@ -282,7 +282,7 @@ def list_topics(context: typer.Context, *, as_json: Json = False) -> None:
         for row in rows
     ]
     columns = ("topic", "state", "method", "examples", "keywords, sentence", "corrections")
-    print_table("Topics", (*columns, "relevant", "grey", "note"), table)
+    print_table("Topics", (*columns, "relevant", "doubtful", "note"), table)
 
 
 def _wanted(facts: dict[str, Any]) -> str:
@@ -343,13 +343,17 @@ def remove(
         say(f"removed topic {row.name}")
 
 
+# Listed apart, or of use to programs alone.
+_INTERNAL = ("pages_learned", "version", "method")
+
+
 def _rows(facts: dict[str, Any]) -> list[tuple[str, str]]:
     """Return table rows of a topic, without empty ones."""
     facts = {"sentence" if name == "description" else name: facts[name] for name in facts}
     return [
         (name.replace("_", " "), when(value) if name.endswith("_at") else shown(value))
         for name, value in facts.items()
-        if name != "pages_learned" and value not in (None, "", [], {})
+        if name not in _INTERNAL and value not in (None, "", [], {})
     ]
 
 

@@ -30,7 +30,7 @@ from incremental.results.lookup import find_sites
 from incremental.storage import CRAWLER_LOCK, only_writer
 from incremental.times import moment
 from incremental.transfer.adding import Added, AddedEntry, add_all
-from incremental.transfer.lists import MAX_FILE_BYTES, ReadList, read_list
+from incremental.transfer.lists import MAX_FILE_BYTES, ReadList
 from incremental.transfer.stores import move_store
 from incremental.transfer.writing import write_pages, write_sites
 from store.answers import NewQuery
@@ -63,8 +63,11 @@ def import_list(
             content = source.read(MAX_FILE_BYTES + 1)
     except OSError as error:
         raise InputError("file", str(file), f"cannot be read: {error.strerror}") from None
-    found = read_list(content, form, name=str(file))
+    # Numbers and parsers are loaded only where a list is read.
+    from incremental.transfer.apart import read_list_apart  # noqa: PLC0415
+
     settings, _ = settings_of(context)
+    found = read_list_apart(content, form, settings.daemon, name=str(file))
     with open_store(context) as store:
         added = add_all(store, found.wanted, now=now(), fetch=settings.fetch, dry_run=dry_run)
     problems = [one_line(one, _LONGEST_LINE) for one in (*found.problems, *added.problems)]
@@ -207,16 +210,24 @@ def backup(
         say(f"hubwatch: cached pages are at {without_credentials(cache)} and not in this file")
 
 
-def restore(
+def restore(  # noqa: PLR0913 - options of a command
     context: typer.Context,
     file: FileIn,
     *,
     yes: Annotated[
         bool, typer.Option("--yes", "-y", help="Replace remains of a store without asking.")
     ] = False,
+    keep_access: Annotated[
+        bool, typer.Option("--keep-access", help="Keep its tokens and sessions.")
+    ] = False,
+    keep_channels: Annotated[
+        bool, typer.Option("--keep-channels", help="Keep its channels and the messages that wait.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Restore a backup into the configured folder, which must not hold a store yet.
+
+    Tokens, sessions, channels and waiting messages are left out: trust a file before you keep them.
 
     Pages and models left over from a store without database are replaced if you agree.
     """
@@ -229,9 +240,21 @@ def restore(
     with progress_bar() as bar, _no_crawler(context, home):
         task = bar.add_task("files", total=None)
         report = put_back(
-            file, home, replace=yes, progress=lambda n, _: bar.update(task, completed=n)
+            file,
+            home,
+            replace=yes,
+            keep_access=keep_access,
+            keep_channels=keep_channels,
+            progress=lambda n, _: bar.update(task, completed=n),
         )
     _report(report, home, as_json=as_json)
+    left_out = report.removed
+    if left_out.tokens:
+        what = f"{counted(left_out.tokens, 'token')}, sessions included"
+        say(f"hubwatch: left out {what} (--keep-access keeps them)")
+    if left_out.channels or left_out.messages:
+        what = f"{counted(left_out.channels, 'channel')}, {counted(left_out.messages, 'waiting message')}"
+        say(f"hubwatch: left out {what} (--keep-channels keeps them)")
 
 
 def _ask(error: StoreRemainsError) -> None:

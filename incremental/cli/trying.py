@@ -162,8 +162,6 @@ def _parts(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
     unit = "standard deviations of ordinary pages"
     chosen_by = _THRESHOLDS.get(facts["threshold_from"], facts["threshold_from"])
     return [
-        ("method", facts["method"]),
-        ("version", facts["version"]),
         ("above ordinary pages", f"{facts['standing']:.2f} {unit}"),
         ("relevant from", f"{facts['threshold']:.2f}, chosen by {chosen_by}"),
         ("needed", facts["needed"]),

@@ -32,11 +32,12 @@ from incremental.crawl.rescheduling import ChangeHints, reschedule
 from incremental.crawl.sites import PAUSE_SECONDS, WatchedSite
 from incremental.crawl.topics import TopicWatch
 from incremental.crawl.upkeep import Upkeep
-from incremental.decide.cases import decide
+from incremental.decide.cases import Facts, decide
 from incremental.decide.decision import Decision
 from incremental.decide.hub_facts import RobotsFacts
 from incremental.decide.hub_visit import sitemap_hubs
 from incremental.decide.hubs import HubScorer
+from incremental.decide.verification import VerifiedFacts
 from incremental.reading import Read, read_body
 from incremental.revisit.allocation import YOUNG_SECONDS
 from incremental.revisit.protocol import Policy, Terms
@@ -214,7 +215,7 @@ class Crawler:
         return self.engine.idle
 
     def _settle(self, outcome: Outcome, now: float) -> None:
-        """Decide on, record and reschedule one visit; one that meets a bug counts as failed."""
+        """Decide on, record and reschedule one visit; an unexpected exception counts as a failure."""
         task = outcome.task
         outcome, host = self.frontier.release(outcome, now)
         if outcome.lost:
@@ -249,19 +250,20 @@ class Crawler:
             plan = VisitPlan(site_fields={"budget": to_json(site.budget.to_json())}, host=host)
             self._store.write.robots(site.row.id, sitemap_hubs(facts), plan, now)
         elif facts is not None:
-            self._apply(decide(outcome, facts), outcome, site, host, now)
+            self._apply(facts, outcome, site, host, now)
         if self.frontier.site(site.row.id) is site:
             self.frontier.refresh(site, now)
 
     def _apply(
         self,
-        decision: Decision,
+        facts: Facts,
         outcome: Outcome,
         site: WatchedSite,
         host: HostRow | None,
         now: float,
     ) -> None:
-        """Carry out a decision: the body, then all rows, follow-up included, in one transaction."""
+        """Decide and carry it out: the body, then all rows, follow-up included, in one transaction."""
+        decision = decide(outcome, facts)
         record = decision.record
         if decision.keep_body:
             self._keep_body(decision, outcome)
@@ -269,6 +271,9 @@ class Crawler:
             # Counted by URL template, so that a site of unusual style fools the classifier only a few
             # times.
             self._facts.context(site, now).add(outcome.task.url, hub=decision.is_hub)
+        there = facts.was_there(outcome) if isinstance(facts, VerifiedFacts) else None
+        if there is not None:
+            self._facts.context(site, now).asked_for(outcome.task.url, there=there)
         due = reschedule(decision, outcome, site, now)
         opinion = self.topics.opinion(decision, outcome, site, now)
         with self._store.write.together():
@@ -305,7 +310,8 @@ class Crawler:
         hub, digest, url = decision.hub, outcome.body_md5, outcome.task.url
         if digest is None:
             return
-        self._store.cache.put(url, outcome.response.body)
+        response = outcome.response
+        self._store.cache.put(url, response.body, response.headers.get("content-type", ""))
         if hub is not None:
             # The last two bodies of a hub stay, because they explain a change.
             # An announced page that became a hub keeps the versions that its history names.
@@ -351,14 +357,15 @@ class Crawler:
         facts = self._facts.ask(outcome, site, now) if site is not None else None
         # The page is announced all the same, only not read.
         if site is not None and facts is not None and not isinstance(facts, RobotsFacts):
-            self._apply(decide(outcome, facts), outcome, site, None, now)
+            self._apply(facts, outcome, site, None, now)
 
     def _verify(self, record: VisitRecord, site: WatchedSite) -> None:
         """Queue pages that are news unless they turn out to be hubs or missing."""
         # The feed of a new section goes first: it lists at once what its pages link to one by one.
         for page_id in self._new_feeds(record, site):
             site.urgent.push_first(page_id)
-        links = (*(record.links or ()), *filter(None, [record.moved_to]))
+        # What a new page leads to is read with it: pages chained by "next" were found one an hour.
+        links = (*(record.links or ()), *record.more_pages, *filter(None, [record.moved_to]))
         pending = [
             link.canonical_key for link in links if COLUMNS[link.fate].state == PageState.PENDING
         ]

@@ -19,7 +19,7 @@ from functools import partial
 from typing import Any
 
 from incremental.attempts import Bug, attempt
-from incremental.engines.visits import EngineReport, LostVisitError, Visits
+from incremental.engines.visits import EngineReport, LostVisitError, Visits, pass_on
 from incremental.fetch.status import FetchStatus, Response
 from incremental.visit import Outcome, VisitTask
 
@@ -132,14 +132,16 @@ class Engine:
         if not self._held or any(_page(task) in self._suspects for task in under_way):
             return
         task, future = self._held.popleft()
-        self._visits.start(task).add_done_callback(partial(_pass_on, future))
+        self._visits.start(task).add_done_callback(partial(pass_on, answer=future))
 
     def _lost(self, task: VisitTask, lost: LostVisitError) -> Outcome:
         """Return the outcome of a visit that nobody can ask for."""
         if lost.blamed:
             tries = self._suspects.get(_page(task), 0) + 1
             if tries >= MOST_TRIES:
-                error = f"{tries} workers ended in visits of this page; the last: {lost}"
+                error = (
+                    f"{tries} visits of this page were lost with their workers; the last: {lost}"
+                )
                 return _as_bug(task, Bug(error, error))
             if len(self._suspects) < _MOST_SUSPECTS:
                 self._suspects[_page(task)] = tries
@@ -168,12 +170,3 @@ def _as_bug(task: VisitTask, bug: Bug) -> Outcome:
 
 def _page(task: VisitTask) -> tuple[str, str]:
     return task.purpose.value, task.url
-
-
-def _pass_on(future: Future[Outcome], ended: Future[Outcome]) -> None:
-    """Give *future* what came of a visit that was held back."""
-    error = ended.exception()
-    if error is None:
-        future.set_result(ended.result())
-    else:
-        future.set_exception(error)

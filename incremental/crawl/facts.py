@@ -20,6 +20,7 @@ from incremental.decide.cases import (
     case_of,
     why_not_a_hub,
 )
+from incremental.decide.decision import missing_by
 from incremental.decide.editions import editions
 from incremental.decide.feed_home import (
     LearnedSite,
@@ -62,7 +63,7 @@ from incremental.decide.sections import (
     is_new_edition,
     originals,
 )
-from incremental.decide.site_context import SiteContext
+from incremental.decide.site_context import NEVER_THERE, SiteContext
 from incremental.decide.topics import Guesses
 from incremental.decide.verification import Onward, VerifiedFacts
 from incremental.decide.ways import continues, is_other_source
@@ -80,7 +81,7 @@ from incremental.visit import Outcome, Purpose, is_first_reading
 from store import Store
 from store.answers.values import RefreshRow
 from store.enums import HubKind, HubRole, PageState
-from store.rules import Case
+from store.rules import Case, Rule
 from store.values import ARTICLE, HubRow, KnownPage, SeenLink, VerificationRow
 
 # From this share of the daily limit of new pages on, a visit's unknown links are counted against it.
@@ -274,12 +275,11 @@ class FactReader:
         lost = visible - {k.id for k in known.values()}
         suspicious = min(len(unknown), len(lost)) >= MIGRATION_MIN_LINKS
         headlines = [t.anchor for t in unknown if t.anchor]
+        context, since = self.context(site, now), self._since(site, now)
         beyond = scope.beyond(hub.canonical_key) is not None
         view = HubView(
             hub=hub,
-            since=Since(
-                now, site.row.added_at, self._settings.news.backdated_days, site.row.migrated_at
-            ),
+            since=since,
             found=found,
             known=known,
             visible=frozenset(visible),
@@ -302,7 +302,12 @@ class FactReader:
             overflow_at=site.state.overflow_at,
             overflow_since=site.state.overflow_since,
             resumed_at=site.resumed_at,
-            sights=read.sights(hub.page_id) if _may_be_old(found, known, visible, hub) else (),
+            sights=read.sights(hub.page_id)
+            if _may_be_old(found, known, visible, hub, since)
+            else (),
+            never_there=frozenset(
+                t.canonical_key for t in unknown if context.missing_like(t.url) >= NEVER_THERE
+            ),
             guesses=None,
         )
         return replace(view, guesses=self._guesses(page, view, now))
@@ -375,15 +380,17 @@ class FactReader:
         own: str,
         site: WatchedSite,
         now: float,
-        found_by: int | None = None,
+        *,
+        by_article: bool = False,
     ) -> SectionFacts:
-        """Return what is known around a new page; *found_by* is the hub that showed it."""
-        read = self._store.read
+        """Return what is known around a new page; *by_article*: an article, not a list, led to it."""
+        read, context = self._store.read, self.context(site, now)
         links = page.links if page is not None else ()
-        found = targets(links, site.scope, path_aliases=site.path_aliases, own=own)
-        came_up = self._came_up(folders_of(own, found), site, now) if found else frozenset()
-        hub = read.hub(found_by) if found_by is not None else None
-        by_article = hub is not None and hub.role == ARTICLE
+        reach = targets(links, site.scope, path_aliases=site.path_aliases, own=own)
+        found = [t for t in reach if context.missing_like(t.url) < NEVER_THERE]
+        came_up = (
+            self._came_up(folders_of(own, found), site, now) if page is not None else frozenset()
+        )
         facts = SectionFacts(
             now,
             own,
@@ -408,12 +415,30 @@ class FactReader:
         times = {row.page_id: row.verified_at or 0.0 for row in rows if row is not None}
         return replace(facts, translations=there, verified_at=times)
 
+    def _since(self, site: WatchedSite, now: float) -> Since:
+        return Since(
+            now,
+            site.row.added_at,
+            self._settings.news.backdated_days,
+            site.row.migrated_at,
+            self.context(site, now).url_dates,
+        )
+
     # Pages.
+
+    def _is_of_article(self, row: VerificationRow) -> bool:
+        """Whether no list shows the page: an article, or a new page of its section, links to it."""
+        if row.rule in (Rule.SECTION, Rule.GAINED_LINK):
+            return True
+        hub = self._store.read.hub(row.first_hub_id) if row.first_hub_id is not None else None
+        return hub is not None and hub.role == ARTICLE
 
     def _verified(self, outcome: Outcome, site: WatchedSite, now: float) -> VerifiedFacts | None:
         row = self._store.read.verification(outcome.task.page_id)
         if row is None:
             return None
+        by_article, own = self._is_of_article(row), row.canonical_key
+        like = self.context(site, now).missing_like(row.url) - (row.verified_at is not None)
         return VerifiedFacts(
             now,
             row,
@@ -421,9 +446,11 @@ class FactReader:
             terms=self._announced_terms,
             elsewhere=self._elsewhere(outcome, row, site),
             onward=self._onward(outcome, row, site),
-            section=self._section(
-                outcome.page, row.canonical_key, site, now, found_by=row.first_hub_id
-            ),
+            section=self._section(outcome.page, own, site, now, by_article=by_article),
+            missing_like=max(like, 0),
+            missing=self._store.read.missing_pages(site.row.id) if missing_by(outcome) else 1,
+            by_article=by_article,
+            since=self._since(site, now),
         )
 
     def _elsewhere(
@@ -467,7 +494,7 @@ class FactReader:
             changed_at=latest[0].at if latest else None,
             elsewhere=self._elsewhere(outcome, row, site),
             terms=self._terms,
-            gained=self._gained(outcome, row, site),
+            gained=self._gained(outcome, row, site, now),
         )
 
     def _watched(self, outcome: Outcome, site: WatchedSite, now: float) -> WatchFacts | None:
@@ -483,7 +510,9 @@ class FactReader:
         before = self._store.answers.text(row.page_id)
         return WatchFacts(now, row, before, terms=WatchTerms(site.price(now), least, most))
 
-    def _gained(self, outcome: Outcome, row: RefreshRow, site: WatchedSite) -> Sequence[SeenLink]:
+    def _gained(
+        self, outcome: Outcome, row: RefreshRow, site: WatchedSite, now: float
+    ) -> Sequence[SeenLink]:
         """Return unknown pages that an article links to and its cached body does not."""
         page = outcome.page
         if page is None or page.kind is not PageKind.HTML or not row.body_md5:
@@ -502,13 +531,21 @@ class FactReader:
 
         old = {target.canonical_key for target in led_to(before.page)}
         gained = [t for t in led_to(page) if t.canonical_key not in old and not is_later_page(t)]
+        context = self.context(site, now)
+        gained = [t for t in gained if context.missing_like(t.url) < NEVER_THERE]
         known = self._store.read.known(row.site_id, [t.canonical_key for t in gained])
         return [t for t in gained if t.canonical_key not in known]
 
 
 def _may_be_old(
-    found: Sequence[SeenLink], known: Mapping[str, KnownPage], visible: set[int], hub: HubRow
+    found: Sequence[SeenLink],
+    known: Mapping[str, KnownPage],
+    visible: set[int],
+    hub: HubRow,
+    since: Since,
 ) -> bool:
     """Whether a link that the hub did not show before is dated, so that it may be old."""
     here = {one for one, page in known.items() if page.id in visible}
-    return any(t.canonical_key not in here and dated(t, hub) is not None for t in found)
+    return any(
+        t.canonical_key not in here and dated(t, hub, since.url_dates) is not None for t in found
+    )

@@ -12,6 +12,7 @@ from incremental.decide.feed_home import is_given_feed, is_planet
 from incremental.given_names import is_named
 from incremental.scope import Reach, read_scope
 from incremental.tagging import add_tags
+from incremental.texts import hub_why
 from incremental.urls import host_of
 from store import Store
 from store.enums import HubKind, HubRole, SiteStatus
@@ -46,7 +47,7 @@ class GivenFeeds:
         # its own, announced pages or labels.
         if other is None or self._store.read.has_history(site.row.id):
             return False
-        new = NewHub(HubKind.FEED, HubRole.USER, 1.0, "given by you", now)
+        new = NewHub(HubKind.FEED, HubRole.USER, 1.0, hub_why("given"), now)
         self._store.write.add_pages(
             other.id, [SeenLink(hub.canonical_key, hub.url, hub=new)], now=now
         )

@@ -26,9 +26,10 @@ from incremental.fetch.politeness import (
     polite_delay_seconds,
 )
 from incremental.fetch.robots import RobotsPolicy, robots_url
-from incremental.fetch.status import FetchStatus, Response, in_words
+from incremental.fetch.status import FetchStatus, Response
 from incremental.settings import Settings
 from incremental.settings.engine import EngineKind
+from incremental.texts import Text, named
 from incremental.times import DAY, HOUR
 from store import Store
 from store.values import HostRow
@@ -87,18 +88,17 @@ class HostGate:
         """Return whether *url* may be fetched at *now*."""
         host, policy = self._host(host_key(url), now), self._policy(url)
         refusal: FetchStatus | None = None
-        retry_at, says = now + DENIED_RETRY_SECONDS, "allowed"
+        retry_at, says = now + DENIED_RETRY_SECONDS, Text("robots.allowed")
         if policy is None:
-            says = "not asked yet"
+            says = Text("robots.not_asked")
         elif policy.status is FetchStatus.FORBIDDEN_ADDRESS and not policy.reachable:
             refusal, retry_at = FetchStatus.FORBIDDEN_ADDRESS, policy.expires_at
-            says = "not public: name the address in [fetch] allowed_networks to allow it"
+            says = Text("robots.not_public")
         elif not policy.reachable:
             refusal, retry_at = FetchStatus.ROBOTS_UNREACHABLE, policy.expires_at
-            why = in_words(policy.status)
-            says = f"robots.txt cannot be reached ({why}): nothing is fetched until it can"
+            says = Text("robots.robots_away", why=named("fetch", policy.status))
         elif not policy.allows(url):
-            refusal, says = FetchStatus.ROBOTS_DENIED, "denied by robots.txt"
+            refusal, says = FetchStatus.ROBOTS_DENIED, Text("robots.denied")
         return Answer(
             allowed_at=host.next_allowed_at,
             busy=host.name in self._busy,
@@ -131,7 +131,7 @@ class HostGate:
         return list(self._busy)
 
     def owed(self, now: float) -> dict[str, float]:
-        """Return until when hosts are not to be asked again."""
+        """Return each host's next allowed request time."""
         owed = {name: host.next_allowed_at for name, host in self._hosts.items()}
         return {name: until for name, until in owed.items() if until > now}
 
@@ -245,7 +245,7 @@ class HostGate:
             # The settings may have changed since and allow it; if not, nothing leaves.
             stored |= {"fetched_at": 0.0, "failures": 0}
         agent = self._settings.fetch.product_token
-        policy = RobotsPolicy.from_stored(**stored, user_agent=agent)
+        policy = RobotsPolicy.from_stored(stored, agent)
         self._remember(url, policy)
         return policy
 

@@ -16,9 +16,10 @@ from classifier.topic.values import PageText
 from incremental.crawl.host_gate import HostGate
 from incremental.errors import InputError
 from incremental.fetch.robots import follow_robots, robots_url
-from incremental.fetch.status import FetchStatus, Request, Response, in_words
+from incremental.fetch.status import FetchStatus, Request, Response
 from incremental.reading import Body, Read, Unread, read_body
 from incremental.settings import Settings
+from incremental.texts import Text, named
 from incremental.topics.page_texts import cached_text
 from incremental.urls import normalize
 from incremental.visit import Fetch
@@ -56,7 +57,7 @@ def read_page(  # noqa: PLR0913 - all but two by name or by habit
     """
     address = normalize(url.strip())
     if address is None:
-        raise InputError("url", url[:200], "not a web address (http or https)")
+        raise InputError("url", url[:200], Text("input.not_an_address"))
     text = cached_text(store, address)
     if text is not None:
         return ReadPage(address, "cache", text)
@@ -78,12 +79,13 @@ def fetched_body(response: Response) -> Body:
 
 def problem_of(response: Response) -> str:
     """Return in words why a response has no page."""
-    words = in_words(response.status)
+    words = named("fetch", response.status)
     if response.status in _SAID_IN_FULL:
         return response.detail or words
     if response.location is not None:
-        return f"{words}: it leads to {response.location}"
-    return f"{words}: {response.detail}" if response.detail else words
+        return Text("verdict.leads_to", status=words, url=response.location)
+    detail = response.detail
+    return Text("verdict.ended", status=words, detail=detail) if detail else words
 
 
 def fetch_once(store: Store, settings: Settings, url: str, fetch: Fetch, *, now: float) -> Response:
@@ -92,7 +94,7 @@ def fetch_once(store: Store, settings: Settings, url: str, fetch: Fetch, *, now:
     answer = gate.ask(url, now)
     # Back-off after failures is kept; for one fetch the pause between two requests is skipped.
     if answer.failures and answer.allowed_at > now:
-        wait = f"its server has trouble; it is asked again in {answer.allowed_at - now:.0f} s"
+        wait = Text("robots.trouble", seconds=f"{answer.allowed_at - now:.0f}")
         return Response(url, FetchStatus.RATE_LIMITED, detail=wait)
     if answer.robots_due:
         robots = follow_robots(fetch, fetch(Request(robots_url(url))))

@@ -1,4 +1,4 @@
-"""What the visits of other daemons teach topics: the leader reads it from the store.
+"""Train topics on pages fetched by other daemons: the leader reads them from the store.
 
 ::
 
@@ -24,7 +24,7 @@ from store.topic_values import JudgedPage
 # They are cut into terms in the crawler's thread, which waits meanwhile.
 AT_ONCE: Final = 20
 VISITS_AT_ONCE: Final = 1_000
-# What is further behind is passed over: a leader cannot read what hundreds of daemons fetch.
+# Skip the backlog beyond this: a leader cannot read what hundreds of daemons fetch.
 MOST_BEHIND: Final = 20_000
 # Name under which it is kept how far the leader has heard.
 HEARD: Final = "heard"

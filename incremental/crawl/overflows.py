@@ -20,6 +20,7 @@ from incremental.decide.decision import Decision
 from incremental.decide.path_aliases import without_path_alias
 from incremental.fetch.status import HAS_PAGE
 from incremental.revisit.allocation import Share
+from incremental.texts import hub_why
 from incremental.times import MINUTE, NEVER
 from incremental.urls import canonical_key, normalize
 from incremental.visit import VisitTask, hub_task, verification_task
@@ -132,7 +133,7 @@ class Overflows:
         if url is None or not site.scope.verdict(url).inside:
             return None
         url = without_path_alias(url, site.path_aliases)
-        new = NewHub(HubKind.HTML, HubRole.LIST, 0.9, f"next page of {hub.url}", now)
+        new = NewHub(HubKind.HTML, HubRole.LIST, 0.9, hub_why("next_page", page=hub.url), now)
         link = SeenLink(canonical_key=canonical_key(url), url=url, hub=new)
         (page_id,) = self._store.write.add_pages(site.row.id, [link], now=now).values()
         self._store.write.begin_baseline(page_id, site.row.added_at)

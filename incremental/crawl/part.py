@@ -1,4 +1,4 @@
-"""What a crawler needs to know of its share of the work; alone it has all."""
+"""The shard interface; ``Whole`` is a single daemon."""
 
 from __future__ import annotations
 

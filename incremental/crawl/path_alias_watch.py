@@ -20,6 +20,7 @@ from incremental.decide.path_aliases import (
     rules,
     stripped,
 )
+from incremental.texts import hub_why
 from incremental.urls import canonical_key
 from incremental.visit import Outcome
 from store import Store
@@ -77,7 +78,7 @@ class PathAliasWatch:
         pairs = self._store.read.pages_below(site.row.id, below, hubs_only=True, limit=3)
         for page_id, url, _ in pairs:
             twin = stripped(url, prefix)
-            new = NewHub(HubKind.HTML, HubRole.LIST, 0.5, f"may be the same as {url}", now)
+            new = NewHub(HubKind.HTML, HubRole.LIST, 0.5, hub_why("may_be_same", page=url), now)
             link = SeenLink(canonical_key=canonical_key(twin), url=twin, hub=new)
             ids = self._store.write.add_pages(site.row.id, [link], now=now)
             site.urgent.push(page_id, *ids.values())

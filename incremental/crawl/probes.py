@@ -5,6 +5,7 @@ from __future__ import annotations
 from urllib.parse import urlsplit
 
 from incremental.parse import Page, PageKind
+from incremental.texts import hub_why
 from incremental.times import MINUTE
 from incremental.urls import canonical_key, normalize
 from store.enums import HubKind, HubRole
@@ -28,6 +29,6 @@ def probes(page: Page, url: str, now: float) -> tuple[SeenLink, ...]:
     links = []
     for number, (kind, place) in enumerate(places):
         url = normalize(place) or place
-        hub = NewHub(kind, HubRole.PROBE, 0.5, "a usual place", now + MINUTE * number)
+        hub = NewHub(kind, HubRole.PROBE, 0.5, hub_why("usual_place"), now + MINUTE * number)
         links.append(SeenLink(canonical_key=canonical_key(url), url=url, hub=hub))
     return tuple(links)

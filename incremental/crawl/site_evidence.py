@@ -14,7 +14,8 @@ def read_context(store: Store, site_id: int, now: float) -> SiteContext:
     read = store.read
     said = [(one.url, one.label == HUB) for one in read.site_labels(site_id, LabelOrigin.USER)]
     judged = read.judged_urls(site_id) + said
-    return SiteContext.build(read.known_urls(site_id), judged, now, read.page_sizes(site_id))
+    sizes, asked_for = read.page_sizes(site_id), read.asked_for(site_id)
+    return SiteContext.build(read.known_urls(site_id), judged, now, sizes, asked_for)
 
 
 def fetched_evidence(store: Store, page_id: int, url: str, body: bytes) -> LinkEvidence:

@@ -114,7 +114,8 @@ class TopicSettling:
         self._store.topics.close_external_candidates_to(external_candidate.domain, "watched")
         link = SeenLink(canonical_key(url), url)
         page_id = self._store.write.add_pages(site_id, [link], now=now)[link.canonical_key]
-        self._store.cache.put(url, outcome.response.body)
+        kind = outcome.response.headers.get("content-type", "")
+        self._store.cache.put(url, outcome.response.body, kind)
         score = score_of(link.canonical_key, external_candidate.topic_id, relevance)
         self._store.write.visit(
             decide_first_page(outcome, site_id, page_id, now).record,

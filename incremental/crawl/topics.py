@@ -431,7 +431,7 @@ def _guesses(
 def _refined(
     active_topic: ActiveTopic, ready: Sequence[tuple[WaitingGuess, Meaning]]
 ) -> list[TopicScore]:
-    """Let a topic hear of the texts whose vectors came; return the guesses that it refines."""
+    """Feed newly computed embeddings to the topic; return updated link scores."""
     refinable = [(one, said) for one, said in ready if one.may_be_refined]
     active_topic.hear({one.text: said for one, said in ready})
     again = active_topic.expect([one.link for one, _ in refinable])

@@ -19,17 +19,18 @@ from math import inf
 from incremental.crawl.facts import FactReader
 from incremental.crawl.sites import SOON_ARTICLE_SECONDS, WatchedSite
 from incremental.decide import upkeep
+from incremental.decide.address_forms import form_of
 from incremental.decide.articles import monitoring_plan
 from incremental.decide.news import TRIED_FIRST
-from incremental.decide.site_context import form_of
 from incremental.revisit import replanning
 from incremental.revisit.allocation import AFTER_GAIN_SECONDS, article_share
 from incremental.revisit.coverage import MIN_ANNOUNCED, ShownPages, coverage
+from incremental.texts import hub_why
 from incremental.times import DAY, HOUR
 from store import Store
 from store.enums import HubKind, HubRole, HubStatus
 from store.updates import HubUpdate
-from store.values import ARTICLE, HubChanges, HubRow, MonitoredArticle
+from store.values import ARTICLE, HubChanges, HubRow, MonitoredArticle, NewHub
 
 logger = logging.getLogger("hubwatch.upkeep")
 
@@ -61,10 +62,10 @@ class Upkeep:
         self._monitor(site, now)
         if site.articles_gained_at == now:
             hubs = self._store.read.hubs(site.row.id)
-            self._change(site, upkeep.hastened_articles(hubs, now + SOON_ARTICLE_SECONDS), now)
+            self._change(site, upkeep.hastened_articles(hubs, now + SOON_ARTICLE_SECONDS))
 
-    def _change(self, site: WatchedSite, changes: HubChanges, now: float) -> None:
-        self._store.write.change_hubs(site.row.id, changes, now)
+    def _change(self, site: WatchedSite, changes: HubChanges) -> None:
+        self._store.write.change_hubs(site.row.id, changes)
 
     def _review(self, url: str, site: WatchedSite, now: float, *, is_hub: bool) -> None:
         """Judge the candidates of the form of *url* again."""
@@ -81,7 +82,7 @@ class Upkeep:
         else:
             by_key = self._facts.scores(list(waiting.values()), site, now)
             scores = {page_id: by_key[link.canonical_key] for page_id, link in waiting.items()}
-        self._change(site, upkeep.candidates(hubs, scores, self._threshold, now), now)
+        self._change(site, upkeep.candidates(hubs, scores, self._threshold, now))
 
     def cover(self, site: WatchedSite, now: float, *, overflowed_at: float | None = None) -> None:
         """Compute coverage again after half a day, after enough first visits of hubs, or an overflow."""
@@ -99,7 +100,7 @@ class Upkeep:
         site.coverage = coverage(self._shown(site.row.id, hubs, now, overflowed_at))
         after = site.coverage.covered
         changes = upkeep.covered(hubs, before, after, lambda hub: site.hub_due_at(hub, now))
-        self._change(site, changes, now)
+        self._change(site, changes)
         logger.debug("%s: %d of %d hubs are covered", site.row.name, len(after), len(hubs))
 
     def replan(self, site: WatchedSite, now: float) -> None:
@@ -112,7 +113,7 @@ class Upkeep:
             lambda hub: site.is_covered(hub.page_id, hub.role),
             lambda hub: site.hub_due_at(hub, now),
         )
-        self._change(site, changes, now)
+        self._change(site, changes)
 
     def _shown(
         self, site_id: int, hubs: list[HubRow], now: float, overflowed_at: float | None
@@ -161,9 +162,11 @@ class Upkeep:
         monitored = read.monitored_articles(site.row.id)
         candidates = read.article_candidates(site.row.id, before=now - SETTLED_SECONDS)
         plan = monitoring_plan(candidates, monitored, int(site.terms.requests_per_day))
-        is_hub = HubUpdate(role=HubRole.LIST, why="an article that has become a hub")
+        is_hub = HubUpdate(role=HubRole.LIST, why=hub_why("became_hub"))
         promoted = dict.fromkeys(plan.promote, is_hub)
-        self._change(site, HubChanges(promoted, begun=plan.begin, ended=plan.end), now)
+        article = NewHub(HubKind.HTML, ARTICLE, 0.0, hub_why("may_gain"), now)
+        begun = dict.fromkeys(plan.begin, article)
+        self._change(site, HubChanges(promoted, begun=begun, ended=plan.end))
         site.allocation.articles = _share(site, monitored, len(plan.begin) - len(plan.end))
 
 

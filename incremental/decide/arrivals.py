@@ -27,7 +27,7 @@ from itertools import pairwise
 from incremental.decide.hub_facts import HubView, Since
 from incremental.decide.links import is_later_page, stated_date
 from incremental.decide.migration import MIN_HEADLINE_CHARS
-from incremental.decide.url_dates import date_in_url
+from incremental.decide.url_dates import UrlDates
 from incremental.scope import page_number
 from incremental.times import DAY
 from store.enums import HubKind, HubRole
@@ -48,14 +48,14 @@ LISTS = frozenset(HubRole) - {HubRole.ARTICLE, HubRole.HOME}
 _DIGITS = re.compile(r"\d+")
 
 
-def dated(target: SeenLink, hub: HubRow) -> float | None:
+def dated(target: SeenLink, hub: HubRow, url_dates: UrlDates) -> float | None:
     """Return a page's date by its link: that of a feed or a JSON list, else the one in the URL."""
-    return stated_date(target, hub) or date_in_url(target.url)
+    return stated_date(target, hub) or url_dates.of(target.url)
 
 
 def is_old(target: SeenLink, hub: HubRow, since: Since) -> bool:
     """Whether a link is dated long before its site was added."""
-    date = dated(target, hub)
+    date = dated(target, hub, since.url_dates)
     return date is not None and date < since.oldest_news
 
 
@@ -104,14 +104,15 @@ def behind(view: HubView, fresh: Collection[str]) -> frozenset[str]:
             # What stands above all older links is news, however it is dated; a sitemap has no top.
             place in kept_at or view.hub.kind == HubKind.SITEMAP
         ):
-            date = dated(target, view.hub)
+            date = dated(target, view.hub, view.since.url_dates)
             if date is not None and date <= limit:
                 below.add(target.canonical_key)
     return frozenset(below)
 
 
 def _newest_shown(view: HubView) -> float | None:
-    dates = [dated(t, view.hub) for t in view.found if _is_kept(t, view)]
+    url_dates = view.since.url_dates
+    dates = [dated(t, view.hub, url_dates) for t in view.found if _is_kept(t, view)]
     # URLs of events name future days.
     past = [date for date in dates if date is not None and date <= view.since.now + DAY]
     return max(past, default=None)
@@ -201,7 +202,7 @@ def _gained(place: _Place, asked: Collection[str], view: HubView) -> set[str]:
     # Below all that stayed, a list that is cut off moves up whenever another link goes.
     last = place.tail() if place.cut_off else len(place.links)
     above = {t.canonical_key for t in place.links[:last]} & set(asked)
-    if hub.kind == HubKind.FEED or _is_by_date(place.links, hub):
+    if hub.kind == HubKind.FEED or _is_by_date(place.links, hub, view.since.url_dates):
         return above
     if grows:
         return above
@@ -210,9 +211,9 @@ def _gained(place: _Place, asked: Collection[str], view: HubView) -> set[str]:
     return above & head if place.lost <= kept else set()
 
 
-def _is_by_date(links: Sequence[SeenLink], hub: HubRow) -> bool:
+def _is_by_date(links: Sequence[SeenLink], hub: HubRow, url_dates: UrlDates) -> bool:
     """Whether links are in order of their dates, newest or oldest first."""
-    dates = [date for date in (dated(t, hub) for t in links) if date is not None]
+    dates = [date for t in links if (date := dated(t, hub, url_dates)) is not None]
     if len(dates) < MIN_DATED or dates[0] == dates[-1]:
         return False
     pairs = list(pairwise(dates))

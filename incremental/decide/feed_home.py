@@ -23,6 +23,7 @@ from urllib.parse import urlsplit
 
 from incremental.parse import Link, Page, PageKind
 from incremental.scope import Reach, Scope
+from incremental.texts import hub_why
 from incremental.urls import canonical_key, host_of, normalize, registered_domain
 from store.enums import HubKind, HubRole
 from store.values import HubRow, NewHub, SeenLink, SiteRow
@@ -185,5 +186,5 @@ def _own_page(home: str | None, hub: HubRow, scope: Scope, now: float) -> SeenLi
     if home is None or not scope.verdict(home).inside:
         return None
     # Not a seed: nobody gave it, so it is dropped if it does not exist.
-    new = NewHub(HubKind.HTML, HubRole.HOME, 1.0, f"the site of the feed {hub.url}", now)
+    new = NewHub(HubKind.HTML, HubRole.HOME, 1.0, hub_why("feed_site", feed=hub.url), now)
     return SeenLink(canonical_key(home), home, hub=new)

@@ -15,6 +15,7 @@ _ERROR_PAGE = re.compile(
     rf"{_PLACE}(?:errors?/)?(?:40[0-9]|410|50[0-9]|(?:page[-_]?)?not[-_]?found|error(?:[-_]?page)?){_END}",
     re.IGNORECASE,
 )
+_ERROR_FILE = re.compile(rf"{_PLACE}404\.html?$", re.IGNORECASE)
 _COURTESY_PAGE = re.compile(
     rf"{_PLACE}(?:thanks|thank[-_]?you|danke|merci|gracias|grazie|bedankt|obrigad[oa]"
     rf"|donate|donations?|spenden?|faire[-_]un[-_]don|donar|doneren|subscribed|unsubscribed?"
@@ -23,7 +24,10 @@ _COURTESY_PAGE = re.compile(
 )
 # Not ``/archives/17`` and ``/topic/17``, which are articles of weblogs and forums. Authors, because a
 # recorded weblog began to link to its authors' pages, which had existed for years.
-_LIST_PAGE = re.compile(r"/(?:tags?|categor(?:y|ies)|authors?)/[^/]+/?$", re.IGNORECASE)
+_LIST_PAGE = re.compile(
+    rf"/(?:tags?|categor(?:y|ies)|authors?)/[^/]+/?$|{_PLACE}(?:tags?|categor(?:y|ies)|authors?){_END}",
+    re.IGNORECASE,
+)
 _ERROR_WORDS = re.compile(
     r"\b(?:40[0-9]|410|50[0-9]|error|not found|oops|sorry)\b|fehler|erreur|错误|錯誤|找不到|不存在|未找到",
     re.IGNORECASE,
@@ -34,14 +38,22 @@ def may_be_furniture(url: str) -> bool:
     """Whether a URL looks like furniture, so that the page is verified before it is announced."""
     path = unquote(urlsplit(url).path)
     # Sitemaps and footers list error pages and the pages behind forms and donations.
-    return any(one.search(path) for one in (_ERROR_PAGE, _COURTESY_PAGE, _LIST_PAGE))
+    return any(one.search(path) for one in (_ERROR_PAGE, _COURTESY_PAGE))
+
+
+def is_list_address(url: str) -> bool:
+    """Whether a URL names a list of tags, categories or authors, or the list for one of them."""
+    return bool(_LIST_PAGE.search(unquote(urlsplit(url).path)))
 
 
 def furniture(url: str, title: str) -> Rule | None:
     """Return the rule by which a fetched page is furniture; None = it is not."""
     path = unquote(urlsplit(url).path)
-    # An error page must say so in its title: /405/ is also a comic strip.
-    if _ERROR_PAGE.search(path) and (not title or _ERROR_WORDS.search(title)):
+    # An error page must say so in its title, for /405/ is also a comic strip; but for the file that servers
+    # of static sites answer with.
+    if _ERROR_FILE.search(path) or (
+        _ERROR_PAGE.search(path) and (not title or _ERROR_WORDS.search(title))
+    ):
         return Rule.ERROR_PAGE
     if _COURTESY_PAGE.search(path):
         return Rule.COURTESY_PAGE

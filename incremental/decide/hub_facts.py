@@ -7,7 +7,7 @@ The cases are those of :mod:`incremental.decide.cases`. What holds for every hub
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from classifier.hub.labels import HUB
 from incremental.decide.feed_home import LearnedSite
@@ -15,6 +15,7 @@ from incremental.decide.hubs import HubCounts, HubLimits
 from incremental.decide.links import top_folder
 from incremental.decide.sections import MAX_NEW_SECTION, SectionFacts
 from incremental.decide.topics import Guesses
+from incremental.decide.url_dates import UrlDates
 from incremental.history.plan import RefreshTerms
 from incremental.parse import Page
 from incremental.scope import Scope
@@ -28,13 +29,14 @@ SURE_SCORE = 0.95
 
 @dataclass(frozen=True, slots=True)
 class Since:
-    """The times that decide whether a link is new; unix seconds, UTC."""
+    """The times that decide whether a link is new, and how its site writes dates; unix seconds, UTC."""
 
     now: float
     site_added_at: float
     backdated_days: float
     migrated_at: float | None = None
     """When the site last had a URL migration."""
+    url_dates: UrlDates = field(default_factory=UrlDates)
 
     @property
     def oldest_news(self) -> float:
@@ -76,6 +78,8 @@ class HubView:
     """URLs that it no longer shows; given when a URL migration is possible."""
     anchors: Mapping[str, int]
     """Page ids by headline among the unknown links; given when a URL migration is possible."""
+    never_there: frozenset[str]
+    """Those of the unknown ones with whose addresses no page ever was there, by canonical key."""
     guesses: Guesses | None
     """What topics expect of the unknown ones; None = there is no topic."""
     sights: Sequence[Sight]

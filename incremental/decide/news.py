@@ -17,15 +17,15 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from incremental.decide.arrivals import gained_behind, gained_old, is_old_hub
-from incremental.decide.furniture import furniture, may_be_furniture
+from incremental.decide.address_forms import form_of
+from incremental.decide.arrivals import dated, gained_behind, gained_old, is_old_hub
+from incremental.decide.furniture import furniture, is_list_address, may_be_furniture
 from incremental.decide.hub_facts import HubView
 from incremental.decide.hubs import choose_hubs
 from incremental.decide.links import is_later_page, stated_date
 from incremental.decide.migration import Migration, migration
-from incremental.decide.site_context import form_of
-from incremental.decide.url_dates import date_in_url
 from incremental.scope import page_number
+from incremental.texts import hub_why
 from incremental.times import DAY, HOUR, believable
 from incremental.urls import host_of
 from store.enums import HubKind, HubRole, PageLabel, PageState, SiteEventKind
@@ -42,7 +42,7 @@ _LIST_WORDS = re.compile(
 
 def _is_old(target: SeenLink, view: HubView) -> bool:
     """Whether it is dated long ago. What comes with a new section is news whatever its date."""
-    date = stated_date(target, view.hub) or date_in_url(target.url)
+    date = dated(target, view.hub, view.since.url_dates)
     return date is not None and date < view.since.oldest_news and not view.came_up(target)
 
 
@@ -94,15 +94,27 @@ def _is_like_a_hub(target: SeenLink, view: HubView) -> bool:
     return likely and view.hub.kind != HubKind.FEED
 
 
+def _is_later(target: SeenLink, view: HubView) -> bool:
+    # A feed lists pages: there ``/?p=3`` is an article of a blog.
+    return view.hub.kind != HubKind.FEED and is_later_page(target)
+
+
+def _is_old_news(target: SeenLink, view: HubView) -> bool:
+    """Whether a known page is no news on this hub."""
+    # Lists that two hubs show in either order are no news either.
+    is_list = _is_later(target, view) or is_list_address(target.url)
+    return _is_known(target, view) and (is_list or not _is_overlooked(target, view))
+
+
 RULES: tuple[tuple[Rule, Callable[[SeenLink, HubView], bool]], ...] = (
-    (Rule.KNOWN, lambda t, view: _is_known(t, view) and not _is_overlooked(t, view)),
+    (Rule.KNOWN, _is_old_news),
     (Rule.BACKDATED, lambda t, view: _is_known(t, view) and _is_old(t, view)),
     # On the baseline of a hub found meanwhile: two hubs may show one page in either order.
     (Rule.SHOWN_LATER, _is_known),
     # Recorded as a hub, with a baseline of its own.
     (Rule.HUB, _is_like_a_hub),
-    # A feed lists pages: there ``/?p=3`` is an article of a blog.
-    (Rule.LATER_PAGE, lambda t, view: view.hub.kind != HubKind.FEED and is_later_page(t)),
+    (Rule.LATER_PAGE, _is_later),
+    (Rule.LIST_PAGE, lambda t, _: is_list_address(t.url)),
     (Rule.DATED_BY_FEED, lambda t, view: _is_baseline(t, view) and _is_dated_since(t, view)),
     (Rule.BASELINE, _is_baseline),
     (Rule.BACKDATED, _is_old),
@@ -143,6 +155,10 @@ class Together:
         """Look at all links of a hub together."""
         rules = {t.canonical_key: link_rule(t, view) for t in view.found}
         rules |= dict.fromkeys(gained_behind(view, rules), Rule.BACKFILL)
+        if view.hub.role == HubRole.ARTICLE:
+            # What an article links to is often mistyped, or relative where it should not be; a list that
+            # shows such a page is asked for it once more.
+            rules |= dict.fromkeys(view.never_there, Rule.NEVER_THERE)
         event, hubs = _event(view, rules), _new_hubs(view, rules)
         if event is not None:
             return cls(view, rules, event, hubs, frozenset(), frozenset())
@@ -182,6 +198,11 @@ class Together:
 _BURST, _MIGRATION = SiteEventKind.BURST, SiteEventKind.URL_MIGRATION
 FATES: tuple[tuple[str, Callable[[Together, SeenLink], bool], Fate, Rule | None], ...] = (
     ("known", lambda links, t: links.alone(t) is Fate.KNOWN, Fate.KNOWN, None),
+    (
+        "never there",
+        lambda links, t: links.alone(t) is Fate.NEVER_THERE,
+        *(Fate.NEVER_THERE, None),
+    ),
     ("of a burst", lambda links, t: links.came_with(_BURST, t), Fate.EVENT, Rule.BURST),
     ("of a move", lambda links, t: links.came_with(_MIGRATION, t), Fate.EVENT, Rule.MIGRATED),
     (
@@ -291,16 +312,20 @@ def _new_hub(view: HubView, target: SeenLink, *, place: int) -> NewHub:
     score, number = view.hub_score(target.canonical_key), page_number(target.url)
     now = view.since.now
     if view.labels.get(target.canonical_key) == PageLabel.HUB:
-        return NewHub(HubKind.HTML, HubRole.USER, score, "you said that it is a hub", now)
+        return NewHub(HubKind.HTML, HubRole.USER, score, hub_why("said_hub"), now)
     # The later pages of a list come after its first, in order.
     if number is not None:
         return NewHub(
-            HubKind.HTML, HubRole.PAGE, score, f"page {number} of a list", now + number * HOUR
+            HubKind.HTML,
+            HubRole.PAGE,
+            score,
+            hub_why("page_number", number=number),
+            now + number * HOUR,
         )
     # The likeliest are due first, a few of each form before the others: should they turn out to be articles,
     # the others need not be read.
     waits = (1.0 - score) * HOUR + (HOUR if place >= TRIED_FIRST else 0.0)
-    return NewHub(HubKind.HTML, HubRole.LIST, score, "looks like a list", now + waits)
+    return NewHub(HubKind.HTML, HubRole.LIST, score, hub_why("looks_list"), now + waits)
 
 
 def _to_verify(view: HubView, rules: Mapping[str, Rule]) -> frozenset[str]:
@@ -314,12 +339,15 @@ def _to_verify(view: HubView, rules: Mapping[str, Rule]) -> frozenset[str]:
     if guesses is not None:
         # What topics expect most of comes first, as the budget may not reach all.
         fresh.sort(key=lambda canonical_key: -(guesses.expected(canonical_key) or 0.0))
-    # Always verified: a host that may only redirect hides the page that is meant, and sitemaps and
-    # footers list error pages and the pages behind forms and donations.
+    # Always verified: what only an article links to, and may be mistyped; addresses with which no page ever
+    # was there; a host that may only redirect hides the page that is meant, and sitemaps and footers list
+    # error pages and the pages behind forms and donations.
     first = {
         t.canonical_key
         for t in view.found
-        if host_of(t.url) in view.leading
+        if view.hub.role == HubRole.ARTICLE
+        or t.canonical_key in view.never_there
+        or host_of(t.url) in view.leading
         or (view.hub.kind != HubKind.FEED and may_be_furniture(t.url))
     }
     # Verified first, so that a feed which lists an article before it exists does not fool us.

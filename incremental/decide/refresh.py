@@ -22,6 +22,7 @@ from incremental.history.plan import RefreshTerms, next_refresh_at
 from incremental.history.reading import whole
 from incremental.history.shortened import changed_lines
 from incremental.history.textdiff import TextDiff, diff
+from incremental.texts import hub_why
 from incremental.urls import canonical_key
 from incremental.visit import Outcome
 from store.answers.values import RefreshRow, StoredText
@@ -184,7 +185,7 @@ def _gained(facts: RefreshFacts) -> Sequence[SeenLink]:
     if not 0 < len(facts.gained) <= MAX_GAINED:
         return ()
     now, row = facts.now, facts.row
-    hub = NewHub(HubKind.HTML, ARTICLE, 0.5, "gained links to pages that no list showed", now)
+    hub = NewHub(HubKind.HTML, ARTICLE, 0.5, hub_why("gained_links"), now)
     return (
         *(
             SeenLink(

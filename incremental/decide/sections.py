@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 
 from incremental.decide.editions import editions, language_of, translated
 from incremental.decide.links import is_later_page, top_folder
+from incremental.decide.url_dates import date_in_url
 from incremental.times import DAY
 from store.rules import Fate, Rule
 from store.values import KnownPage, SeenLink, VerifyAgain
@@ -108,8 +109,15 @@ def section_of(facts: SectionFacts) -> Section:
             *(_pending(t, Rule.TRANSLATION) for t in _new_editions(facts)),
         ),
         read_again=_read_again(facts) if is_new_edition(own, facts.came_up) else (),
-        monitor=len(near) >= MIN_STRUCTURE_LINKS and facts.room > 0,
+        monitor=facts.room > 0 and (len(near) >= MIN_STRUCTURE_LINKS or _opens_folder(facts)),
     )
+
+
+def _opens_folder(facts: SectionFacts) -> bool:
+    """Whether the page is the first of its folder, so that others will follow."""
+    # A dated folder is a post's own.
+    folder = folder_of_page(facts.own)
+    return bool(top_folder(facts.own)) and folder in facts.came_up and date_in_url(folder) is None
 
 
 def _near(facts: SectionFacts) -> list[SeenLink]:

@@ -8,33 +8,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Self
 
 from classifier.hub import LinkEvidence
 from classifier.hub.context import SiteIndex
-from incremental.scope import template
+from incremental.decide.address_forms import form_of, place_of
+from incremental.decide.url_dates import UrlDates
 
+# Pages in a row that were not there before their form of address is no longer asked for.
+NEVER_THERE = 10
 # Verdicts move a score by at most these log-odds.
 MAX_SHIFT = 5.0
 _EDGE = 1e-6
-
-
-def form_of(url: str) -> str:
-    """Return the form that verdicts on one URL say something about.
-
-    As :func:`incremental.scope.template`, but the name before a last slash is blanked like that of a file: an
-    article at ``/some-name/`` is of the same form as one at ``/other-name/``, and of another than ``/news/``.
-    """
-    form = template(url)
-    path, mark, query = form.partition("?")
-    if not path.endswith("/"):
-        return form
-    above, _, name = path[:-1].rpartition("/")
-    if not above:  # the home page
-        return form
-    kind = "0" if name == "0" else "*-*" if "-" in name or "_" in name or name == "*" else "*"
-    return f"{above}/{kind}/{mark}{query}"
 
 
 @dataclass(slots=True)
@@ -45,24 +31,53 @@ class SiteContext:
     verdicts: dict[str, list[int]]
     """Articles and hubs read so far, by form of address."""
     made_at: float
+    url_dates: UrlDates = field(default_factory=UrlDates)
+    missing: dict[str, int] = field(default_factory=dict)
+    """Pages in a row that never were there when they were asked for, by place (:func:`place_of`)."""
 
     @classmethod
     def build(
         cls,
-        known: Iterable[tuple[str, str]],
+        known: Iterable[tuple[str, str, float | None]],
         judged: Iterable[tuple[str, bool]],
         now: float,
         sizes: Iterable[tuple[str, int]] = (),
+        asked_for: Iterable[tuple[str, bool]] = (),
     ) -> Self:
-        """Build from (URL, anchor) of known pages; (URL, is a hub) and (URL, bytes) of pages read."""
-        context = cls(SiteIndex.build(known, sizes), {}, now)
+        """Build from what is known of the site's pages.
+
+        (URL, anchor, date or None) of known pages; (URL, is a hub) and (URL, bytes) of pages read; (URL, was
+        there) of pages that were asked for because of a link, latest first.
+        """
+        pages = list(known)
+        context = cls(
+            SiteIndex.build(((url, anchor) for url, anchor, _ in pages), sizes),
+            {},
+            now,
+            UrlDates.of_site(((url, published_at) for url, _, published_at in pages), now),
+        )
+        there = set[str]()
         for url, is_hub in judged:
             context.add(url, hub=is_hub)
+            there |= {place_of(url)} if is_hub else set()
+        for url, was_there in asked_for:
+            there |= {place_of(url)} if was_there else set()
+            if place_of(url) not in there:
+                context.asked_for(url, there=False)
         return context
 
     def add(self, url: str, *, hub: bool) -> None:
         """Count a verdict."""
         self.verdicts.setdefault(form_of(url), [0, 0])[hub] += 1
+
+    def asked_for(self, url: str, *, there: bool) -> None:
+        """Count a page that was asked for because of a link to it."""
+        place = place_of(url)
+        self.missing[place] = 0 if there else self.missing.get(place, 0) + 1
+
+    def missing_like(self, url: str) -> int:
+        """Return how many pages of its place in a row were not there."""
+        return self.missing.get(place_of(url), 0)
 
     def add_to(self, link: LinkEvidence) -> LinkEvidence:
         """Return the link with its site context, for the classifier."""

@@ -17,8 +17,8 @@ from dataclasses import asdict, dataclass, field
 
 from classifier.topic.evidence import Lacking
 from classifier.topic.values import LinkContext, PageText, Relevance
-from incremental.fetch.status import in_words
 from incremental.scope import trap
+from incremental.texts import Text, named
 from incremental.times import DAY, HOUR
 from incremental.urls import canonical_key, host_of, registered_domain
 from store.rules import COLUMNS
@@ -40,9 +40,7 @@ MAX_WORTH = 3.0
 MAX_EXTERNAL_CANDIDATES_PER_PAGE = 5
 _MAX_TITLE, _MAX_META, _MAX_BODY = 500, 2_000, 50_000
 _MAX_HEADINGS, _MAX_ANCHORS, _MAX_LINE = 60, 600, 300
-_MAX_WHY = 600
-_NO_VECTOR = "judged by words: its examples have no vector of "
-_FEW_VECTORS = "examples without a vector of "
+_MOST_NAMED = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,9 +91,10 @@ def readiness(
         says_something(one) for one in examples if one.origin != IRRELEVANT
     )
     if not missing:
-        return Readiness(usable, "" if usable else "no example and no key word was given")
-    parts = "; ".join(f"{one.url}: {_trouble(one)}" for one in missing)[:_MAX_WHY]
-    return Readiness(usable, f"examples missing: {len(missing)} of {len(given)} ({parts})")
+        return Readiness(usable, "" if usable else Text("lacks.nothing_given"))
+    parts = tuple(_trouble(one) for one in missing[:_MOST_NAMED])
+    said = {"missing": len(missing), "given": len(given), "parts": parts}
+    return Readiness(usable, Text("lacks.examples_missing", **said))
 
 
 def says_something(example: ExampleRow) -> bool:
@@ -105,10 +104,10 @@ def says_something(example: ExampleRow) -> bool:
 
 def _trouble(example: ExampleRow) -> str:
     if example.text is not None:
-        return "holds no text"
-    if example.status is None:
-        return "not fetched yet"
-    return in_words(example.status) + ("" if example.due_at is None else ", tried again later")
+        return Text("lacks.no_text", url=example.url)
+    status = named("fetch", example.status or "waiting")
+    again = example.status is not None and example.due_at is not None
+    return Text("lacks.retried" if again else "lacks.failed", url=example.url, status=status)
 
 
 def vector_warnings(lacking: Lacking, space: str) -> list[str]:
@@ -116,13 +115,14 @@ def vector_warnings(lacking: Lacking, space: str) -> list[str]:
     if not lacking.missing:
         return []
     if lacking.missing == lacking.given:
-        return [f"{_NO_VECTOR}{space} yet"]
-    return [f"{_FEW_VECTORS}{space} yet: {lacking.missing} of {lacking.given}"]
+        return [Text("lacks.no_vector", space=space)]
+    return [Text("lacks.few_vectors", space=space, missing=lacking.missing, given=lacking.given)]
 
 
 def other_warnings(warnings: Iterable[str]) -> list[str]:
     """Return a topic's stored warnings without those of :func:`vector_warnings`."""
-    return [one for one in warnings if not one.startswith((_NO_VECTOR, _FEW_VECTORS))]
+    vectors = ("lacks.no_vector", "lacks.few_vectors")
+    return [one for one in warnings if not (isinstance(one, Text) and one.key in vectors)]
 
 
 def retry_at(failures: int, now: float) -> float:

@@ -15,12 +15,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from incremental.decide.decision import Decision, base_record, missing_by, state_if_there
-from incremental.decide.news import page_news
+from incremental.decide.hub_facts import Since
+from incremental.decide.news import PageNews, page_news
 from incremental.decide.refresh import Elsewhere, first_refresh
 from incremental.decide.sections import Section, SectionFacts, section_of
+from incremental.decide.site_context import NEVER_THERE
 from incremental.fetch.status import UNREADABLE
 from incremental.history.plan import RefreshTerms
+from incremental.parse.dates import parse_date
 from incremental.scope import trap
+from incremental.texts import hub_why
 from incremental.times import DAY, HOUR, believable
 from incremental.urls import canonical_key
 from incremental.visit import Outcome
@@ -42,6 +46,8 @@ from store.values import (
 # and thirty-seven days before.
 GIVE_UP_SECONDS = 60 * DAY
 MAX_WAIT_SECONDS = 2 * DAY
+# When a page of a new section is read again for the pages that follow it.
+FIRST_READ_AGAIN = 3 * HOUR
 # A page that another hub showed at most this long before its feed is as new as its entry.
 OVERLOOKED_SECONDS = DAY
 
@@ -87,6 +93,20 @@ class VerifiedFacts:
     onward: Onward | None
     """None = no entry of a given feed that redirects."""
     section: SectionFacts
+    missing_like: int
+    """How many other pages of its place in a row were not there."""
+    missing: int
+    """How many pages of its site are looked for again, it included."""
+    by_article: bool
+    """No list shows it: an article, or a new page of its section, links to it."""
+    since: Since
+
+    def was_there(self, outcome: Outcome) -> bool | None:
+        """Return whether the page is there, where that says something of its place; None = it does not."""
+        if missing_by(outcome) is None:
+            return True if outcome.page is not None else None
+        # Each missing page counts once, however often it is asked for.
+        return False if self.row.verified_at is None else None
 
 
 def decide_first_page(outcome: Outcome, site_id: int, page_id: int, now: float) -> Decision:
@@ -115,14 +135,16 @@ def decide_verification(outcome: Outcome, facts: VerifiedFacts) -> Decision:
     waited = row.state in (PageState.PENDING, PageState.MISSING)
     missing = missing_by(outcome)
     if missing is not None:
-        return Decision(_not_there(base, row, *missing, waited=waited))
+        again_at = _again_at(row, now, facts) if waited else None
+        return Decision(_not_there(base, row, *missing, again_at, waited=waited))
     if (
         row.state == PageState.MISSING
         and page is None
         and outcome.response.status not in UNREADABLE
     ):
         # A failing server or a redirect elsewhere says nothing about a page that was missing before.
-        fields = PageUpdate(verify_due_at=_again_at(row, now) or now + MAX_WAIT_SECONDS)
+        again_at = _again_at(row, now, facts)
+        fields = PageUpdate(verify_due_at=again_at or now + MAX_WAIT_SECONDS)
         fields |= {"verified_at": now, "rule": Rule.NOT_THERE_YET}
         return Decision(replace(base, page_fields=fields))
     return _there(base, outcome, facts)
@@ -157,23 +179,32 @@ def _led_on(base: VisitRecord, row: VerificationRow, to: Onward) -> VisitRecord:
     )
 
 
-def _again_at(row: VerificationRow, now: float) -> float | None:
-    """Return when to verify again a linked page that does not exist; None = give up."""
+def _again_at(row: VerificationRow, now: float, facts: VerifiedFacts) -> float | None:
+    """Return when to verify again a linked page that does not exist; None = give up.
+
+    The more pages of its place in a row were not there, and the more of its site are missing, the longer.
+    """
     age = max(now - row.first_seen_at, 0.0)
-    if age > GIVE_UP_SECONDS:
+    if age > GIVE_UP_SECONDS or facts.missing_like >= NEVER_THERE - 1:
         return None
     # From an hour (staged publishing, a cache), then a third of the time since the link was seen.
-    return now + min(max(age / 3, HOUR), MAX_WAIT_SECONDS)
+    most = MAX_WAIT_SECONDS * max(facts.missing, 1)
+    return now + (1 + facts.missing_like) * min(max(age / 3, HOUR), most)
 
 
-def _not_there(
-    base: VisitRecord, row: VerificationRow, rule: Rule, detail: str, *, waited: bool
+def _not_there(  # noqa: PLR0913 - what was found, and when to look again
+    base: VisitRecord,
+    row: VerificationRow,
+    rule: Rule,
+    detail: str,
+    again_at: float | None,
+    *,
+    waited: bool,
 ) -> VisitRecord:
     fields = PageUpdate(verify_due_at=None, verified_at=base.at)
     # That an announced page went away later is a change; why it was announced stays.
     if row.announced_at is None:
         fields["rule"] = rule
-    again_at = _again_at(row, base.at) if waited else None
     if again_at is not None:
         fields |= {"verify_due_at": again_at, "rule": Rule.NOT_THERE_YET}
         # The first time may be a cache; from the second on it is missing.
@@ -193,7 +224,7 @@ def _there(base: VisitRecord, outcome: Outcome, facts: VerifiedFacts) -> Decisio
     if row.state == PageState.MISSING or is_withheld(row.rule):
         rule = rule or Rule.CONFIRMED
     title = _own_title(outcome, row)
-    news = page_news(row, rule, title)
+    news = _news(outcome, facts, rule, title)
     fields = PageUpdate(verify_due_at=None, verified_at=now)
     decided = news.rule or (rule if is_withheld(row.rule) else None)
     if decided is not None:
@@ -223,7 +254,8 @@ def _there(base: VisitRecord, outcome: Outcome, facts: VerifiedFacts) -> Decisio
         return Decision(record, keep_body=keep)
     announced = row.announced_at is not None or news.fate is Fate.ANNOUNCE
     check = announced and facts.terms is not None and outcome.read is not None
-    section = section_of(facts.section)
+    # What an older page links to is as old.
+    section = Section() if news.rule is Rule.OLDER else section_of(facts.section)
     record = replace(
         base,
         page_fields=fields,
@@ -234,6 +266,30 @@ def _there(base: VisitRecord, outcome: Outcome, facts: VerifiedFacts) -> Decisio
         next_refresh=first_refresh(outcome, now, facts.terms) if check and facts.terms else None,
     )
     return Decision(record, keep_body=keep, judge_topics=page is not None)
+
+
+def _news(outcome: Outcome, facts: VerifiedFacts, rule: Rule | None, title: str) -> PageNews:
+    news = page_news(facts.row, rule, title)
+    announced = news.fate is Fate.ANNOUNCE
+    older = announced and facts.by_article and _is_older(outcome, facts)
+    return PageNews(rule=Rule.OLDER) if older else news
+
+
+def _is_older(outcome: Outcome, facts: VerifiedFacts) -> bool:
+    """Whether the page is older than its site has been watched, by all that it and its server say.
+
+    On a recorded site fourteen pages of a manual were announced when an article began to link to them; all
+    had been there, unchanged, for a year and a half.
+    """
+    if outcome.page is None:
+        return False
+    published_at = outcome.page.published_at or facts.since.url_dates.of(facts.row.url)
+    if published_at is not None and published_at >= facts.since.oldest_news:
+        return False
+    # A file that was not touched since is no new page, whatever date it gives.
+    changed_at = parse_date(outcome.response.headers.get("last-modified", ""))
+    untouched = changed_at is not None and changed_at <= facts.since.site_added_at
+    return untouched or published_at is not None
 
 
 def _own_title(outcome: Outcome, row: VerificationRow) -> str:
@@ -273,5 +329,5 @@ def _alias(facts: VerifiedFacts) -> Sequence[SeenLink]:
 def _monitored(section: Section, row: VerificationRow, now: float) -> Sequence[SeenLink]:
     if not section.monitor:
         return ()
-    hub = NewHub(HubKind.HTML, ARTICLE, 0.5, "leads to others of its folder", now + DAY)
+    hub = NewHub(HubKind.HTML, ARTICLE, 0.5, hub_why("folder"), now + FIRST_READ_AGAIN)
     return (SeenLink(row.canonical_key, row.url, hub=hub),)

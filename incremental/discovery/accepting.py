@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 from incremental.errors import NotFoundError
 from incremental.seeds import BY_DISCOVERY, add_seed
+from incremental.texts import hub_why
 from incremental.urls import canonical_key
 from store import Store
 from store.discovery import ProposalRow
@@ -50,7 +51,7 @@ def accept_sites(
             SeenLink(
                 canonical_key(url),
                 url,
-                hub=NewHub(HubKind.HTML, HubRole.LIST, score, "found by discovery", now),
+                hub=NewHub(HubKind.HTML, HubRole.LIST, score, hub_why("discovered"), now),
             )
             for url, score in hubs
             if urlsplit(url).netloc == parts.netloc

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
-from hubwatch_errors import HubwatchError
+from hubwatch.errors import HubwatchError
 from incremental.discovery.exploration import Round
 from incremental.threads import InlineExecutor, Start, start_thread
 from incremental.times import DAY

@@ -64,7 +64,7 @@ def standing(settings: EmbeddingSettings) -> Standing:
     package = package_of(settings.provider)
     return Standing(
         "",
-        f"the package {package} is not installed, so topics go by words alone",
+        f"the package {package} is not installed, so topics use keywords only",
         f'pip install "hubwatch[embeddings]" or {package}, or set [embeddings] provider = "none"',
     )
 
@@ -100,11 +100,13 @@ def embeddings_findings(
 
 def _tried(found: Standing, trouble: Callable[[], str] | None) -> Finding:
     if not found.provider:
-        return ok("embeddings", "none wanted: topics go by words alone")
+        return ok("embeddings", "none wanted: topics use keywords only")
     if trouble is None:
         return ok("embeddings", f"{found.provider}, not tried")
     if wrong := trouble():
-        way_out = 'until then topics go by words; [embeddings] provider = "none" wants no model'
+        way_out = (
+            'until then topics use keywords only; [embeddings] provider = "none" wants no model'
+        )
         return problem("embeddings", f"{found.provider} embeds nothing: {wrong}", way_out)
     return ok("embeddings", found.provider)
 

@@ -21,8 +21,9 @@ from classifier.embedding.embedder import (
     Vectors,
     as_units,
 )
-from incremental.fetch.status import FetchStatus, Request, Response, in_words
+from incremental.fetch.status import FetchStatus, Request, Response
 from incremental.plain_text import one_line
+from incremental.texts import named
 
 Fetch = Callable[[Request], Response]
 # Texts in one request.
@@ -107,7 +108,7 @@ class EndpointEmbedder(Embedder):
 
 def _problem(response: Response) -> str:
     """Say what went wrong, in the server's words as well, and what to do."""
-    said = response.detail or in_words(response.status)
+    said = response.detail or named("fetch", response.status)
     if reason := _reason(response.reason):
         said = f"{said} ({reason})"
     return f"{said}; {_way_out(response)}"

@@ -9,7 +9,6 @@ from incremental.clock import SystemClock
 from incremental.doctor import Finding, ok, problem, warning
 from incremental.engines.choice import make_visits
 from incremental.engines.visits import EngineReport
-from incremental.engines.words import engine_in_words
 from incremental.errors import SettingsError
 from incremental.settings import Settings
 from incremental.settings.engine import EngineKind
@@ -24,10 +23,10 @@ def engine_findings(settings: Settings, *, offline: bool) -> Iterator[Finding]:
     """Say what runs the visits; a cluster is asked who works there, unless *offline*."""
     engine, workers = settings.engine, settings.daemon.workers
     if engine.kind is EngineKind.THREADS:
-        yield ok("engine", engine_in_words(EngineReport("threads", workers)))
+        yield ok("engine", EngineReport("threads", workers).text())
     elif engine.kind is EngineKind.PROCESSES:
         many = engine.processes or cores()
-        yield ok("engine", engine_in_words(EngineReport("processes", many, processes=many)))
+        yield ok("engine", EngineReport("processes", many, processes=many).text())
     elif offline:
         yield ok("engine", f"Dask at {engine.address}, not asked")
     else:
@@ -45,7 +44,7 @@ def _asked(settings: Settings) -> EngineReport:
         for _ in range(_MOST_TICKS):
             pause(_TICK_SECONDS)
             report = visits.report()
-            if report.known and not report.unknown:
+            if not report.unknown and (report.workers or report.refused):
                 break
         return report
 
@@ -54,7 +53,7 @@ def _of_cluster(report: EngineReport) -> Iterator[Finding]:
     for worker in report.refused:
         yield warning("engine", f"refused: {worker}", "install the daemon's version there")
     if report.workers:
-        yield ok("engine", engine_in_words(report))
+        yield ok("engine", report.text())
     else:
         way_out = f"start one with this version of Hubwatch: dask worker {report.address}"
         yield problem("engine", report.waits or "no worker has answered", way_out)

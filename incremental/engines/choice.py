@@ -31,17 +31,17 @@ def make_visits(settings: Settings, clock: Clock) -> Iterator[Visits | None]:
         return
     sites = _by_origin(settings.accesses)
     if engine.kind is EngineKind.PROCESSES:
-        from incremental.engines.processes import ProcessVisits  # noqa: PLC0415 - loads a fetcher
+        from incremental.engines.elsewhere import ProcessVisits  # noqa: PLC0415 - loads a fetcher
 
         here = ProcessVisits(engine.processes or cores(), terms_of(settings, readers=1), sites)
         with contextlib.closing(here):
-            yield here
+            yield Visits(here.start, here.report)
         return
     from incremental.engines.cluster import ClusterVisits  # noqa: PLC0415 - Dask loads for a second
 
     there = ClusterVisits(engine.address, terms_of(settings, readers=None), sites, clock)
     with contextlib.closing(there):
-        yield there
+        yield Visits(there.start, there.report)
 
 
 def terms_of(settings: Settings, *, readers: int | None) -> WorkerTerms:

@@ -1,14 +1,8 @@
-"""Visits on the workers of a Dask cluster.
+"""Visits on the executor of a Dask cluster.
 
-::
-
-    start(task) ──> the visitor of the worker with the least to do ──> Outcome
-    keeper, every half second:
-        scheduler gone   all visits are lost; asked again until one answers
-        worker gone      its visits are lost, and their pages are blamed unless it was stopped on purpose
-        worker new       it gets a visitor, which says its version; another one than ours is refused
-
-A visit is bound to one worker, so that the daemon decides when its page is asked for again.
+Dask chooses the worker, gives what a lost worker did to another one, and comes back to a scheduler that was
+started again. What it does not know is looked at every half second: which workers have this version of
+Hubwatch, and which visits were never answered.
 """
 
 from __future__ import annotations
@@ -18,17 +12,17 @@ import logging
 import threading
 from collections.abc import Mapping
 from concurrent.futures import Future
-from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from incremental.attempts import Bug, attempt
 from incremental.clock import Clock
-from incremental.engines.roster import Roster, refusal, was_stopped
-from incremental.engines.visits import EngineReport, LostVisitError
-from incremental.engines.worker import WorkerTerms, access_of, introduce
+from incremental.engines.elsewhere import Call, VisitsElsewhere
+from incremental.engines.visits import EngineReport
+from incremental.engines.worker import WorkerTerms, introduce, refusal
 from incremental.errors import SettingsError
 from incremental.fetch.options import SiteAccess
+from incremental.texts import Text
 
 try:
     import distributed
@@ -37,8 +31,6 @@ except ImportError as error:
     way_out = "needs Dask: pip install 'hubwatch[dask]'"
     raise SettingsError("engine.kind", "dask", way_out) from error
 
-from incremental.engines.visitor import VisitBugError, ask, begin, introduced
-
 if TYPE_CHECKING:
     from incremental.visit import Outcome, VisitTask
 
@@ -46,27 +38,16 @@ logger = logging.getLogger("hubwatch.engine")
 
 LOOK_SECONDS = 0.5
 _CONNECT_SECONDS = 5.0
-# For the scheduler to notice that a worker went which has stopped answering us.
-_UNANSWERED_LOOKS = 10
+# Dask goes on asking for a scheduler that went for as long as its first connection may take.
+_RECONNECT_SECONDS = 10 * 365 * 86_400.0
 # What sending a visit and its outcome may take, besides the visit itself.
 _ON_THE_WAY_SECONDS = 10.0
-_NO_WORKER = "the cluster has no worker that can be used"
 
 
-@dataclass(slots=True)
-class _UnderWay:
-    """A visit that nobody has the outcome of yet."""
+class ClusterVisits(VisitsElsewhere):
+    """Visits on a Dask cluster."""
 
-    worker: str
-    call: Future[Outcome] | None = None
-    unanswered: int | None = None
-    """Looks since its worker stopped answering; None = it has not."""
-    looks: int = 0
-    """Since it was asked for."""
-
-
-class ClusterVisits:
-    """Visits on a Dask cluster; :meth:`close` it. Thread-safe."""
+    died = distributed.KilledWorker
 
     def __init__(
         self, address: str, terms: WorkerTerms, sites: Mapping[str, SiteAccess], clock: Clock
@@ -76,248 +57,139 @@ class ClusterVisits:
         Raises:
             SettingsError: there is none.
         """
-        # What they report the keeper says in its own words. Dask gives several of them a level.
+        super().__init__(terms, sites)
+        # What they report is said below in words of ours. Dask gives several of them a level.
         for name in [
             one for one in logging.root.manager.loggerDict if one.startswith("distributed")
         ]:
             logging.getLogger(name).setLevel(logging.CRITICAL)
-        self._address, self._terms, self._sites = address, terms, sites
         self._clock = clock
-        self._ours = introduce()
         self._lock = threading.Lock()
-        self._roster = Roster()
-        self._under_way: dict[Future[Outcome], _UnderWay] = {}
-        # By worker: the future of its visitor, which keeps it there, and those that said their version.
-        self._begun: dict[str, Any] = {}
-        self._visitors: dict[str, Any] = {}
-        self._waits, self._since = _NO_WORKER, clock.now()
+        self._under_way: dict[Future[Outcome], float] = {}
+        # By worker: why it is refused, empty = it is not; or the call by which it says its version.
+        self._said: dict[str, Any] = {}
+        self._accepted: list[str] = []
+        self._report = EngineReport(
+            "dask",
+            0,
+            processes=0,
+            address=address,
+            waits=Text("health.no_worker"),
+            since=clock.now(),
+        )
         self._client = connect(address)
-        self._scheduler = ""
-        self._end = threading.Event()
-        self._keeper = threading.Thread(target=self._keep, name="cluster", daemon=True)
-        self._keeper.start()
-
-    @property
-    def most(self) -> int:
-        """How many visits the accepted workers can make at a time."""
-        with self._lock:
-            return self._roster.most
+        self._executor = self._client.get_executor(pure=False)
+        self._end_looking = threading.Event()
+        self._looker = threading.Thread(target=self._look_on, name="cluster", daemon=True)
+        self._looker.start()
 
     def start(self, task: VisitTask) -> Future[Outcome]:
-        """Start a visit on the worker with the least to do."""
-        answer: Future[Outcome] = Future()
+        """Start a visit."""
+        answer = super().start(task)
         with self._lock:
-            worker, client = self._roster.choose(), self._client
-            if worker is not None:
-                worker.visits += 1
-                visitor = self._visitors[worker.address]
-                under_way = self._under_way[answer] = _UnderWay(worker.address)
-        if worker is None or client is None:
-            self._settle(answer, self._lost(_NO_WORKER))
-            return answer
-        call = attempt(partial(ask, client, visitor, task, access_of(task, self._sites)))
-        if isinstance(call, Bug):
-            self._settle(answer, self._lost(call.error))
-            return answer
-        with self._lock:
-            under_way.call = call
-            waited_for = answer in self._under_way
-        if waited_for:
-            call.add_done_callback(partial(self._ended, answer))
-        else:  # its worker went meanwhile
-            call.cancel()
+            self._under_way[answer] = self._clock.monotonic()
         return answer
+
+    def _submit(self, call: Call) -> Future[Outcome]:
+        if self._client.status != "running":  # what is asked for meanwhile may never be answered
+            raise ConnectionError(self._gone())
+        # Dask does not give a task that is bound to workers which are gone to one that comes.
+        only = self._accepted if self._report.refused else None
+        made: Future[Outcome] = self._executor.submit(call, workers=only)
+        return made
+
+    def _gone(self) -> str:
+        return Text("health.no_scheduler", address=self._report.address)
 
     def report(self) -> EngineReport:
         """Return who works for us, who is refused, and what is waited for."""
-        with self._lock:
-            return EngineReport(
-                "dask",
-                self._roster.most,
-                processes=len(self._roster.accepted),
-                address=self._address,
-                waits=self._waits,
-                since=self._since,
-                known=len(self._roster.workers) - self._roster.unknown,
-                unknown=self._roster.unknown,
-                refused=tuple(self._roster.refused()),
-            )
+        return self._report
 
     def close(self) -> None:
         """Leave the cluster; visits under way are cancelled there."""
-        self._end.set()
-        self._keeper.join(timeout=_CONNECT_SECONDS)
-        self._lose_all("the daemon ends")
-        if self._client is not None:
-            attempt(partial(self._client.close, _CONNECT_SECONDS))
+        self._end_looking.set()
+        self._looker.join(timeout=_CONNECT_SECONDS)
+        attempt(partial(self._client.close, _CONNECT_SECONDS))
+        for answer in self._under_way:
+            self._lose(answer, "the daemon ends")
 
-    # Visits that ended, and visits that are lost.
-
-    def _ended(self, answer: Future[Outcome], call: Future[Outcome]) -> None:
-        """Pass on what came of a visit; in a thread of Dask's client."""
-        error = None if call.cancelled() else call.exception()
-        if call.cancelled():
-            self._settle(answer, self._lost("it was cancelled"))
-        elif error is None:
-            self._settle(answer, call.result())
-        elif isinstance(error, VisitBugError):
-            self._settle(answer, error)
-        else:  # the keeper will see who went, and whether the page is to blame
-            with self._lock:
-                if answer in self._under_way:
-                    self._under_way[answer].unanswered = 0
-
-    def _settle(self, answer: Future[Outcome], found: Outcome | BaseException) -> None:
-        """Answer, unless that was done."""
-        with self._lock:
-            known = self._under_way.pop(answer, None)
-            worker = self._roster.workers.get(known.worker) if known else None
-            if worker is not None:
-                worker.visits -= 1
-        if known is None and answer.done():
-            return
-        if isinstance(found, BaseException):
-            answer.set_exception(found)
-        else:
-            answer.set_result(found)
-
-    def _lost(self, reason: str, *, blamed: bool = False) -> LostVisitError:
-        # A worker that cannot be reached may go on for a while.
-        rest = self._terms.fetch.visit_timeout_seconds
-        return LostVisitError(reason, blamed=blamed, rest_seconds=rest)
-
-    def _lose(
-        self, gone: Mapping[Future[Outcome], _UnderWay], reason: str, *, blamed: bool
-    ) -> None:
-        for answer, visit in gone.items():
-            self._settle(answer, self._lost(reason, blamed=blamed))
-            if visit.call is not None:
-                visit.call.cancel()
-
-    def _lose_all(self, reason: str) -> None:
-        with self._lock:
-            gone = dict(self._under_way)
-            self._roster = Roster()
-            self._begun, self._visitors = {}, {}
-        self._lose(gone, reason, blamed=False)
-
-    # The keeper.
-
-    def _keep(self) -> None:
-        while not self._end.wait(LOOK_SECONDS):
+    def _look_on(self) -> None:
+        while not self._end_looking.wait(LOOK_SECONDS):
+            self._give_up()
             found = attempt(self._look)
             if isinstance(found, Bug):
-                self._away(found.error)
+                self._note({}, found.error)
 
-    def _look(self) -> None:
-        """Compare the scheduler's workers with ours."""
-        client = self._client
-        if client is None:
-            try:
-                self._client = client = connect(self._address)
-            except SettingsError:
-                return  # as noted when it went
-            logger.warning("the Dask scheduler at %s answers again", self._address)
-        if client.status != "running":
-            self._away(f"no Dask scheduler answers at {self._address}")
-            return
-        # Of scheduler_info() only the id is sure: its workers may be those of Dask's own look, none.
-        info, threads = client.scheduler_info(n_workers=0), client.nthreads()
-        if self._scheduler not in ("", info["id"]):
-            self._lose_all("the scheduler was started again")
-        self._scheduler = info["id"]
-        with self._lock:
-            come, gone = self._roster.update(self._with_visitors(threads))
-            left = {one: visit for one, visit in self._under_way.items() if visit.worker in gone}
-            for address in gone:
-                self._begun.pop(address, None)
-                self._visitors.pop(address, None)
-        self._lose_with_workers(client, left)
-        self._lose(self._unanswered(), "its worker does not answer", blamed=False)
-        for address in gone:
-            logger.warning("the worker %s is gone", address)
-        for address in come:
-            self._begun[address] = begin(client, address, self._terms)
-        for address in self._roster.not_known():
-            if self._begun[address].done():
-                self._judge(client, address)
-        self._note(_NO_WORKER if not self.most else "")
-
-    def _lose_with_workers(
-        self,
-        client: Any,  # noqa: ANN401 - Dask's own
-        left: Mapping[Future[Outcome], _UnderWay],
-    ) -> None:
-        """Lose the visits of workers that are gone; pages are blamed for those that were not stopped."""
-        for address in {visit.worker for visit in left.values()}:
-            own = {answer: visit for answer, visit in left.items() if visit.worker == address}
-            stopped = was_stopped(event for _, event in client.get_events(address))
-            reason = "its worker was stopped" if stopped else "its worker ended"
-            self._lose(own, reason, blamed=not stopped)
-
-    def _with_visitors(self, there: Mapping[str, int]) -> dict[str, int]:
-        """Leave out workers that came again at their address, without their visitor."""
-        return {
-            address: threads
-            for address, threads in there.items()
-            if address not in self._visitors or self._begun[address].status == "finished"
-        }
-
-    def _unanswered(self) -> dict[Future[Outcome], _UnderWay]:
-        """Return visits whose worker is there, and has not answered for a while.
-
-        An answer may be lost on the way, so a visit is given up once its longest time is over.
-        """
-        found = {}
+    def _give_up(self) -> None:
+        """Lose visits that should have ended: a worker may stand still, or an answer be lost."""
         terms = self._terms
         longest = terms.fetch.visit_timeout_seconds + terms.limits.seconds + _ON_THE_WAY_SECONDS
         with self._lock:
-            for answer, visit in self._under_way.items():
-                visit.looks += 1
-                if visit.looks * LOOK_SECONDS > longest:
-                    found[answer] = visit
-                if visit.unanswered is not None:
-                    visit.unanswered += 1
-                    if visit.unanswered > _UNANSWERED_LOOKS:
-                        found[answer] = visit
-        return found
+            self._under_way = {one: at for one, at in self._under_way.items() if not one.done()}
+            begun = dict(self._under_way)
+        for answer, at in begun.items():
+            if self._clock.monotonic() - at > longest:
+                self._lose(answer, "its worker does not answer")
 
-    def _judge(self, client: Any, address: str) -> None:  # noqa: ANN401 - Dask's own
-        """Accept a worker whose visitor has introduced itself, or refuse it."""
-        said = attempt(partial(introduced, client, self._begun[address], _CONNECT_SECONDS))
-        if isinstance(said, Bug):
-            why = f"it cannot run this version of Hubwatch: {said.error}"
+    def _look(self) -> None:
+        """See which workers there are, and which of them have our version."""
+        if self._client.status != "running":
+            self._said = {}
+            self._note({}, self._gone())
+            return
+        threads: dict[str, int] = self._client.nthreads()
+        self._said = {
+            one: said
+            for one, said in self._said.items()
+            if one in threads and (isinstance(said, str) or not said.cancelled())
+        }
+        for worker in threads:
+            said = self._said.get(worker)
+            if said is None:
+                self._said[worker] = self._client.submit(introduce, workers=[worker], pure=False)
+            elif not isinstance(said, str) and said.done():
+                self._said[worker] = self._judged(worker, said)
+        self._note(
+            {one: threads[one] for one, said in self._said.items() if said == ""},
+            Text("health.no_worker"),
+        )
+
+    def _judged(self, worker: str, said: Any) -> str:  # noqa: ANN401 - a future of Dask's
+        """Return why a worker gets no visits; empty = it gets some."""
+        theirs = attempt(partial(said.result, _CONNECT_SECONDS))
+        if isinstance(theirs, Bug):
+            why: str = Text("health.worker_cannot", reason=theirs.error)
         else:
-            why = refusal(said[1], self._ours)
-        with self._lock:
-            worker = self._roster.workers[address]
-            if not isinstance(said, Bug):
-                self._visitors[address] = said[0]
-            self._roster.workers[address] = replace(worker, refusal=why)
+            why = refusal(theirs, self._ours)
         if why:
-            logger.warning("the worker %s is refused: %s", address, why)
+            logger.warning("the worker %s is refused: %s", worker, why)
         else:
-            logger.info("the worker %s makes visits, %d at a time", address, worker.threads)
+            logger.info("the worker %s makes visits", worker)
+        return why
 
-    def _away(self, reason: str) -> None:
-        """Note that the scheduler does not answer; its visits are lost."""
-        client, self._client = self._client, None
-        self._scheduler = ""
-        self._note(reason)
-        self._lose_all(reason)
-        if client is not None:
-            attempt(partial(client.close, _CONNECT_SECONDS))
-
-    def _note(self, waits: str) -> None:
-        """Note what is waited for, if anything."""
-        with self._lock:
-            if waits == self._waits:
-                return
-            self._waits, self._since = waits, self._clock.now() if waits else 0.0
-        if waits:
+    def _note(self, accepted: Mapping[str, int], waits: str) -> None:
+        """Note who can be given visits, and what is waited for if nobody can."""
+        before, waits = self._report, "" if accepted else waits
+        self._accepted = list(accepted)
+        since = before.since if waits == before.waits else self._clock.now()
+        self._report = EngineReport(
+            "dask",
+            sum(accepted.values()),
+            processes=len(accepted),
+            address=before.address,
+            waits=waits,
+            since=since if waits else 0.0,
+            unknown=sum(not isinstance(said, str) for said in self._said.values()),
+            refused=tuple(
+                Text("health.worker_refused", address=one, reason=said)
+                for one, said in self._said.items()
+                if said and isinstance(said, str)
+            ),
+        )
+        if waits and waits != before.waits:
             logger.warning("waiting for the cluster, nothing is fetched: %s", waits)
-        else:
-            logger.warning("the cluster can be used: %d visits at a time", self.most)
+        elif before.waits and not waits:
+            logger.warning("the cluster can be used: %d visits at a time", self._report.workers)
 
 
 def connect(address: str) -> Any:  # noqa: ANN401 - Dask's own
@@ -333,9 +205,8 @@ def connect(address: str) -> Any:  # noqa: ANN401 - Dask's own
             partial(
                 distributed.Client,
                 address,
-                timeout=_CONNECT_SECONDS,
+                timeout=_RECONNECT_SECONDS,
                 set_as_default=False,
-                direct_to_workers=True,
                 name="hubwatch",
             )
         )

@@ -12,18 +12,20 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 
 from incremental.clock import SystemClock
+from incremental.engines.visits import LostVisitError
 from incremental.fetch.options import FetchSettings, SiteAccess, origin
 from incremental.fetch.session import Fetcher
 from incremental.reading import Read, read_body
 from incremental.reading.pool import ReaderPool
 from incremental.reading.process import ReaderLimits
+from incremental.texts import Text
 from incremental.threads import cores
 from incremental.visit import Outcome, VisitTask
 from incremental.ways.parts import PartFetcher
 from incremental.ways.visiting import HubVisitor
 
 # The form of tasks, terms and outcomes. Raise it when one of them changes.
-PROTOCOL = 2
+PROTOCOL = 3
 # More than there are processors read nothing sooner.
 MAX_READERS = 4
 # Of daemons with different settings that share a cluster.
@@ -60,12 +62,51 @@ def introduce() -> tuple[str, int]:
         return "", PROTOCOL
 
 
+def refusal(theirs: tuple[str, int], ours: tuple[str, int]) -> str:
+    """Return why a worker that introduced itself is refused; empty = it is not."""
+    if theirs == ours:
+        return ""
+    return Text(
+        "health.worker_version",
+        theirs=theirs[0] or "?",
+        their_protocol=theirs[1],
+        ours=ours[0] or "?",
+        our_protocol=ours[1],
+    )
+
+
 def access_of(task: VisitTask, sites: Mapping[str, SiteAccess]) -> SiteAccess | None:
     """Return the credentials that a worker is sent with a task; *sites*: by origin."""
     try:
         return sites.get(origin(task.url))
     except ValueError:
         return None  # the worker's fetcher says what is wrong with the address
+
+
+def carry_out(
+    daemon: tuple[str, int],
+    task: VisitTask,
+    terms: WorkerTerms,
+    access: SiteAccess | None,
+    asked_at: float,
+) -> Outcome:
+    """Carry out *task* of a *daemon*, if it is of this version; *access* are credentials of its origin.
+
+    A visit that would begin late is refused: its worker stood still, or others came first, and the daemon may
+    have given it up. For the same reason it sends nothing after ``visit_timeout_seconds``. Both count from
+    when it was asked for, so the clocks of the machines must agree to a few seconds.
+
+    Raises:
+        LostVisitError: it is of another version, or too late.
+    """
+    if why := refusal(introduce(), daemon):
+        raise LostVisitError(why)
+    clock = SystemClock()
+    waited = max(clock.now() - asked_at, 0.0)
+    if waited > terms.fetch.total_timeout_seconds:
+        raise LostVisitError(f"it would have begun {waited:.0f} seconds late by its worker's clock")
+    last_at = clock.monotonic() + terms.fetch.visit_timeout_seconds - waited
+    return visit_on_worker(task, terms, access, last_at)
 
 
 def visit_on_worker(

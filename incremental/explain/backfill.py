@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from incremental.plain_text import one_line
+from incremental.texts import Text
 from store import Store
 from store.backfills import BackfillEvent
 
@@ -13,10 +14,7 @@ _MOST_CHARS = 120
 
 def headline(event: BackfillEvent) -> str:
     """Return ``33 older articles were added under /blog/2007/``."""
-    folder = one_line(event.folder, _MOST_CHARS)
-    if event.pages == 1:
-        return f"1 older article was added under {folder}"
-    return f"{event.pages:,} older articles were added under {folder}"
+    return Text("backfill.added", n=event.pages, folder=one_line(event.folder, _MOST_CHARS))
 
 
 def subject(event: BackfillEvent) -> str:

@@ -24,6 +24,11 @@ class EmbeddingFacts:
     """What to do to have a model; empty = there is one, or none is wanted."""
     translations: Translating
 
+    @property
+    def model(self) -> str:
+        """The model for display: without how its vectors are made and kept."""
+        return (self.space or "").removesuffix(", 7 bits").partition(", lead ")[0]
+
 
 def embedding_facts(store: Store, settings: EmbeddingSettings) -> EmbeddingFacts:
     """Return the state of the vectors in *store*."""
@@ -45,7 +50,7 @@ def embeddings_in_words(facts: EmbeddingFacts) -> str:
     parts = [facts.missing or facts.provider or 'none wanted ([embeddings] provider = "none")']
     if facts.space is not None:
         made = f"{facts.embedded:,} of {facts.announced:,} announced pages have a vector"
-        parts.append(f"{made} of {facts.space}")
+        parts.append(f"{made} by {facts.model}")
     if facts.waiting:
         goes_on = "hubwatch run embeds them" if facts.provider else "no model embeds them"
         parts.append(f"{facts.waiting:,} wait, {goes_on}")

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from incremental.engines.visits import EngineReport
-from incremental.engines.words import engine_in_words
 from incremental.health import HealthReport
 from incremental.pulse import STALE_SECONDS
 from store import Store
@@ -56,7 +55,7 @@ def _engine_facts(engine: EngineReport | None) -> dict[str, Any] | None:
         "address": engine.address,
         "waits": engine.waits,
         "refused": list(engine.refused),
-        "in_words": engine_in_words(engine),
+        "in_words": engine.text(),
     }
 
 

@@ -73,7 +73,7 @@ def _cascade(
     link = LinkEvidence(url) if body is None else fetched_evidence(store, page["id"], url, body)
     needed = classifier.explain(link).needs_content
     if body is None or not needed:
-        by = "content, after the first fetch" if needed else "url"
+        by = "content" if needed else "url"
         return {"needs_content": needed, "decided_by": by, "content": None, "probability": None}
     scored = classifier.score_page(link, decode_body(body, "")[0])
     content = scored.content_probability

@@ -12,16 +12,15 @@ from incremental.crawl.sites import WatchedSite, watch
 from incremental.decide.path_aliases import without_path_alias
 from incremental.errors import InputError
 from incremental.explain.backfill import backfill_of
-from incremental.explain.rules import in_words
 from incremental.explain.topic import stored_verdicts
 from incremental.explain.ways import explain_way
 from incremental.fetch.status import FetchStatus
-from incremental.fetch.status import in_words as fetch_in_words
 from incremental.hub_way import WayKind
 from incremental.policies import policy_maker
 from incremental.revisit.budget import advance, open_at, price_minutes
 from incremental.scope import trap
 from incremental.settings import Settings
+from incremental.texts import Text, named, read_text
 from incremental.times import NEVER
 from incremental.urls import canonical_key, normalize
 from store import Store
@@ -42,8 +41,8 @@ def explain(
     """
     address = normalize(url)
     if address is None:
-        raise InputError("url", url, "not a web address (http or https, at most 2,000 characters)")
-    rows = store.read.sites()
+        raise InputError("url", url, Text("input.not_an_address"))
+    rows, asked = store.read.sites(), HostGate(store, settings).ask(address, now)
     # The model's libraries take half a second to load, and status asks for budgets alone.
     from incremental.explain.hub import explain_hub  # noqa: PLC0415
 
@@ -57,7 +56,8 @@ def explain(
         "classifier": explained,
         "labels": _labels(store, address),
         "topics": stored_verdicts(store, address),
-        "robots": HostGate(store, settings).ask(address, now).says,
+        "robots": asked.says,
+        "robots_refuse": asked.refusal is not None,
         "sites": [_in_site(store, settings, row, address, now) for row in rows],
     }
     answer["verdict"] = _verdict(answer)
@@ -107,7 +107,7 @@ def _in_site(
         answer |= {
             "hub": hub.state,
             "article": hub.role == ARTICLE,
-            "hub_why": hub.why,
+            "hub_why": read_text(hub.why),
             "next_visit_at": min(hub.due_at, NEVER),
             "visit_reason": _reason(hub, why.reason),
             "last_status": hub.last_status,
@@ -121,12 +121,13 @@ def _unread(store: Store, page: dict[str, Any]) -> str | None:
     if page["body_md5"] or page["title"]:
         return None
     if page["verify_due_at"] is not None:
-        return "not fetched yet; that waits for [news] verify_share, and topics guess from its link"
+        return Text("verdict.unread_waits")
     if page["verified_at"] is None:
-        return "it was announced without being fetched, so no topic judged it"
+        return Text("verdict.unread_never")
     visits = store.read.visits(page["id"], limit=1)
-    status = fetch_in_words(visits[0]["status"]) if visits else "no longer recorded"
-    return f"its fetch ended as: {status}"
+    forgotten = Text("verdict.unread_forgotten")
+    status = named("fetch", visits[0]["status"]) if visits else forgotten
+    return Text("verdict.unread_ended", status=status)
 
 
 def _verdict(answer: dict[str, Any]) -> str:
@@ -136,31 +137,41 @@ def _verdict(answer: dict[str, Any]) -> str:
     if seen:
         return min(seen)[1]
     if not sites:
-        return "no site is watched yet"
+        return Text("verdict.no_site")
     if not any(site["in_scope"] for site in sites):
-        return "outside the scope of every watched site"
+        return Text("verdict.outside")
     if trapped:
-        return f"excluded: {trapped}"
-    if robots.startswith(("denied", "robots.txt", "not public")):
-        return f"{robots}; still announced when a hub links to it"
-    return "in scope, but no hub visited so far links to it"
+        return Text("verdict.left_out", why=trapped)
+    if answer["robots_refuse"]:
+        return Text("verdict.denied_anyway", robots=robots)
+    return Text("verdict.not_shown")
 
 
 def _decided(site: dict[str, Any]) -> tuple[int, str]:
     """Return the decision on a page of one site with its rank; across sites the lowest rank wins."""
     rule, gained = site["decided_by"], site["backfill"]
     if site["announced_at"]:
-        return 0, f"announced as new: {in_words(rule)}" if rule else "announced as new"
+        announced = Text("verdict.announced", rule=rule_text(rule))
+        return 0, announced if rule else Text("verdict.plainly_announced")
     if is_withheld(rule):
-        return 1, in_words(rule)
+        return 1, rule_text(rule)
     if gained:
-        return 2, f"older page added to a list: {gained['says']}"
+        return 2, Text("verdict.gained", event=gained["says"])
     if site["page_state"] == PageState.PENDING:
-        return 3, f"waiting for verification: {in_words(rule)}"
+        return 3, Text("verdict.waits", rule=rule_text(rule))
     if site.get("hub") == HubStatus.DROPPED and not rule:
-        return 4, f"given up: {site['last_status']}"
+        return 4, _with_status("given_up", site["last_status"])
     is_hub = site.get("hub") not in (None, HubStatus.DROPPED) and not site.get("article")
-    return (4, in_words(Rule.HUB)) if is_hub else (5, in_words(rule))
+    return (4, rule_text(Rule.HUB)) if is_hub else (5, rule_text(rule))
+
+
+def rule_text(rule: str | None) -> Text:
+    """Return a stored rule in words; None = decided before rules were stored."""
+    return Text(f"rule.{rule}") if rule else Text("verdict.no_rule")
+
+
+def _with_status(reason: str, status: str | None) -> Text:
+    return Text(f"reason.{reason}", status=named("fetch", status or "waiting"))
 
 
 def budget_of(settings: Settings, row: SiteRow, *, now: float) -> dict[str, Any]:
@@ -202,17 +213,14 @@ def _number(value: float, digits: int = 2) -> float | None:
 
 def _reason(hub: HubRow, reason: str) -> str:
     if hub.state == HubStatus.DROPPED:
-        return f"given up: {hub.last_status}"
+        return _with_status("given_up", hub.last_status)
     if hub.role == ARTICLE:
-        return "article monitored for links that no list shows"
+        return Text("reason.an_article")
     if hub.visited_at is None and hub.last_status not in (None, FetchStatus.FETCHED):
-        return f"not read yet: {hub.last_status}"
+        return _with_status("not_read", hub.last_status)
     if hub.state == HubStatus.DORMANT:
-        return "covered: other hubs show the same pages"
+        return Text("reason.rests")
     return reason
-
-
-WAITS_FOR_BUDGET = "waits for the request budget"
 
 
 def is_candidate(hub: HubRow) -> bool:
@@ -248,7 +256,7 @@ def hub_rows(
                     "state": hub.state,
                     "candidate": is_candidate(hub),
                     "score": round(hub.score, 3),
-                    "found_because": hub.why,
+                    "found_because": read_text(hub.why),
                     "read": explain_way(hub, settings)["kind"] or WayKind.PLAIN.value,
                     "cost_requests": round(site.hub_state(hub).cost, 1),
                     "visits": hub.visits,
@@ -260,7 +268,9 @@ def hub_rows(
                     "rate_per_day": _number(why.rate_per_day, 4),
                     "waiting_links": _number(why.waiting_links, 3),
                     "price_minutes": _number(why.price_minutes),
-                    "why": _reason(hub, why.reason if at == due_at else WAITS_FOR_BUDGET),
+                    "why": _reason(
+                        hub, why.reason if at == due_at else Text("reason.waits_for_budget")
+                    ),
                 }
             )
     return answer

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from classifier.topic.values import PageText
 from incremental.decide.topics import BY_MEANING, from_text, is_empty, says_something
-from incremental.fetch.status import in_words
 from incremental.plain_text import clean
+from incremental.texts import Text, named, read_text
 from incremental.topics.editing import topic_facts
+from incremental.topics.notes import note_text
 from incremental.urls import canonical_key
 from store import Store
 from store.topic_values import ExampleRow, TopicRow
@@ -104,11 +105,9 @@ def _learn_words(store: Store, row: TopicRow, wording: Wording, terms: Sequence[
 
 
 def _example(one: ExampleRow) -> dict[str, Any]:
-    status = "from the cache" if one.text is not None else "not yet"
-    if one.status is not None:
-        status = in_words(one.status)
+    status = named("fetch", one.status or ("cached" if one.text is not None else "waiting"))
     if one.text is not None and not says_something(one):
-        status += ", no text"
+        status = Text("lacks.textless", status=status)
     return {
         "url": one.url,
         "origin": one.origin,
@@ -132,9 +131,9 @@ def explain_page(
     facts = {"topic": row.name, "state": row.state}
     model = model_store.model(row) if row.version else None
     if model is None:
-        return {**facts, "verdict": None, "why": row.why}
+        return {**facts, "verdict": None, "why": read_text(row.why)}
     if is_empty(page):
-        return {**facts, "verdict": None, "why": "the page has no text"}
+        return {**facts, "verdict": None, "why": Text("lacks.page_empty")}
     explained = model.explain(model_store.with_meaning(page))
     nearest = explained.nearest
     wording = _wording(row, store.topics.examples(row.id), page)
@@ -160,7 +159,7 @@ def explain_page(
                 "method": part.method,
                 "standing": round(part.score, 3),
                 "terms": _terms(part.terms[:5], wording),
-                "notes": list(part.notes),
+                "notes": list(map(note_text, part.notes)),
             }
             for part in explained.methods
         ],

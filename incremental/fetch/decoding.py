@@ -3,7 +3,8 @@
 ::
 
     byte order mark  decides
-    valid UTF-8      UTF-8, whatever is declared: other encodings are not valid UTF-8 by chance
+    valid UTF-8      UTF-8, whatever is declared: other encodings are not valid UTF-8 by chance;
+                     mere ASCII is what is declared
     declared         in the header or a meta element, if the body decodes but for a few broken
                      characters; self-validating charsets first
     detection        by bs4's UnicodeDammit on a sample, which asks charset-normalizer
@@ -84,7 +85,8 @@ def _decode(body: bytes, content_type: str) -> tuple[str, str]:
     if not _ESCAPED.search(body, 0, _SAMPLE_BYTES) and b"\0" not in body[:_HEAD_BYTES]:
         text = _strict(body, "utf-8")
         if text is not None:
-            return text, "utf-8"
+            # ASCII is the same in all, and then the charset of its addresses is the declared one.
+            return text, _declared(body, content_type)[0] if body.isascii() else "utf-8"
     declared = _declared(body, content_type)
     believed = (charset for charset in declared if charset != _FALLBACK and _fits(body, charset))
     charset = next(believed, None) or _detected(body)

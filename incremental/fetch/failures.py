@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from requests import exceptions as requests_errors
 from urllib3 import exceptions as urllib3_errors
 
-from hubwatch_errors import LimitError
+from hubwatch.errors import LimitError
 from incremental.fetch.guard import ForbiddenAddressError
 from incremental.fetch.status import FetchStatus
 

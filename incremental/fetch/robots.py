@@ -14,7 +14,7 @@ import math
 import re
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin, urlsplit
 
 from protego import Protego
@@ -23,7 +23,7 @@ from incremental.fetch.options import ROBOTS_MAX_BYTES, host_name
 from incremental.fetch.status import FetchStatus, Request, Response
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
 # RFC 9309, section 2.4: cached rules are used for a day at most.
 DAY_SECONDS = 86_400.0
@@ -71,6 +71,8 @@ class RobotsPolicy:
     """Time of the latest attempt."""
     failures: int = 0
     """Consecutive unreachable attempts."""
+    url: str = ""
+    """From which the rules came; relative sitemaps start there."""
 
     @classmethod
     def from_response(
@@ -83,22 +85,17 @@ class RobotsPolicy:
         """Read the response for ``/robots.txt``; *previous* holds while the file is unreachable."""
         text = _rules(response)
         if text is not None:
-            return cls(response.status, text, user_agent, now)
+            return cls(response.status, text, user_agent, now, url=response.url)
         known = previous.text if previous else None
         failures = previous.failures + 1 if previous else 1
-        return cls(response.status, known, user_agent, now, failures)
+        url = previous.url if previous else ""
+        return cls(response.status, known, user_agent, now, failures, url)
 
     @classmethod
-    def from_stored(
-        cls,
-        text: str | None,
-        status: FetchStatus | str,
-        user_agent: str,
-        fetched_at: float,
-        failures: int = 0,
-    ) -> RobotsPolicy:
-        """Rebuild a policy from its stored fields."""
-        return cls(FetchStatus(status), text, user_agent, fetched_at, failures)
+    def from_stored(cls, stored: Mapping[str, Any], user_agent: str) -> RobotsPolicy:
+        """Rebuild a policy from what ``to_stored`` returned."""
+        status = FetchStatus(stored["status"])
+        return cls(**{**stored, "status": status, "user_agent": user_agent})
 
     def to_stored(self) -> dict[str, object]:
         """Return the fields for `from_stored`."""
@@ -141,9 +138,9 @@ class RobotsPolicy:
 
     @property
     def sitemaps(self) -> tuple[str, ...]:
-        """Absolute http(s) URLs in ``Sitemap:`` lines, in order, at most a thousand."""
+        """The http(s) URLs of ``Sitemap:`` lines, made absolute, in order, at most a thousand."""
         found = (url for url in self._parsed.sitemaps if len(url) <= _MAX_URL_LENGTH)
-        usable = (url for url in found if _is_web_url(url))
+        usable = (whole for url in found if (whole := _web_url(self.url, url)))
         return tuple(dict.fromkeys(usable))[:MAX_SITEMAPS]
 
     @cached_property
@@ -197,8 +194,10 @@ def _bounded(text: str, user_agent: str) -> str:
     return "\n".join(lines)
 
 
-def _is_web_url(url: str) -> bool:
+def _web_url(base: str, reference: str) -> str | None:
     try:
-        return urlsplit(url).scheme.lower() in {"http", "https"} and bool(host_name(url))
+        url = urljoin(base, reference)
+        is_web = urlsplit(url).scheme.lower() in {"http", "https"} and bool(host_name(url))
     except ValueError:
-        return False
+        return None
+    return url if is_web else None

@@ -51,6 +51,7 @@ from incremental.fetch.outgoing import (
 )
 from incremental.fetch.status import HAS_PAGE, FetchStatus, Request, Response
 from incremental.fetch.transport import Allowance, GuardedAdapter
+from incremental.texts import named
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -64,16 +65,6 @@ _CHUNK_BYTES = 64 * 1024
 # Of what a server says when it refuses a POST.
 _REASON_BYTES = 4_096
 _WIRE_RESERVE_BYTES = 1024 * 1024
-_DETAIL = {
-    FetchStatus.TIMED_OUT: "the site took too long",
-    FetchStatus.DNS_FAILED: "the host name does not resolve",
-    FetchStatus.CONNECT_FAILED: "no connection, or it was closed before a response",
-    FetchStatus.TLS_FAILED: "no secure connection",
-    FetchStatus.TOO_LARGE: "the body is larger than allowed",
-    FetchStatus.BROKEN_RESPONSE: "the response violates HTTP",
-    FetchStatus.FORBIDDEN_ADDRESS: "the address is not public and not allowed in the settings",
-    FetchStatus.INVALID_URL: "not a URL that can be fetched",
-}
 _NO_ACCESS = SiteAccess()
 _SUCCESS = range(200, 300)
 _PERMANENT = frozenset({301, 308})
@@ -144,7 +135,9 @@ class Fetcher:
         if long, truncated rather than refused (RFC 9309, section 2.5).
         """
         started = self._clock.monotonic()
-        self._allowance.start(self._settings.total_timeout_seconds, self._wire_bytes)
+        most = self._settings.total_timeout_seconds
+        seconds = most if request.seconds is None else min(most, request.seconds)
+        self._allowance.start(seconds, self._wire_bytes)
         journey = Journey(request.url)
         while True:
             response = self._exchange(journey, request)
@@ -216,7 +209,11 @@ class Fetcher:
         parts = urlsplit(url)
         self._guard.check_literal(host_name(url), parts.port or 0)
         access = self._sites.get(origin(url), _NO_ACCESS)
-        shown = replace(_NO_ACCESS, proxy=access.proxy) if is_robots_url(url) else access
+        shown = (
+            replace(_NO_ACCESS, proxy=access.proxy)
+            if request.bare or is_robots_url(url)
+            else access
+        )
         prepared = prepare(url, request, self._settings, shown, journey.cookies)
         proxies = {parts.scheme: shown.proxy} if shown.proxy else None
         try:
@@ -306,7 +303,7 @@ def _failure(url: str, error: Exception) -> Response:
     """Build a Response from an error."""
     status = status_of_error(error)
     # The error is not quoted: it may hold secrets.
-    detail = _DETAIL.get(status, status.value)
+    detail = named("detail", status.value)
     reason = tls_reason(error) if status is FetchStatus.TLS_FAILED else ""
     return Response(
         without_userinfo(url), status, detail=f"{detail}: {reason}" if reason else detail

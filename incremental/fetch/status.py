@@ -51,24 +51,6 @@ class FetchStatus(StrEnum):
 
 
 # Where the value itself would not do.
-_WORDS: dict[str, str] = {
-    FetchStatus.HTTP_ERROR: "HTTP error",
-    FetchStatus.DNS_FAILED: "unknown host",
-    FetchStatus.CONNECT_FAILED: "no connection",
-    FetchStatus.TLS_FAILED: "TLS failed",
-    FetchStatus.FORBIDDEN_ADDRESS: "address not public",
-    FetchStatus.INVALID_URL: "invalid address",
-    FetchStatus.ROBOTS_DENIED: "denied by robots.txt",
-    FetchStatus.NO_LIST: "empty, or no list",
-    FetchStatus.ROBOTS_UNREACHABLE: "robots.txt unreachable",
-    FetchStatus.PARSE_TIMED_OUT: "took too long to read",
-    FetchStatus.PARSE_FAILED: "could not be read",
-}
-
-
-def in_words(status: str) -> str:
-    """Return how a fetch ended, for people who read English."""
-    return _WORDS.get(status, status.replace("_", " "))
 
 
 # We hold the current page.
@@ -119,6 +101,10 @@ class Request:
     """Replace the default headers; kept out of ``repr``, as they may hold an API key."""
     post: bytes | None = field(default=None, repr=False)
     """Body of a POST; None = GET. A POST is sent once: no redirects, no retries."""
+    bare: bool = False
+    """Without the cookies, headers and password of its origin."""
+    seconds: float | None = None
+    """Most time for it, if less than the settings allow."""
 
 
 @dataclass(frozen=True, slots=True)

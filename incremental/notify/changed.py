@@ -64,7 +64,7 @@ class ChangedPages:
         self._seen: dict[str, int] = {}
 
     def queue(self, channel: ChannelSettings, since: float, now: float) -> None:
-        """Queue the changes recorded from *since* on that a channel wants and never got."""
+        """Queue matching changes since *since* not yet sent."""
         query = ChangeQuery(
             after=self._seen.get(channel.name, 0), since=since, limit=_MOST, oldest_first=True
         )

@@ -16,6 +16,7 @@ from incremental.errors import InputError, NotFoundError, SettingsError
 from incremental.settings import Settings
 from incremental.settings.channels import ChannelSettings, check_channel
 from incremental.tagging import checked_words
+from incremental.texts import Text
 from store import Store
 
 MAX_NAME = 80
@@ -34,11 +35,11 @@ def put_channel(
     """
     name = " ".join(name.split())
     if not name or len(name) > MAX_NAME or not name.isprintable():
-        raise InputError("name", name[:MAX_NAME], f"give a name of 1 to {MAX_NAME} characters")
+        raise InputError("name", name[:MAX_NAME], Text("input.name_length", n=MAX_NAME))
     _refuse_file(settings, name)
     stored = store.editing.channels()
     if name not in stored and len(stored) >= MAX_ADDED:
-        raise InputError("channels", len(stored), f"at most {MAX_ADDED} can be added")
+        raise InputError("channels", len(stored), Text("input.at_most", n=MAX_ADDED))
     before = json.loads(stored.get(name, "{}"))
     given = {**given}
     for field in ("include", "exclude"):
@@ -56,7 +57,7 @@ def put_channel(
 def _checked(fields: dict[str, Any]) -> ChannelSettings:
     """Return a channel whose values can be used."""
     if not fields.get("url"):
-        raise InputError("url", "", "give an Apprise address like json://host/path")
+        raise InputError("url", "", Text("input.channel_address"))
     # Loading Apprise takes a while.
     from incremental.notify.delivery import check_service  # noqa: PLC0415
     from incremental.notify.message import check_template  # noqa: PLC0415
@@ -93,4 +94,4 @@ def remove_channel(store: Store, settings: Settings, name: str) -> None:
 
 def _refuse_file(settings: Settings, name: str) -> None:
     if any(one.name == name for one in settings.notify):
-        raise InputError("channel", name, "stands in the settings file; change it there")
+        raise InputError("channel", name, Text("input.channel_in_file"))

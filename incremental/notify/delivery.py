@@ -18,6 +18,7 @@ from incremental.fetch.libraries import LibraryGate
 from incremental.notify.message import Message
 from incremental.notify.services import GUARDED, name_of
 from incremental.plain_text import one_line
+from incremental.texts import Text
 
 MAX_ERROR = 300
 _BETWEEN_PARTS = re.compile(r"[/@:?&=;,#]")
@@ -57,9 +58,7 @@ def deliver(gate: LibraryGate, url: str, message: Message, key: str) -> Delivere
         with gate.opened() as watch:
             taken = service.notify(title=message.title, body=message.body, body_format="text")
     except ForbiddenAddressError:
-        return Delivered(
-            ok=False, error="its address is not public; add it to [fetch] allowed_hosts"
-        )
+        return Delivered(ok=False, error=Text("input.channel_not_public"))
     except (OSError, ValueError, TypeError, LookupError, AttributeError) as error:
         return Delivered(ok=False, error=without_secrets(f"{type(error).__name__}: {error}", url))
     finally:

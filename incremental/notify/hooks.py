@@ -8,13 +8,14 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import select
 import signal
 import subprocess
 import tempfile
 from collections.abc import Sequence
-from threading import Thread
-from typing import IO, Any
+from typing import Any
 
+from incremental.clock import SystemClock
 from incremental.notify.delivery import MAX_ERROR, Delivered
 from incremental.notify.message import of_event
 from incremental.plain_text import one_line
@@ -27,8 +28,11 @@ from store.watch_values import WatchedChangeRow
 
 # Of what a program prints, the end is kept for its error.
 MAX_OUTPUT_BYTES = 4_000
+# As much as a pipe holds.
 _PIECE = 65_536
+_TICK_SECONDS = 0.05
 _VERSION = 1
+_monotonic = SystemClock().monotonic
 
 
 def call_for_page(channel: HookChannel, page: AnnouncedPage, key: str, kind: str = "page") -> bytes:
@@ -74,18 +78,8 @@ def call(channel: HookChannel, given: bytes) -> Delivered:
             why = getattr(error, "strerror", None) or str(error)
             said = f"cannot be started: {channel.command[0]}: {why}"
             return Delivered(ok=False, error=one_line(said, MAX_ERROR))
-        assert process.stdout is not None
-        with process.stdout:
-            tail = _Tail(process.stdout)
-            try:
-                code = process.wait(channel.timeout_seconds)
-            except subprocess.TimeoutExpired:
-                code = None
-            # What it left running would hold its output open, and is bounded by the same time.
-            with contextlib.suppress(OSError):
-                os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-            said = tail.last_line()
+        with process:
+            code, said = _followed(process, channel.timeout_seconds)
     if code is None:
         said = f"ended after {channel.timeout_seconds:g} s ([[hook]] timeout_seconds)"
     elif code:
@@ -99,22 +93,22 @@ def _environment() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if not name.startswith("HUBWATCH_")}
 
 
-class _Tail:
-    """Reads all that a program prints, and keeps the end."""
-
-    def __init__(self, stream: IO[bytes]) -> None:
-        self._stream = stream
-        self._kept = b""
-        self._thread = Thread(target=self._read, name="hook output", daemon=True)
-        self._thread.start()
-
-    def _read(self) -> None:
-        with contextlib.suppress(OSError, ValueError):
-            while piece := os.read(self._stream.fileno(), _PIECE):
-                self._kept = (self._kept + piece)[-MAX_OUTPUT_BYTES:]
-
-    def last_line(self) -> str:
-        """Return the last line with text, once the program has ended."""
-        self._thread.join()
-        lines = self._kept.decode("utf-8", "replace").splitlines()
-        return next((line for line in reversed(lines) if line.strip()), "")
+def _followed(process: subprocess.Popen[bytes], seconds: float) -> tuple[int | None, str]:
+    """Return a program's exit code, None = its time was up, and the last line with text that it printed."""
+    assert process.stdout is not None
+    stream, kept = process.stdout.fileno(), b""
+    ends_at = _monotonic() + seconds
+    while (code := process.poll()) is None and _monotonic() < ends_at:
+        if select.select([stream], [], [], _TICK_SECONDS)[0]:
+            piece = os.read(stream, _PIECE)
+            kept = (kept + piece)[-MAX_OUTPUT_BYTES:]
+            if not piece:  # it prints no more
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    process.wait(max(ends_at - _monotonic(), 0))
+    # The end of its output is no sign that it has ended: what it left running may hold that open.
+    with contextlib.suppress(OSError):
+        os.killpg(process.pid, signal.SIGKILL)
+    if select.select([stream], [], [], 0)[0]:
+        kept += os.read(stream, _PIECE)
+    lines = kept[-MAX_OUTPUT_BYTES:].decode("utf-8", "replace").splitlines()
+    return code, next((line for line in reversed(lines) if line.strip()), "")

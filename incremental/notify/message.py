@@ -14,9 +14,9 @@ from incremental.errors import SettingsError
 from incremental.explain.backfill import address, subject
 from incremental.plain_text import one_line
 from incremental.results.changes import change_json
-from incremental.results.languages import language_name
 from incremental.results.schema import page_json, utc
 from incremental.settings.channels import GroupBy
+from incremental.texts import named
 from store.announced import AnnouncedPage
 from store.backfills import BackfillEvent
 from store.enums import TopicVerdict
@@ -90,7 +90,7 @@ def of_page(page: AnnouncedPage, topic: str = "") -> TemplatePage:
         **_NO_CHANGE,
         "best_topic": _best_topic(page),
         "translations": [
-            {"language": language_name(one.language), "title": one.title, "url": one.url}
+            {"language": named("language", one.language), "title": one.title, "url": one.url}
             for one in page.translations
         ],
     }

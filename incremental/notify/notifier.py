@@ -39,6 +39,7 @@ from incremental.notify.message import (
 from incremental.notify.plan import Rhythm, message_key, plan, retry_at
 from incremental.settings.channels import ChannelSettings, clock, quiet_hours, zone
 from incremental.settings.hooks import HookChannel
+from incremental.texts import stored
 from incremental.times import DAY, HOUR
 from store import Store
 from store.announced import AnnouncedPage
@@ -215,7 +216,7 @@ class Notifier:
                 self._with_bug.discard(channel.name)
             return True
         again = retry_at(underway.attempts, now)
-        self._store.outbox.failed(underway.key, outcome.error, next_at=again)
+        self._store.outbox.failed(underway.key, stored(outcome.error), next_at=again)
         del self._underway[channel.name]
         given_up = "" if again is not None else "; given up (hubwatch notify retry)"
         logger.warning("channel %s: %s%s", channel.name, outcome.error, given_up)

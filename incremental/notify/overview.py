@@ -13,6 +13,7 @@ from incremental.notify.hooks import call, call_for_page
 from incremental.notify.message import SAMPLE, compose, of_page
 from incremental.settings.channels import ChannelSettings
 from incremental.settings.hooks import HookChannel
+from incremental.texts import read_text
 from store import Store
 from store.enums import OutboxState
 
@@ -68,7 +69,7 @@ def standings(store: Store, channels: Sequence[ChannelSettings]) -> list[Channel
             max_per_hour=one.max_per_hour,
             counts={state: counts.get(one.name, {}).get(state, 0) for state in STATES},
             last_sent_at=store.outbox.last_sent_at(one.name),
-            last_error=errors.get(one.name, ""),
+            last_error=read_text(errors.get(one.name, "")),
         )
         for one in channels
     ]

@@ -7,25 +7,27 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
-from incremental.parse.zones import in_24_hours, with_offset
+from incremental.parse.zones import in_24_hours, with_offset, without_place
 
 # The proposal of the web: earlier dates are default values (0001-01-01, 1970-01-01).
 EARLIEST = datetime(1989, 3, 1, tzinfo=UTC).timestamp()
 # Later dates are typing errors. Dates in the near future are for callers with a clock to judge.
 LATEST = datetime(2100, 1, 1, tzinfo=UTC).timestamp()
 
-_DAY = 86_400.0
 _MONTHS_A_YEAR = 12
 _MAX_CHARS = 60
 # W3C date and time (sitemaps), ISO 8601, and Chinese and Korean forms: 2024年5月6日 10:20, 2024년 5월 6일.
 _ISO_LIKE = re.compile(
     r"(?<!\d)(?P<year>(?:19|20)\d\d)"
     r"(?:[-/.年년]\s?(?P<month>1[0-2]|0?[1-9])(?:[-/.月월]\s?(?P<day>3[01]|[12]\d|0?[1-9])(?!\d)[日일]?)?[月월]?)?"
-    r"(?:[T\s]+(?P<hour>2[0-3]|[01]?\d)[:时](?P<minute>[0-5]\d)(?:[:分](?P<second>[0-5]\d))?"
+    r"(?:[T\s]+(?:-\s+)?(?P<hour>2[0-3]|[01]?\d)[:时](?P<minute>[0-5]\d)(?:[:分](?P<second>[0-5]\d))?"
     r"(?:[.,]\d+)?秒?)?"
     r"\s*(?P<zone>Z|UTC|GMT|[+-]\d\d:?\d\d)?",
     re.IGNORECASE,
 )
+# "Mon, " before a date of numbers.
+_WEEKDAY = re.compile(r"[^\W\d_]{2,12}\.?,?\s+(?=\d{1,4}[-/.]\s?\d)")
+_UNIX = re.compile(r"(1\d{9})(?:\d{3})?")
 # Basic ISO 8601: 20240506T102000Z.
 _COMPACT = re.compile(
     r"(?P<year>(?:19|20)\d\d)(?P<month>\d\d)(?P<day>\d\d)"
@@ -38,15 +40,15 @@ _TIME = (
 )
 # 22.11.2026 starts with the day everywhere; with other separators it is ambiguous.
 _NUMERIC = re.compile(
-    rf"\s*(\d{{1,2}})([-/.])\s?(\d{{1,2}})\2\s?((?:19|20)\d\d)(?!\d)(?:[T,\s]+{_TIME})?"
+    rf"\s*(\d{{1,2}})([-/.])\s?(\d{{1,2}})\2\s?((?:19|20)\d\d)(?!\d)(?:[T,\s]+(?:-\s+)?{_TIME})?"
 )
 _TIME_OF_DAY = re.compile(rf"(?<!\d){_TIME}")
-_NUMBER = re.compile(r"\d+")
-# 6 May 2024, 6. Mai 2024, May 6th, 2024, 06.05.2024; with slashes day and month are ambiguous.
+# 6 May 2024, 6. Mai 2024, May 6th, 2024, 2024 May 6, 06.05.2024; with slashes day and month are ambiguous.
 _NAMED = re.compile(
-    r"(?<!\d)(?P<day>3[01]|[12]\d|0?[1-9])(?:st|nd|rd|th|\.|º)?[\s-]+(?:de\s+)?(?P<name>[a-zäéû]{3,10})\.?,?"
+    r"(?<!\d)(?P<day>3[01]|[12]\d|0?[1-9])(?:st|nd|rd|th|\.|º)?[\s-]+(?:de\s+)?(?P<name>[^\W\d_]{3,11})\.?,?"
     r"[\s-]+(?:de\s+)?(?P<year>(?:19|20)\d\d)"
-    r"|(?P<name2>[a-zäéû]{3,10})\.?\s+(?P<day2>3[01]|[12]\d|0?[1-9])(?:st|nd|rd|th)?,?\s+(?P<year2>(?:19|20)\d\d)"
+    r"|(?P<name2>[^\W\d_]{3,11})\.?\s+(?P<day2>3[01]|[12]\d|0?[1-9])(?:st|nd|rd|th)?,?\s+(?P<year2>(?:19|20)\d\d)"
+    r"|(?<!\d)(?P<year4>(?:19|20)\d\d),?[\s-]+(?P<name4>[^\W\d_]{3,11})\.?[\s-]+(?P<day4>3[01]|[12]\d|0?[1-9])(?!\d)"
     r"|(?<!\d)(?P<day3>3[01]|[12]\d|0?[1-9])\.\s?(?P<month>1[0-2]|0?[1-9])\.\s?(?P<year3>(?:19|20)\d\d)",
     re.IGNORECASE,
 )
@@ -54,18 +56,18 @@ _MONTHS = {
     month: number
     for number, months in enumerate(
         (
-            "jan ene gen",
-            "feb fév fev",
-            "mar mär mrz",
-            "apr abr avr",
-            "may mai mag mei",
-            "jun giu juin",
-            "jul lug juil",
-            "aug ago aoû aou",
-            "sep set",
-            "oct okt ott",
-            "nov",
-            "dec dez dic déc",
+            "jan ene gen ιαν янв",
+            "feb fév fev φεβ фев",
+            "mar mär mrz már μαρ μάρ мар",
+            "apr abr avr ápr απρ апр",
+            "may mai mag mei máj μαι μαϊ μάι мая май",
+            "jun giu juin jún ιουν ιούν июн",
+            "jul lug juil júl ιουλ ιούλ июл",
+            "aug ago aoû aou αυγ αύγ авг",
+            "sep set sze σεπ сен",
+            "oct okt ott οκτ окт",
+            "nov νοε νοέ ноя",
+            "dec dez dic déc δεκ дек",
         ),
         1,
     )
@@ -91,21 +93,28 @@ def parse_date(
     ``05-11-2026`` (None = ambiguous); with *needs_day* a mere month or year is None.
     """
     # UTC where no zone is given: pages seldom give one, and a wrong guess is no better.
-    readable = with_offset(in_24_hours(text.strip()[:_MAX_CHARS]))
+    text, place = without_place(in_24_hours(text.strip()[:_MAX_CHARS]))
+    readable = with_offset(text)
     if readable is None:
         return None
     moment = _read(readable, day_first=day_first, needs_day=needs_day)
+    if place is not None and moment is not None:
+        moment = datetime.fromtimestamp(moment, UTC).replace(tzinfo=place).timestamp()
     return moment if moment is not None and EARLIEST <= moment < LATEST else None
 
 
 def _read(text: str, *, day_first: bool | None, needs_day: bool) -> float | None:
-    found = _ISO_LIKE.match(text)
-    if found and (found["day"] or found.end() == len(text)):
+    if unix := _UNIX.fullmatch(text):
+        return float(unix[1])
+    weekday = _WEEKDAY.match(text)
+    numbers = text[weekday.end() :] if weekday else text
+    found = _ISO_LIKE.match(numbers)
+    if found and (found["day"] or found.end() == len(numbers)):
         return None if needs_day and not found["day"] else _moment(found)
     compact = _COMPACT.fullmatch(text)
     if compact:
         return _moment(compact)
-    numeric = _NUMERIC.match(text)
+    numeric = _NUMERIC.match(numbers)
     if numeric:
         return _numeric_moment(numeric, day_first)
     moment = _mail_date(text)
@@ -114,26 +123,12 @@ def _read(text: str, *, day_first: bool | None, needs_day: bool) -> float | None
 
 def is_day_first(texts: Iterable[str]) -> bool | None:
     """Return the order of day and month in dates like ``22-11-2026`` of one author; None = unknown."""
-    pairs = [(int(found[1]), int(found[3])) for text in texts if (found := _NUMERIC.match(text))]
+    found = (_NUMERIC.search(text, 0, _MAX_CHARS) for text in texts)
+    pairs = [(int(one[1]), int(one[3])) for one in found if one]
     first = any(one > _MONTHS_A_YEAR for one, _ in pairs)
     second = any(two > _MONTHS_A_YEAR for _, two in pairs)
     # A first number above 12 is a day, a second one makes the first a month; a mix is inconclusive.
     return None if first == second else first
-
-
-def agrees(moment: float, text: str) -> bool:
-    """Return whether to believe feedparser's *moment* for a *text* that we cannot parse.
-
-    The text must contain its year and its day, and no unknown zone.
-    """
-    # feedparser reads 22-11-2026 as 20 November 2022.
-    numbers = {int(digits) for digits in _NUMBER.findall(text)}
-    if with_offset(in_24_hours(text.strip())) is None or parse_date(text) is not None:
-        return False
-    # Give or take a day: feedparser reads every zone as UTC.
-    days = (datetime.fromtimestamp(moment + shift, UTC) for shift in (-_DAY, 0.0, _DAY))
-    sound = EARLIEST <= moment < LATEST
-    return sound and any({day.year, day.day} <= numbers for day in days)
 
 
 def find_date(text: str) -> float | None:
@@ -165,9 +160,9 @@ def is_numbered(url: str) -> bool:
 
 
 def _named_parts(found: re.Match[str]) -> tuple[int, int, int]:
-    year = int(found["year"] or found["year2"] or found["year3"])
-    day = int(found["day"] or found["day2"] or found["day3"])
-    name = (found["name"] or found["name2"] or "").lower()
+    year = int(found["year"] or found["year2"] or found["year3"] or found["year4"])
+    day = int(found["day"] or found["day2"] or found["day3"] or found["day4"])
+    name = (found["name"] or found["name2"] or found["name4"] or "").lower()
     month = int(found["month"] or 0) or _MONTHS.get(name[:4]) or _MONTHS.get(name[:3]) or 0
     return year, month, day
 

@@ -8,6 +8,8 @@ import sys
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from incremental.parse.ampersands import escaped
+
 if TYPE_CHECKING:
     from incremental.parse.limits import ParseLimits
 
@@ -26,7 +28,7 @@ _ENTRY_END = re.compile(r"</(?:\w+:)?(?:item|entry)\s*>", re.IGNORECASE)
 def read_feed(text: str, url: str, limits: ParseLimits) -> tuple[Any, bool]:
     """Return feedparser's result (None = unreadable), and whether a limit cut the feed."""
     cut, truncated = _cut(text, limits)
-    return _parsed(_digestible(cut), url), truncated
+    return _parsed(_digestible(escaped(cut)), url), truncated
 
 
 def _parsed(text: str, url: str) -> Any:  # noqa: ANN401 - feedparser has no types

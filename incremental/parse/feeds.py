@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import calendar
 import re
 from typing import TYPE_CHECKING, Any
 
-from incremental.parse.dates import agrees, is_day_first, parse_date
+from incremental.parse.dates import is_day_first, parse_date
 from incremental.parse.feedreader import read_feed
 from incremental.parse.page import Link, Page, PageKind
 from incremental.parse.references import Resolver
 from incremental.parse.text import fold, language_code, plain, storable, string
 
 if TYPE_CHECKING:
-    import time
     from collections.abc import Iterator
 
     from incremental.parse.limits import ParseLimits
@@ -108,24 +106,11 @@ def _summary(entry: dict[str, Any]) -> str:
 def _date(entry: dict[str, Any], day_first: bool | None) -> float | None:
     """Return an entry's publication time, or None if uncertain."""
     for key in _DATES:
-        text = string(entry, key)
-        date = parse_date(text, day_first=day_first, needs_day=True)
+        # feedparser's own reading fills what it does not understand from today's date.
+        date = parse_date(string(entry, key), day_first=day_first, needs_day=True)
         if date is not None:
             return date
-        moment = dict.get(entry, f"{key}_parsed")
-        guess = _timestamp(moment) if moment else None
-        # feedparser knows months in more languages but reads any number as a date, so the text must
-        # agree.
-        if guess is not None and agrees(guess, text):
-            return guess
     return None
-
-
-def _timestamp(moment: time.struct_time) -> float | None:
-    try:
-        return float(calendar.timegm(moment))
-    except (ValueError, OverflowError):
-        return None
 
 
 def _related(feed: dict[str, Any], resolver: Resolver, rel: str) -> str | None:

@@ -287,8 +287,6 @@ def _moment(value: object) -> float | None:
             (value[key] for key in ("iso", "date", "$date", "value") if key in value), None
         )
     if isinstance(value, str):
-        if re.fullmatch(r"\d{10}|\d{13}", value):
-            return _moment(int(value))
         return parse_date(value, needs_day=True)
     if not isinstance(value, int | float):
         return None

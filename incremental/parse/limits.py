@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from hubwatch_errors import LimitError
+from hubwatch.errors import LimitError
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from lxml import etree
 
+from incremental.parse.ampersands import escaped_pieces
 from incremental.parse.dates import parse_date
 from incremental.parse.limits import LimitReachedError, ParseLimits
 from incremental.parse.page import Link, Page, PageKind
@@ -134,7 +135,7 @@ def parse_sitemap(pieces: Iterable[bytes], url: str, *, limits: ParseLimits) -> 
     parser = factory(target=target, recover=True, **closed)
     size = 0
     try:
-        for piece in pieces:
+        for piece in escaped_pieces(pieces):
             size += len(piece)
             if size > limits.max_sitemap_bytes:
                 truncated = True

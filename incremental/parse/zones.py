@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from zoneinfo import ZoneInfo
 
 _HALF_DAY = re.compile(
     r"(?<!\d)(?P<hour>1[0-2]|0?\d)(?P<rest>:[0-5]\d(?::[0-5]\d)?)\s*(?P<half>[ap])\.?m\b\.?",
@@ -10,8 +11,9 @@ _HALF_DAY = re.compile(
 )
 # Only after a time; lower-case words ("Uhr", "h") are no zones.
 _NAME = re.compile(
-    r"(?<=:\d\d)(?P<fraction>[.,]\d+)?\s*\(?(?P<name>[A-Z][A-Za-z]*/[A-Za-z_/]+|[A-Z]{2,5})\)?\s*$"
+    r"(?<=:\d\d)(?P<fraction>[.,]\d+)?\s*\(?(?P<name>[A-Z][A-Za-z]*/[A-Za-z_/+-]+|[A-Z]{2,5})\)?\s*$"
 )
+_PLACE = re.compile(r"(?<=:\d\d)\s*\(?([A-Z][A-Za-z_]+/[A-Za-z_/+-]+)\)?\s*$")
 _UNIVERSAL = frozenset({"UTC", "GMT", "UT", "WET"})
 # Mail (RFC 822) defines North American names; hand-written feeds use others. CST and EST are American as
 # in RFC 822; BST is British as in feeds. Ambiguous names (IST is India, Ireland and Israel) are missing.
@@ -55,6 +57,15 @@ def in_24_hours(text: str) -> str:
 def _in_24_hours(found: re.Match[str]) -> str:
     hour = int(found["hour"]) % 12 + (12 if found["half"] in "pP" else 0)
     return f"{hour:02}{found['rest']}"
+
+
+def without_place(text: str) -> tuple[str, ZoneInfo | None]:
+    """Take ``Europe/Brussels`` from the end; one that this machine does not know stays there."""
+    found = _PLACE.search(text)
+    try:
+        return (text[: found.start()], ZoneInfo(found[1])) if found else (text, None)
+    except (OSError, ValueError, KeyError):
+        return text, None
 
 
 def with_offset(text: str) -> str | None:

@@ -24,6 +24,8 @@ class Answer:
     """What a reader sends back: a reading, or why there is none."""
 
     reading: Reading | None = None
+    other: bytes = b""
+    """What a program for other files than pages found."""
     no_memory: bool = False
     bug: str = ""
     """The trace of an error of ours."""

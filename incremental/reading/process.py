@@ -163,7 +163,7 @@ class ReaderProcess:
             return left
 
     def _excess(self, deadline: float, seconds: float, most: int) -> Unread | None:
-        """Return what it has too much of, if anything."""
+        """Return the exceeded limit, if any."""
         if _monotonic() > deadline:
             return _too_slow(seconds)
         if self._resident() > most:

@@ -11,6 +11,7 @@ import resource
 import signal
 import sys
 import traceback
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -32,7 +33,12 @@ _FEED = b"<rss><channel><item><title>A</title><link>/a</link></item></channel></
 
 
 def main() -> None:
-    """Serve until the input ends. Arguments: megabytes above the start, seconds for a body."""
+    """Read bodies until the input ends."""
+    serve(lambda content: Answer(read_body(to_body(content))), _warm_up)
+
+
+def serve(read: Callable[[bytes], Answer], warm_up: Callable[[], None] = lambda: None) -> None:
+    """Answer frames by *read* until the input ends. Arguments: megabytes above the start, seconds for one."""
     megabytes, seconds = int(sys.argv[1]), float(sys.argv[2])
     # A signal for the whole group ends the daemon, which then ends its readers.
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -42,14 +48,14 @@ def main() -> None:
     with Path(os.devnull).open("rb") as nothing:
         os.dup2(nothing.fileno(), 0)
     os.dup2(2, 1)
-    _warm_up()
+    warm_up()
     _bound_memory(megabytes)
     with suppress(BrokenPipeError):
         answers.write(frame(Answer()))
         answers.flush()
         while (content := next_content(bodies)) is not None:
             _bound_time(seconds)
-            answers.write(_answer(content))
+            answers.write(_answer(read, content))
             answers.flush()
 
 
@@ -68,9 +74,9 @@ def _warm_up() -> None:
     read_body(Body("https://example.org/feed", _FEED))
 
 
-def _answer(content: bytes) -> bytes:
+def _answer(read: Callable[[bytes], Answer], content: bytes) -> bytes:
     try:
-        return frame(Answer(read_body(to_body(content))))
+        return frame(read(content))
     except MemoryError:
         return frame(Answer(no_memory=True))
     except Exception:  # noqa: BLE001 - a bug; the daemon logs it with its trace, as in its own thread

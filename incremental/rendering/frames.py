@@ -19,7 +19,9 @@ class Order(msgspec.Struct, tag=True, frozen=True):
 
     url: str
     seconds: float
-    """For the page as a whole; then what is there is taken."""
+    """For drawing; then what is there is taken."""
+    handing_seconds: float
+    """To hand over the document, whatever its scripts do."""
     agent: str
     """The User-Agent that scripts see."""
 
@@ -59,6 +61,10 @@ class Drawn(msgspec.Struct, tag=True, frozen=True):
     too_slow: bool = False
 
 
+class Closed(msgspec.Struct, tag=True, frozen=True):
+    """The page that was drawn is closed, and all that it had is gone."""
+
+
 class Ready(msgspec.Struct, tag=True, frozen=True):
     """The browser runs, or could not be started."""
 
@@ -67,7 +73,7 @@ class Ready(msgspec.Struct, tag=True, frozen=True):
 
 
 ToWorker = Order | Answer
-FromWorker = Wanted | Drawn | Ready
+FromWorker = Wanted | Drawn | Closed | Ready
 
 _encoder = msgspec.msgpack.Encoder()
 _to_worker: msgspec.msgpack.Decoder[ToWorker] = msgspec.msgpack.Decoder(ToWorker)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections import OrderedDict
+from collections.abc import Container
 from contextlib import suppress
 from dataclasses import replace
 from queue import Empty, LifoQueue
@@ -18,9 +19,10 @@ from urllib.parse import urlsplit
 
 from incremental.clock import Clock
 from incremental.fetch.headers import cache_seconds
+from incremental.fetch.options import origin
 from incremental.fetch.robots import RobotsPolicy
 from incremental.fetch.status import FetchStatus, Request, Response
-from incremental.rendering.frames import Answer, Drawn, Order, Wanted
+from incremental.rendering.frames import Answer, Drawn, Wanted
 from incremental.rendering.process import BrowserLimits, BrowserProcess
 from incremental.rendering.sifting import Ruling, is_own, ruling_of
 from incremental.settings.browser import BrowserSettings
@@ -34,6 +36,8 @@ IDLE_SECONDS = 120.0
 # For the thread that had a killed browser draw a page.
 CLOSE_SECONDS = 5.0
 MOST_REDIRECTS = 3
+# Of the time for a page, from its first request: what takes longer is not waited for, and the rest is drawn.
+_ASKING_SHARE = 0.6
 _ERRORS = frozenset({FetchStatus.GONE, FetchStatus.BLOCKED, FetchStatus.HTTP_ERROR})
 _MOST_SCRIPT_BYTES = 48_000_000
 _PASSED_ON = ("content-type", "cache-control")
@@ -51,18 +55,19 @@ class BrowserPool:
         others: PartFetcher,
         agent: str,
         clock: Clock,
+        posting: Container[str] = (),
         idle_seconds: float = IDLE_SECONDS,
     ) -> None:
         """Draw with the Chromium at *executable*, which ends after *idle_seconds* without a page.
 
         Requests to the page's own site go through *own*, those to *others* through a fetcher that is allowed
-        public addresses only.
+        public addresses only. Scripts of the origins *posting* may POST to their own.
         """
         self._executable = executable
         self._settings = settings
         self._limits = BrowserLimits(settings.page_seconds, settings.memory_mb)
         self._own, self._others, self._agent, self._clock = own, others, agent, clock
-        self._idle_seconds = idle_seconds
+        self._idle_seconds, self._posting = idle_seconds, posting
         self._scripts = ScriptMemory(clock)
         self._lock = Lock()
         self._closed = False
@@ -123,9 +128,11 @@ class BrowserPool:
             self._own.of_page(rules, url, most),
             self._others.of_page(None, url, most),
             self._scripts,
+            seconds=self._settings.page_seconds * _ASKING_SHARE,
+            clock=self._clock,
+            may_post=origin(url) in self._posting,
         )
-        order = Order(url, self._settings.page_seconds, self._agent)
-        drawn = process.draw(order, desk.answer)
+        drawn = process.draw(url, self._agent, desk.answer)
         seconds = self._clock.monotonic() - began
         if drawn.problem:
             logger.warning("%s was not drawn: %s", url, drawn.problem)
@@ -204,8 +211,20 @@ class ScriptMemory:
 class _Desk:
     """Answers the requests of one page."""
 
-    def __init__(self, url: str, own: Parts, others: Parts, scripts: ScriptMemory) -> None:
+    def __init__(  # noqa: PLR0913 - what its answers depend on
+        self,
+        url: str,
+        own: Parts,
+        others: Parts,
+        scripts: ScriptMemory,
+        *,
+        seconds: float,
+        clock: Clock,
+        may_post: bool,
+    ) -> None:
         self._url, self._own, self._others, self._scripts = url, own, others, scripts
+        self._seconds, self._clock, self._may_post = seconds, clock, may_post
+        self._ends_at: float | None = None
         parts = urlsplit(url)
         self._origin = f"{parts.scheme}://{parts.netloc}"
         self.document: Response | None = None
@@ -223,7 +242,7 @@ class _Desk:
 
     def answer(self, wanted: Wanted) -> Answer:
         """Answer a request of the page."""
-        ruling = ruling_of(wanted, self._url)
+        ruling = ruling_of(wanted, self._url, may_post=self._may_post)
         if ruling is Ruling.EMPTY:
             return Answer(wanted.number, 200, {"content-type": "text/css"})
         if ruling is Ruling.REFUSE:
@@ -241,15 +260,22 @@ class _Desk:
             code = response.http_code or 0
             shown = wanted.kind in ("xhr", "fetch") and response.status in _ERRORS
             return Answer(wanted.number, code if shown else 0, self._headers(response))
-        return Answer(
-            wanted.number, response.http_code or 200, self._headers(response), response.body
-        )
+        body = b"" if wanted.method == "HEAD" else response.body
+        return Answer(wanted.number, response.http_code or 200, self._headers(response), body)
 
     def _fetch(self, wanted: Wanted) -> Response:
-        headers = {"Accept": wanted.accept} if wanted.accept.isprintable() and wanted.accept else {}
-        if wanted.post is not None:
-            headers["Content-Type"] = "application/json"
-        request = Request(wanted.url, headers=headers, post=wanted.post)
+        given = {"Accept": wanted.accept, "Content-Type": wanted.content_type}
+        headers = {name: text for name, text in given.items() if text and text.isprintable()}
+        posts, now = wanted.method == "POST", self._clock.monotonic()
+        # Its time begins with its first request: before, the browser may have had to start.
+        self._ends_at = self._ends_at or now + self._seconds
+        request = Request(
+            wanted.url,
+            headers=headers,
+            post=(wanted.post or b"") if posts else None,
+            bare=posts,
+            seconds=self._ends_at - now,
+        )
         for _ in range(MOST_REDIRECTS):
             parts = self._own if is_own(request.url, self._url) else self._others
             response = parts.fetch(request)
@@ -257,7 +283,8 @@ class _Desk:
             # The caller decides where the page itself went.
             if not elsewhere or wanted.kind == "document":
                 return response
-            request = Request(response.location or "", headers=headers)
+            seconds = self._ends_at - self._clock.monotonic()
+            request = Request(response.location or "", headers=headers, seconds=seconds)
         return replace(response, status=FetchStatus.TOO_MANY_REDIRECTS)
 
     def _headers(self, response: Response) -> dict[str, str]:

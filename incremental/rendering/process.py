@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from incremental.rendering.frames import (
     LENGTH,
     MAX_BYTES_OF_MESSAGE,
     Answer,
+    Closed,
     Drawn,
     FromWorker,
     Order,
@@ -34,8 +36,8 @@ PROGRAM = "incremental.rendering.worker"
 _ROOT = Path(__file__).parents[2]
 _TICK_SECONDS = 0.1
 _START_SECONDS = 60.0
-# What a worker may take to hand a page over when its time is up.
-_GRACE_SECONDS = 12.0
+# Of the time for a page: to draw it, to hand it over; the rest is for closing it.
+_DRAWING_SHARE, _HANDING_SHARE = 0.8, 0.1
 _MEGABYTE = 1_000_000
 _monotonic = SystemClock().monotonic
 
@@ -68,12 +70,15 @@ class BrowserProcess:
         path = os.pathsep.join(filter(None, [str(_ROOT), os.environ.get("PYTHONPATH")]))
         # Root's Chromium has no sandbox of its own.
         safe = "sandbox" if sandbox and os.geteuid() else "bare"
+        # A browser that is killed removes nothing of its own.
+        self._folder = tempfile.TemporaryDirectory(prefix="hubwatch-", ignore_cleanup_errors=True)
+        here = {"PYTHONPATH": path, "TMPDIR": self._folder.name}
         self._process = subprocess.Popen(  # noqa: S603 - our own program
-            [sys.executable, "-P", "-m", PROGRAM, executable, safe],
+            [sys.executable, "-P", "-m", PROGRAM, executable, safe, self._folder.name],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             bufsize=0,
-            env={**plain_environment("PLAYWRIGHT_BROWSERS_PATH"), "PYTHONPATH": path},
+            env={**plain_environment("PLAYWRIGHT_BROWSERS_PATH"), **here},
             start_new_session=True,
         )
         Thread(target=self._watch, name="browser watch", daemon=True).start()
@@ -88,8 +93,11 @@ class BrowserProcess:
         """Whether it can be asked."""
         return self._process.poll() is None
 
-    def draw(self, order: Order, answer: Callable[[Wanted], Answer]) -> Drawn:
-        """Draw a page, whose requests *answer* answers. After a problem of the process it is dead."""
+    def draw(self, url: str, agent: str, answer: Callable[[Wanted], Answer]) -> Drawn:
+        """Draw the page at *url*, whose requests *answer* answers.
+
+        After a problem of the process, or a page that did not close, it is dead.
+        """
         if not self._ready:
             started = self._exchange(None, _START_SECONDS, answer)
             if not isinstance(started, Ready) or started.problem:
@@ -98,8 +106,14 @@ class BrowserProcess:
                 return Drawn(problem=f"the browser did not start: {detail}")
             self._ready = True
         self.pages += 1
-        drawn = self._exchange(order, self._limits.seconds + _GRACE_SECONDS, answer)
+        seconds = self._limits.seconds
+        order = Order(url, seconds * _DRAWING_SHARE, seconds * _HANDING_SHARE, agent)
+        most = order.seconds + order.handing_seconds
+        drawn = self._exchange(order, most, answer)
         if isinstance(drawn, Drawn):
+            end = self._exchange(None, seconds - most, lambda one: Answer(one.number))
+            if not isinstance(end, Closed):
+                self.close()
             return drawn
         self.close()
         too_slow = "s" in self._excess.split()
@@ -120,6 +134,7 @@ class BrowserProcess:
             if pipe is not None:
                 with suppress(OSError):
                     pipe.close()
+        self._folder.cleanup()
 
     def _exchange(
         self, order: Order | None, seconds: float, answer: Callable[[Wanted], Answer]

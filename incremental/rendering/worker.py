@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import signal
 import sys
 from contextlib import suppress
@@ -19,6 +20,7 @@ from incremental.rendering.frames import (
     LENGTH,
     MAX_BYTES_OF_MESSAGE,
     Answer,
+    Closed,
     Drawn,
     FromWorker,
     Order,
@@ -27,6 +29,7 @@ from incremental.rendering.frames import (
     frame,
     to_worker,
 )
+from incremental.rendering.sifting import MOST_POST_BYTES
 
 # The page is still when so long nothing was wanted and no link came.
 _STILL_SECONDS = 0.6
@@ -34,9 +37,7 @@ _TICK_SECONDS = 0.2
 # Of the time for a page: until its scripts have drawn it; the rest is for scrolling.
 _DRAWING_SHARE = 0.7
 MOST_SCROLLS = 4
-# To hand over a document, whatever its scripts do.
-_HANDING_SECONDS = 4.0
-_MOST_POST_BYTES = 64_000
+_ENDING_SECONDS = 4.0
 _VIEWPORT = {"width": 1280, "height": 1600}
 # Nothing leads out: all names fail, and all connections go to a proxy of such a name, loopback too.
 ARGUMENTS = (
@@ -87,8 +88,8 @@ class Driver:
         if waiting is not None and not waiting.done():
             waiting.set_result(answer)
 
-    async def draw(self, order: Order) -> Drawn:
-        """Draw a page in a context of its own, which ends with it."""
+    async def draw(self, order: Order) -> None:
+        """Draw a page in a context of its own, which ends with it; send what came of it, then the end."""
         context = await self._browser.new_context(
             accept_downloads=False,
             service_workers="block",
@@ -103,11 +104,12 @@ class Driver:
             page = await context.new_page()
             context.on("page", lambda other: _spawn(other.close()) if other is not page else None)
             page.on("dialog", lambda dialog: _spawn(dialog.dismiss()))
-            return await self._draw(page, order)
+            await self.send(await self._draw(page, order))
         finally:
             self._waiting.clear()
-            with suppress(Error, TimeoutError):
-                await asyncio.wait_for(context.close(), _HANDING_SECONDS)
+        # As long as it likes: the daemon ends a browser that does not forget its page soon.
+        await context.close()
+        await self.send(Closed())
 
     async def _draw(self, page: Page, order: Order) -> Drawn:
         loop = asyncio.get_running_loop()
@@ -124,7 +126,7 @@ class Driver:
             if links <= before:
                 break
         try:
-            html = await asyncio.wait_for(page.content(), _HANDING_SECONDS)
+            html = await asyncio.wait_for(page.content(), order.handing_seconds)
         except TimeoutError:
             return Drawn(problem="its scripts do not end", too_slow=True)
         except Error as error:
@@ -165,7 +167,7 @@ class Driver:
                     main=_is_main(request),
                     accept=headers.get("accept", "")[:500],
                     content_type=headers.get("content-type", "")[:200],
-                    post=(request.post_data_buffer or b"")[: _MOST_POST_BYTES + 1] or None,
+                    post=(request.post_data_buffer or b"")[: MOST_POST_BYTES + 1] or None,
                 )
             )
             answer = await waiting
@@ -269,7 +271,7 @@ async def _serve(executable: str, *, sandbox: bool, given: int, taken: int) -> N
         if drawing is not None:
             drawing.cancel()
         with suppress(Error, TimeoutError):
-            await asyncio.wait_for(browser.close(), _HANDING_SECONDS)
+            await asyncio.wait_for(browser.close(), _ENDING_SECONDS)
 
 
 def _why_not(message: str) -> str:
@@ -284,15 +286,15 @@ def _why_not(message: str) -> str:
 
 async def _draw(driver: Driver, order: Order) -> None:
     try:
-        drawn = await driver.draw(order)
+        await driver.draw(order)
     except Error as error:
-        drawn = Drawn(problem=error.message.partition("\n")[0])
-    await driver.send(drawn)
+        # Without the end that follows, this browser is replaced.
+        await driver.send(Drawn(problem=error.message.partition("\n")[0]))
 
 
 def main() -> None:
-    """Serve until the input ends. Arguments: the executable, and whether it has a sandbox."""
-    executable, sandbox = sys.argv[1], sys.argv[2] == "sandbox"
+    """Serve until the input ends. Arguments: the executable, ``sandbox`` or not, a folder of its own."""
+    executable, sandbox, folder = sys.argv[1], sys.argv[2] == "sandbox", sys.argv[3]
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
     # A library that prints must not speak in our place.
@@ -302,6 +304,8 @@ def main() -> None:
     os.dup2(2, 1)
     with suppress(BrokenPipeError, ConnectionResetError):
         asyncio.run(_serve(executable, sandbox=sandbox, given=given, taken=taken))
+    # If the daemon was killed, nobody else will.
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from incremental.errors import InputError, NotFoundError
+from incremental.texts import Text
 from incremental.urls import canonical_key, host_of, normalize
 from store import Store
 from store.topic_values import TopicRow
@@ -64,7 +65,7 @@ def find_page(store: Store, url: str) -> dict[str, Any]:
     """
     address = normalize(url)
     if address is None:
-        raise InputError("url", url[:200], "not a web address")
+        raise InputError("url", url[:200], Text("input.not_an_address"))
     found = store.read.find_page(address, canonical_key(address))
     if not found:
         raise NotFoundError(f"{url[:200]} was never seen; `hubwatch check` explains why")

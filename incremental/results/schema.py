@@ -14,14 +14,6 @@ from incremental.plain_text import clean
 from store.announced import AnnouncedPage, TopicMark, Translation, moment_of
 
 SHOWN_TERMS = 8
-# Column names of the command line.
-_SHORT = {
-    "found_at": "found",
-    "published_at": "published",
-    "read_at": "read",
-    "starred_at": "starred",
-    "hub_url": "hub",
-}
 
 
 def utc(at: float | None) -> str | None:
@@ -86,7 +78,7 @@ def page_line(page: AnnouncedPage, topic: str | None = None) -> dict[str, Any]:
     """
     facts = page_json(page)
     line = {
-        _SHORT.get(name, name): facts[name]
+        name: facts[name]
         for name in (
             *("cursor", "url", "title", "site", "found_at", "published_at", "hub_url"),
             *("language", "state", "read_at", "starred_at", "copies", "cluster"),

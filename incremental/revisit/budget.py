@@ -129,7 +129,7 @@ def advance(state: BudgetState, requests_per_day: float, now: float) -> BudgetSt
 
 
 def not_ahead(state: BudgetState, now: float) -> BudgetState:
-    """Return *state* with the times that a clock which was ahead has left moved to *now*.
+    """Return *state* with timestamps from the future clamped to *now*.
 
     Otherwise a spent budget would be granted nothing until they come again.
     """
@@ -186,7 +186,7 @@ def reserve_at(state: BudgetState, requests_per_day: float, now: float) -> float
 
 
 def open_at(state: BudgetState, requests_per_day: float, now: float) -> float:
-    """Return from when on bucket, day and hour have room for one more request; infinite = never."""
+    """Return the earliest time all limits allow a request; infinite = never."""
     if requests_per_day <= 0:
         return math.inf
     state = advance(state, requests_per_day, now)

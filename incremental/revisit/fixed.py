@@ -13,6 +13,7 @@ from incremental.revisit.pacing import in_window, ping_of, retry_at
 from incremental.revisit.protocol import DAY, HOUR, Terms, VisitExplanation
 from incremental.revisit.rates import count_visit
 from incremental.revisit.state import HubState, ListKind, SiteState, Visit
+from incremental.texts import Text
 
 _KIND_WEIGHT = {ListKind.HOME: 4.0, ListKind.FEED: 4.0, ListKind.SITEMAP: 1.0, ListKind.PAGE: 1.0}
 _UNPRODUCTIVE_VISITS = 6
@@ -77,9 +78,9 @@ class FixedPolicy:
             price_minutes=0.0,
             due_at=self.due_at(hub, site, budget, now),
             reason=(
-                "the budget is zero"
+                Text("reason.no_budget")
                 if math.isinf(interval)
-                else f"every {interval / HOUR:.1f} h: {share:.0%} of the site's visits"
+                else Text("reason.shared", hours=f"{interval / HOUR:.1f}", share=f"{share:.0%}")
             ),
         )
 

@@ -39,6 +39,7 @@ from incremental.revisit.rates import (
     weight_of,
 )
 from incremental.revisit.state import HubState, SiteState, Visit
+from incremental.texts import Text
 
 # Delay that a link counts as if it is never seen.
 LOST_LINK_HOURS = 24.0
@@ -139,32 +140,30 @@ class PricePolicy:
         visited_at = min(hub.visited_at, now)
         longest = longest_interval(hub, site, budget, self.terms, now)
         tests: tuple[tuple[Callable[[], bool], str], ...] = (
-            (lambda: math.isinf(due_at), "budget is zero: this site is not fetched"),
-            (lambda: hub.failures > 0, f"failed {hub.failures} times in a row: retrying later"),
+            (lambda: math.isinf(due_at), "no_budget"),
+            (lambda: hub.failures > 0, "failed"),
             (
                 lambda: not hub.visits,
-                "not visited yet: the first visit records its links as baseline",
+                "never",
             ),
-            (lambda: due_at == hub.wait_until, "the server asked us to wait until then"),
-            (lambda: due_at > in_window(due_at - 1, self.terms) + 1, "outside the allowed hours"),
-            (lambda: ping_of(hub) <= due_at, "its WebSub hub announced a change"),
+            (lambda: due_at == hub.wait_until, "asked_to_wait"),
+            (lambda: due_at > in_window(due_at - 1, self.terms) + 1, "not_now"),
+            (lambda: ping_of(hub) <= due_at, "pinged"),
             (
                 lambda: due_at == early_visit_at(hub, site, budget, self.terms),
-                "new hub: early visit to learn how often it changes",
+                "quick_look",
             ),
             (
                 lambda: due_at == visited_at + self.terms.min_interval_seconds,
-                "at the shortest allowed interval",
+                "shortest",
             ),
             (
                 lambda: due_at >= visited_at + longest,
-                "few new pages: visited at the longest interval",
+                "longest",
             ),
         )
-        for holds, sentence in tests:
-            if holds():
-                return sentence
-        return "next check when expected new pages justify a request"
+        name = next((name for holds, name in tests if holds()), "worth_it")
+        return Text("reason.failed", n=hub.failures) if name == "failed" else Text(f"reason.{name}")
 
     def _crossing(self, hub: HubState, site: SiteState, budget: BudgetState) -> float:
         """Return when accrued delay reaches the price, or earlier when links begin to scroll off."""

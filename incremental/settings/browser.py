@@ -17,7 +17,7 @@ class BrowserSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     pages: Annotated[int, msgspec.Meta(ge=1, le=16)] = 1
     """Pages drawn at a time, each in a browser of its own."""
     page_seconds: Annotated[float, msgspec.Meta(ge=5, le=600)] = 30
-    """Longest time to draw one page."""
+    """Longest time to draw one page, from its first request until it is closed."""
     memory_mb: Annotated[int, msgspec.Meta(ge=200, le=100_000)] = 1_000
     """Most memory of one browser, all its processes together."""
     page_requests: Annotated[int, msgspec.Meta(ge=1, le=1_000)] = 60

@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 import msgspec
 
 from incremental.errors import SettingsError
+from incremental.texts import Text
 
 # Hooks and plug-ins are listed under these.
 RESERVED = ("hook:", "plugin:")
@@ -81,7 +82,7 @@ def clock(text: str, field: str) -> time:
     """
     found = _CLOCK.fullmatch(text.strip())
     if found is None:
-        raise SettingsError(field, text, "write a time of day like 08:00")
+        raise SettingsError(field, text, Text("input.time_form"))
     return time(int(found[1]), int(found[2]))
 
 
@@ -95,7 +96,7 @@ def quiet_hours(text: str, field: str) -> tuple[time, time] | None:
         return None
     start, dash, end = text.partition("-")
     if not dash:
-        raise SettingsError(field, text, "write from and until, like 22:00-07:00")
+        raise SettingsError(field, text, Text("input.span_form"))
     return clock(start, field), clock(end, field)
 
 
@@ -110,5 +111,5 @@ def zone(name: str, field: str) -> tzinfo | None:
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):
-        way_out = "must be an IANA name like Asia/Shanghai, or empty for this machine's"
+        way_out = Text("input.zone_form")
         raise SettingsError(field, name, way_out) from None

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from incremental.errors import InputError, SettingsError
 from incremental.scope import compile_pattern
 from incremental.settings.sections import RevisitSettings, SiteSettings
+from incremental.texts import Text
 from incremental.urls import normalize
 
 _SPAN = re.compile(r"(\d{1,2})(?::(\d{2}))?\s*-\s*(\d{1,2})(?::(\d{2}))?")
@@ -49,9 +50,7 @@ def windows(hours: Sequence[str], field: str = "revisit.hours") -> tuple[tuple[f
             (numbers[0] + numbers[1] / 60, numbers[2] + numbers[3] / 60) if match else (0, 0)
         )
         if not match or start > 24 or end > 24 or start == end or max(numbers[1::2]) > 59:  # noqa: PLR2004 - a clock
-            way_out = (
-                "give a span of hours in UTC, like 22:00-06:30 (over midnight is fine), or always"
-            )
+            way_out = Text("input.hours_form")
             raise SettingsError(field, text, way_out)
         found.append((start % 24, end))
     return tuple(found)
@@ -65,5 +64,5 @@ def check_interval(
     shortest = given.min_interval_minutes or defaults.min_interval_minutes
     longest = given.max_interval_hours or defaults.max_interval_hours
     if shortest > longest * 60:
-        way_out = f"must not exceed max_interval_hours, which is {longest}"
+        way_out = Text("input.interval_order", hours=longest)
         raise SettingsError(f"{where}.min_interval_minutes", shortest, way_out)

@@ -18,7 +18,6 @@ from incremental.settings.discovery import check_discovery
 from incremental.settings.embeddings import check_embeddings, with_model_folder
 from incremental.settings.engine import check_engine
 from incremental.settings.hooks import check_hook
-from incremental.settings.renamed import with_new_names, with_new_variables
 from incremental.settings.sections import LISTS, Settings
 
 ENVIRONMENT_PREFIX = "HUBWATCH_"
@@ -66,14 +65,13 @@ def load_with_sources(
         way_out = f"; the section [{twice[1]}] is there already: set it there" if twice else ""
         raise SettingsError("config", str(chosen), f"cannot be read: {error}{way_out}") from error
     if tree:
-        tree = with_new_names(tree, str(chosen))
         sources = {
             f"{section}.{name}": "file"
             for section, fields in tree.items()
             for name in (fields if isinstance(fields, dict) else ())
         }
     if any(name.startswith(ENVIRONMENT_PREFIX) for name in environment):
-        sources |= _overlay(tree, with_new_variables(environment, ENVIRONMENT_PREFIX))
+        sources |= _overlay(tree, environment)
     settings, folder = build_settings(tree), chosen.resolve().parent
     embeddings = with_model_folder(settings.embeddings, folder)
     settings = msgspec.structs.replace(settings, embeddings=embeddings)

@@ -198,8 +198,8 @@ class TopicSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How topics score pages, and how far they explore."""
 
     trees: tuple[str, ...] = ()
-    """Semantic trees, for the methods ``semantic`` and ``fused``: files or folders (WordNet, Cilin, SKOS,
-    a table), relative to the settings file, or ``wn:LEXICON`` of the package wn. None is shipped."""
+    """Semantic trees, for the methods ``semantic`` and ``fused``: files (a WordNet table, Cilin, SKOS),
+    relative to the settings file, or ``wn:LEXICON`` of the package wn. None is shipped."""
     link_order: LinkOrderName = LinkOrderName.LEARNED
     """Which links come first: by results of similar links here, by similarity (paper 002), by naive Bayes
     on their context (paper 004), or by the PageRank of their targets."""
@@ -237,6 +237,9 @@ class SiteSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     proxy: str | None = None
     """For all requests to the site's origin; one in a private network must be in ``[fetch]
     allowed_hosts``."""
+    browser_posts: bool = False
+    """Whether scripts of pages that a browser draws may POST to the site's origin, as some do to read their
+    list (GraphQL); without the cookies, headers and password above."""
 
     def access(self) -> SiteAccess:
         """Return the credentials and headers sent to this site's origin."""

@@ -41,7 +41,7 @@ def read_shard(text: str) -> Shard:
     found = _SHARD.fullmatch(text.strip())
     number, of = (int(found[1]), int(found[2])) if found else (0, 0)
     if not 1 <= number <= of <= MOST_SHARDS:
-        way_out = f"must be like 2/8: which of how many daemons this is, at most {MOST_SHARDS}"
+        way_out = f"expected INDEX/COUNT, e.g. 2/8 (at most {MOST_SHARDS})"
         raise InputError("--shard", text[:40], way_out)
     return Shard(number, of)
 
@@ -56,7 +56,7 @@ def part_of(daemon: int, keys: Mapping[int, str], sites: Iterable[int]) -> set[i
     """Return the *sites* of a daemon; *keys*: what each daemon is chosen by, by its id."""
     if keys.keys() <= {daemon}:
         return set(sites)
-    # Equal weights are as good as impossible; the id settles them.
+    # Ties are practically impossible; broken by id.
     own, others = (keys[daemon], daemon), [(keys[one], one) for one in keys if one != daemon]
     return {
         site

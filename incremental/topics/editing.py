@@ -20,6 +20,8 @@ from incremental.decide.topics import EXAMPLE, IRRELEVANT, RELEVANT, readiness, 
 from incremental.errors import InputError, NotFoundError
 from incremental.results.lookup import find_topic
 from incremental.tagging import checked_tags, checked_words
+from incremental.texts import Text, read_text
+from incremental.topics.notes import warnings_of
 from incremental.topics.page_texts import cached_text
 from incremental.urls import canonical_key, normalize
 from store import Store
@@ -95,9 +97,7 @@ def begin(  # noqa: PLR0913 - what a topic is made of
         map(canonical_key, urls)
     )
     if len(given) > MAX_EXAMPLES:
-        raise InputError(
-            "examples", len(given), f"at most {MAX_EXAMPLES} example pages are allowed"
-        )
+        raise InputError("examples", len(given), Text("input.at_most", n=MAX_EXAMPLES))
     topic_id = store.topics.add(name, words, method, now=now, description=sentence)
     trained = _put(store, topic_id, urls, ExampleOrigin.EXAMPLE, now)
     return find_topic(store, name), trained
@@ -143,14 +143,14 @@ def edit_topic(  # noqa: PLR0913 - what a topic is made of
     grouped = None if tags is None else checked_tags(tags)
     new = None if name is None else _checked_name(name)
     if not store.editing.edit_topic(row.id, now=now, name=new, **fields):
-        raise InputError("name", new, "is the name of another topic; choose another")
+        raise InputError("name", new, Text("input.topic_taken"))
     if grouped is not None:
         store.tags.set_topic_tags(row.id, grouped)
     return find_topic(store, new or row.name)
 
 
 def forget_example(store: Store, row: TopicRow, example_id: int, *, now: float) -> TopicRow:
-    """Let a topic learn from a page no longer.
+    """Remove a page from the topic's examples.
 
     Raises:
         NotFoundError: it has no such example.
@@ -160,11 +160,7 @@ def forget_example(store: Store, row: TopicRow, example_id: int, *, now: float) 
     said = row.description or json.loads(row.keywords)
     if not said and all(one.origin == IRRELEVANT for one in left):
         last = next((one.url for one in store.topics.examples(row.id) if one not in left), "")
-        way_out = (
-            "is all that the topic learns from; first add another example, a key word or a sentence, "
-            "or delete the topic"
-        )
-        raise InputError("example", last, way_out)
+        raise InputError("example", last, Text("input.last_example"))
     if not store.editing.forget_example(row.id, example_id, now=now):
         raise NotFoundError(f"topic {row.name} has no such example")
     return find_topic(store, row.name)
@@ -173,7 +169,7 @@ def forget_example(store: Store, row: TopicRow, example_id: int, *, now: float) 
 def _checked_name(text: str) -> str:
     name = " ".join(text.split())
     if not name or len(name) > MAX_NAME or not name.isprintable():
-        raise InputError("topic", name[:MAX_NAME], f"give a name of 1 to {MAX_NAME} characters")
+        raise InputError("topic", name[:MAX_NAME], Text("input.name_length", n=MAX_NAME))
     return name
 
 
@@ -261,9 +257,9 @@ def _checked_words(keywords: Sequence[str]) -> tuple[str, ...]:
     words = tuple(dict.fromkeys(" ".join(word.split()) for word in keywords))
     for word in words:
         if not any(map(str.isalnum, word)) or len(word) > MAX_KEYWORD:
-            raise InputError("keyword", word[:MAX_KEYWORD], "give a word or a short phrase")
+            raise InputError("keyword", word[:MAX_KEYWORD], Text("input.word_form"))
     if len(words) > MAX_KEYWORDS:
-        raise InputError("keyword", len(words), f"at most {MAX_KEYWORDS} are allowed")
+        raise InputError("keyword", len(words), Text("input.at_most", n=MAX_KEYWORDS))
     return words
 
 
@@ -271,11 +267,11 @@ def _checked_description(description: str) -> str:
     sentence = " ".join(description.split())
     if len(sentence) > MAX_DESCRIPTION:
         found = f"{sentence[:60]}..."
-        raise InputError("describe", found, f"at most {MAX_DESCRIPTION} characters are allowed")
+        raise InputError("describe", found, Text("input.at_most_characters", n=MAX_DESCRIPTION))
     from classifier.topic.text import weighted_terms  # noqa: PLC0415 - quick without topics
 
     if sentence and not weighted_terms(PageText("", title=sentence)):
-        way_out = "holds no word to compare pages with; say in a sentence what is wanted"
+        way_out = Text("input.no_word")
         raise InputError("describe", sentence, way_out)
     return sentence
 
@@ -285,7 +281,7 @@ def _check_enough(store: Store, row: TopicRow, words: Sequence[str]) -> None:
     if any(one.origin != IRRELEVANT for one in store.topics.examples(row.id)):
         return
     if not words:
-        raise InputError("keywords", "", "a topic without examples needs a key word or a sentence")
+        raise InputError("keywords", "", Text("input.topic_needs"))
     _check_any_word(words)
 
 
@@ -294,7 +290,7 @@ def _check_any_word(words: Sequence[str]) -> None:
     from classifier.topic.keywords import Keywords  # noqa: PLC0415 - quick without topics
 
     if not Keywords(words):
-        way_out = "too short or too common to define a topic; give others"
+        way_out = Text("input.all_common")
         raise InputError("keywords", ", ".join(words[:5]), way_out)
 
 
@@ -303,7 +299,7 @@ def _addresses(urls: Sequence[str]) -> list[str]:
     for text in urls:
         url = normalize(text.strip())
         if url is None:
-            raise InputError("url", text[:200], "not a web address (http or https)")
+            raise InputError("url", text[:200], Text("input.not_an_address"))
         found.append(url)
     return list(dict.fromkeys(found))
 
@@ -320,7 +316,7 @@ def all_topic_facts(store: Store) -> list[dict[str, Any]]:
             {
                 "name": row.name,
                 "state": row.state,
-                "why": row.why,
+                "why": read_text(row.why),
                 "method": row.method,
                 "keywords": json.loads(row.keywords),
                 "include": json.loads(row.include),
@@ -331,7 +327,7 @@ def all_topic_facts(store: Store) -> list[dict[str, Any]]:
                 "examples": examples.get(EXAMPLE, 0),
                 "corrections": examples.get(RELEVANT, 0) + examples.get(IRRELEVANT, 0),
                 "pages": {verdict: pages.get(verdict, 0) for verdict in verdicts},
-                "warnings": json.loads(row.warnings),
+                "warnings": warnings_of(row),
                 "created_at": row.created_at,
                 "learned_at": row.learned_at,
             }

@@ -44,7 +44,7 @@ class _Owed:
     failed: set[int] = field(default_factory=set)
     """Asked last, so that they keep no other from its turn."""
     learned: set[int] = field(default_factory=set)
-    """Whose vectors were known: a text that the evidence has no room for is not learned again and again."""
+    """Already embedded; skipped so they are not retried forever."""
     due_at: float = -inf
     pause: float = FIRST_PAUSE_SECONDS
 

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 
 from classifier.topic.background import Background
 from classifier.topic.errors import TopicError, TopicModelError
-from classifier.topic.evidence import MAX_JUDGED, Lacking, heaviest_terms, kept_meanings
+from classifier.topic.evidence import MAX_JUDGED, Lacking, heaviest_terms, kept_meanings, spoken
 from classifier.topic.fused import FusedTopic
 from classifier.topic.link_order import LINK_ORDERS, LinkOrder, from_kept, new_order, to_kept
 from classifier.topic.model import TopicModel
@@ -44,7 +44,9 @@ from incremental.decide.topics import (
     vector_warnings,
 )
 from incremental.results.lookup import find_topic
+from incremental.texts import Text, stored
 from incremental.topics.active_topic import ActiveTopic
+from incremental.topics.notes import note_text, stored_warnings, warnings_of
 from store import Store
 from store.enums import ExampleOrigin, TopicState, TopicVerdict
 from store.topic_values import ExampleRow, KeptPage, TopicFields, TopicRow
@@ -123,18 +125,18 @@ class TopicModelStore:
             try:
                 model = self._trained(row, examples, keywords)
             except TopicError as error:
-                standing = Readiness(ready=False, why=f"cannot be trained: {error}")
+                standing = Readiness(ready=False, why=Text("lacks.untrained", reason=str(error)))
             else:
                 problems = self._vector_warnings(row, self._lacking(model))
                 problems += (self._tree_problems or []) if row.method in WITH_TREE else []
                 fields = {
                     "model": _json(model.to_json()),
                     "version": model.version,
-                    "warnings": _json([*problems, *model.warnings]),
+                    "warnings": stored_warnings([*problems, *map(note_text, model.warnings)]),
                 }
         state = TopicState.READY if standing.ready else TopicState.WAITING
         paused = row.state == TopicState.PAUSED
-        fields |= {"state": TopicState.PAUSED if paused else state, "why": standing.why}
+        fields |= {"state": TopicState.PAUSED if paused else state, "why": stored(standing.why)}
         # Not the current time: examples added during training must trigger another one.
         fields["learned_at"] = row.changed_at
         self._store.topics.update(row.id, **fields)
@@ -145,7 +147,9 @@ class TopicModelStore:
         self, row: TopicRow, examples: Sequence[ExampleRow], keywords: Sequence[str]
     ) -> TopicModel:
         texts: dict[str, list[PageText]] = {origin: [] for origin in ExampleOrigin}
-        for origin, page in self._placed(row, _said(row, examples)):
+        said = _said(row, examples)
+        *placed, (_, words) = self._placed(row, [*said, (ExampleOrigin.EXAMPLE, spoken(keywords))])
+        for origin, page in placed:
             texts[origin].append(page)
         return TopicModel.learn(
             texts[ExampleOrigin.EXAMPLE],
@@ -155,6 +159,7 @@ class TopicModelStore:
             relevant=texts[ExampleOrigin.RELEVANT],
             judged=self._judged(row, examples),
             irrelevant=texts[ExampleOrigin.IRRELEVANT],
+            keywords_meaning=words.meaning,
             method=row.method,
             tree=self._semantic_tree(row.method),
         )
@@ -258,7 +263,7 @@ class TopicModelStore:
         return _doubling(self.background.pages) > _doubling(self._kept_pages)
 
     def outgrown(self, topics: Iterable[ActiveTopic]) -> set[int]:
-        """Return the ids of *topics* that are to learn again: far more was seen than when they learned.
+        """Return the ids of topics due for retraining: the page count has doubled.
 
         That is at 15, 30, 60 pages and so on; and for all topics, when the sample's vectors have doubled.
         """
@@ -284,7 +289,7 @@ class TopicModelStore:
                 try:
                     found.append(read_tree(source))
                 except TreeError as error:
-                    self._tree_problems.append(f"semantic tree left out: {error}")
+                    self._tree_problems.append(Text("lacks.tree", reason=str(error)))
             self._tree = joined(found)
         return self._tree
 
@@ -312,7 +317,8 @@ class TopicModelStore:
 
         placed = topic.model.evidence.placed(self.embedder.space)
         found: dict[int, Unplaced] = {}
-        for _, page in _said(topic.row, self._store.topics.examples(topic.row.id)):
+        pages = [page for _, page in _said(topic.row, self._store.topics.examples(topic.row.id))]
+        for page in (*pages, spoken(json.loads(topic.row.keywords))):
             terms = self._terms(page)
             key = page_key(terms)
             if terms and key not in placed and passages_of(page):
@@ -337,13 +343,13 @@ class TopicModelStore:
 
     def note_warnings(self, topic: ActiveTopic) -> None:
         """Store what vectors a topic lacks now, which its last training could not know."""
-        warnings = _json(self._warnings(topic.row, topic.lacking))
+        warnings = stored_warnings(self._warnings(topic.row, topic.lacking))
         if json.loads(warnings) != json.loads(topic.row.warnings):
             self._store.topics.update(topic.row.id, warnings=warnings)
             topic.row = replace(topic.row, warnings=warnings)
 
     def _warnings(self, row: TopicRow, lacking: Lacking) -> list[str]:
-        others = other_warnings(json.loads(row.warnings))
+        others = other_warnings(warnings_of(row))
         return [*self._vector_warnings(row, lacking), *others]
 
     def _vector_warnings(self, row: TopicRow, lacking: Lacking) -> list[str]:

@@ -10,6 +10,7 @@ from classifier.hub.labels import ARTICLE, HUB
 from incremental.decide.path_aliases import rules, without_path_alias
 from incremental.errors import InputError
 from incremental.scope import read_scope
+from incremental.texts import Text, hub_why
 from incremental.urls import canonical_key, normalize
 from store import Store
 from store.enums import HubKind, HubRole, LabelOrigin, PageLabel
@@ -36,7 +37,7 @@ def correct(store: Store, text: str, label: str, *, now: float) -> Correction:
     """
     url = normalize(text)
     if url is None:
-        raise InputError("url", text[:200], "not a web address")
+        raise InputError("url", text[:200], Text("input.not_an_address"))
     where = places(store, url)
     known = [(row, page) for row, address in where for page in pages_at(store, row, address)]
     # Before anything is stored: a seed is where the crawl of its site begins.
@@ -60,9 +61,7 @@ def correct(store: Store, text: str, label: str, *, now: float) -> Correction:
         site_id=where[0][0].id if where else None,
     )
     new = (
-        NewHub(HubKind.HTML, HubRole.USER, 1.0, "you said that it is a hub", now)
-        if label == HUB
-        else None
+        NewHub(HubKind.HTML, HubRole.USER, 1.0, hub_why("said_hub"), now) if label == HUB else None
     )
     links = [(row.id, SeenLink(canonical_key(at), at, anchor, hub=new)) for row, at in where]
     store.write.correct(entry, links)

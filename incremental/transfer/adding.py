@@ -15,6 +15,7 @@ from incremental.given_names import give_name
 from incremental.scope import Scope, read_scope
 from incremental.seeds import add_seed, check_address
 from incremental.tagging import add_tags
+from incremental.texts import hub_why
 from incremental.transfer.lists import Wanted
 from incremental.urls import canonical_key, domain_of
 from store import Store
@@ -189,5 +190,5 @@ class _Adding:
 
 
 def _feed(url: str, now: float) -> SeenLink:
-    hub = NewHub(HubKind.FEED, HubRole.USER, 1.0, "imported as a feed", now)
+    hub = NewHub(HubKind.FEED, HubRole.USER, 1.0, hub_why("imported"), now)
     return SeenLink(canonical_key=canonical_key(url), url=url, hub=hub)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from hubwatch_errors import HubwatchError
+from hubwatch.errors import HubwatchError
 
 
 class ListError(HubwatchError):

@@ -25,6 +25,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from incremental.errors import InputError
+from incremental.fetch.decoding import decode_body
+from incremental.parse.ampersands import escaped
 from incremental.transfer.entry import Entry, ListError
 from incremental.transfer.watches import ZIP, read_watches
 from incremental.urls import normalize
@@ -70,16 +72,14 @@ def read_list(content: bytes, form: str = "auto", *, name: str = "file") -> Read
     """Read at most :data:`MAX_ENTRIES` distinct entries; ``auto`` detects the format.
 
     Raises:
-        InputError: too large, not UTF-8, an unknown format, or without usable entries.
+        InputError: an unknown format, or without usable entries.
     """
-    if len(content) > MAX_FILE_BYTES:
-        raise InputError(name, f"{len(content)} bytes", f"at most {MAX_FILE_BYTES} bytes are read")
     if form not in ("auto", *_READERS):
         raise InputError("format", form, f"must be one of: auto, {', '.join(_READERS)}")
     if content.startswith(ZIP) and form in ("auto", "changedetection"):
         form, entries = "changedetection", _changedetection(content, name)
     else:
-        text = _decoded(content, name)
+        text, _ = decode_body(content, "")
         form = recognised(text) if form == "auto" else form
         entries = _READERS[form](text, name)
     taking = _Taking()
@@ -91,13 +91,6 @@ def read_list(content: bytes, form: str = "auto", *, name: str = "file") -> Read
         raise InputError(name, form, f"has nothing to watch ({why})")
     wanted = tuple(taking.found.values())
     return ReadList(form, wanted, tuple(taking.problems), tuple(taking.skipped))
-
-
-def _decoded(content: bytes, name: str) -> str:
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputError(name, f"byte {error.start}", "is not UTF-8 text") from None
 
 
 class _Taking:
@@ -215,7 +208,7 @@ def _opml(text: str, name: str) -> _Found:
     from incremental.transfer.outlines import read_outlines  # noqa: PLC0415 - seldom used
 
     try:
-        yield from read_outlines(text)
+        yield from read_outlines(escaped(text))
     except ListError as error:
         raise InputError(name, text[:40], str(error)) from None
 

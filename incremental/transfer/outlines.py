@@ -17,15 +17,12 @@ type include, ``opmlUrl``       skipped: another list elsewhere
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from incremental.plain_text import one_line
 from incremental.transfer.entry import Entry, ListError
 
-# Removed, because OPML has none: its entities could expand without end.
-_DOCTYPE = re.compile(r"<!DOCTYPE[^\[>]*(?:\[.*?\]\s*)?>", re.DOTALL | re.IGNORECASE)
 _MOST_DEEP = 50
 # FreshRSS's types of what it reads itself; in "JSONFeed" and "rss" others read feeds as well.
 _SCRAPED = ("xpath", "dotnotation")
@@ -36,15 +33,18 @@ def read_outlines(text: str) -> Iterator[Entry]:
     """Yield what the outlines of a document say, in its order.
 
     Raises:
-        ListError: it is no XML at all; broken XML is read as far as possible.
+        ListError: it is no XML at all, or has entities of its own, which could expand without end. Broken
+            XML is read as far as possible.
     """
+    if "<!entity" in text.lower():
+        raise ListError("declares entities, as no list of sites does")
     from lxml import etree  # noqa: PLC0415 - seldom used
 
     parser = etree.XMLParser(
         encoding="utf-8", recover=True, resolve_entities=False, no_network=True, huge_tree=False
     )
     try:
-        root = etree.fromstring(_DOCTYPE.sub("", text.lstrip(), count=1).encode(), parser)
+        root = etree.fromstring(text.lstrip().encode(), parser)
     except etree.XMLSyntaxError as error:
         raise ListError(f"cannot be read as XML: {error}") from None
     outlines = root.iter("{*}outline") if root is not None else ()

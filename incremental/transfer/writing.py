@@ -12,6 +12,7 @@ from typing import IO, Any
 
 from lxml import etree
 
+from incremental.parse.sniff import Form, sniff
 from incremental.plain_text import cell, clean
 from store import Store
 from store.announced import AnnouncedPage
@@ -145,31 +146,35 @@ def _xml(text: str) -> str:
     return "".join(c for c in text if c.isprintable())
 
 
+def _sniffed(body: bytes) -> str:
+    return "text/html" if sniff(body, "") is Form.HTML else "application/octet-stream"
+
+
 def _write_warc(
     store: Store, rows: Iterable[AnnouncedPage], out: IO[bytes], progress: Progress | None
 ) -> int:
-    """Write cached bodies as WARC resource records; pages without one are skipped."""
-    from warcio.warcwriter import WARCWriter  # noqa: PLC0415 - an extra
+    """Write cached bodies as WARC 1.0 resource records; pages without one are skipped."""
+    from warcio.timeutils import datetime_to_iso_date  # noqa: PLC0415 - seldom used
+    from warcio.warcwriter import WARCWriter  # noqa: PLC0415 - seldom used
 
     writer = WARCWriter(out, gzip=True)
-    writer.write_record(
-        writer.create_warcinfo_record(
-            "hubwatch.warc.gz", {"software": "hubwatch", "format": "WARC/1.1"}
-        )
-    )
+    facts = {"software": "hubwatch", "format": "WARC File Format 1.0"}
+    writer.write_record(writer.create_warcinfo_record("hubwatch.warc.gz", facts))
     count = 0
     for row in rows:
         page = store.read.page(row.page_id)
-        body = store.cache.get(row.url, page.body_md5) if page and page.body_md5 else None
+        body = store.cache.find(row.url, page.body_md5) if page and page.body_md5 else None
         if body is None:
             continue
-        headers = {"WARC-Date": _iso(row.found_at), "Content-Type": "text/html"}
         record = writer.create_warc_record(
             _xml(row.url),
             "resource",
-            payload=io.BytesIO(body),
-            length=len(body),
-            warc_headers_dict={name: value for name, value in headers.items() if value},
+            payload=io.BytesIO(body.content),
+            length=len(body.content),
+            warc_content_type=body.content_type or _sniffed(body.content),
+            warc_headers_dict={
+                "WARC-Date": datetime_to_iso_date(datetime.fromtimestamp(row.found_at, UTC))
+            },
         )
         writer.write_record(record)
         count += 1

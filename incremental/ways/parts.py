@@ -19,6 +19,7 @@ from incremental.clock import Clock
 from incremental.fetch.options import host_name, origin
 from incremental.fetch.robots import RobotsPolicy, follow_robots, robots_url
 from incremental.fetch.status import FetchStatus, Request, Response
+from incremental.texts import Text
 from incremental.threads import pause
 
 Fetch = Callable[[Request], Response]
@@ -61,14 +62,15 @@ class PartFetcher:
             parts.hosts.add(host_name(url))
         return parts
 
-    def _policy(self, url: str) -> tuple[RobotsPolicy, bool]:
-        """Return the rules for *url*, and whether they were just fetched."""
+    def _policy(self, request: Request) -> tuple[RobotsPolicy, bool]:
+        """Return the rules for a part, and whether they were just fetched."""
+        url = request.url
         key, now = robots_url(url), self._clock.now()
         with self._lock:
             known = self._policies.get(key)
         if known is not None and now < known.expires_at:
             return known, False
-        answer = follow_robots(self._fetch, self._fetch(Request(key)))
+        answer = follow_robots(self._fetch, self._fetch(Request(key, seconds=request.seconds)))
         policy = RobotsPolicy.from_response(answer, self._agent, now, known)
         with self._lock:
             self._policies[key] = policy
@@ -84,7 +86,7 @@ class Parts:
     def __init__(
         self,
         fetch: Fetch,
-        policy: Callable[[str], tuple[RobotsPolicy, bool]],
+        policy: Callable[[Request], tuple[RobotsPolicy, bool]],
         rules: RobotsPolicy | None,
         url: str,
         most: int,
@@ -114,11 +116,11 @@ class Parts:
             return Response(url, FetchStatus.RATE_LIMITED, detail=detail)
         rules = self._rules.get(where)
         if rules is None:
-            rules, fetched = self._policy(url)
+            rules, fetched = self._policy(request)
             self._rules[where] = rules
             self.requests += fetched
         owed = (rules.crawl_delay_seconds or 0.0) if host in self.hosts else 0.0
-        denied = "" if rules.allows(url) else "denied by robots.txt"
+        denied = "" if rules.allows(url) else Text("robots.denied")
         if owed > LONGEST_DELAY_SECONDS:
             denied = f"robots.txt asks for pauses of {owed:g} s"
         if denied:

@@ -15,7 +15,7 @@ from starlette.datastructures import State
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp
 
-from hubwatch_errors import HubwatchError
+from hubwatch.errors import HubwatchError
 from incremental.errors import NotFoundError
 from incremental.health import SERIOUS, Problem, ProblemKind
 from incremental.web import api, routes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
@@ -17,7 +17,6 @@ from incremental.settings import Settings
 from incremental.storage import models_folder
 from incremental.web.background import Background
 from incremental.web.hub_models import HubModels
-from incremental.web.language import Catalogue, read_catalogue
 from incremental.websub.callback import CallbackAnswer, CallbackRequest
 from store import Store
 from store.errors import StoreError
@@ -39,7 +38,6 @@ class Web:
     """Handles WebSub callbacks; None = no subscriptions."""
     health: Health | None = None
     """Of the daemon in this process."""
-    catalogue: Catalogue = field(default_factory=read_catalogue)
 
     @contextlib.contextmanager
     def store(self) -> Iterator[Store]:

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from incremental.results.schema import when
+from incremental.texts import Words
 from incremental.times import NEVER
-from incremental.web.language import Words
 from store.enums import PageState
 
 Line = tuple[str, str]
@@ -36,8 +36,8 @@ def explanation(answer: Mapping[str, Any], words: Words) -> list[Line]:
     lines = [(words("explain.address"), str(answer["url"]))]
     lines += [(str(site["site"]), _site(site, words)) for site in answer["sites"]]
     if answer["trap"]:
-        lines.append((words("explain.trap"), words.sentence(answer["trap"])))
-    lines.append(("robots.txt", words.sentence(answer["robots"])))
+        lines.append((words("explain.trap"), words.said(answer["trap"])))
+    lines.append(("robots.txt", words.said(answer["robots"])))
     lines += _classified(answer, words)
     lines += [(words("explain.label"), _label(one, words)) for one in answer["labels"]]
     lines += [
@@ -52,7 +52,7 @@ def _said(parts: Iterable[str], words: Words) -> str:
 
 
 def _site(site: Mapping[str, Any], words: Words) -> str:
-    rule = words.sentence(site["rule"])
+    rule = words.said(site["rule"])
     parts = [
         words("explain.in_scope", rule=rule)
         if site["in_scope"]
@@ -65,7 +65,7 @@ def _site(site: Mapping[str, Any], words: Words) -> str:
     parts.append(_first_seen(site, words))
     parts.append(_decision(site, words))
     if site["unread"]:
-        parts.append(words("explain.unread", why=words.sentence(site["unread"])))
+        parts.append(words("explain.unread", why=words.said(site["unread"])))
     if site["page_state"] != PageState.KNOWN:
         state = words.maybe("page_state", site["page_state"])
         parts.append(words("explain.state", state=state))
@@ -90,7 +90,7 @@ def _first_seen(site: Mapping[str, Any], words: Words) -> str:
 
 
 def _decision(site: Mapping[str, Any], words: Words) -> str:
-    rule = words.maybe("rule", site["decided_by"]) if site["decided_by"] else ""
+    rule = words(f"rule.{site['decided_by']}") if site["decided_by"] else ""
     if site["announced_at"]:
         at = when(site["announced_at"])
         return (
@@ -102,7 +102,7 @@ def _decision(site: Mapping[str, Any], words: Words) -> str:
 
 
 def _hub(site: Mapping[str, Any], words: Words) -> list[str]:
-    why, state = words.sentence(site["hub_why"]), words.maybe("hub_state", site["hub"])
+    why, state = words.said(site["hub_why"]), words.maybe("hub_state", site["hub"])
     parts = [
         words("explain.article", why=why)
         if site["article"]
@@ -111,7 +111,7 @@ def _hub(site: Mapping[str, Any], words: Words) -> list[str]:
     parts += _read(site["reading"], words)
     if site["last_status"]:
         parts.append(words("explain.last", status=words.maybe("fetch", site["last_status"])))
-    reason = words.sentence(site["visit_reason"])
+    reason = words.said(site["visit_reason"])
     if site["next_visit_at"] >= NEVER:
         return [*parts, words("explain.no_visit", reason=reason)]
     return [*parts, words("explain.next", at=when(site["next_visit_at"]), reason=reason)]

@@ -63,6 +63,7 @@ def status_facts(web: Web, store: Store) -> dict[str, Any]:
     due, events = store.monitor.next_due(), store.monitor.events()
     unread = store.monitor.unread_seeds()
     queue = store.monitor.queue(now)
+    vectors = embedding_facts(store, web.settings.embeddings)
     sites = [
         {
             "id": row.id,
@@ -84,7 +85,7 @@ def status_facts(web: Web, store: Store) -> dict[str, Any]:
         "quarantine": quarantine_facts(store),
         "hubs_due": queue.hubs,
         "verifications_due": queue.verifications,
-        "embeddings": asdict(embedding_facts(store, web.settings.embeddings)),
+        "embeddings": asdict(vectors) | {"model": vectors.model},
         "sites": sites,
     }
 

@@ -17,7 +17,7 @@ from typing import Any
 from lxml import etree
 
 from incremental.plain_text import clean
-from incremental.results.languages import language_name
+from incremental.texts import named
 
 _ATOM = "http://www.w3.org/2005/Atom"
 _DC = "http://purl.org/dc/elements/1.1/"
@@ -211,7 +211,7 @@ def _summary(entry: Entry) -> str:
     """Return the summary, followed by the titles in other languages."""
     parts = [_line(entry.summary, _SUMMARY)]
     parts += [
-        f"Also in {language_name(language)}: {_line(title, _TITLE)}"
+        f"Also in {named('language', language)}: {_line(title, _TITLE)}"
         for language, _, title in entry.translations
     ]
     return " · ".join(filter(None, parts))

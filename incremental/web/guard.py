@@ -24,7 +24,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request, cookie_parser
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from hubwatch_errors import LimitError
+from hubwatch.errors import LimitError
 from incremental.web.access import (
     READ,
     SESSION_COOKIE,
@@ -163,8 +163,8 @@ class Guard:
 def _refused_change(request: Request, caller: Caller | None, body: bytes) -> Response | None:
     """Return the refusal of an unauthorized or cross-site change, else None."""
     path = request.url.path
-    # No browser is logged in by the answer of the second, and the third changes nothing.
-    if path.startswith(HUBS) or path in (APP_LOGIN, _ASKED_BY_POST):
+    # The second changes nothing.
+    if path.startswith(HUBS) or path == _ASKED_BY_POST:
         return None
     public = is_public(path)
     if caller is not None and not public and not caller.may(WRITE):
@@ -242,6 +242,8 @@ def _is_from_us(request: Request, body: bytes) -> bool:
     origin = headers.get("origin")
     if origin is not None and urlsplit(origin).netloc.lower() != headers.get("host", "").lower():
         return False
+    if request.url.path == APP_LOGIN:  # apps send no token; no browser is logged in by the answer
+        return True
     if request.url.path.startswith("/api/"):
         kind = headers.get("content-type", "").partition(";")[0].strip().lower()
         return kind == "application/json" or (not body and not _is_simple(kind))

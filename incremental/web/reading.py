@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from incremental.saved_searches import Filters
+from incremental.filters import Filters
 from incremental.urls import canonical_key
 from store import Store
 from store.answers import AnnouncedPage, TopicMark

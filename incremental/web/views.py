@@ -17,15 +17,16 @@ from fastapi import Request
 from fastapi.responses import HTMLResponse, Response
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from hubwatch_errors import HubwatchError
+from hubwatch.errors import HubwatchError
 from incremental.errors import InputError
 from incremental.plain_text import one_line
 from incremental.readable_urls import readable
 from incremental.results.schema import utc, when
+from incremental.texts import LANGUAGES, Words
 from incremental.web.access import SESSION_COOKIE, form_token
 from incremental.web.context import web_of
 from incremental.web.guard import FORM_COOKIE, cookies_of, form_cookie
-from incremental.web.language import LANGUAGE_COOKIE, LANGUAGES, Words, choose
+from incremental.web.language import LANGUAGE_COOKIE, choose
 
 _TEMPLATES = Path(__file__).with_name("templates")
 _STATIC = Path(__file__).with_name("static")
@@ -122,7 +123,7 @@ def words_of(request: Request) -> Words:
     web = web_of(request)
     cookie = cookies_of(request.headers).get(LANGUAGE_COOKIE, "")
     accepted = request.headers.get("accept-language", "")
-    return Words(web.catalogue, choose(cookie, web.settings.web.language, accepted))
+    return Words(choose(cookie, web.settings.web.language, accepted))
 
 
 def page(
@@ -195,7 +196,7 @@ def problem_of(request: Request, error: HubwatchError) -> str:
         return str(error)
     field = words.maybe("field", error.what)
     named = field if error.value in ("", None) else f"{field} {error.value!r}"
-    return f"{named}: {words.sentence(error.way_out)}"
+    return f"{named}: {words.said(error.way_out)}"
 
 
 def error_page(request: Request, status: HTTPStatus, detail: str) -> Response:

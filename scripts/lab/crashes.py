@@ -27,8 +27,6 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Self
 
-from playhouse.migrations import Runner
-
 from lab.daemon_process import DaemonProcess, command, complete, wait_until, write_settings
 from lab.message_receiver import MessageReceiver
 from lab.new_pages import new_pages
@@ -37,12 +35,9 @@ from store import Store, open_store
 from store.backfills import BackfillQuery
 from store.enums import LabelOrigin, PageLabel
 from store.home import BACKING_UP, DATABASE, RESTORING
-from store.upgrades import MIGRATIONS
 from store.values import LabelEntry
 
 HOME = "hubwatch-data"
-# What a migration must not lose is made of tables as old as this one; later ones are taken back.
-OLD_SCHEMA = "0014_vocabulary"
 LONGEST_START_SECONDS = 60.0
 
 
@@ -61,8 +56,6 @@ class Moment(StrEnum):
     """Of ``hubwatch restore``."""
     COMPACT = "compact"
     """Of ``hubwatch compact``."""
-    MIGRATION = "migration"
-    """Around the end of an upgrade of the tables, from migration 0013."""
 
 
 WEIGHTS = {
@@ -72,7 +65,6 @@ WEIGHTS = {
     Moment.BACKUP: 9,
     Moment.RESTORE: 8,
     Moment.COMPACT: 6,
-    Moment.MIGRATION: 9,
 }
 """How many of a hundred kills fall at each moment."""
 SERVER_ONLY = frozenset({Moment.BACKUP, Moment.RESTORE})
@@ -138,7 +130,6 @@ class CrashWorld:
             Moment.BACKUP: 0.05,
             Moment.RESTORE: 0.05,
             Moment.COMPACT: 0.8,
-            Moment.MIGRATION: 1.0,
         }
         self._checked: set[Path] = set()
         self._stack = contextlib.ExitStack()
@@ -149,7 +140,6 @@ class CrashWorld:
             Moment.BACKUP: self._in_backup,
             Moment.RESTORE: self._in_restore,
             Moment.COMPACT: self._in_compact,
-            Moment.MIGRATION: self._in_migration,
         }
 
     def __enter__(self) -> Self:
@@ -336,31 +326,6 @@ class CrashWorld:
         path = self.folder / f"{name}.err"
         return path.read_text(encoding="utf-8", errors="replace")[-400:] if path.exists() else ""
 
-    def _in_migration(self) -> None:
-        """Take the tables back to those of migration 0013 and kill the start that upgrades them."""
-        with self._opened() as store:
-            Runner(store.database, directory=str(MIGRATIONS)).down(OLD_SCHEMA)
-        self._start()
-        self._wait_for_middle(Moment.MIGRATION)
-        self._kill()
-        # Half of the kills before the end of the upgrade, half after it: as close to it as can be.
-        done = self._is_upgraded()
-        self.counted.inside[Moment.MIGRATION] += not done
-        self._middle[Moment.MIGRATION] *= 0.95 if done else 1.05
-
-    def _is_upgraded(self) -> bool:
-        """Whether the last migration is applied; looks at a copy of a SQLite store."""
-        newest = max(path.stem for path in MIGRATIONS.glob("[0-9]*.py"))
-        query = "SELECT COUNT(*) FROM schema_migration WHERE name = "
-        if self._where:
-            import psycopg  # noqa: PLC0415 - an extra
-
-            with psycopg.connect(self._where) as connection:
-                row = connection.execute((query + "%s").encode(), (newest,)).fetchone()
-                return bool(row and row[0])
-        with self._copy() as path, contextlib.closing(sqlite3.connect(path)) as connection:
-            return bool(connection.execute(query + "?", (newest,)).fetchone()[0])
-
     # What must be true.
 
     @contextlib.contextmanager
@@ -481,7 +446,8 @@ def _is_sound(path: Path) -> bool:
         return path.name.startswith("~")
     if path.name.startswith("~"):
         return True
-    url, _, body = content.partition(b"\n")
+    head, _, body = content.partition(b"\n")
+    url = head.partition(b"\t")[0]
     return path.name == f"{hashlib.md5(url).hexdigest()}.{hashlib.md5(body).hexdigest()}"
 
 

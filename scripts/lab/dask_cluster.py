@@ -102,19 +102,6 @@ class DaskCluster:
             if workers:
                 client.wait_for_workers(workers, timeout=WAIT_SECONDS)
 
-    def forget_visitors(self) -> None:
-        """Let all workers lose what daemons started there, as if they had been started again."""
-        import distributed  # noqa: PLC0415 - an extra
-
-        def forget(dask_scheduler: distributed.Scheduler) -> None:
-            for task in list(dask_scheduler.tasks.values()):
-                for daemon in list(task.who_wants or ()):
-                    name = daemon.client_key
-                    dask_scheduler.stimulus_cancel([task.key], name, True, "", "")
-
-        with distributed.Client(self.address, timeout=WAIT_SECONDS, set_as_default=False) as client:  # type: ignore[no-untyped-call]
-            client.run_on_scheduler(forget)
-
     def _start(self, *command: str) -> subprocess.Popen[bytes]:
         paths = os.pathsep.join(map(str, (ROOT, ROOT / "scripts")))
         environment = {**os.environ, **_CONFIGURATION, "PYTHONPATH": paths, **self._variables}

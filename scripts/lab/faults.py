@@ -7,7 +7,6 @@ before the command line that replace one function; everything else is as people 
 from __future__ import annotations
 
 import contextlib
-import random
 import shutil
 import signal
 import sqlite3
@@ -19,14 +18,11 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from playhouse.migrations import Runner
-
 from lab.daemon_process import MAIN, command, complete, wait_until
 from lab.fault_server import FaultServer
 from lab.fault_world import FaultWorld, NotHeldError, require
 from store.enums import LabelOrigin, PageLabel
 from store.home import BACKING_UP, DATABASE, RESTORING
-from store.upgrades import MIGRATIONS
 from store.values import LabelEntry
 
 _SQLITE_BUSY_SECONDS = (40.0, 90.0)
@@ -283,22 +279,6 @@ def _killed_when(world: FaultWorld, pattern: str, *arguments: str) -> None:
     process.wait()
 
 
-def _upgrade_killed(world: FaultWorld) -> None:
-    """Take the tables back to those of migration 0013, and kill the start that upgrades them, five times."""
-    world.begin()
-    world.stops()
-    with world.opened() as store:
-        Runner(store.database, directory=str(MIGRATIONS)).down("0014_vocabulary")
-    dice = random.Random(0)
-    for _ in range(5):
-        world.start()
-        time.sleep(dice.uniform(0.3, 1.5))
-        world.daemon.kill()
-    world.start()
-    world.finds()
-    world.settles()
-
-
 # The clock.
 
 _SHIFTED = (
@@ -551,7 +531,6 @@ FAULTS: dict[str, Fault] = {
     "settings file deleted": Fault(_settings_deleted),
     "hot rollback journal at start": Fault(_hot_journal),
     "leftovers of killed backups and restores": Fault(_leftovers),
-    "upgrade killed, five times": Fault(_upgrade_killed),
     "clock set back by an hour": Fault(_clock_back, code=_SHIFTED),
     "clock set forward by two days": Fault(_clock_forward, code=_SHIFTED),
     "end of daylight saving time": Fault(_dst, code=_SHIFTED, sections=_BERLIN),

@@ -36,7 +36,6 @@ from store.answers.values import (
 from store.database import writing
 from store.failures import storage_errors
 from store.models import Change, Hub, News, Page, Refresh, SavedSearch, Site
-from store.news import adopt_announced
 from store.repository import Repository
 from store.texts import MAX_TEXT, storable
 
@@ -227,14 +226,6 @@ class Answers(Repository):
         """Postpone a page's next refresh."""
         with writing(self._db, self._where):
             Refresh.update(due_at=until).where(Refresh.page == page_id).execute(self._db)
-
-    def adopt_announced(self, now: float, *, limit: int = 500) -> int:
-        """Index pages announced before there was an index, and schedule a refresh of each.
-
-        Returns their number, at most *limit*.
-        """
-        with writing(self._db, self._where):
-            return adopt_announced(self._db, now, limit=limit)
 
     # Marks and saved searches.
 

@@ -105,7 +105,7 @@ class Page(Table):
     """When to verify it; NULL = not planned."""
     verified_at = DoubleField(null=True)
     rule = TextField(null=True)
-    """The rule that last decided about announcing it; NULL = decided before rules were kept."""
+    """The rule that last decided about announcing it; NULL = none has."""
     body_md5 = TextField(null=True)
     """MD5 of its last body in the cache."""
     verify_score = DoubleField(null=True)

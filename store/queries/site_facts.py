@@ -117,6 +117,11 @@ _GAINED_AT = Prepared(
         .where((Change.site == site) & (Change.at >= since) & _ADDED & _IS_ARTICLE)
     )
 )
+_MISSING_PAGES = Prepared(
+    lambda site: Page.select(fn.COUNT(Page.id)).where(
+        (Page.site == site) & (Page.state == PageState.MISSING)
+    )
+)
 _PRODUCTIVE = Change.select(fn.COUNT(Change.at.distinct())).where(
     (Change.hub_id == Hub.page) & _ADDED
 )
@@ -126,12 +131,25 @@ _MONITORED = Prepared(
         fn.COALESCE(Hub.visited_at - Hub.baseline_at, 0.0),
         Hub.new_pages,
         _PRODUCTIVE,
-        *(Hub.score, Hub.state, Hub.failures, Hub.last_status),
+        *(Hub.score, Hub.state, Hub.failures, Hub.last_status, Hub.interval_seconds),
     ).where((Hub.site_id == site) & _IS_ARTICLE)
 )
+# Rules of pages that did not exist whenever they were asked for.
+_NEVER_THERE = ("not_there", "not_there_yet")
 _KNOWN_URLS = Prepared(
     lambda site, limit: (
-        Page.select(Page.url, Page.anchor).where(Page.site == site).order_by(Page.id).limit(limit)
+        Page.select(Page.url, Page.anchor, Page.published_at)
+        .where(Page.site == site)
+        .order_by(Page.id)
+        .limit(limit)
+    )
+)
+_ASKED_FOR = Prepared(
+    lambda site, limit: (
+        Page.select(Page.url, fn.COALESCE(Page.rule, "").not_in(_NEVER_THERE))
+        .where((Page.site == site) & Page.verified_at.is_null(is_null=False))
+        .order_by(Page.verified_at.desc(), Page.id.desc())
+        .limit(limit)
     )
 )
 _IS_READ_LIST = Hub.role.in_((HubRole.LIST, HubRole.USER)) & Hub.baseline_at.is_null(is_null=False)
@@ -251,10 +269,12 @@ class SiteQueries(Repository):
                 productive_visits=productive,
                 chosen=score > 0,
                 gone=state == HubStatus.DROPPED or (failures >= _GONE_AFTER and status in _ENDED),
+                interval_seconds=interval,
             )
-            for page, watched, new, productive, score, state, failures, status in self._asked(
-                _MONITORED, site=site_id
-            )
+            for (
+                *(page, watched, new, productive, score, state, failures, status),
+                interval,
+            ) in self._asked(_MONITORED, site=site_id)
         ]
 
     def article_gained_at(self, site_id: int, since: float) -> float:
@@ -262,15 +282,26 @@ class SiteQueries(Repository):
         ((at,),) = self._asked(_GAINED_AT, site=site_id, since=since)
         return float(at or 0.0)
 
+    def missing_pages(self, site_id: int) -> int:
+        """Return how many pages of a site that are not there are looked for again."""
+        return int(self._asked(_MISSING_PAGES, site=site_id)[0][0])
+
     def known_below(self, site_id: int, prefix: str, *, before: float) -> bool:
         """Return whether a page with this canonical-key prefix was known before *before*."""
         below = Page.canonical_key.startswith(prefix) & (Page.first_seen_at < before)
         return bool(self._rows(Page.select(Page.id).where((Page.site == site_id) & below).limit(1)))
 
-    def known_urls(self, site_id: int, *, limit: int = 5_000) -> list[tuple[str, str]]:
-        """Return (URL, anchor) of a site's pages, longest known first."""
+    def known_urls(
+        self, site_id: int, *, limit: int = 5_000
+    ) -> list[tuple[str, str, float | None]]:
+        """Return (URL, anchor, publication date) of a site's pages, longest known first."""
         rows = self._asked(_KNOWN_URLS, site=site_id, limit=limit)
-        return [(url, anchor) for url, anchor in rows]
+        return [(url, anchor, published_at) for url, anchor, published_at in rows]
+
+    def asked_for(self, site_id: int, *, limit: int = 2_000) -> list[tuple[str, bool]]:
+        """Return (URL, ever was there) of pages asked for because of a link to them, latest first."""
+        rows = self._asked(_ASKED_FOR, site=site_id, limit=limit)
+        return [(url, bool(there)) for url, there in rows]
 
     def judged_urls(self, site_id: int, *, limit: int = 2_000) -> list[tuple[str, bool]]:
         """Return (URL, is a hub) of pages judged by their first fetch, latest first."""

@@ -154,15 +154,40 @@ def test_with_leave_it_marks_adds_and_pauses(folder: Path, served: Served) -> No
         marked = await assistant.ask("mark_pages", urls=urls, read=True, starred=True)
         assert marked["marked"] == urls[:1]
         assert "was never seen" in marked["failed"][0]
-        added = await assistant.ask("add_site", url="https://third.example/")
-        assert added["name"] == "third.example"
-        paused = await assistant.ask("set_site_paused", site="third.example", paused=True)
+        paused = await assistant.ask("set_site_paused", site="other.example", paused=True)
         assert paused["state"] == "paused"
 
     with_assistant(folder, talk, "--allow-changes")
     totals = served.store.answers.totals()
     assert (totals.unread, totals.starred) == (3, 1)
-    assert [row.state for row in served.store.read.sites()] == ["active", "active", "paused"]
+    assert [row.state for row in served.store.read.sites()] == ["active", "paused"]
+
+
+def test_no_address_that_an_assistant_gives_is_fetched_before_the_user_says_so(
+    folder: Path, served: Served
+) -> None:
+    """It may have been misled into putting what it knows into the address."""
+    leak = "https://third.example/?leak=secret"
+    served.store.topics.add("bridges", ["bridge"], "fused", now=served.clock.now())
+
+    async def talk(assistant: Assistant) -> None:
+        for url in (leak, HOME + "?leak=secret"):
+            added = await assistant.ask("add_site", url=url)
+            assert (added["state"], "hubwatch resume" in added["waits_for"]) == ("paused", True)
+        again = await assistant.ask("add_site", url=HOME)
+        assert (again["state"], "waits_for" in again) == ("active", False)
+        said = await assistant.refused("set_site_paused", site="third.example", paused=False)
+        assert "hubwatch resume third.example" in said
+        for url, said in ((leak, "never announced"), (leak + "x", "was never seen")):
+            refused = await assistant.refused(
+                "judge_pages", topic="bridges", urls=[url], relevant=True
+            )
+            assert said in refused
+
+    with_assistant(folder, talk, "--allow-changes")
+    states = [row.state for row in served.store.read.sites()]
+    assert states == ["active", "active", "paused", "paused"]
+    assert served.store.topics.examples(1) == []
 
 
 def test_with_leave_it_teaches_a_topic(folder: Path, served: Served) -> None:

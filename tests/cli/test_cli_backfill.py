@@ -1,4 +1,4 @@
-"""Older pages that lists gained, at the command line: a line with ``new``, all with ``--backfill``."""
+"""Older pages that lists gained, at the command line: a line with ``new``, all with ``backfills``."""
 
 from __future__ import annotations
 
@@ -39,45 +39,35 @@ def test_new_says_in_a_line_what_a_list_gained(hubwatch: Run, gained: list[str])
     done = hubwatch("new")
     assert (done.code, done.out) == (0, "")
     assert f"{len(gained)} older articles were added under /blog/2007/03/" in done.err
-    assert "hubwatch new --backfill" in done.err
+    assert "hubwatch backfills" in done.err
     assert hubwatch("new", "--json").json == []
 
 
-def test_new_backfill_lists_them_one_by_one(hubwatch: Run, gained: list[str]) -> None:
-    rows = hubwatch("new", "--backfill", "--json").json
+def test_backfills_lists_them_one_by_one(hubwatch: Run, gained: list[str]) -> None:
+    rows = hubwatch("backfills", "--json").json
     assert [row["url"] for row in rows] == gained[::-1]
     assert rows[-1]["title"].startswith("Tale")
     assert "\x1b" not in rows[-1]["title"]
-    urls = hubwatch("new", "--backfill", "--format", "urls", "--limit", "3").out.split()
+    urls = hubwatch("backfills", "--format", "urls", "--limit", "3").out.split()
     assert urls == gained[::-1][:3]
-    table = hubwatch("new", "--backfill")
+    table = hubwatch("backfills")
     assert "12 older pages" in table.out
-    text = hubwatch("new", "--backfill", "--format", "csv").out
+    text = hubwatch("backfills", "--format", "csv").out
     assert [row["url"] for row in csv.DictReader(io.StringIO(text))] == gained[::-1]
 
 
 def test_a_cursor_neither_skips_nor_repeats(hubwatch: Run, gained: list[str]) -> None:
-    first = hubwatch("new", "--backfill", "--after", "0", "--limit", "5", "--json").json
-    rest = hubwatch("new", "--backfill", "--after", str(first[-1]["cursor"]), "--json").json
+    first = hubwatch("backfills", "--after", "0", "--limit", "5", "--json").json
+    rest = hubwatch("backfills", "--after", str(first[-1]["cursor"]), "--json").json
     assert [row["url"] for row in first + rest] == gained
 
 
 def test_times_and_sites_narrow_them(hubwatch: Run, gained: list[str]) -> None:
-    assert len(hubwatch("new", "--backfill", "--since", "2d", "--json").json) == len(gained)
-    assert hubwatch("new", "--backfill", "--until", "47h", "--json").json == []
-    assert hubwatch("new", "--backfill", "--site", "nowhere.example").code == 4
-    nothing = hubwatch("new", "--backfill", "--since", "1m")
+    assert len(hubwatch("backfills", "--since", "2d", "--json").json) == len(gained)
+    assert hubwatch("backfills", "--until", "47h", "--json").json == []
+    assert hubwatch("backfills", "--site", "nowhere.example").code == 4
+    nothing = hubwatch("backfills", "--since", "1m")
     assert "no older pages have been added to lists" in nothing.err
-
-
-@pytest.mark.parametrize("option", [("--unread",), ("--starred",), ("--language", "en")])
-def test_what_nobody_judged_cannot_be_narrowed_by_it(
-    hubwatch: Run, gained: list[str], option: tuple[str, ...]
-) -> None:
-    assert gained
-    done = hubwatch("new", "--backfill", *option)
-    assert done.code == 2
-    assert option[0] in done.err
 
 
 def test_check_says_with_which_event_a_page_came(hubwatch: Run, gained: list[str]) -> None:

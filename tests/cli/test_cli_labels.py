@@ -234,4 +234,4 @@ def test_check_lets_content_decide_when_it_is_at_hand(hubwatch: Run, found: list
         for url in (found[0], HOME + "old-0.html")
     )
     assert (read["decided_by"], read["probability"] < 0.5) == ("content", True)
-    assert (unread["decided_by"], unread["probability"]) == ("content, after the first fetch", None)
+    assert (unread["decided_by"], unread["probability"]) == ("content", None)

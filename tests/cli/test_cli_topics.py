@@ -265,7 +265,10 @@ def test_a_topic_without_its_examples_waits_and_says_so(hubwatch: Run) -> None:
     assert done.code == 0
     assert "is waiting" in done.err
     assert "fetched by the daemon" in done.err
-    assert f"{url}: not fetched yet" in hubwatch("topic", "show", "bridges", "--json").json["why"]
+    assert (
+        f"{url}: waiting to be fetched"
+        in hubwatch("topic", "show", "bridges", "--json").json["why"]
+    )
 
 
 @pytest.mark.parametrize(

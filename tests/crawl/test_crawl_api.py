@@ -12,8 +12,8 @@ import pytest
 from fake_web import DAY, HOUR, START, FakeWeb, page
 from local_site import LocalSite
 
-import incremental.api
-from incremental import AnnouncedPage, Hubwatch
+import hubwatch.api
+from hubwatch import AnnouncedPage, Hubwatch
 from incremental.clock import SimulatedClock
 from incremental.errors import InputError
 from incremental.fetch.options import FetchSettings
@@ -115,7 +115,7 @@ def examples() -> list[tuple[str, str]]:
         if file.exists()
         for code in FENCE.findall(file.read_text())
     ]
-    lines = re.findall(r"^(?:>>>|\.\.\.) ?(.*)$", incremental.api.__doc__ or "", re.MULTILINE)
+    lines = re.findall(r"^(?:>>>|\.\.\.) ?(.*)$", hubwatch.api.__doc__ or "", re.MULTILINE)
     return [("api.py", "\n".join(lines)), *found]
 
 
@@ -135,7 +135,7 @@ def test_the_examples_of_the_documents_run(
             run_until(super(), clock, clock.now() + rounds * 2 * HOUR)  # type: ignore[arg-type]  # super() is the crawler
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("incremental.api.Hubwatch", Offline)
+    monkeypatch.setattr("hubwatch.api.Hubwatch", Offline)
     exec(compile(code, name, "exec"), {"__name__": "example"})
 
 

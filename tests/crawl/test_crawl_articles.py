@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, replace
 from datetime import UTC, datetime
 from math import inf
 from pathlib import Path
@@ -11,10 +11,11 @@ from typing import Any
 import msgspec
 import pytest
 from fake_web import DAY, HOUR, MINUTE, SPARING, START, FakeWeb, Reply, Watch, feed, page, watch
+from stories import announced_pages
 
 from incremental.clock import SimulatedClock
 from incremental.crawl.rescheduling import ChangeHints
-from incremental.crawl.sites import WatchedSite
+from incremental.crawl.sites import WatchedSite, article_due_at, article_interval
 from incremental.fetch.status import FetchStatus, Response
 from incremental.parse import parse
 from incremental.revisit.state import HubState
@@ -95,6 +96,51 @@ def test_an_announced_article_that_is_refreshed_tells_of_the_links_it_gained(
         assert hub.role == "article"
 
 
+def test_pages_chained_by_next_are_found_together(tmp_path: Path) -> None:
+    """A manual's new chapters each lead to the next one alone; they were found one an hour."""
+    gained, names = START + 40 * DAY, [f"/guide/part-{n}.html" for n in range(6)]
+    chapters = {
+        name[1:]: [(gained, article(after))]
+        for name, after in zip(names, [*names[1:], "/faq.html"], strict=True)
+    }
+    guide = [(0, article()), (gained, article(names[0]))]
+    settings = msgspec.structs.replace(
+        SPARING, revisit=msgspec.structs.replace(SPARING.revisit, requests_per_day=48)
+    )
+    with watch(tmp_path, site(**{"guide.html": guide}, **chapters), settings=settings) as crawl:
+        assert crawl.run(42 * DAY).new() == names
+        found = [page.found_at for page in announced_pages(crawl.store)]
+        assert max(found) - min(found) < HOUR
+
+
+def test_an_article_that_was_never_there_is_not_monitored_again_and_again(tmp_path: Path) -> None:
+    """The dead links of a recorded weblog were chosen anew twice a day: a fifth of its requests."""
+    dead = [f"/old/part-{n}.html" for n in range(3)]
+    gone = {path[1:]: Reply(code=404) for path in dead}
+    with watch(tmp_path, site(**{"": page(*MENU, "/news/", *dead)}, **gone)) as crawl:
+        crawl.run(30 * DAY)
+        asked = crawl.web.urls()
+        assert [asked.count(HOME + path[1:]) for path in dead] == [1, 1, 1]
+        assert {crawl.store.read.find_page(HOME + path[1:], "")[0]["state"] for path in dead} == {
+            "gone"
+        }
+
+
+def test_an_article_rests_a_tenth_of_the_time_since_it_was_edited() -> None:
+    """A page that was edited yesterday is read every day, one of years ago every third."""
+    read = HubState(tried_at=START)
+    assert article_interval(read) == DAY
+    ages = {0.5: 1, 20: 2, 3_000: 3}
+    for age, days in ages.items():
+        edited = replace(read, modified_at=START - age * DAY)
+        assert article_interval(edited) == pytest.approx(days * DAY)
+    assert (
+        article_due_at(replace(read, modified_at=START - 900 * DAY), -inf, START) == START + 3 * DAY
+    )
+    hinted = replace(read, modified_at=START - 900 * DAY, hinted_at=START + 1)
+    assert article_due_at(hinted, -inf, START + 2) == START + 3 * HOUR
+
+
 def test_a_page_linked_weeks_before_it_is_there_is_announced_when_it_is(tmp_path: Path) -> None:
     there = START + 20 * DAY
     pages = site(
@@ -109,7 +155,7 @@ def test_a_page_linked_weeks_before_it_is_there_is_announced_when_it_is(tmp_path
         assert crawl.web.urls().count(HOME + "soon.html") < 30
 
 
-def test_a_page_that_looks_like_a_list_and_is_not_there_yet_is_looked_for_again(
+def test_a_page_that_looks_like_a_list_and_is_not_there_yet_is_asked_for_again(
     tmp_path: Path,
 ) -> None:
     there = START + 20 * DAY

@@ -8,7 +8,7 @@ from pathlib import Path
 from fake_web import DAY, HOUR, MINUTE, START, Scored, page, watch
 
 from classifier.hub import LinkEvidence
-from incremental.decide.site_context import form_of
+from incremental.decide.address_forms import form_of
 from store.enums import HubRole
 
 HOME = "https://news.example/"

@@ -27,9 +27,10 @@ from incremental.results.lookup import find_topic
 from incremental.settings import Settings
 from incremental.settings.embeddings import EmbeddingSettings
 from incremental.storage import open_configured_store
+from incremental.texts import Text, Words
 from incremental.topics.editing import begin
 from incremental.topics.model_store import TopicModelStore
-from incremental.web.language import Words, read_catalogue
+from incremental.topics.notes import warnings_of
 from store import Store
 from store.enums import ExampleOrigin
 from store.topic_values import NewExample
@@ -93,7 +94,7 @@ def spaces(store: Store, name: str = "bridges") -> list[str]:
 
 
 def warnings(store: Store) -> str:
-    return find_topic(store, "bridges").warnings
+    return "\n".join(warnings_of(find_topic(store, "bridges")))
 
 
 def steps(crawl: Watch, pages: PageEmbedder, count: int = 4) -> None:
@@ -132,7 +133,7 @@ def test_after_a_model_is_installed_topics_learn_again_by_meaning(tmp_path: Path
         assert "vector" not in warnings(crawl.store)
     with embedding(Lengths(), clock) as pages, watch(tmp_path, clock, pages) as crawl:
         said = "judged by words: its examples have no vector of lengths 1 yet"
-        assert json.loads(warnings(crawl.store))[0] == said
+        assert warnings(crawl.store).splitlines()[0] == said
         steps(crawl, pages)
         assert spaces(crawl.store) == ["lengths 1"]
         assert "vector" not in warnings(crawl.store)
@@ -314,17 +315,17 @@ def test_a_topic_shows_that_its_vectors_are_of_another_model(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
-    ("english", "chinese"),
+    ("warning", "chinese"),
     [
         (
-            "judged by words: its examples have no vector of lengths 1 yet",
+            Text("lacks.no_vector", space="lengths 1"),
             "目前只按词语判断：示例还没有 lengths 1 的向量",
         ),
         (
-            "examples without a vector of lengths 1 yet: 3 of 5",
+            Text("lacks.few_vectors", space="lengths 1", missing=3, given=5),
             "5 个示例中有 3 个还没有 lengths 1 的向量",
         ),
     ],
 )
-def test_what_a_topic_lacks_is_said_in_chinese(english: str, chinese: str) -> None:
-    assert Words(read_catalogue(), "zh").sentence(english) == chinese
+def test_what_a_topic_lacks_is_said_in_chinese(warning: Text, chinese: str) -> None:
+    assert Words("zh")(warning) == chinese

@@ -99,7 +99,7 @@ def test_of_one_form_a_few_lists_are_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("pages", "problem"),
     [
-        ({}, "cannot be reached"),
+        ({}, "robots.txt unreachable"),
         ({SEED + "other/": page()}, "gone"),
         ({SEED: Reply(b"", 503)}, "server error"),
         ({SEED: page(), SEED + "robots.txt": Reply(b"User-agent: *\nDisallow: /")}, "robots"),

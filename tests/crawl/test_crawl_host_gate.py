@@ -40,7 +40,7 @@ CASES: dict[str, tuple[dict[str, Any] | None, str, list[str]]] = {
     "expired": (rules("", fetched_at=START - 2 * DAY), "allowed", [ROBOTS, SEED]),
     "unreachable": (
         rules(None, status="timed_out", failures=6),
-        "robots.txt cannot be reached (timed out): nothing is fetched until it can",
+        "robots.txt unreachable (timed out): nothing is fetched until it answers",
         [],
     ),
     "unreachable, rules known": (rules("", status="timed_out", failures=6), "allowed", [SEED]),

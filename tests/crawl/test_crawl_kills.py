@@ -13,12 +13,12 @@ from lab.crashes import Counted, CrashWorld, Moment
 
 STORY = [
     *(Moment.START_UP, Moment.WORK, Moment.START_UP, Moment.BACKUP, Moment.WORK, Moment.START_UP),
-    *(Moment.MIGRATION, Moment.WORK, Moment.RESTORE, Moment.START_UP, Moment.WORK),
+    *(Moment.START_UP, Moment.WORK, Moment.RESTORE, Moment.START_UP, Moment.WORK),
 ]
 
 
 def test_thirty_kills_lose_nothing_and_announce_nothing_twice(tmp_path: Path) -> None:
-    """At start, at work, in a backup, a restore and an upgrade; three daemons at a time, to be quick."""
+    """At start, at work, in a backup and a restore; three daemons at a time, to be quick."""
     worlds = []
     for seed in range(3):
         (tmp_path / str(seed)).mkdir()

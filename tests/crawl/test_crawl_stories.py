@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from email.utils import formatdate
 from functools import partial
 from pathlib import Path
@@ -30,6 +31,20 @@ def at(hours: float) -> str:
 
 
 # --- news -------------------------------------------------------------------------------------
+
+
+def test_a_page_is_kept_with_the_type_that_its_server_gave(tmp_path: Path) -> None:
+    story = Reply(
+        "<title>一</title>".encode("gbk"), headers={"Content-Type": "text/html; charset=gbk"}
+    )
+    pages = {HOME: [(0, page("/a.html")), (START + DAY, page("/b.html"))], HOME + "b.html": story}
+    with watch(tmp_path, pages) as crawl:
+        crawl.run(3 * DAY)
+        (row,) = crawl.store.read.find_page(HOME + "b.html", "")
+        assert crawl.store.cache.find(row["url"], row["body_md5"]) == (
+            story.body,
+            "text/html; charset=gbk",
+        )
 
 
 def test_what_was_there_is_known_and_what_comes_is_announced(tmp_path: Path) -> None:
@@ -160,11 +175,12 @@ def test_what_a_feed_dates_after_the_start_is_announced_on_its_first_visit(tmp_p
         assert crawl.run(3 * DAY).new() == ["/b.html"]
 
 
-def test_a_sitemap_named_in_robots_txt_is_found(tmp_path: Path) -> None:
+@pytest.mark.parametrize("named", ["https://news.example/map.xml", "/map.xml", "map.xml"])
+def test_a_sitemap_named_in_robots_txt_is_found(tmp_path: Path, named: str) -> None:
     urls = [HOME + f"{n}.html" for n in range(3)]
     pages = {
         HOME: page("/a.html"),
-        HOME + "robots.txt": b"User-agent: *\nAllow: /\nSitemap: https://news.example/map.xml\n",
+        HOME + "robots.txt": f"User-agent: *\nAllow: /\nSitemap: {named}\n",
         HOME + "map.xml": [(0, sitemap(*urls[:2])), (START + DAY, sitemap(*urls))],
         urls[2]: page(),
     }
@@ -173,6 +189,22 @@ def test_a_sitemap_named_in_robots_txt_is_found(tmp_path: Path) -> None:
         hub = crawl.hub(HOME + "map.xml")
         assert hub is not None
         assert hub.kind == "sitemap"
+
+
+@pytest.mark.parametrize("write", [sitemap, lambda *urls: feed(*((url, "") for url in urls))])
+def test_addresses_with_ampersands_that_nobody_escaped_are_announced_as_they_are(
+    tmp_path: Path, write: Callable[..., Reply]
+) -> None:
+    urls = [f"{HOME}read.php?lang=de&copy={n}&id={n}" for n in range(5)]
+    pages = {
+        HOME + "news.xml": [(0, write(*urls[:2])), (START + DAY, write(*urls))],
+        **dict.fromkeys(urls, page(title="A story", text="It is told at length. " * 40)),
+    }
+    with watch(tmp_path, pages, HOME + "news.xml") as crawl:
+        crawl.run(10 * DAY)
+        told = {one.url for one in announced_pages(crawl.store)}
+        assert told == set(urls[2:])
+        assert {url for url in crawl.web.urls() if "?" in url} <= set(urls)
 
 
 def test_a_sitemap_index_leads_to_its_parts(tmp_path: Path) -> None:

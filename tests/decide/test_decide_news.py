@@ -70,6 +70,16 @@ def test_an_unknown_link(link: SeenLink, row: HubRow, expected: Fate) -> None:
     assert alone(link, row) is expected
 
 
+@pytest.mark.parametrize("path", ["posts/page/17/", "tags/linux", "category/tips/", "tags/"])
+def test_lists_are_no_news_whoever_shows_them_first(path: str) -> None:
+    """Pages of a pager that two hubs showed in either order, and tags that a feed of tags lists."""
+    assert alone(target(path), hub()) in (Fate.HUB, Fate.KNOWN)
+    shown_later = known_page(9, path, first_seen_at=START + 61)
+    assert alone(target(path), LATER, shown_later) is Fate.KNOWN
+    if "page/" not in path:
+        assert alone(target(path), hub(kind="feed")) is Fate.KNOWN
+
+
 def test_what_looks_like_a_hub_is_no_news() -> None:
     scores = {target("a").canonical_key: 0.9}
     assert alone(target("a"), hub(), scores=scores) is Fate.HUB

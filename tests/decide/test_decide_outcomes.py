@@ -16,6 +16,7 @@ from stories import (
     hub,
     of_hub,
     outcome,
+    page_facts,
     read_hub,
     target,
     unread_hub,
@@ -27,7 +28,6 @@ from incremental.decide.cases import decide
 from incremental.decide.hub_facts import ArticleFacts, SameFacts
 from incremental.decide.hubs import HubCounts, HubLimits, choose_hubs, score_targets
 from incremental.decide.sections import SectionFacts
-from incremental.decide.verification import VerifiedFacts
 from incremental.fetch.status import ENDED, FetchStatus, Response
 from incremental.parse import Link, Page, PageKind
 from incremental.visit import Outcome, Purpose
@@ -45,9 +45,7 @@ def change_of(record: VisitRecord) -> str | None:
 
 
 def verified(visit: Outcome, page: VerificationRow) -> VisitRecord:
-    rest: dict[str, Any] = {"terms": None, "elsewhere": None, "onward": None}
-    section = around(page.canonical_key)
-    return decide(visit, VerifiedFacts(NOW, page, False, section=section, **rest)).record
+    return decide(visit, page_facts(page, around(page.canonical_key), NOW)).record
 
 
 def around(own: str, *found: SeenLink, **fields: Any) -> SectionFacts:

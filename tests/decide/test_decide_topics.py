@@ -72,7 +72,7 @@ def test_a_topic_waits_until_an_example_is_there() -> None:
     waiting = readiness([example(), example(2, status="gone", failures=1)], [])
     assert not waiting.ready
     assert "examples missing: 2 of 2" in waiting.why
-    assert f"{HOME}1: not fetched yet" in waiting.why
+    assert f"{HOME}1: waiting to be fetched" in waiting.why
     assert f"{HOME}2: gone, tried again later" in waiting.why
 
 
@@ -84,7 +84,7 @@ def test_one_usable_example_is_enough_and_the_missing_ones_are_named() -> None:
 
 def test_an_empty_page_teaches_nothing_and_that_is_said() -> None:
     waiting = readiness([example(text=EMPTY, status="fetched")], [])
-    assert (waiting.ready, "holds no text" in waiting.why) == (False, True)
+    assert (waiting.ready, "has no text" in waiting.why) == (False, True)
 
 
 def test_a_page_that_was_called_relevant_is_enough_one_called_irrelevant_is_not() -> None:

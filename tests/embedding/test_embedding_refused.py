@@ -128,7 +128,7 @@ def test_a_text_on_which_a_model_here_breaks_is_left_out(monkeypatch: pytest.Mon
 
 
 def test_a_server_that_refuses_text_after_text_is_a_problem() -> None:
-    """Whatever the reason, nobody should wonder why topics go by words."""
+    """Whatever the reason, nobody should wonder why topics use keywords only."""
     server, now = Server(HTTPStatus.UNPROCESSABLE_ENTITY, "title"), [START]
     with closing(PageEmbedder(server.embedder(), lambda: now[0])) as pages:
         pages.with_meanings([PageText("", title=f"title {number}") for number in range(12)])

@@ -54,8 +54,8 @@ def test_page_api_metrics_and_health_name_it_until_it_works_again(served: Served
         assert (found.kind, found.since) == (ProblemKind.EMBEDDINGS, since)
         assert health.report().well
         for language, says, why in (
-            ("en", "The embedding model fails", "topics go by words, as the model fails: "),
-            ("zh", "语义模型出错", "主题暂时只按词语判断，因为语义模型出错："),
+            ("en", "The embedding model fails", "Embedding model unavailable ("),
+            ("zh", "语义模型出错", "语义模型不可用（"),
         ):
             page = shown.client(accept_language=language).get("/status").text
             assert says in page
@@ -89,7 +89,9 @@ def test_status_names_an_endpoint_that_the_daemon_cannot_reach(
     daemon = command(tmp_path, "run")
     try:
         told = wait_until(
-            lambda: "topics go by words" in hubwatch("status").err, PATIENCE_SECONDS, every=0.5
+            lambda: "topics use keywords only" in hubwatch("status").err,
+            PATIENCE_SECONDS,
+            every=0.5,
         )
     finally:
         daemon.terminate()

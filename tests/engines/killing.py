@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable
 
 import psutil  # type: ignore[import-untyped] # ships no types
-from lab.dask_cluster import DaskCluster
+from lab.dask_cluster import WAIT_SECONDS, DaskCluster
 
 
 def asker(port: int) -> int | None:
@@ -44,14 +44,13 @@ class Killer:
 class Stopper:
     """Stops the worker that asks, at most *times*, one worker after the other, and starts another one.
 
-    The answer waits until the worker has *gone*.
+    The answer waits until the worker has gone.
     """
 
-    def __init__(self, cluster: DaskCluster, times: int, gone: Callable[[int], object]) -> None:
+    def __init__(self, cluster: DaskCluster, times: int) -> None:
         self.stops = 0
         self._cluster = cluster
         self._times = times
-        self._gone = gone
         self._lock = threading.Lock()
 
     def __call__(self, port: int) -> None:
@@ -64,4 +63,4 @@ class Stopper:
             (worker,) = (one for one in self._cluster.workers if one.pid in family)
             worker.terminate()
             self._cluster.start_worker(nanny=True)
-            self._gone(self.stops)
+            worker.wait(WAIT_SECONDS)

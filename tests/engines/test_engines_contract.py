@@ -19,7 +19,7 @@ from incremental.assembly import make_fetcher
 from incremental.clock import SystemClock
 from incremental.crawl.engine import Engine
 from incremental.engines.choice import make_visits, terms_of
-from incremental.engines.visits import LocalVisits, Visits
+from incremental.engines.visits import Visits, visits_here
 from incremental.engines.worker import access_of
 from incremental.fetch.options import FetchSettings, SiteAccess, origin
 from incremental.fetch.status import FetchStatus
@@ -54,15 +54,15 @@ def hub(url: str) -> VisitTask:
 
 
 @contextmanager
-def visits_here(settings: Settings) -> Iterator[Visits]:
+def engine_of(settings: Settings) -> Iterator[Visits]:
     """Visits on the engine of the settings, threads included."""
     with ThreadPoolExecutor(settings.daemon.workers) as threads, visits_of(settings) as visits:
         fetch = make_fetcher(settings, SystemClock()).fetch
-        yield visits or LocalVisits(threads, visit, fetch, read_body, settings.daemon.workers)
+        yield visits or visits_here(threads, visit, fetch, read_body, settings.daemon.workers)
 
 
 def test_a_visit_brings_the_same_wherever_it_runs(settings: Settings) -> None:
-    with EngineSite(news_site(3)) as site, visits_here(settings) as visits:
+    with EngineSite(news_site(3)) as site, engine_of(settings) as visits:
         found = visits.start(hub(f"{site.url}/")).result(60)
         here = visit(hub(f"{site.url}/"), make_fetcher(settings, SystemClock()).fetch)
     assert len(found.page.links if found.page else ()) == 3
@@ -73,13 +73,13 @@ def test_a_visit_brings_the_same_wherever_it_runs(settings: Settings) -> None:
 
 def test_the_address_guard_runs_where_the_visit_does(settings: Settings) -> None:
     guarded = msgspec.structs.replace(settings, fetch=FetchSettings())
-    with EngineSite(news_site(3)) as site, visits_here(guarded) as visits:
+    with EngineSite(news_site(3)) as site, engine_of(guarded) as visits:
         found = visits.start(hub(f"{site.url}/")).result(60)
         assert (found.response.status, site.asked) == (FetchStatus.FORBIDDEN_ADDRESS, [])
 
 
 def test_an_address_that_is_none_is_an_outcome(settings: Settings) -> None:
-    with visits_here(settings) as visits:
+    with engine_of(settings) as visits:
         found = visits.start(hub("nowhere")).result(60)
         assert found.response.status is FetchStatus.INVALID_URL
 
@@ -87,7 +87,7 @@ def test_an_address_that_is_none_is_an_outcome(settings: Settings) -> None:
 def test_credentials_reach_their_origin_alone(settings: Settings) -> None:
     with EngineSite(news_site(1)) as one, EngineSite(news_site(1)) as other:
         secret = SiteSettings(url=f"{one.url}/", headers={"X-Key": SECRET})
-        with visits_here(msgspec.structs.replace(settings, site=(secret,))) as visits:
+        with engine_of(msgspec.structs.replace(settings, site=(secret,))) as visits:
             for site in (one, other, one):
                 visits.start(hub(f"{site.url}/")).result(60)
         assert [headers.get("X-Key") for _, headers in one.headers] == [SECRET, SECRET]
@@ -128,7 +128,7 @@ def test_no_more_visits_are_under_way_than_workers_and_outcomes_that_nobody_take
     settings: Settings,
 ) -> None:
     """A slow writer slows fetching: what has ended counts until it was taken."""
-    with EngineSite(news_site(3)) as site, visits_here(settings) as visits:
+    with EngineSite(news_site(3)) as site, engine_of(settings) as visits:
         engine = Engine(visits, workers=2)
         for number in range(2):
             engine.start(replace(hub(f"{site.url}/"), page_id=number))

@@ -43,6 +43,8 @@ class Stage:
     story: EngineStory
     visits: Visits
     replace_worker: Callable[[], object]
+    deaths: int
+    """Workers that a visit may end until it is lost."""
 
     def statuses(self) -> set[str]:
         """Return how the visits of the site ended so far."""
@@ -66,7 +68,9 @@ def stage(kind: str, folder: Path, cluster: DaskCluster | None = None) -> Iterat
         story.run(6 * HOUR)
         assert story.new() == []
         site.pages |= news_site(6)
-        yield Stage(site, story, visits, cluster.start_worker if cluster else bool)
+        yield Stage(
+            site, story, visits, cluster.start_worker if cluster else bool, 2 if cluster else 1
+        )
 
 
 @pytest.fixture(params=["processes", "dask"])
@@ -76,7 +80,9 @@ def staged(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Stage]:
         with stage("processes", tmp_path) as ready:
             yield ready
         return
-    with DaskCluster(tmp_path) as cluster:
+    # As shipped, Dask gives a visit that ended three workers to a fourth one.
+    once_more = {"DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "1"}
+    with DaskCluster(tmp_path, variables=once_more) as cluster:
         for _ in range(2):
             cluster.start_worker()
         cluster.wait_for(2)
@@ -93,13 +99,13 @@ def test_a_visit_whose_worker_is_killed_is_made_again_elsewhere(staged: Stage) -
     assert staged.story.store.quarantine.entries(limit=10) == []
 
 
-def test_a_page_that_kills_two_workers_is_quarantined_and_the_rest_goes_on(staged: Stage) -> None:
+def test_a_page_that_kills_workers_is_quarantined_and_the_rest_goes_on(staged: Stage) -> None:
     killer = staged.site.before[LATE[0]] = Killer(99, staged.replace_worker)
     held = staged.story.store.quarantine
     staged.story.run(2 * DAY, until=lambda: bool(held.entries(limit=10)))
     (row,) = held.entries(limit=10)
-    assert (killer.kills, row.purpose) == (2, "verify")
-    assert "2 workers ended in visits of this page" in row.error
+    assert (killer.kills, row.purpose) == (2 * staged.deaths, "verify")
+    assert "2 visits of this page were lost with their workers" in row.error
     del staged.site.before[LATE[0]]
     staged.story.run(2 * DAY)
     assert LATE[1] in staged.news()
@@ -107,10 +113,9 @@ def test_a_page_that_kills_two_workers_is_quarantined_and_the_rest_goes_on(stage
 
 
 def test_workers_that_are_stopped_one_after_the_other_cost_no_page_its_visits(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
+    tmp_path: Path,
 ) -> None:
-    """A rolling restart, in which each page loses as many workers as would quarantine it."""
-    caplog.set_level(logging.WARNING, "hubwatch.engine")
+    """A rolling restart: Dask makes the visits of each worker again on another one."""
     with ExitStack() as stack:
         cluster = stack.enter_context(DaskCluster(tmp_path))
         for _ in range(3):
@@ -123,15 +128,12 @@ def test_workers_that_are_stopped_one_after_the_other_cost_no_page_its_visits(
         assert visits is not None
         story = stack.enter_context(EngineStory(tmp_path, settings, visits, *sites))
         story.run(6 * HOUR)
-        stopper = Stopper(
-            cluster, 4, lambda number: wait_until(lambda: caplog.text.count(" is gone") >= number)
-        )
+        stopper = Stopper(cluster, 4)
         for site in sites:
             site.pages |= news_site(6)
             site.before |= dict.fromkeys(["/", *LATE], stopper)
         story.run(2 * DAY)
         assert stopper.stops == 4
-        assert caplog.text.count("is due again: its worker was stopped") >= 4
         assert sorted(story.new()) == sorted((host, path) for host in hosts for path in LATE)
         assert story.store.quarantine.entries(limit=10) == []
         counts = story.store.read.visit_counts(0.0)
@@ -157,22 +159,6 @@ def test_a_worker_of_another_version_gets_no_visits_while_others_do(
     assert "is refused: it runs Hubwatch" in caplog.text
 
 
-def test_a_worker_that_lost_its_visitor_gets_another_one(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    """As one that was started again at its address before anybody looked."""
-    caplog.set_level(logging.INFO, "hubwatch.engine")
-    with DaskCluster(tmp_path) as cluster:
-        cluster.start_worker()
-        cluster.wait_for(1)
-        with stage("dask", tmp_path, cluster) as ready:
-            cluster.forget_visitors()
-            wait_until(lambda: caplog.text.count("makes visits, 1 at a time") == 2)
-            ready.story.run(DAY)
-            assert ready.news() == LATE
-            assert "internal_error" not in ready.statuses()
-
-
 def test_a_worker_that_stood_still_begins_no_visit_that_was_given_up(tmp_path: Path) -> None:
     patience = FetchSettings(allowed_networks=("127.0.0.0/8",), total_timeout_seconds=2)
     with DaskCluster(tmp_path) as cluster, EngineSite(news_site(3)) as site:
@@ -188,7 +174,7 @@ def test_a_worker_that_stood_still_begins_no_visit_that_was_given_up(tmp_path: P
             late, since = visits.start(task), SystemClock().monotonic()
             wait_until(lambda: SystemClock().monotonic() > since + 3)
             cluster.send_worker(0, signal.SIGCONT)
-            with pytest.raises(LostVisitError):
+            with pytest.raises(LostVisitError, match="seconds late by its worker's clock"):
                 late.result(WAIT_SECONDS)
             assert len(site.asked) == asked
             visits.start(task).result(WAIT_SECONDS)
@@ -209,8 +195,10 @@ def test_a_visit_that_is_never_answered_is_given_up(tmp_path: Path) -> None:
             # The scheduler believes for minutes that a worker that stands still is there.
             cluster.send_worker(0, signal.SIGSTOP)
             lost = visits.start(VisitTask(Purpose.HUB, f"{site.url}/", 1, 1))
-            with pytest.raises(LostVisitError):
+            with pytest.raises(LostVisitError, match="does not answer") as raised:
                 lost.result(WAIT_SECONDS)
+            # Its host is left alone for as long as it may go on.
+            assert (raised.value.blamed, raised.value.rest_seconds) == (False, 2)
             cluster.send_worker(0, signal.SIGCONT)
 
 
@@ -223,24 +211,6 @@ def test_a_visit_sends_nothing_after_its_end() -> None:
         late = visit_on_worker(task, terms, None, now)
         assert (late.response.status, site.asked) == (FetchStatus.TIMED_OUT, [])
         assert visit_on_worker(task, terms, None, now + 20).page is not None
-
-
-def test_a_visit_that_may_go_on_somewhere_is_made_again_when_it_must_have_ended(
-    tmp_path: Path,
-) -> None:
-    """It begins within the time of a fetch, and what belongs to the page takes as long again."""
-    patience = FetchSettings(allowed_networks=("127.0.0.0/8",), total_timeout_seconds=7)
-    with DaskCluster(tmp_path) as cluster, EngineSite(news_site(3)) as site:
-        cluster.start_worker()
-        cluster.wait_for(1)
-        settings = msgspec.structs.replace(engine_settings("dask", cluster.address), fetch=patience)
-        with visits_of(settings) as visits:
-            assert visits is not None
-            site.before["/"] = Killer(1)
-            visit = visits.start(VisitTask(Purpose.HUB, f"{site.url}/", 1, 1))
-            with pytest.raises(LostVisitError) as lost:
-                visit.result(WAIT_SECONDS)
-    assert (lost.value.blamed, lost.value.rest_seconds) == (True, 14)
 
 
 def test_a_scheduler_that_is_killed_and_started_again_costs_no_site_a_failure(

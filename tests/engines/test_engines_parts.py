@@ -10,11 +10,15 @@ import pytest
 from classifier.embedding.meaning import Meaning
 from classifier.topic.values import PageText
 from incremental.crawl.engine import Engine
-from incremental.engines.drawn import DrawnHere
-from incremental.engines.fenced import FencedVisits
-from incremental.engines.meaning import EmbeddedVisits
-from incremental.engines.roster import Roster, refusal, was_stopped
-from incremental.engines.visits import EngineReport, LostVisitError
+from incremental.engines.visits import (
+    EngineReport,
+    LostVisitError,
+    Visits,
+    drawn,
+    embedded,
+    fenced,
+)
+from incremental.engines.worker import refusal
 from incremental.fetch.status import FetchStatus, Response
 from incremental.hub_way import Way, WayKind
 from incremental.visit import Outcome, Purpose, VisitTask
@@ -34,8 +38,8 @@ class Waiting:
         self.answers.append(Future())
         return self.answers[-1]
 
-    def report(self) -> EngineReport:
-        return EngineReport("dask", self.most)
+    def engine(self) -> Engine:
+        return Engine(Visits(self.start, lambda: EngineReport("dask", self.most)), workers=4)
 
     def die(self, *, blamed: bool = True) -> None:
         """Let the worker of all visits under way die."""
@@ -58,7 +62,7 @@ def task(number: int) -> VisitTask:
 def test_pages_that_ended_a_worker_are_tried_again_one_at_a_time() -> None:
     """So the second death shows which of them it was; the other one is not blamed."""
     visits = Waiting()
-    engine = Engine(visits, workers=4)
+    engine = visits.engine()
     engine.start(task(1))
     engine.start(task(2))
     visits.die()
@@ -84,7 +88,7 @@ def test_pages_that_ended_a_worker_are_tried_again_one_at_a_time() -> None:
 
 def test_an_engine_that_went_away_blames_no_page() -> None:
     visits = Waiting()
-    engine = Engine(visits, workers=4)
+    engine = visits.engine()
     for _ in range(5):
         engine.start(task(1))
         visits.die(blamed=False)
@@ -94,7 +98,7 @@ def test_an_engine_that_went_away_blames_no_page() -> None:
 
 def test_an_engine_without_workers_is_asked_again_in_a_second() -> None:
     visits = Waiting(most=0)
-    engine = Engine(visits, workers=4)
+    engine = visits.engine()
     assert (engine.free, engine.again_at(5.0, 10.0), engine.again_at(90.0, 10.0)) == (0, 11.0, 90.0)
     visits.most = 9
     assert (engine.free, engine.again_at(5.0, 10.0)) == (4, 5.0)
@@ -103,7 +107,7 @@ def test_an_engine_without_workers_is_asked_again_in_a_second() -> None:
 @pytest.mark.parametrize("kind", list(WayKind))
 def test_what_needs_a_browser_is_visited_here(kind: WayKind) -> None:
     elsewhere, here = Waiting(), Waiting()
-    DrawnHere(elsewhere, here).start(replace(task(1), way=Way(kind=kind)))
+    drawn(elsewhere.start, here.start)(replace(task(1), way=Way(kind=kind)))
     needs = kind in (WayKind.RENDERED, WayKind.BROWSER_MISSING)
     assert (len(here.started), len(elsewhere.started)) == ((1, 0) if needs else (0, 1))
 
@@ -115,16 +119,16 @@ def test_nothing_starts_after_the_lease() -> None:
         raise StoreFencedError("another daemon has taken over")
 
     with pytest.raises(StoreFencedError):
-        FencedVisits(visits, over).start(task(1)).result(0)
+        fenced(visits.start, over)(task(1)).result(0)
     assert visits.started == []
-    FencedVisits(visits, lambda: None).start(task(1))
+    fenced(visits.start, lambda: None)(task(1))
     assert visits.started == [task(1)]
 
 
 def test_texts_from_workers_get_their_vectors_here() -> None:
     visits, meaning, found = Waiting(), Meaning("space", b"\1"), Future[Meaning | None]()
-    embedded = EmbeddedVisits(visits, lambda _: found, patience_seconds=60)
-    with_text, without, lost = (embedded.start(task(number)) for number in range(3))
+    start = embedded(visits.start, lambda _: found, patience_seconds=60)
+    with_text, without, lost = (start(task(number)) for number in range(3))
     text = PageText("https://news.example/0", "A title")
     response = Response("https://news.example/", FetchStatus.FETCHED)
     visits.answers[0].set_result(Outcome(task(0), response, text=text))
@@ -143,8 +147,8 @@ def test_texts_from_workers_get_their_vectors_here() -> None:
 def test_a_model_that_hangs_ends_no_visit_later_than_patience() -> None:
     """The page is judged by words; a vector that comes after all is nobody's."""
     visits, never = Waiting(), Future[Meaning | None]()
-    embedded = EmbeddedVisits(visits, lambda _: never, patience_seconds=0.01)
-    visit = embedded.start(task(0))
+    start = embedded(visits.start, lambda _: never, patience_seconds=0.01)
+    visit = start(task(0))
     response = Response("https://news.example/", FetchStatus.FETCHED)
     visits.answers[0].set_result(Outcome(task(0), response, text=PageText("", "A title")))
     text = visit.result(10).text
@@ -154,57 +158,9 @@ def test_a_model_that_hangs_ends_no_visit_later_than_patience() -> None:
     assert visit.result(0).text == text
 
 
-def test_a_roster_gives_visits_to_who_has_least_to_do_for_its_size() -> None:
-    roster = Roster()
-    come, gone = roster.update({"a": 1, "b": 4, "c": 2})
-    assert (come, gone, roster.most, roster.choose()) == (["a", "b", "c"], [], 0, None)
-    roster.workers["a"].refusal = roster.workers["b"].refusal = ""
-    roster.workers["c"].refusal = "another version"
-    assert (roster.most, list(roster.refused())) == (5, ["c: another version"])
-    roster.workers["a"].visits, roster.workers["b"].visits = 1, 3
-    chosen = roster.choose()
-    assert chosen is not None
-    assert chosen.address == "b"
-    assert roster.update({"a": 1}) == ([], ["b", "c"])
-
-
 @pytest.mark.parametrize("theirs", [("0.2.0", 1), ("0.1.0", 2), ("", 1)])
 def test_another_version_or_protocol_is_refused_by_name(theirs: tuple[str, int]) -> None:
     assert refusal(("0.1.0", 1), ("0.1.0", 1)) == ""
     why = refusal(theirs, ("0.1.0", 1))
     assert f"Hubwatch {theirs[0] or '?'} (protocol {theirs[1]})" in why
     assert "give it the same version" in why
-
-
-COME = {"action": "add-worker"}
-CLOSING = [
-    {"action": "closing-worker", "reason": "signal-15"},
-    {"action": "worker-status-change", "prev-status": "running", "status": "closing"},
-]
-FAILING = [{"action": "closing-worker", "reason": "worker-execute-fail-hard"}, *CLOSING[1:]]
-RETIRING = {"action": "worker-status-change", "status": "closing_gracefully"}
-KEPT = {"action": "worker-status-change", "status": "running"}
-LEFT = {"action": "remove-worker", "expected": False}
-RETIRED = {"action": "remove-worker", "expected": True}
-
-
-@pytest.mark.parametrize(
-    ("events", "stopped"),
-    [
-        ([], False),
-        ([COME, LEFT], False),
-        ([COME, *CLOSING, LEFT], True),
-        ([COME, *FAILING, LEFT], False),
-        ([COME, RETIRING, LEFT], True),
-        ([COME, RETIRING, RETIRED], True),
-        ([COME, RETIRING, KEPT, LEFT], False),
-        ([COME, *CLOSING, LEFT, COME], True),
-        ([COME, *CLOSING, LEFT, COME, LEFT], False),
-        ([COME, LEFT, *CLOSING, COME, LEFT], False),
-    ],
-)
-def test_a_worker_was_stopped_on_purpose_if_it_said_so(
-    events: list[dict[str, object]], stopped: bool
-) -> None:
-    """By Dask's events of its address; the last one that left counts."""
-    assert was_stopped(events) == stopped

@@ -20,7 +20,6 @@ from web_served import Served
 from incremental.clock import SimulatedClock
 from incremental.engines.cluster import connect
 from incremental.engines.visits import EngineReport
-from incremental.engines.words import engine_in_words
 from incremental.errors import SettingsError
 from incremental.health import Health, ProblemKind
 from incremental.web.metrics import MetricsPage
@@ -156,4 +155,4 @@ def test_page_metrics_and_api_show_the_engine(served: Served) -> None:
 
 
 def test_an_engine_in_words() -> None:
-    assert engine_in_words(DASK) == "Dask at tcp://127.0.0.1:8786, 2 workers, 6 visits at a time"
+    assert DASK.text() == "Dask at tcp://127.0.0.1:8786, 2 workers, 6 visits at a time"

@@ -66,11 +66,13 @@ def test_a_group_may_name_several_crawlers() -> None:
 def test_crawl_delay_request_rate_and_sitemaps_are_read() -> None:
     policy = robots(
         "User-agent: *\nCrawl-delay: 7.5\nRequest-rate: 1/20\n"
-        "Sitemap: https://cdn.example/s.xml\nSitemap: /relative\nSitemap: javascript:x\n"
+        "Sitemap: https://cdn.example/s.xml\nSitemap: /relative.xml\nSitemap: javascript:x\n"
         "Sitemap: https://cdn.example/s.xml\nSitemap: http://[\n"
     )
     assert policy.crawl_delay_seconds == 20
-    assert policy.sitemaps == ("https://cdn.example/s.xml",)
+    sitemaps = ("https://cdn.example/s.xml", f"{SITE}/relative.xml")
+    assert policy.sitemaps == sitemaps
+    assert failed(FetchStatus.TIMED_OUT, previous=policy).sitemaps == sitemaps
 
 
 @pytest.mark.parametrize("delay", ["nan", "inf", "-1", "soon", ""])
@@ -136,14 +138,7 @@ def test_the_next_try_comes_later_each_time_and_daily_in_the_end() -> None:
 
 def test_a_policy_is_rebuilt_from_what_is_stored_of_it() -> None:
     policy = robots("User-agent: *\nDisallow: /x\n")
-    stored = (
-        policy.text,
-        str(policy.status),
-        policy.user_agent,
-        policy.fetched_at,
-        policy.failures,
-    )
-    again = RobotsPolicy.from_stored(*stored)
+    again = RobotsPolicy.from_stored(policy.to_stored(), "hubwatch")
     assert again == policy
     assert again.allows(f"{SITE}/a")
     assert not again.allows(f"{SITE}/x")

@@ -194,7 +194,7 @@ def test_systemd_hears_ready_alive_and_stopping(
             clock.advance_to(START + 500)
             while "WATCHDOG=1" in (said := manager.recv(1_000).decode()):
                 pass
-            assert said.startswith("STATUS=running: nothing has moved for 500 seconds")
+            assert said.startswith("STATUS=running: no progress for 500 seconds")
         while (said := manager.recv(1_000).decode()).startswith("STATUS"):
             pass
         assert said == "STOPPING=1"

@@ -78,9 +78,12 @@ def test_what_was_tightened_is_logged_once(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     file = loosened(tmp_path)
-    keep_private(Settings(), tmp_path, file)
+    with caplog.at_level(logging.INFO):
+        keep_private(Settings(), tmp_path, file)
+    assert [one.getMessage() for one in caplog.records if one.levelno == logging.INFO] == [
+        f"{file} can be read by you alone now, because it may hold passwords"
+    ]
     announced = [one.getMessage() for one in caplog.records if one.levelno == logging.WARNING]
-    assert any("hubwatch.toml was open" in text for text in announced)
     assert any("hubwatch.sqlite was open" in text for text in announced)
     caplog.clear()
     keep_private(Settings(), tmp_path, file)

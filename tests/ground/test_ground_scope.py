@@ -42,18 +42,26 @@ OUTSIDE = {
 }
 
 
+SAID = {
+    Reach.HOST: f"host of {SEED}",
+    Reach.DOMAIN: f"domain of {SEED}",
+    Reach.PREFIX: f"folder of {SEED}",
+    Reach.ANYWHERE: "no limits",
+}
+
+
 @pytest.mark.parametrize(("reach", "url"), [(r, url) for r, urls in INSIDE.items() for url in urls])
 def test_inside_the_reach(reach: Reach, url: str) -> None:
     verdict = Scope(SEED, reach).verdict(url)
     assert verdict.inside
-    assert verdict.rule == f"{reach.value} of {SEED}"
+    assert verdict.rule == SAID[reach]
 
 
 @pytest.mark.parametrize(("reach", "url"), [(r, u) for r, urls in OUTSIDE.items() for u in urls])
 def test_outside_the_reach(reach: Reach, url: str) -> None:
     verdict = Scope(SEED, reach).verdict(url)
     assert not verdict.inside
-    assert verdict.rule == f"outside {reach.value} of {SEED}"
+    assert verdict.rule == f"outside {SAID[reach]}"
 
 
 @pytest.mark.parametrize(
@@ -146,7 +154,7 @@ TRAPS = {
     + "x1/x2/" * 2
     + "y/" * 1
     + "/".join(f"d{n}" for n in range(MAX_DEPTH)): "deep",
-    "https://a.org/a/b/a/b/a/b/": "one folder name stands 3 times",
+    "https://a.org/a/b/a/b/a/b/": "one folder name occurs 3 times",
     "https://a.org/x?" + "&".join(f"p{n}=1" for n in range(14)): "parameters",
     "https://a.org/calendar/2031/05/": "calendar",
     "https://a.org/event-calendar.php?date=2031-05-01": "calendar",

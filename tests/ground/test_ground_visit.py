@@ -12,7 +12,7 @@ import pytest
 from stories import HOME
 
 from incremental.crawl.engine import Engine
-from incremental.engines.visits import LocalVisits
+from incremental.engines.visits import visits_here
 from incremental.fetch.status import FetchStatus, Request, Response
 from incremental.reading import read_body
 from incremental.threads import InlineExecutor
@@ -84,7 +84,7 @@ def test_task_and_outcome_travel_to_other_processes() -> None:
 
 
 def engine(fetch: Fetch, executor: Executor | None = None, workers: int = 2) -> Engine:
-    visits = LocalVisits(executor or InlineExecutor(), visit, fetch, read_body, workers)
+    visits = visits_here(executor or InlineExecutor(), visit, fetch, read_body, workers)
     return Engine(visits, workers=workers)
 
 

@@ -88,8 +88,8 @@ def test_marks_narrow_what_is_new(hubwatch: Run) -> None:
     unread = hubwatch("new", "--unread", "--json").json
     assert [row["url"] for row in unread] == [HOME + "b.html"]
     (starred,) = hubwatch("new", "--starred", "--json").json
-    assert starred["read"]
-    assert starred["starred"]
+    assert starred["read_at"]
+    assert starred["starred_at"]
     hubwatch("unstar", PAGE)
     hubwatch("unread", PAGE)
     assert hubwatch("new", "--starred", "--json").json == []

@@ -61,6 +61,8 @@ def test_the_labels_of_a_store_train_alone(installation: Path, tmp_path: Path) -
     with open_store(tmp_path) as store:
         Learner(store, root, 1, start=lambda work: work()).step(START + 99)
     assert len(ModelRegistry(root).models()) == 2
+    # Models say what pages behind a login are about.
+    assert not [path for path in (root, *root.rglob("*")) if path.stat().st_mode & 0o077]
 
 
 def test_they_are_added_to_files_and_outrank_them(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
 import time
 from pathlib import Path
@@ -25,7 +26,7 @@ from incremental.notify.plan import MAX_ATTEMPTS
 from incremental.settings import load_settings
 from incremental.settings.hooks import HookChannel, plugin_names
 from incremental.settings.loading import build_settings
-from incremental.threads import InlineExecutor
+from incremental.threads import InlineExecutor, pause
 from store import Store
 
 LATER = START + HOUR
@@ -128,6 +129,11 @@ print(child.pid, flush=True); open(sys.argv[1], "w").write(str(child.pid)); chil
     outcome = call(slow, b"{}")
     assert (outcome.ok, outcome.error[:9]) == (False, "ended aft")
     assert time.monotonic() - began < 20
+    # A killed process may take a moment to end.
+    for _ in range(100):
+        if not _lives(int(file.read_text())):
+            break
+        pause(0.1)
     assert not _lives(int(file.read_text()))
 
 
@@ -144,6 +150,22 @@ def _lives(process: int) -> bool:
 def test_what_a_hook_leaves_running_does_not_hold_it_up() -> None:
     code = "import subprocess; subprocess.Popen(['sleep', '60'])"
     assert call(channel(code), b"{}").ok
+
+
+@pytest.mark.parametrize("code", [0, 1])
+def test_what_a_hook_starts_in_a_session_of_its_own_does_not_hold_it_up(
+    tmp_path: Path, code: int
+) -> None:
+    """It keeps the hook's output open, and lives on after the call."""
+    file = tmp_path / "child"
+    text = f"""import os, subprocess, sys
+child = subprocess.Popen(["sleep", "40"], start_new_session=True)
+open({str(file)!r}, "w").write(str(child.pid)); print("full", flush=True); os._exit({code})"""
+    outcome = call(channel(text), b"{}")
+    child = int(file.read_text())
+    assert _lives(child)
+    os.kill(child, signal.SIGKILL)
+    assert (outcome.ok, outcome.error) == (not code, "exit code 1: full" if code else "")
 
 
 def test_output_without_end_is_not_kept() -> None:

@@ -37,9 +37,25 @@ HOUR = 3_600.0
         ("Mon, 06 May 2024 08:00:00 +0200", DAY + 6 * HOUR),
         ("Mon, 06 May 2024 08:00:00", DAY + 8 * HOUR),
         ("2024-05-06 - updated", DAY),
+        ("Mon, 2024/05/06 - 08:00", DAY + 8 * HOUR),
+        ("2024 May 06", DAY),
+        ("2024-May-6", DAY),
+        ("2024 May 6 08:00", DAY + 8 * HOUR),
+        ("6 мая 2024", DAY),
+        ("Δευ, 6 Μάι 2024", DAY),
+        ("2024. május 6", None),
+        ("2024-05-06T08:00:00 Europe/Brussels", DAY + 6 * HOUR),
+        ("Mon, 06 May 2024 08:00:00 Europe/Brussels", DAY + 6 * HOUR),
+        ("2024-05-06T08:00:00 Europe/Atlantis", None),
+        (str(int(DAY)), DAY),
+        (f"{int(DAY)}000", DAY),
+        ("Thu, 05/30/2024 - 19:19", DAY + 24 * 24 * HOUR + 19 * HOUR + 19 * 60),
+        ("Thu, 30/05/2024", DAY + 24 * 24 * HOUR),
+        ("Mon, 05/06/2024 - 19:19", None),
+        ("30.05.24", None),
     ],
 )
-def test_a_date_is_read(text: str, expected: float) -> None:
+def test_a_date_is_read(text: str, expected: float | None) -> None:
     assert parse_date(text) == expected
 
 

@@ -87,6 +87,13 @@ def test_a_query_is_encoded_as_the_page_is() -> None:
     assert (link.url, link.anchor) == ("https://example.org/s?q=%D0%C2%CE%C5", "新闻")
 
 
+def test_a_sign_of_a_reference_is_encoded_as_a_page_of_mere_ascii_says() -> None:
+    for kind, meta in (("; charset=iso-8859-15", ""), ("", "<meta charset=iso-8859-15>")):
+        body = f"{meta}<a href='/s?q=10&euro;&amp;r=&#269;'>x</a>".encode()
+        (link,) = parse(body, URL, content_type=f"text/html{kind}").links
+        assert link.url == "https://example.org/s?q=10%A4&r=%26%23269%3B"
+
+
 def test_text_that_was_decoded_before_is_not_decoded_again() -> None:
     page = parse(b"", URL, text="<meta charset=gbk><a href=/新>新</a>")
     assert page.links[0].url == "https://example.org/新"

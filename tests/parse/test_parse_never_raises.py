@@ -9,7 +9,7 @@ from pathlib import Path
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from hubwatch_errors import HubwatchError
+from hubwatch.errors import HubwatchError
 from incremental.fetch.robots import RobotsPolicy
 from incremental.fetch.status import FetchStatus
 from incremental.parse import parse

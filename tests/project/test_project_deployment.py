@@ -250,7 +250,7 @@ def test_dependencies_are_the_locked_ones_with_their_hashes() -> None:
 
 def test_what_is_copied_is_there_and_is_all_that_is_needed() -> None:
     assert [one for one in copied() if not (ROOT / one).exists()] == []
-    needed = {"incremental", "classifier", "store", "hubwatch_errors.py", "README.md", "LICENSE"}
+    needed = {"incremental", "classifier", "store", "hubwatch", "README.md", "LICENSE"}
     assert needed | {"setup.cfg", "pyproject.toml"} <= set(copied())
 
 

@@ -8,13 +8,12 @@ from pathlib import Path
 
 import code_rules
 
-import hubwatch_errors
+import hubwatch.errors
 
 ROOT = Path(__file__).parents[2]
 OUTSIDE = {
     "ForbiddenAddressError": "HTTPError",
     "ReaderBugError": "Exception",
-    "VisitBugError": "Exception",
 }
 """The address guard's, which urllib3 must let pass, and bugs of ours in other processes."""
 
@@ -23,7 +22,7 @@ def drawn() -> dict[str, str]:
     """Return the parent of each error in the drawing."""
     parents: dict[str, str] = {}
     path: list[tuple[int, str]] = []
-    for line in (hubwatch_errors.__doc__ or "").splitlines():
+    for line in (hubwatch.errors.__doc__ or "").splitlines():
         found = re.match(r"[ │├└─]*(\w+Error)\b", line)
         if found is None or line.startswith("``"):
             continue

@@ -34,9 +34,9 @@ RUNNABLE = [path for path in SCRIPTS if os.access(path, os.X_OK)]
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Build the wheel from a copy of what is in the repository, so that nothing is left beside it."""
     folder = tmp_path_factory.mktemp("build")
-    for name in ("setup.cfg", "pyproject.toml", "README.md", "LICENSE", "hubwatch_errors.py"):
+    for name in ("setup.cfg", "pyproject.toml", "README.md", "LICENSE"):
         (folder / name).write_bytes((ROOT / name).read_bytes())
-    for package in ("incremental", "classifier", "store"):
+    for package in ("hubwatch", "incremental", "classifier", "store"):
         for path in (ROOT / package).rglob("*"):
             if path.is_file() and "__pycache__" not in path.parts:
                 copy = folder / path.relative_to(ROOT)
@@ -60,7 +60,9 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_wheel_holds_what_the_packages_need_and_nothing_else(wheel: Path) -> None:
     names = set(zipfile.ZipFile(wheel).namelist())
-    assert {f"{package}/py.typed" for package in ("incremental", "classifier", "store")} <= names
+    assert {
+        f"{package}/py.typed" for package in ("hubwatch", "incremental", "classifier", "store")
+    } <= names
     assert any(name.startswith("store/migrations/0001") for name in names)
     models = {
         path.relative_to(ROOT).as_posix() for path in (ROOT / "classifier/hub/models").glob("*/*")
@@ -77,7 +79,7 @@ def test_the_wheel_holds_what_the_packages_need_and_nothing_else(wheel: Path) ->
         "incremental",
         "classifier",
         "store",
-        "hubwatch_errors.py",
+        "hubwatch",
     }
 
 
@@ -119,7 +121,7 @@ def test_the_wheel_works_where_nothing_else_of_the_project_is(wheel: Path, tmp_p
 def test_the_command_is_declared(wheel: Path) -> None:
     archive = zipfile.ZipFile(wheel)
     (entry,) = [name for name in archive.namelist() if name.endswith("entry_points.txt")]
-    assert "hubwatch = incremental.cli:main" in archive.read(entry).decode()
+    assert "hubwatch = hubwatch.__main__:main" in archive.read(entry).decode()
 
 
 # --- what a start costs -----------------------------------------------------------------------
@@ -249,3 +251,33 @@ def test_the_documents_have_every_exit_code() -> None:
         == set(re.findall(r"^\| (\d+) \|", text, re.MULTILINE))
         == {"0", "1", "2", "3", "4", "130"}
     )
+
+
+def test_a_namesake_that_hides_our_package_is_told_in_a_sentence(tmp_path: Path) -> None:
+    """A checkout that is installed for editing can be hidden by the package that Twisted needs."""
+    namesake = tmp_path / "incremental"
+    namesake.mkdir()
+    (namesake / "__init__.py").write_text("class Version: ...\n", encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-c", "from hubwatch.__main__ import main; main()"],
+        env=os.environ | {"PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert done.stderr.startswith("hubwatch: another package called incremental")
+    assert done.stderr.count("\n") == 1
+
+
+def test_the_wheel_leaves_the_namesake_its_file(wheel: Path) -> None:
+    """Both packages are one folder where both are installed; ``__init__.py`` belongs to the other one."""
+    assert "incremental/__init__.py" not in zipfile.ZipFile(wheel).namelist()
+
+
+def test_the_module_is_the_command() -> None:
+    command = [sys.executable, "-m", "hubwatch", "--help"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0
+    assert "Usage: hubwatch" in done.stdout

@@ -18,7 +18,7 @@ BREACHES: list[tuple[Rule, dict[str, str]]] = [
     (code_rules.independent_packages, {"store": "import classifier"}),
     (code_rules.independent_packages, {"classifier.hub.x": "def f():\n    import store"}),
     (code_rules.independent_packages, {"classifier.x": "import incremental.urls as u"}),
-    (code_rules.independent_packages, {"hubwatch_errors": "from store.errors import StoreError"}),
+    (code_rules.independent_packages, {"hubwatch.errors": "from store.errors import StoreError"}),
     (code_rules.pure_rooms, {"incremental.revisit.x": "from incremental.clock import SystemClock"}),
     (code_rules.pure_rooms, {"incremental.revisit.x": "from incremental import fetch"}),
     (code_rules.pure_rooms, {"incremental.discovery.x": "import store.values"}),

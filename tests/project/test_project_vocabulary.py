@@ -14,8 +14,8 @@ ROOT = Path(__file__).parents[2]
 OURS = {
     name: source
     for name, source in read_packages(ROOT).items()
-    # A migration is history; settings under old names are read for as long as files have them.
-    if not name.startswith(("store.migrations", "incremental.settings.renamed"))
+    # A migration is history.
+    if not name.startswith("store.migrations")
 }
 
 
@@ -23,7 +23,7 @@ def texts() -> dict[str, str]:
     """What users read: documents, pages, the words of the pages, help and messages of commands."""
     documents = [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]
     web = ROOT / "incremental" / "web"
-    pages = [*(web / "templates").glob("*.html"), web / "catalogue.toml"]
+    pages = [*(web / "templates").glob("*.html"), web.parent / "texts" / "catalogue.toml"]
     found = {path.name: path.read_text(encoding="utf-8") for path in [*documents, *pages]}
     for name, source in OURS.items():
         strings = (

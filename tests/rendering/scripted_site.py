@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import threading
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
@@ -25,6 +27,9 @@ class ScriptedSite:
         self.pages: dict[str, Served] = {}
         self.asked: list[str] = []
         self.posts: list[tuple[str, bytes]] = []
+        self.headers: dict[str, list[str]] = {}
+        """What came with the requests, by path."""
+        self._held: dict[str, threading.Event] = {}
         site = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -37,7 +42,12 @@ class ScriptedSite:
                 site.posts.append((self.path, self.rfile.read(length)))
                 self._answer()
 
+            do_PUT = do_DELETE = do_POST  # noqa: N815 - names of the library
+
             def _answer(self) -> None:
+                if held := site._held.get(self.path):
+                    held.wait()
+                site.headers.setdefault(self.path, []).append(str(self.headers))
                 found = site.pages.get(self.path.partition("?")[0])
                 body = found.body if found else b"none"
                 self.send_response(200 if found else 404)
@@ -62,6 +72,15 @@ class ScriptedSite:
     def __exit__(self, *_: object) -> None:
         self._server.shutdown()
         self._server.server_close()
+
+    @contextlib.contextmanager
+    def holding(self, path: str) -> Iterator[None]:
+        """Answer nothing at *path* meanwhile."""
+        self._held[path] = held = threading.Event()
+        try:
+            yield
+        finally:
+            held.set()
 
     def page(self, path: str, script: str, *, body: str = '<div id="root"></div>') -> str:
         """Serve a shell with a script of its own; return its URL."""

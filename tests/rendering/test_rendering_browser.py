@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import closing
@@ -22,6 +23,7 @@ from incremental.rendering.pool import BrowserPool
 from incremental.rendering.processes import family
 from incremental.settings import Settings
 from incremental.settings.browser import BrowserSettings
+from incremental.settings.sections import SiteSettings
 from incremental.threads import pause
 from incremental.ways.parts import PartFetcher
 from incremental.ways.visiting import Rendered
@@ -36,16 +38,22 @@ def site() -> Iterator[ScriptedSite]:
         yield found
 
 
-def settings_for(site: ScriptedSite, **browser: object) -> Settings:
+def settings_for(
+    site: ScriptedSite, own: SiteSettings | None = None, **browser: object
+) -> Settings:
     """Allow this site's port alone."""
-    fetch = FetchSettings(allowed_hosts=frozenset({f"127.0.0.1:{site.port}"}))
+    names = frozenset(f"{name}:{site.port}" for name in ("127.0.0.1", "localhost"))
+    fetch = FetchSettings(allowed_hosts=names)
     given = msgspec.structs.replace(BrowserSettings(page_seconds=20), **browser)
-    return msgspec.structs.replace(Settings(), fetch=fetch, browser=given)
+    sites = () if own is None else (own,)
+    return msgspec.structs.replace(Settings(), fetch=fetch, browser=given, site=sites)
 
 
-def drawn_by(site: ScriptedSite, *urls: str, **browser: object) -> list[Rendered]:
+def drawn_by(
+    site: ScriptedSite, *urls: str, own: SiteSettings | None = None, **browser: object
+) -> list[Rendered]:
     """Draw pages one after the other in one browser."""
-    settings, clock = settings_for(site, **browser), SystemClock()
+    settings, clock = settings_for(site, own, **browser), SystemClock()
     with (
         closing(make_fetcher(settings, clock)) as fetcher,
         make_renderer(settings, clock, fetcher.fetch) as renderer,
@@ -102,21 +110,48 @@ def test_a_list_that_grows_as_one_scrolls_is_seen_further_down(site: ScriptedSit
     assert len(links(found)) == 30
 
 
-def test_a_query_by_post_to_the_own_origin_is_asked_and_a_change_is_not(site: ScriptedSite) -> None:
+POSTING = """
+const ask = (method, kind) => fetch("/graph", {
+    method, body: JSON.stringify({query: "{ rows { k t } }"}), headers: {"Content-Type": kind}});
+const forms = [["PUT", "application/json"], ["DELETE", "application/json"], ["POST", "application/json"],
+               ["POST", "text/plain"]];
+const draw = rows => document.body.innerHTML = rows.map(r => `<a href="/n/${r.k}">${r.t}</a>`).join("");
+for (const form of forms) ask(...form).then(a => a.json()).then(draw).catch(() => 0);
+"""
+
+
+def test_a_page_sends_nothing_to_its_site(site: ScriptedSite) -> None:
+    """Whatever it looks like: what a body asks of a server is known to that server alone."""
     site.json("/graph", rows(1, 2, 3))
-    url = site.page(
-        "/news",
-        """
-        const send = text => fetch("/graph", {method: "POST", body: JSON.stringify({query: text}),
-            headers: {"Content-Type": "application/json"}});
-        send("mutation { drop }").catch(() => send("{ rows { k t } }").then(a => a.json()).then(rows => {
-            document.body.innerHTML = rows.map(r => `<a href="/n/${r.k}">${r.t}</a>`).join("");
-        }));
-        """,
+    (found,) = drawn_by(site, site.page("/news", POSTING))
+    assert (links(found), site.posts) == ([], [])
+
+
+def test_where_the_user_allows_it_a_page_posts_without_the_users_secrets(
+    site: ScriptedSite,
+) -> None:
+    site.json("/graph", rows(1, 2, 3))
+    url = site.page("/news", POSTING)
+    own = SiteSettings(
+        url=site.url, cookies={"session": "SECRET"}, headers={"X-Key": "SECRET"}, browser_posts=True
     )
-    (found,) = drawn_by(site, url)
+    (found,) = drawn_by(site, url, own=own)
     assert links(found) == ["1", "2", "3"]
-    assert [post for _, post in site.posts] == [b'{"query":"{ rows { k t } }"}']
+    assert [path for path, _ in site.posts] == ["/graph"] * 2
+    assert ["SECRET" in headers for headers in site.headers["/news"]] == [True]
+    assert ["SECRET" in headers for headers in site.headers["/graph"]] == [False, False]
+
+
+def test_a_page_asks_whether_something_is_there(site: ScriptedSite) -> None:
+    script = """
+        fetch("/it", {method: "HEAD"}).then(async answer => {
+            const text = await answer.text();
+            document.body.innerHTML = `<a href="/n/${answer.status}${text.length}">it</a>`;
+        });
+    """
+    site.json("/it", rows(1))
+    (found,) = drawn_by(site, site.page("/news", script))
+    assert links(found) == ["2000"]
 
 
 def test_images_fonts_and_styles_cost_nothing(site: ScriptedSite) -> None:
@@ -174,6 +209,38 @@ def test_a_page_that_takes_all_memory_is_killed_and_the_next_is_drawn(site: Scri
     first, second = drawn_by(site, hostile, site.page("/news", LIST), memory_mb=700)
     assert first.response.status is FetchStatus.PARSE_FAILED
     assert first.response.detail == "drawing it took more than 700 MB of memory"
+    assert links(second) == ["1"]
+
+
+def test_what_a_server_holds_back_is_given_up_while_there_is_time_to_show_the_rest(
+    site: ScriptedSite,
+) -> None:
+    url = site.page("/news", LIST + "fetch('/slow').catch(() => 0)")
+    site.json("/zz/rows", rows(1))
+    with site.holding("/slow"):
+        (found,) = drawn_by(site, url, page_seconds=10)
+    assert links(found) == ["1"]
+
+
+FLOODS = {
+    "history": "for (let n = 0; ; n++) history.pushState({n}, '', '?' + n);",
+    "workers": """
+        const text = "const kept = []; for (;;) kept.push(new Uint8Array(1e5).fill(1));";
+        const url = URL.createObjectURL(new Blob([text]));
+        setInterval(() => { for (let n = 0; n < 50; n++) new Worker(url); }, 10);
+    """,
+    "requests": "setInterval(() => { for (let n = 0; n < 500; n++) fetch('/x?' + n).catch(() => 0); }, 1);",
+}
+
+
+@pytest.mark.parametrize("flood", FLOODS)
+def test_a_flood_in_one_page_does_not_harm_the_next_one_of_another_site(
+    site: ScriptedSite, flood: str
+) -> None:
+    site.json("/zz/rows", rows(1))
+    hostile = site.page("/flood", FLOODS[flood])
+    innocent = site.page("/news", LIST).replace("127.0.0.1", "localhost")
+    _, second = drawn_by(site, hostile, innocent, page_seconds=8)
     assert links(second) == ["1"]
 
 
@@ -302,6 +369,21 @@ def test_a_browser_is_replaced_after_its_pages_and_none_is_left(site: ScriptedSi
             break
         pause(0.1)
     assert [one for one in seen if is_running(one)] == []
+
+
+def test_a_browser_leaves_no_folder_behind(
+    site: ScriptedSite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither one that was closed nor one that was killed."""
+    site.json("/zz/rows", rows(1))
+    pages = site.page("/news", LIST), site.page("/loop", "while (true) {}")
+    # Short, because it holds sockets.
+    with tempfile.TemporaryDirectory(prefix="t") as folder:
+        monkeypatch.setenv("TMPDIR", folder)
+        monkeypatch.setattr(tempfile, "tempdir", None)
+        drawn_by(site, *pages, page_seconds=5)
+        assert list(Path(folder).iterdir()) == []
+    monkeypatch.setattr(tempfile, "tempdir", None)
 
 
 def test_a_browser_ends_when_no_page_needs_it(site: ScriptedSite) -> None:

@@ -24,10 +24,10 @@ from incremental.seeds import SeedTerms, add_seed
 from incremental.settings import RevisitSettings, Settings
 from incremental.settings.browser import BrowserSettings
 from incremental.storage import open_configured_store
+from incremental.texts import Words
 from incremental.threads import InlineExecutor
 from incremental.times import HOUR
 from incremental.web.explanation import explanation
-from incremental.web.language import Words, read_catalogue
 
 START = 1_717_400_000.0
 NEEDS_CHROMIUM = pytest.mark.skipif(
@@ -79,7 +79,7 @@ class Watching:
 
     def says(self, language: str) -> str:
         answer = explain(self.store, self.settings, self.url, now=self.clock.now())
-        words = Words(read_catalogue(), language)
+        words = Words(language)
         return dict(explanation(answer, words))[answer["sites"][0]["site"]]
 
 

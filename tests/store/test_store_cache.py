@@ -74,6 +74,20 @@ def test_a_damaged_file_reads_as_absent_and_is_written_again(
     assert shared.get(URL, digest) == body
 
 
+@given(
+    url=urls,
+    body=st.binary(max_size=50),
+    kind=st.text(max_size=30).map(lambda s: " ".join(s.split())),
+)
+def test_the_type_that_the_server_gave_is_kept(
+    shared: FolderCache, url: str, body: bytes, kind: str
+) -> None:
+    url += f"#{kind}"
+    found = shared.find(url, shared.put(url, body, f" {kind}\n"))
+    assert found == (body, kind)
+    assert shared.get(url, body_md5(body)) == body
+
+
 def test_the_file_of_another_page_reads_as_absent(cache: FolderCache) -> None:
     digest = cache.put(URL, b"body")
     other = cache.folder / path_of("https://other.example/", digest)

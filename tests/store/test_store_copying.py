@@ -11,7 +11,7 @@ from cli_runner import Run
 from lab.postgres_server import PostgresServer
 from peewee import AutoField, Select, fn
 from stories import HOME, START
-from upgrading import ROWS, make_store_at
+from upgrading import ROWS, make_full_store
 
 from incremental.errors import InputError
 from incremental.transfer.stores import move_store
@@ -21,7 +21,6 @@ from store.database import is_server, open_database
 from store.errors import StoreError
 from store.fulltext import count_news
 from store.models import ALL, OF_DAEMONS
-from store.upgrades import known_migrations
 from store.words import read_query
 
 
@@ -36,7 +35,7 @@ def other(where: str, tmp_path: Path, postgres: PostgresServer) -> str:
 @pytest.fixture
 def filled(where: str) -> str:
     """A store with rows in every table."""
-    make_store_at(where, known_migrations()[-1])
+    make_full_store(where)
     return where
 
 
@@ -82,7 +81,7 @@ def test_no_sequence_gives_out_an_id_that_a_copied_row_has(
 ) -> None:
     """SQLite keeps the last id of some tables only, and PostgreSQL of all."""
     source, target = str(tmp_path / "hubwatch.sqlite"), postgres.empty_database()
-    make_store_at(source, known_migrations()[-1])
+    make_full_store(source)
     copied(source, target)
     with closing(open_database(target)) as database:
         for model in ALL:

@@ -36,7 +36,9 @@ SAMPLES: dict[str, Any] = {
     "bool": True,
     "Iterable[SeenLink]": [seen("https://news.example/a", hub=new_hub())],
     "Sequence[SeenLink]": [seen("https://news.example/d", hub=new_hub())],
-    "HubChanges": HubChanges({1: {"due_at": START}}, begun=(1,), ended=(1,), withdrawn=(1,)),
+    "HubChanges": HubChanges(
+        {1: {"due_at": START}}, begun={1: new_hub()}, ended=(1,), withdrawn=(1,)
+    ),
     "Sequence[tuple[int, SeenLink]]": [(1, seen("https://news.example/b"))],
     "NewHub": new_hub(),
     "HostRow": HostRow("news.example", START, 0, None, None),
@@ -60,7 +62,7 @@ READ_ALL = {
     "all_due_times",
     "seeds",
 }
-READ_ALL |= {"counts", "totals", "searches", "search", "adopt_announced"}
+READ_ALL |= {"counts", "totals", "searches", "search"}
 """Overviews: they read whole tables by their nature (``hubs`` is asked for one site below)."""
 
 

@@ -110,9 +110,11 @@ def test_visits_are_counted_by_site_and_status(store: Store) -> None:
     assert store.read.visit_counts(START + HOUR) == {site: {"fetched": 1, "timed_out": 1}}
 
 
-def test_totals_count_pages_hubs_and_what_was_announced(store: Store) -> None:
+def test_totals_count_pages_hubs_that_were_read_and_what_was_announced(store: Store) -> None:
     site, home = news_site(store)
     publish(store, site, home, 1, 2)
+    assert store.read.site_totals()[site]["hubs"] == 0
+    store.write.visit(visit_of(site, home, START + 9 * HOUR, hub_fields={"visits": 1}, links=None))
     assert store.read.site_totals() == {site: {"pages": 3, "new_pages": 2, "hubs": 1}}
 
 

@@ -164,7 +164,7 @@ def test_a_former_hub_forgets_what_it_showed(store: Store) -> None:
     (hub,) = ids.values()
     store.write.visit(visit_of(site, hub, OLD, seen(HOME + "a"), seen(HOME + "b")))
     assert forget(store, Kind.SIGHTINGS) == 0
-    store.write.change_hubs(site, HubChanges(ended=(hub,)), START)
+    store.write.change_hubs(site, HubChanges(ended=(hub,)))
     assert forget(store, Kind.SIGHTINGS) == 2
     assert store.read.sights(hub) == []
 

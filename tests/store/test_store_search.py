@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import zlib
-from runpy import run_path
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,10 +11,6 @@ from store import Store
 from store.answers import NewQuery
 from store.answers.excerpts import excerpt
 from store.clusters import agreement
-from store.fulltext import index_words_of
-from store.models import PageText
-from store.news import _unindex
-from store.upgrades import MIGRATIONS
 from store.values import ReadText
 from store.words import MAX_WORDS, folded, index_words, read_query
 
@@ -166,37 +159,6 @@ def test_an_excerpt_holds_whole_words_and_says_where_it_was_cut() -> None:
 @given(before=st.text(max_size=300), after=st.text(max_size=300))
 def test_an_excerpt_never_loses_the_word_that_was_found(before: str, after: str) -> None:
     assert "budget" in excerpt(f"{folded(before)} budget {after}", read_query("budget"))
-
-
-def test_pages_of_an_older_store_are_adopted(library: Store) -> None:
-    """What an earlier version has told had no words: it is found by its title, and read when it pays."""
-    ids = [row.page_id for row in library.answers.new(NewQuery()).rows]
-    _unindex(library.database, ids)
-    PageText.delete().execute(library.database)
-    assert found(library, "link") == []
-    assert [library.answers.adopt_announced(START + 9, limit=4) for _ in range(3)] == [4, 2, 0]
-    assert found(library, "link") == sorted(TEXTS)
-    check = library.answers.check(ids[0])
-    assert check is not None
-    assert check.due_at == START + 9
-
-
-def test_words_of_an_older_store_are_folded_by_a_migration(library: Store) -> None:
-    """An index that an earlier version made holds traditional characters as they were written."""
-    page = put(library, 2, ReadText("標題", TAIWAN, "1" * 32))
-    old = f"{' '.join(pairs('標題'))}\n{' '.join(pairs(TAIWAN.partition('，')[0]))}"
-    (news,) = (row.cursor for row in library.answers.new(NewQuery(text="標題")).rows)
-    _unindex(library.database, [page])
-    packed = zlib.compress(old.encode())
-    index_words_of(library.database, [(news, packed)])
-    PageText.update(words=packed).where(PageText.page == page).execute(library.database)
-    assert found(library, "資訊安全") == []
-    path = MIGRATIONS / "0012_one_han.py"
-    run_path(str(path))["up"](None, library.database)
-    for asked in ("資訊安全", "资讯安全", "標題", "budget"):
-        assert found(library, asked) == ([1] if asked == "budget" else [2])
-    _unindex(library.database, [page])
-    assert found(library, "资讯安全") == []
 
 
 def pairs(text: str) -> list[str]:

@@ -66,21 +66,6 @@ def test_compacting_gives_the_space_back(store: Store) -> None:
     store.write.visit(visit_of(site, home, START, seen(HOME + "a", fate="announce")))
 
 
-def test_a_file_of_an_earlier_version_learns_to_give_pages_back(tmp_path: Path) -> None:
-    path = tmp_path / "hubwatch.sqlite"
-    connection = sqlite3.connect(path)
-    connection.execute("PRAGMA journal_mode = wal")
-    connection.close()
-    with open_store(str(path), cache_folder=tmp_path) as store:
-        fill(store)
-        empty(store)
-        assert store.space.give_back() == 0
-        store.space.compact()
-        fill(store)
-        empty(store)
-        assert store.space.give_back(most=100) == 100 * 4096
-
-
 def test_the_log_is_cut(sqlite_store: Store, tmp_path: Path) -> None:
     log = tmp_path / "hubwatch.sqlite-wal"
     fill(sqlite_store)

@@ -1,4 +1,4 @@
-"""A store of any earlier version is upgraded, whole or not at all, with a copy of it before."""
+"""A store is upgraded by a later version, whole or not at all, with a copy of it before."""
 
 from __future__ import annotations
 
@@ -7,146 +7,190 @@ import sqlite3
 import stat
 import subprocess
 import sys
+from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from peewee import Database
-from playhouse.migrations import Runner
-from upgrading import ROWS, connect, make_store_at
+from upgrading import LATER, ROWS, later_version, make_full_store
 
 from store import open_store
 from store.database import is_sqlite, open_database
-from store.errors import StoreDamagedError, StoreFullError
-from store.upgrades import MIGRATIONS, copy_of, known_migrations
+from store.errors import StoreDamagedError, StoreFullError, StoreTooNewError
+from store.upgrades import copy_of, known_migrations
 
 ROOT = Path(__file__).resolve().parents[2]
-RENAMED = {"recheck": "refresh", "topic_lead": "external_candidate"}
-LAST = known_migrations()[-1]
+FIRST = known_migrations()
 
 
-def schema(database: Database) -> dict[str, Any]:
-    """What describes each table, however it came to be."""
-    return {
-        table: (
-            sorted(
-                (one.name, one.data_type.lower(), one.null) for one in database.get_columns(table)
-            ),
-            sorted((tuple(one.columns), one.unique) for one in database.get_indexes(table)),
-            sorted((one.column, one.dest_table, one.dest_column) for one in keys),
-        )
-        for table in sorted(database.get_tables())
-        if not table.startswith("news_words_")
-        for keys in [database.get_foreign_keys(table)]
-    }
+@pytest.fixture
+def later(tmp_path: Path) -> Path:
+    """The migrations of a version after this one."""
+    return later_version(tmp_path / "later")
+
+
+@pytest.fixture
+def update(later: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    """Install that version, so that the next store is opened by it."""
+    return lambda: monkeypatch.setattr("store.upgrades.MIGRATIONS", later)
+
+
+def rows(database: Database, query: str) -> list[Any]:
+    return list(database.execute_sql(query).fetchall())  # type: ignore[no-untyped-call]
+
+
+def applied(database: Database) -> list[str]:
+    return [name for (name,) in rows(database, "SELECT name FROM schema_migration ORDER BY name")]
 
 
 def check(database: Database, counts: dict[str, int]) -> None:
     """Nothing is lost, and every reference holds."""
+    names = set(database.get_tables())
     for table, count in counts.items():
-        name = RENAMED.get(table, table)
-        (found,) = database.execute_sql(f'SELECT COUNT(*) FROM "{name}"').fetchone()  # type: ignore[no-untyped-call]
-        assert found == count, table
+        name = table if table in names else "word_of_a_user"
+        assert rows(database, f'SELECT COUNT(*) FROM "{name}"') == [(count,)], table
     if is_sqlite(database):
         for pragma in ("integrity_check", "foreign_key_check"):
-            rows = database.execute_sql(f"PRAGMA {pragma}").fetchall()  # type: ignore[no-untyped-call]
-            assert rows in ([], [("ok",)])
+            assert rows(database, f"PRAGMA {pragma}") in ([], [("ok",)])
 
 
-@pytest.mark.parametrize("migration", known_migrations()[:-1])
-def test_a_store_of_any_earlier_version_is_upgraded(
-    where: str, tmp_path: Path, migration: str
+def test_a_store_is_upgraded_by_a_later_version(
+    where: str, tmp_path: Path, update: Callable[[], None]
 ) -> None:
-    counts = make_store_at(where, migration)
+    counts = make_full_store(where)
     assert set(counts.values()) == {ROWS}
+    update()
     with open_store(where, cache_folder=tmp_path / "cache") as store:
         check(store.database, counts)
-        upgraded = schema(store.database)
-        assert len(store.read.sites()) == ROWS
+        assert applied(store.database) == [*FIRST, LATER]
+        assert rows(store.database, "SELECT note FROM page") == [("none",)] * ROWS
+        assert rows(store.database, "SELECT COUNT(*) FROM note") == [(ROWS,)]
+        indexes = {index.name for index in store.database.get_indexes("page")}
+        assert {"page_waiting_by_score", "page_site_id_canonical_key"} <= indexes
+        if is_sqlite(store.database):
+            (made,) = rows(store.database, "SELECT sql FROM sqlite_schema WHERE name = 'page'")
+            assert "AUTOINCREMENT" in made[0], "ids are given out twice"
     if is_sqlite(store.database):
-        with sqlite3.connect(copy_of(Path(where), LAST)) as copy:
-            assert copy.execute("SELECT MAX(name) FROM schema_migration").fetchone() == (migration,)
-            assert copy.execute("SELECT COUNT(*) FROM site").fetchone() == (ROWS,)
-        copy.close()
-        fresh = open_database(str(tmp_path / "fresh" / "hubwatch.sqlite"))
-        assert schema(fresh) == upgraded
-        fresh.close()
+        with closing(sqlite3.connect(copy_of(Path(where), LATER))) as copy:
+            assert copy.execute("SELECT MAX(name) FROM schema_migration").fetchone() == FIRST[-1:]
+            assert copy.execute("SELECT COUNT(*) FROM label").fetchone() == (ROWS,)
 
 
-@pytest.mark.parametrize("statement", [3, 8, 20, 45, 90, 150])
-def test_an_upgrade_that_is_killed_begins_again(where: str, tmp_path: Path, statement: int) -> None:
-    counts = make_store_at(where, known_migrations()[0])
+def test_a_new_store_has_the_latest_tables_and_nothing_to_catch_up_with(
+    where: str, update: Callable[[], None]
+) -> None:
+    update()
+    with closing(open_database(where)) as database:
+        assert applied(database) == [*FIRST, LATER]
+        # The models have the tables of the later version, so its migration did not run.
+        assert "label" in database.get_tables()
+
+
+@pytest.mark.parametrize("statement", [3, 6, 10, 16])
+def test_an_upgrade_that_is_killed_begins_again(
+    where: str, tmp_path: Path, later: Path, update: Callable[[], None], statement: int
+) -> None:
+    counts = make_full_store(where)
     program = Path(__file__).with_name("upgrading.py")
     paths = os.pathsep.join([str(ROOT), str(ROOT / "tests")])
     done = subprocess.run(
-        [sys.executable, str(program), where, str(statement)],
+        [sys.executable, str(program), where, str(later), str(statement)],
         env=os.environ | {"PYTHONPATH": paths},
         check=False,
     )
     assert done.returncode == -9
-    database = connect(where)
     # As it was: no half of it.
-    runner = Runner(database, directory=str(MIGRATIONS))
-    assert [one.name for one in runner.status() if one.applied] == [known_migrations()[0]]
-    database.close()
+    with closing(open_database(where)) as database:
+        assert applied(database) == [*FIRST]
+        assert "note" not in database.get_tables()
+    update()
     with open_store(where, cache_folder=tmp_path / "cache") as store:
         check(store.database, counts)
     assert not list(tmp_path.glob("~*"))
+    if is_sqlite(store.database):
+        assert copy_of(Path(where), LATER).exists()
 
 
-def test_a_copy_is_the_owners_and_the_last_two_are_kept(tmp_path: Path) -> None:
+@pytest.mark.parametrize("statement", [3, 8, 20, 45, 90])
+def test_a_store_whose_making_is_killed_is_made_at_the_next_start(
+    where: str, tmp_path: Path, later: Path, statement: int
+) -> None:
+    program = Path(__file__).with_name("upgrading.py")
+    done = subprocess.run(
+        [sys.executable, str(program), where, str(later), str(statement)],
+        env=os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "tests")])},
+        check=False,
+    )
+    assert done.returncode == -9
+    with open_store(where, cache_folder=tmp_path / "cache") as store:
+        assert store.read.sites() == []
+
+
+def test_a_store_of_a_later_version_is_left_as_it_is(
+    where: str, later: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as installed:
+        installed.setattr("store.upgrades.MIGRATIONS", later)
+        open_database(where).close()
+    with pytest.raises(StoreTooNewError, match=LATER):
+        open_database(where)
+
+
+def test_a_copy_is_the_owners_and_the_last_two_are_kept(
+    tmp_path: Path, update: Callable[[], None]
+) -> None:
     where = tmp_path / "hubwatch.sqlite"
-    for name in ("before-0003_topics.sqlite", "before-0008_backfill.sqlite", "before-x.sqlite"):
+    make_full_store(str(where))
+    for name in ("before-0000_a.sqlite", "before-0001_b.sqlite", "before-x.sqlite"):
         (tmp_path / name).touch()
-    make_store_at(str(where), "0009_site_names")
+    update()
     open_database(str(where)).close()
-    copy = copy_of(where, LAST)
+    copy = copy_of(where, LATER)
     assert stat.S_IMODE(copy.stat().st_mode) == 0o600
     assert sorted(path.name for path in tmp_path.glob("before-*")) == [
-        *("before-0008_backfill.sqlite", copy.name, "before-x.sqlite")
+        *("before-0001_b.sqlite", copy.name, "before-x.sqlite")
     ]
     open_database(str(where)).close()
     assert len(list(tmp_path.glob("before-*"))) == 3
 
 
-def test_no_copy_is_made_of_a_new_store_or_if_none_is_wanted(tmp_path: Path) -> None:
+def test_no_copy_is_made_of_a_new_store_or_if_none_is_wanted(
+    tmp_path: Path, update: Callable[[], None]
+) -> None:
     open_database(str(tmp_path / "hubwatch.sqlite")).close()
-    make_store_at(str(tmp_path / "old.sqlite"), "0009_site_names")
-    open_database(str(tmp_path / "old.sqlite"), copies=0).close()
+    update()
+    open_database(str(tmp_path / "hubwatch.sqlite"), copies=0).close()
+    open_database(str(tmp_path / "new.sqlite")).close()
     assert list(tmp_path.glob("before-*")) == []
 
 
 def test_without_room_for_the_copy_nothing_is_upgraded(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, update: Callable[[], None]
 ) -> None:
     where = tmp_path / "hubwatch.sqlite"
-    make_store_at(str(where), "0009_site_names")
+    make_full_store(str(where))
+    update()
     full = SimpleNamespace(total=10**9, used=10**9, free=10_000)
     monkeypatch.setattr("shutil.disk_usage", lambda _: full)
     with pytest.raises(StoreFullError, match=r"make room, or set \[store\] upgrade_copies = 0"):
         open_database(str(where))
-    database = connect(str(where))
-    applied = [
-        one.name for one in Runner(database, directory=str(MIGRATIONS)).status() if one.applied
-    ]
-    assert applied[-1] == "0009_site_names"
-    database.close()
+    with closing(sqlite3.connect(where)) as database:
+        assert database.execute("SELECT name FROM schema_migration").fetchall() == [FIRST]
     open_database(str(where), copies=0).close()
 
 
-def test_a_store_with_broken_references_is_not_upgraded(tmp_path: Path) -> None:
+def test_a_store_with_broken_references_is_not_upgraded(
+    tmp_path: Path, update: Callable[[], None]
+) -> None:
     where = tmp_path / "hubwatch.sqlite"
-    make_store_at(str(where), "0009_site_names")
-    connection = sqlite3.connect(where)
-    connection.execute("DELETE FROM site WHERE id = 2")
-    connection.commit()
-    connection.close()
+    make_full_store(str(where))
+    with closing(sqlite3.connect(where)) as database, database:
+        database.execute("DELETE FROM site WHERE id = 2")
+    update()
     with pytest.raises(StoreDamagedError, match="rows that name others"):
         open_database(str(where))
-    database = connect(str(where))
-    applied = [
-        one.name for one in Runner(database, directory=str(MIGRATIONS)).status() if one.applied
-    ]
-    assert applied[-1] == "0009_site_names"
-    database.close()
+    with closing(sqlite3.connect(where)) as database:
+        assert database.execute("SELECT name FROM schema_migration").fetchall() == [FIRST]

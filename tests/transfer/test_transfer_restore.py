@@ -7,19 +7,22 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from cli_runner import Run
-from stories import HOME, HOUR, START, announced_pages, news_site, seen, visit_of
+from stories import DAY, HOME, HOUR, START, announced_pages, news_site, seen, visit_of
 
 from incremental.settings import Settings
 from incremental.storage import only_writer
 from store import Store, open_store
 from store.backup import back_up, restore
-from store.errors import StoreError, StorePlaceError, StoreRemainsError
+from store.enums import TokenKind, TokenScope
+from store.errors import StoreDamagedError, StoreError, StorePlaceError, StoreRemainsError
 from store.home import DATABASE, remove_abandoned, workplace
 from store.page_cache import body_md5
+from store.restored import Removed
 
 ROOT = Path(__file__).parents[2]
 BODY = b"<p>One</p>"
@@ -308,3 +311,101 @@ def test_a_place_that_a_backup_cannot_be_written_to_is_a_wrong_argument(
 def test_a_backup_that_is_not_there_is_a_wrong_argument(hubwatch: Run) -> None:
     done = hubwatch("restore", "nowhere.tar.gz")
     assert (done.code, "nowhere.tar.gz" in done.err) == (2, True)
+
+
+# --- what a backup may hold ----------------------------------------------------------------------
+
+
+def tampered(folder: Path, *statements: str) -> Path:
+    """Return a backup whose database these statements changed; its manifest is right."""
+    fill(folder / "old")
+    with closing(sqlite3.connect(folder / "old" / DATABASE)) as connection:
+        for statement in statements:
+            connection.execute(statement)
+        connection.commit()
+    back_up(folder / "old", folder / "b.tar.gz")
+    return folder / "b.tar.gz"
+
+
+def hidden(name: str) -> tuple[str, ...]:
+    """A trigger with a name that SQLite keeps for itself."""
+    sql = f"CREATE TRIGGER {name} AFTER INSERT ON site BEGIN SELECT 1; END"
+    row = f"('trigger', '{name}', 'site', 0, '{sql}')"
+    return ("PRAGMA writable_schema = 1", f"INSERT INTO sqlite_schema VALUES {row}")
+
+
+@pytest.mark.parametrize(
+    ("statements", "what"),
+    [
+        (
+            (
+                "CREATE TRIGGER t AFTER INSERT ON access_token BEGIN DELETE FROM site; END",
+                "CREATE TRIGGER u AFTER DELETE ON access_token BEGIN DELETE FROM site; END",
+            ),
+            "trigger t",
+        ),
+        (hidden("sqlite_stat1"), "trigger sqlite_stat1"),
+        (("CREATE VIEW v AS SELECT * FROM site",), "view v"),
+        (("CREATE INDEX i ON site (lower(name))",), "index i"),
+        (("CREATE TABLE more (x)",), "table more"),
+        (("ALTER TABLE site ADD COLUMN more TEXT",), "table site"),
+        (("DROP TABLE saved_search",), "saved_search"),
+        (("PRAGMA foreign_keys = 0", "DELETE FROM site"), "name others"),
+    ],
+)
+def test_a_database_that_no_hubwatch_made_is_refused(
+    tmp_path: Path, statements: tuple[str, ...], what: str
+) -> None:
+    with pytest.raises(StoreDamagedError, match=what):
+        restore(tampered(tmp_path, *statements), tmp_path / "new")
+    assert not (tmp_path / "new").exists()
+
+
+def with_access(folder: Path) -> Path:
+    """Return a backup with a token, a session begun with it, a channel, and messages in every state."""
+    fill(folder / "old")
+    with opened(folder / "old") as store:
+        token = store.access.add("t", TokenKind.TOKEN, TokenScope.WRITE, "d" * 64, now=START)
+        store.access.add(
+            "s", TokenKind.SESSION, TokenScope.WRITE, "e" * 64, now=START, parent=token
+        )
+        (page,) = announced_pages(store)
+        for name in ("waiting", "sending", "sent"):
+            store.outbox.since(name, now=START)
+            store.outbox.queue(name, [page.page_id], now=START)
+        for name in ("sending", "sent"):
+            store.outbox.begin([one.id for one in store.outbox.open(name)], name)
+        store.outbox.sent("sent", now=START)
+    back_up(folder / "old", folder / "b.tar.gz")
+    return folder / "b.tar.gz"
+
+
+def in_power(home: Path) -> tuple[int, dict[str, dict[str, int]]]:
+    with opened(home) as store:
+        return len(store.access.tokens()), store.outbox.counts()
+
+
+def test_a_copy_lets_nobody_in_and_sends_nothing_that_the_original_sends(tmp_path: Path) -> None:
+    report = restore(with_access(tmp_path), tmp_path / "new")
+    assert report.removed == Removed(tokens=2, channels=3, messages=2)
+    assert in_power(tmp_path / "new") == (0, {"sent": {"sent": 1}})
+    with opened(tmp_path / "new") as store:
+        (page,) = announced_pages(store)
+        # A channel of the settings file begins anew, so what was waiting stays unsent.
+        assert store.outbox.since("waiting", now=START + DAY) == START + DAY > page.found_at
+
+
+def test_each_is_kept_if_the_user_asks_for_it(tmp_path: Path) -> None:
+    file = with_access(tmp_path)
+    assert restore(file, tmp_path / "a", keep_access=True).removed == Removed(0, 3, 2)
+    assert in_power(tmp_path / "a") == (1, {"sent": {"sent": 1}})
+    assert restore(file, tmp_path / "b", keep_channels=True).removed == Removed(2)
+    states = {name: {name: 1} for name in ("sending", "sent", "waiting")}
+    assert in_power(tmp_path / "b") == (0, states)
+
+
+def test_a_backup_of_an_upgraded_store_is_ours(tmp_path: Path) -> None:
+    """Its tables were altered step by step, and the statistics are SQLite's own."""
+    file = tampered(tmp_path, "ANALYZE")
+    restore(file, tmp_path / "new")
+    assert is_whole(tmp_path / "new")

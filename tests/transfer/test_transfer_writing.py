@@ -9,6 +9,7 @@ import json
 import listparser
 from stories import HOME, HOUR, START, news_site, seen, visit_of
 from warcio.archiveiterator import ArchiveIterator
+from warcio.timeutils import iso_date_to_timestamp
 
 from incremental.transfer.writing import write_pages, write_sites
 from store import Store
@@ -57,14 +58,29 @@ def test_a_feed_reader_gets_the_feeds(sqlite_store: Store) -> None:
 
 def test_an_archive_gets_the_bodies_that_were_kept(sqlite_store: Store) -> None:
     watched(sqlite_store)
-    (page,) = sqlite_store.read.find_page(HOME + "one", "")
-    digest = sqlite_store.cache.put(HOME + "one", b"<p>One</p>")
-    sqlite_store.write.update_page(page["id"], body_md5=digest)
-    out = io.BytesIO()
-    assert write_pages(sqlite_store, NewQuery(), "warc", out) == 1
-    records = {
-        record.rec_headers.get_header("WARC-Target-URI"): record.content_stream().read()
-        for record in ArchiveIterator(io.BytesIO(out.getvalue()))
-        if record.rec_type == "resource"
+    kept = {
+        "one": ("<p>一</p>".encode("gbk"), "text/html; charset=gbk"),
+        "two": (b"%PDF-1.7", "application/pdf"),
+        "three": (b"<p>Three</p>", ""),
     }
-    assert records == {HOME + "one": b"<p>One</p>"}
+    for name, (body, kind) in kept.items():
+        (page,) = sqlite_store.read.find_page(HOME + name, "")
+        digest = sqlite_store.cache.put(HOME + name, body, kind)
+        sqlite_store.write.update_page(page["id"], body_md5=digest)
+    out = io.BytesIO()
+    assert write_pages(sqlite_store, NewQuery(), "warc", out) == 3
+    out.seek(0)
+    about, *records = (
+        (record.rec_headers, record.content_stream().read()) for record in ArchiveIterator(out)
+    )
+    assert {headers.protocol for headers, _ in (about, *records)} == {"WARC/1.0"}
+    assert b"WARC File Format 1.0" in about[1]
+    found = {
+        headers["WARC-Target-URI"][len(HOME) :]: (body, headers["Content-Type"])
+        for headers, body in records
+    }
+    assert found == kept | {"three": (b"<p>Three</p>", "text/html")}
+    # As programs that index archives read it.
+    assert {iso_date_to_timestamp(headers["WARC-Date"]) for headers, _ in records} == {
+        "20231114231320"
+    }

@@ -20,8 +20,8 @@ from incremental.fetch.options import FetchSettings
 from incremental.fetch.session import Fetcher
 from incremental.fetch.status import Request
 from incremental.scope import read_scope
+from incremental.texts import Words
 from incremental.web.background import Background
-from incremental.web.language import Words, read_catalogue
 from incremental.web.server import served as serving
 
 FEED = '<link rel="alternate" type="application/rss+xml" href="/feed.xml">'
@@ -61,7 +61,7 @@ def test_a_site_that_is_added_shows_what_is_there(at_once: Served) -> None:
 
 def test_a_site_that_cannot_be_read_says_why_in_the_language_of_the_page(at_once: Served) -> None:
     html = added(at_once, "https://nowhere.invalid/", "en")
-    assert "It could not be read, and is asked again:" in html
+    assert "Unreadable; will be retried:" in html
     assert "unknown host" in html
     assert "Waiting for the first visit" not in html
     chinese = added(at_once, "https://elsewhere.invalid/", "zh")
@@ -91,7 +91,7 @@ def test_why_an_address_was_not_fetched_is_said_in_chinese(url: str) -> None:
     fetcher = Fetcher(FetchSettings(), clock=SystemClock(), resolver=intern)
     answer = fetcher.fetch(Request(url))
     fetcher.close()
-    said = Words(read_catalogue(), "zh").sentence(problem_of(answer))
+    said = Words("zh").said(problem_of(answer))
     assert said == "该地址不是公网地址，设置也未允许访问"
 
 
@@ -122,7 +122,7 @@ def test_a_list_is_tried_and_then_imported_in_the_page(empty: Served) -> None:
     assert "Imported" in taken
     assert [site.seed_url for site in empty.store.read.sites()] == ["https://bridge.example/"]
     again = post(empty.client(Accept_Language="zh"), "/import", content=OPML, dry_run="").text
-    assert "已在监测" in again
+    assert "已有" in again
 
 
 def test_a_damaged_list_is_refused_and_stays_in_the_field(empty: Served) -> None:

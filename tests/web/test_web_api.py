@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+import jsonschema_rs
 import pytest
 import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
@@ -201,6 +202,29 @@ def test_sites_are_added_in_bulk_each_with_its_result(served: Served) -> None:
     assert (site["seed"], site["reach"]) == ("https://third.example/", "domain")
     assert client.delete(f"/api/v1/sites/{site['id']}").status_code == 204
     assert client.get(f"/api/v1/sites/{site['id']}").status_code == 404
+
+
+def test_a_switch_is_no_number(served: Served) -> None:
+    client = served.client()
+    for value in (False, True):
+        assert client.patch("/api/v1/sites/1", json={"requests_per_day": value}).status_code == 422
+    starred = client.post("/api/v1/pages/marks", json={"pages": [1], "starred": True})
+    assert starred.status_code != 422
+
+
+def test_the_defaults_of_the_description_fit_their_own_bounds(served: Served) -> None:
+    """As openapi-spec-validator asks of a document."""
+    shapes = served.client().get("/api/v1/openapi.json").json()["components"]["schemas"]
+    fields = [
+        field
+        for shape in shapes.values()
+        for field in shape.get("properties", {}).values()
+        if "default" in field
+    ]
+    assert len(fields) > 20
+    for field in fields:
+        within = {**field, "components": {"schemas": shapes}}
+        assert jsonschema_rs.is_valid(within, field["default"]), field
 
 
 def test_adding_a_known_site_without_terms_leaves_its_own(served: Served) -> None:

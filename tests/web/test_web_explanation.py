@@ -12,10 +12,10 @@ from web_served import HOME, OTHER, Served
 
 from incremental.explain.page import explain
 from incremental.results.schema import when
+from incremental.texts import Words
 from incremental.topics.editing import begin, give_feedback
 from incremental.training.corrections import correct
 from incremental.web.explanation import explanation
-from incremental.web.language import Words, read_catalogue
 from store.models import Page
 from store.values import TopicScore
 
@@ -32,7 +32,7 @@ URLS = {
 
 def said(served: Served, url: str, language: str) -> dict[str, str]:
     answer = explain(served.store, served.web.settings, url, now=served.clock.now())
-    return dict(explanation(answer, Words(read_catalogue(), language)))
+    return dict(explanation(answer, Words(language)))
 
 
 @pytest.fixture
@@ -131,7 +131,7 @@ def test_a_hub_has_its_next_visit_and_a_stranger_none(full: Served) -> None:
 def test_what_is_nearly_certain_is_not_called_certain(full: Served) -> None:
     answer: dict[str, Any] = explain(full.store, full.web.settings, HOME, now=full.clock.now())
     answer["classifier"] |= {"probability": 0.9999, "site_probability": 0.0004}
-    line = dict(explanation(answer, Words(read_catalogue(), "en")))["Is it a hub?"]
+    line = dict(explanation(answer, Words("en")))["Is it a hub?"]
     assert "says >99%" in line
     assert "the site <1%" in line
 

@@ -219,6 +219,21 @@ def test_the_password_begins_a_session_and_a_wrong_one_waits(served: Served) -> 
     assert len(items(client, login)) == 4
 
 
+def test_another_site_cannot_use_up_the_owners_guesses(served: Served) -> None:
+    """A page that the owner visits posts wrong passwords; apps send neither header."""
+    client = served.with_settings(password=PASSWORD).client()
+    wrong = {"Passwd": "x"}
+    for headers in (
+        {"Origin": "https://evil.example"},
+        {"Origin": "null"},
+        {"Sec-Fetch-Site": "cross-site"},
+    ):
+        for _ in range(7):
+            answer = client.post(f"{BASE}/accounts/ClientLogin", data=wrong, headers=headers)
+            assert answer.status_code == 403
+    log_in(client, PASSWORD)
+
+
 def test_who_is_not_logged_in_sees_nothing(served: Served) -> None:
     new_token(served.store, "app", "write", now=served.clock.now())
     client = served.client()

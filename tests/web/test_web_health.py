@@ -9,8 +9,8 @@ import pytest
 from test_web_metrics import scraped
 from web_served import Served
 
-from incremental.engines.roster import refusal
 from incremental.engines.visits import EngineReport
+from incremental.engines.worker import refusal
 from incremental.health import DaemonState, Health
 from incremental.web.metrics import MetricsPage
 from store.quarantine import QuarantineKind

@@ -21,13 +21,13 @@ from web_served import HOME, Served
 pytest.importorskip("playwright", reason="playwright is not installed")
 from playwright.sync_api import Page, expect
 
-from incremental.explain.page import WAITS_FOR_BUDGET, budget_and_visit, hub_rows, planned
+from incremental.explain.page import budget_and_visit, hub_rows, planned
 from incremental.revisit.state import SiteState
+from incremental.texts import Text, Words
 from incremental.topics.editing import begin
 from incremental.urls import canonical_key
 from incremental.web.charts import first_column
 from incremental.web.facts import LEAST_COUNTED, hour_rates
-from incremental.web.language import Words, read_catalogue
 from incremental.web.server import served as serving
 from incremental.web.views import View
 from store.answers import NewQuery
@@ -234,7 +234,7 @@ def test_a_beginning_is_short_and_any_part_of_a_text_is_enough(text: str, cut: i
 
 def test_a_time_that_never_comes_is_a_dash_and_one_within_a_second_is_now() -> None:
     """Jobs of a store without sites wait for ever: their page answered 500."""
-    view = View(Words(read_catalogue(), "en"), 1_000.0)
+    view = View(Words("en"), 1_000.0)
     assert (view.due(math.inf), view.ago(-math.inf)) == ("–", "–")
     assert (view.due(1_000.4), view.due(1_060.0)) == ("now", "in 1 min")
 
@@ -247,7 +247,7 @@ def test_a_visit_that_the_budget_holds_back_is_not_called_now(served: Served) ->
     assert opens > now
     rows = hub_rows(store, served.web.settings, [row], now=now)
     late = [one for one in rows if one["due_at"] == opens]
-    assert {one["why"] for one in late} == {WAITS_FOR_BUDGET}
+    assert {one["why"] for one in late} == {Text("reason.waits_for_budget")}
     assert all(one["due_at"] is None or one["due_at"] >= opens for one in rows)
     assert planned(now - 60, opens, now) == opens
     assert planned(opens + 60, opens, now) == opens + 60

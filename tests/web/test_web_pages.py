@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from string import Formatter
 
 import pytest
 from stories import DAY, START, seen
@@ -15,7 +14,7 @@ from web_served import HOME, Served, form_token, post
 from incremental.seeds import add_seed
 from incremental.web import language
 from incremental.web.background import Background
-from incremental.web.language import LANGUAGES, Words, choose, read_catalogue
+from incremental.web.language import choose
 from store.values import VisitRecord
 
 Ids = Callable[[], list[int]]
@@ -40,38 +39,6 @@ HOSTILE = "<script>alert(1)</script>\"onload='x' \u202etxet\x00{{7*7}}"
 # --- language ---------------------------------------------------------------------------------
 
 
-def test_the_catalogue_is_complete_in_every_language() -> None:
-    for key, texts in read_catalogue().items():
-        assert set(texts) == set(LANGUAGES), key
-        fields = [
-            {name for _, name, *_ in Formatter().parse(text) if name} for text in texts.values()
-        ]
-        assert fields[0] == fields[1] or key.endswith("_one"), key
-        assert all(text.strip() for text in texts.values()), key
-
-
-def test_every_text_that_is_said_is_in_the_catalogue_and_none_is_left_over() -> None:
-    sources = [*WEB.rglob("*.py"), *WEB.glob("templates/*.html")]
-    text = "\n".join(path.read_text(encoding="utf-8") for path in sources)
-    keys = set(read_catalogue())
-    said = set(
-        re.findall(
-            r"\b(?:t|words|words_of\(request\)|self\.words)\(f?['\"]([a-z_]+\.[a-z_0-9]+)['\"]",
-            text,
-        )
-    )
-    said = {key for key in said if not key.endswith("_")}
-    assert said <= keys
-    begun = set(
-        re.findall(r"\b(?:t|words|self\.words)\(f?['\"]([a-z_]+\.[a-z_]*)(?:['\"] ~|\{)", text)
-    )
-    tables = set(re.findall(r"maybe\(['\"]([a-z_]+)['\"]", text)) | {"sentence"}
-    tables |= {"hub_state", "page_state", "fetch", "rule"}
-    called = said | {f"{key}_one" for key in said} | {"time.ago", "time.ahead"}
-    left = {key for key in keys - called if not key.startswith(tuple(begun))}
-    assert {key for key in left if key.partition(".")[0] not in tables} == set()
-
-
 @pytest.mark.parametrize(
     ("cookie", "setting", "accepted", "language"),
     [
@@ -89,31 +56,6 @@ def test_the_language_is_that_of_cookie_setting_or_browser(
     cookie: str, setting: str, accepted: str, language: str
 ) -> None:
     assert choose(cookie, setting, accepted) == language
-
-
-def test_one_thing_is_said_in_the_singular() -> None:
-    words = Words(read_catalogue(), "en")
-    assert (words("sites.count", n=1), words("sites.count", n=2)) == ("1 site", "2 sites")
-
-
-def test_a_sentence_that_is_translated_is_one_that_some_room_says() -> None:
-    root = WEB.parents[1]
-    files = [*WEB.parent.rglob("*.py"), *root.glob("classifier/**/*.py")]
-    files += root.glob("classifier/**/manifest.json")
-    code = "\n".join(p.read_text(encoding="utf-8") for p in files)
-    said = re.sub(r"""['"]\n\s+f?['"]""", "", code)
-    for reach in ("host", "domain"):
-        said += f"{reach} of outside {reach} of "
-    for key, texts in read_catalogue().items():
-        if key.startswith("sentence."):
-            for fixed, *_ in Formatter().parse(texts["en"]):
-                assert fixed in said, key
-
-
-def test_a_sentence_is_said_in_chinese_with_what_it_names() -> None:
-    words = Words(read_catalogue(), "zh")
-    assert words.sentence("failed 3 times in a row: retrying later") == "连续失败 3 次：稍后重试"
-    assert words.sentence("something else") == "something else"
 
 
 @pytest.mark.parametrize("path", PAGES)

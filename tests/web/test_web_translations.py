@@ -9,9 +9,7 @@ import feedparser
 from lxml import etree
 from web_served import Served
 
-from incremental.results.languages import NAMES, language_name
 from incremental.web.feeds import Entry, Feed, atom, json_feed, rss
-from incremental.web.language import read_catalogue
 from store.translations import Compared, Found
 
 Ids = Callable[[], list[int]]
@@ -74,14 +72,3 @@ def test_a_feed_names_the_address_and_the_language_and_escapes_the_title() -> No
     assert root.findtext(".//{*}entry/{*}summary") == said
     assert json.loads(json_feed(feed))["items"][0]["content_text"] == said
     assert not feedparser.parse(rss(feed)).bozo
-
-
-def test_the_catalogue_and_the_table_name_the_same_languages() -> None:
-    catalogue = read_catalogue()
-    names = {
-        key.removeprefix("language."): texts["en"]
-        for key, texts in catalogue.items()
-        if key.startswith("language.")
-    }
-    assert names == NAMES
-    assert (language_name("zh"), language_name("tlh")) == ("Chinese", '"tlh"')

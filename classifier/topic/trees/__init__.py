@@ -1,9 +1,8 @@
-r"""Readers of semantic trees: WordNet in three forms, Cilin, SKOS. None is shipped.
+r"""Readers of semantic trees: WordNet in two forms, Cilin, SKOS. None is shipped.
 
 ::
 
     wn:LEXICON            -> wn_package       a lexicon of the installed ``wn`` package
-    a folder              -> wordnet_files    data.noun, index.noun, ... (Debian: /usr/share/wordnet)
     .ttl .rdf .xml .nt    -> skos             also compressed, ``thesaurus.ttl.xz``
     first line "id\tpos"   -> table            WordNet as one table of several languages
     first line "A ..."    -> cilin            Cilin's codes
@@ -19,11 +18,9 @@ from classifier.topic.trees.skos import read_skos, skos_format
 from classifier.topic.trees.sources import read_lines
 from classifier.topic.trees.table import COLUMNS, read_table
 from classifier.topic.trees.wn_package import PREFIX, read_wn
-from classifier.topic.trees.wordnet_files import is_wordnet_folder, read_wordnet_files
 
 KNOWN = (
-    "a WordNet folder (data.noun, index.noun), a WordNet table (id, pos, hypernyms, ...), Cilin, "
-    "SKOS (.ttl, .rdf, .xml, .nt), or wn:LEXICON"
+    "a WordNet table (id, pos, hypernyms, ...), Cilin, SKOS (.ttl, .rdf, .xml, .nt), or wn:LEXICON"
 )
 
 
@@ -32,12 +29,8 @@ def read_tree(source: Path | str) -> CompactTree:
     if str(source).startswith(PREFIX):
         return read_wn(str(source))
     path = Path(source).expanduser()
-    if is_wordnet_folder(path):
-        return read_wordnet_files(path)
-    if is_wordnet_folder(path.parent) and path.name.startswith(("data.", "index.")):
-        return read_wordnet_files(path.parent)
     if path.is_dir():
-        raise TreeError(path, 0, f"is a folder without data.noun; known are {KNOWN}")
+        raise TreeError(path, 0, f"is a folder; known are {KNOWN}")
     if skos_format(path):
         return read_skos(path)
     return _read_by_first_line(path)

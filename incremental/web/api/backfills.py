@@ -7,8 +7,9 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request
 from fastapi import Path as InPath
 
+from incremental.filters import Filters
 from incremental.results.schema import page_json
-from incremental.saved_searches import Filters
+from incremental.web.api.filtering import asking
 from incremental.web.api.page_shapes import BACKFILL_PAGES, BACKFILLS
 from incremental.web.api.schemas import REFUSED, RowId
 from incremental.web.conditional import ConditionalRoute
@@ -25,16 +26,16 @@ _After = Annotated[int | None, Query(ge=0, le=2**62, description="Continue after
 @router.get("", response_model=BACKFILLS)
 def list_backfills(
     request: Request,
+    filters: Annotated[Filters, asking("site", "since", "until")],
     after: _After = None,
     limit: Annotated[int, Query(ge=1, le=1_000)] = 100,
-    site: Annotated[RowId | None, Query(description="Site id.")] = None,
-    since: Annotated[str, Query(max_length=40, description="Age (`3h`) or date.")] = "",
 ) -> dict[str, Any]:
     """List backfills, newest first; oldest first with `after`."""
     web = web_of(request)
-    asked = Filters(site=site, since=since).query(web.now())
+    asked = filters.query(web.now())
     query = BackfillQuery(
         since=asked.since,
+        until=asked.until,
         sites=asked.sites,
         after=after,
         limit=limit,

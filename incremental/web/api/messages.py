@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
@@ -13,6 +14,7 @@ from incremental.notify.channels import put_channel, remove_channel
 from incremental.notify.overview import ChannelStanding, channel_named, send_test, standings
 from incremental.saved_channels import all_channels
 from incremental.settings.channels import GroupBy
+from incremental.texts import read_text
 from incremental.web.api.schemas import REFUSED, RequestSchema, ResponseSchema, shape_of
 from incremental.web.conditional import ConditionalRoute
 from incremental.web.context import web_of
@@ -38,7 +40,9 @@ _Words = Annotated[
 class ChannelChange(RequestSchema):
     """New values of a channel's fields; those left out stay, or have their defaults in a new one."""
 
-    url: Annotated[str, StringConstraints(min_length=1, max_length=2_000)] = ""
+    url: Annotated[str, StringConstraints(min_length=1, max_length=2_000)] = Field(
+        default_factory=str
+    )
     """An Apprise address; it holds the key of the service and is never shown again."""
     topic: _Short = ""
     min_score: Annotated[float, Field(ge=0, le=1)] = 0.0
@@ -109,7 +113,8 @@ def list_outbox(
     web = web_of(request)
     with web.store() as store:
         channel_named(all_channels(store, web.settings), channel)
-        return store.outbox.recent(channel, limit=limit)
+        rows = store.outbox.recent(channel, limit=limit)
+    return [replace(row, error=read_text(row.error)) for row in rows]
 
 
 @router.post("/messages/{channel}/test")

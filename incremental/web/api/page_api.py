@@ -9,11 +9,13 @@ from fastapi import Path as InPath
 
 from incremental.errors import NotFoundError
 from incremental.explain.page_versions import previous, text_of, version_at
+from incremental.filters import HINTS, Filters
 from incremental.results.lookup import find_page, topic_numbered
 from incremental.results.schema import page_json, topic_json
-from incremental.saved_searches import Filters
+from incremental.texts import Text
 from incremental.times import moment
 from incremental.topics.editing import give_feedback
+from incremental.web.api.filtering import asking
 from incremental.web.api.page_shapes import (
     CHANGES,
     DIFF,
@@ -38,12 +40,14 @@ router = APIRouter(
     prefix="/api/v1/pages", tags=["pages"], route_class=ConditionalRoute, responses=REFUSED
 )
 PageId = Annotated[RowId, InPath(description="Id from the list.")]
+_NARROWED = asking(*(name for name in HINTS if name != "show"))
 _Time = Annotated[str, Query(max_length=40, description="Age (`3d`) or date.")]
 
 
 @router.get("", response_model=NEW_PAGES)
 def new_pages(  # noqa: PLR0913, PLR0917 - each narrows the same question
     request: Request,
+    filters: Annotated[Filters, _NARROWED],
     after: Annotated[
         int | None, Query(ge=0, le=2**62, description="Continue after this cursor.")
     ] = None,
@@ -52,28 +56,15 @@ def new_pages(  # noqa: PLR0913, PLR0917 - each narrows the same question
         Query(description="Default: oldest with `after`, else newest."),
     ] = None,
     limit: Annotated[int, Query(ge=1, le=1_000)] = 100,
-    q: Annotated[str, Query(max_length=300, description="Words in title or text.")] = "",
-    site: Annotated[RowId | None, Query(description="Site id.")] = None,
-    topic: Annotated[RowId | None, Query(description="Topic id.")] = None,
-    tag: Annotated[str, Query(max_length=40, description="Of sites and topics.")] = "",
-    verdict: Annotated[Literal["relevant", "grey", "irrelevant"] | None, Query()] = None,
-    min_score: Annotated[float | None, Query(ge=0, le=1)] = None,
-    language: Annotated[str, Query(max_length=20, description="Code, like `zh`.")] = "",
-    since: Annotated[str, Query(max_length=40, description="Age (`3h`) or date.")] = "",
-    until: Annotated[str, Query(max_length=40)] = "",
     read: bool | None = None,
     starred: bool | None = None,
 ) -> dict[str, Any]:
     """List new pages. Paging by `cursor` skips and repeats none, even if new ones arrive meanwhile."""
     web = web_of(request)
-    filters = Filters(q, site, topic, verdict or "", language, since, tag=tag)
     if order is None:
         order = "newest" if after is None else "oldest"
-    ending = Filters(since=until).query(web.now()).since
     more: dict[str, Any] = {"read": read, "starred": starred}
-    asked = filters.query(
-        web.now(), after=after, limit=limit, order=order, until=ending, min_score=min_score, **more
-    )
+    asked = filters.query(web.now(), after=after, limit=limit, order=order, **more)
     with web.store() as store:
         answer = store.answers.new(asked)
     pages = [page_json(row) for row in answer.rows]
@@ -99,7 +90,7 @@ def get_page(request: Request, page_id: PageId) -> dict[str, Any]:
 def _detail(store: Store, page_id: int) -> PageDetail:
     detail = store.answers.page(page_id)
     if detail is None:
-        raise NotFoundError("no page has that number")
+        raise NotFoundError(Text("input.page_unknown"))
     return detail
 
 
@@ -169,19 +160,15 @@ def get_diff(
 
 
 @router.get("/{page_id}/like", response_model=LIKE_PAGES)
-def get_like(  # noqa: PLR0913, PLR0917 - each narrows the same question
+def get_like(
     request: Request,
     page_id: PageId,
+    filters: Annotated[Filters, asking("site", "topic", "tag", "language", "since")],
     limit: Annotated[int, Query(ge=1, le=1_000)] = 20,
-    site: Annotated[RowId | None, Query(description="Site id.")] = None,
-    topic: Annotated[RowId | None, Query(description="Topic id.")] = None,
-    tag: Annotated[str, Query(max_length=40, description="Of sites and topics.")] = "",
-    language: Annotated[str, Query(max_length=20, description="Code, like `zh`.")] = "",
-    since: Annotated[str, Query(max_length=40, description="Age (`3h`) or date.")] = "",
 ) -> dict[str, Any]:
     """List announced pages like this one in meaning; 404 if it has no vector (yet)."""
     web = web_of(request)
-    asked = Filters("", site, topic, "", language, since, tag=tag).query(web.now(), limit=limit)
+    asked = filters.query(web.now(), limit=limit)
     # Loads numpy.
     from incremental.embedding.likeness import pages_like, vector_of  # noqa: PLC0415
 

@@ -6,7 +6,16 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated, Any, Literal, get_type_hints
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, create_model
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationInfo,
+    create_model,
+    field_validator,
+)
 
 from incremental.embedding.choice import Translating
 from incremental.scope import Reach
@@ -57,6 +66,15 @@ class RequestSchema(BaseModel):
     """Base of requests; unknown names are refused, because they are usually typos."""
 
     model_config = ConfigDict(extra="forbid")
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _is_no_switch(cls, value: object, info: ValidationInfo) -> object:
+        # pydantic takes false for the number 0.
+        kind = cls.model_fields[info.field_name or ""].annotation
+        if isinstance(value, bool) and kind not in (bool, bool | None):
+            raise ValueError("must not be true or false")
+        return value
 
 
 class Problem(ResponseSchema):
@@ -207,6 +225,8 @@ class Embeddings(ResponseSchema):
     """In use by the settings; empty = none."""
     space: str | None
     """The model, with its version, that the vectors are of; null = nothing was embedded yet."""
+    model: str = ""
+    """The same for display."""
     announced: int
     embedded: int
     waiting: int
@@ -266,7 +286,9 @@ class AddedSite(ResponseSchema):
 class SiteChange(RequestSchema):
     """New values of a site's fields; those left out stay. null = the default of the settings."""
 
-    name: Annotated[str, StringConstraints(min_length=1, max_length=80)] = ""
+    name: Annotated[str, StringConstraints(min_length=1, max_length=80)] = Field(
+        default_factory=str
+    )
     state: Literal["active", "paused"] = "active"
     reach: Reach = Reach.HOST
     include: Annotated[list[Pattern], Field(max_length=50)] = []

@@ -10,8 +10,8 @@ from fastapi import Path as InPath
 from pydantic import Field, StringConstraints
 
 from incremental.errors import NotFoundError
+from incremental.filters import Filters, to_json
 from incremental.results.lookup import topic_numbered
-from incremental.saved_searches import Filters, to_json
 from incremental.topics.editing import (
     METHODS,
     begin,
@@ -20,6 +20,7 @@ from incremental.topics.editing import (
     give_feedback,
     set_paused,
 )
+from incremental.web.api.filtering import NEW_SEARCH
 from incremental.web.api.schemas import (
     REFUSED,
     Moment,
@@ -120,19 +121,6 @@ class SavedSearch(ResponseSchema):
     changed_at: Moment
 
 
-class NewSearch(RequestSchema):
-    """Filters, as the parameters of `GET /api/v1/pages`."""
-
-    q: Annotated[str, StringConstraints(max_length=300)] = ""
-    site: RowId | None = None
-    topic: RowId | None = None
-    verdict: Literal["", "relevant", "grey", "irrelevant"] = ""
-    language: Annotated[str, StringConstraints(max_length=20)] = ""
-    since: Annotated[str, StringConstraints(max_length=40)] = ""
-    show: Literal["", "unread", "starred"] = ""
-    tag: Annotated[str, StringConstraints(max_length=40)] = ""
-
-
 @router.get("/topics")
 def list_topics(request: Request) -> list[Topic]:
     """List the topics."""
@@ -215,7 +203,7 @@ def remove_example(
     topic_id: TopicId,
     example_id: Annotated[RowId, InPath(description="Id from the list of examples.")],
 ) -> Topic:
-    """Let a topic learn from a page no longer."""
+    """Remove a page from the topic's examples."""
     web = web_of(request)
     with web.store() as store:
         row = topic_numbered(store, topic_id)
@@ -247,7 +235,7 @@ def _search(row: SavedSearchRow) -> SavedSearch:
 
 
 @router.put("/searches/{name}")
-def save_search(request: Request, name: Name, body: NewSearch) -> SavedSearch:
+def save_search(request: Request, name: Name, body: NEW_SEARCH) -> SavedSearch:
     """Save a search; replaces one of that name."""
     web = web_of(request)
     filters = Filters(**body.model_dump())

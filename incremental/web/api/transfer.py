@@ -13,7 +13,7 @@ from pydantic import StringConstraints
 
 from incremental.times import moment
 from incremental.transfer.adding import add_all
-from incremental.transfer.lists import read_list
+from incremental.transfer.apart import read_list_apart
 from incremental.transfer.writing import write_pages, write_sites
 from incremental.web.api.schemas import REFUSED, RequestSchema, ResponseSchema, RowId
 from incremental.web.conditional import ConditionalRoute
@@ -80,7 +80,8 @@ class Imported(ResponseSchema):
 def import_list(request: Request, body: NewList) -> Imported:
     """Watch the sites of another program's list; feeds become hubs."""
     web = web_of(request)
-    found = read_list(body.content.encode("utf-8", "replace"), body.format)
+    content = body.content.encode("utf-8", "replace")
+    found = read_list_apart(content, body.format, web.settings.daemon)
     with web.store() as store:
         added = add_all(
             store, found.wanted, now=web.now(), fetch=web.settings.fetch, dry_run=body.dry_run

@@ -16,7 +16,7 @@ from incremental.seeds import SeedTerms, add_seed, everything_below, folder_of
 from incremental.site_editing import SiteEdit, edit_site
 from incremental.tagging import checked_tags, parted
 from incremental.transfer.adding import add_all
-from incremental.transfer.lists import read_list
+from incremental.transfer.apart import read_list_apart
 from incremental.web.api.schemas import RowId
 from incremental.web.context import Web, web_of
 from incremental.web.long_work import begin_looks, look_of
@@ -100,7 +100,8 @@ def import_list(
     """Watch the sites of another program's list, or only say what would be taken."""
     web = web_of(request)
     try:
-        found = read_list(content.encode("utf-8", "replace"), "auto")
+        given = content.encode("utf-8", "replace")
+        found = read_list_apart(given, "auto", web.settings.daemon)
         with web.store() as store:
             added = add_all(
                 store,

@@ -12,10 +12,10 @@ from fastapi.responses import Response
 from incremental.discovery.accepting import accept_sites, proposals_named, reject_sites
 from incremental.explain.discovery import discovery_facts, proposal_facts
 from incremental.results.lookup import topic_numbered
+from incremental.texts import Words
 from incremental.web.api.schemas import RowId
 from incremental.web.charts import bars
 from incremental.web.context import web_of
-from incremental.web.language import Words
 from incremental.web.long_work import MAX_PAGES, MAX_ROUNDS, begin_search, search_of
 from incremental.web.routes.forms import see
 from incremental.web.views import page, words_of

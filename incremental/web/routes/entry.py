@@ -9,10 +9,11 @@ from typing import Annotated
 from fastapi import APIRouter, Form, Request
 from fastapi.responses import Response
 
+from incremental.texts import LANGUAGES
 from incremental.web.access import SESSION_COOKIE, SESSION_SECONDS, Gate
 from incremental.web.context import web_of
 from incremental.web.guard import client_of, cookies_of
-from incremental.web.language import LANGUAGE_COOKIE, LANGUAGES
+from incremental.web.language import LANGUAGE_COOKIE
 from incremental.web.routes.forms import Back, inside, see
 from incremental.web.views import page, set_cookie, words_of
 

@@ -13,14 +13,14 @@ from fastapi import APIRouter, Path, Request
 from fastapi.responses import Response
 
 from incremental.errors import InputError
+from incremental.filters import Filters, from_json
 from incremental.results.lookup import check_tag, site_numbered, topic_numbered
-from incremental.saved_searches import Filters, from_json
+from incremental.texts import Words
 from incremental.web.api.schemas import RowId
 from incremental.web.conditional import ConditionalRoute, unless_known
 from incremental.web.context import web_of
 from incremental.web.feeds import Entry, Feed, Outline, atom, json_feed, opml, rss
 from incremental.web.google_reader import BASE as APPS
-from incremental.web.language import Words
 from incremental.web.reading import Between, gained, merged
 from incremental.web.routes.news import search_filters
 from incremental.web.views import page, query, words_of

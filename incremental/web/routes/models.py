@@ -51,7 +51,6 @@ def _models(request: Request, problem: str) -> Response:
         "versions": web.hub_models.versions(),
         "slices": slices,
         "quality": _chart(words, slices),
-        "how": metrics.get("how", ""),
         "doubtful": doubtful,
         "label_counts": {origin: said[origin] for origin in _ORIGINS},
     }

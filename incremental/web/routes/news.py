@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Annotated, Any
 from urllib.parse import quote
@@ -11,9 +10,10 @@ from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import Response
 
 from incremental.errors import InputError, NotFoundError
+from incremental.filters import Filters, from_json, lenient, number, to_json
 from incremental.results.judged import judged_for
 from incremental.results.lookup import topic_numbered
-from incremental.saved_searches import SHOWN, Filters, from_json, to_json
+from incremental.texts import Text
 from incremental.topics.editing import give_feedback
 from incremental.web.api.schemas import RowId as PageId
 from incremental.web.context import web_of
@@ -26,37 +26,13 @@ from store.answers import AnnouncedPage
 router = APIRouter(include_in_schema=False)
 _PER_PAGE = 50
 _MOST_ARRIVED = 50
-_MOST_CHARS = 300
-_MOST_DIGITS = 19
+_MOST_NAME = 80
 _MARKS: dict[str, dict[str, bool]] = {
     "read": {"read": True},
     "unread": {"read": False},
     "star": {"starred": True},
     "unstar": {"starred": False},
 }
-_Field = Annotated[str, Form(max_length=300)]
-
-
-def _filters(given: Mapping[str, str]) -> Filters:
-    """Return the filters of a query string or form; invalid values are ignored."""
-
-    def said(name: str) -> str:
-        return given.get(name, "")[:_MOST_CHARS].strip()
-
-    return Filters(
-        q=said("q"),
-        site=_number(said("site")),
-        topic=_number(said("topic")),
-        verdict=said("verdict"),
-        language=said("language"),
-        since=said("since"),
-        show=said("show") if said("show") in SHOWN else "",
-        tag=said("tag"),
-    )
-
-
-def _number(text: str) -> int | None:
-    return int(text) if text.isascii() and text.isdigit() and len(text) < _MOST_DIGITS else None
 
 
 @router.get("/")
@@ -64,12 +40,12 @@ def reading_list(
     request: Request, before: Annotated[str, Query(pattern=r"^\d{0,18}$")] = ""
 ) -> Response:
     """Show new pages, newest first; *before* is the cursor of the next older part."""
-    web, filters = web_of(request), _filters(request.query_params)
+    web, filters = web_of(request), lenient(request.query_params)
     with web.store() as store:
         latest = max(store.answers.latest_cursor(), store.backfills.latest_cursor())
-        asked = filters.query(web.now(), after=_number(before), limit=_PER_PAGE)
+        asked = filters.query(web.now(), after=number(before), limit=_PER_PAGE)
         answer = store.answers.new(asked)
-        part = Between(answer.cursor if answer.more else None, _number(before))
+        part = Between(answer.cursor if answer.more else None, number(before))
         events = gained(store, filters, part, web.now())
         values = {
             "rows": merged(answer.rows, events),
@@ -97,7 +73,7 @@ def reading_list(
 @router.get("/fresh")
 def fresh(request: Request, after: Annotated[int, Query(ge=0, le=2**62)]) -> Response:
     """Return the rows after a cursor, for the top of the list; 204 for none."""
-    web, filters = web_of(request), _filters(request.query_params)
+    web, filters = web_of(request), lenient(request.query_params)
     with web.store() as store:
         asked = filters.query(web.now(), after=after, limit=_MOST_ARRIVED)
         answer = store.answers.new(replace(asked, order="oldest"))
@@ -140,7 +116,7 @@ def mark(
 ) -> Response:
     """Mark a page as read, starred or relevant; returns its row to htmx, else redirects."""
     web = web_of(request)
-    chosen = _number(topic)
+    chosen = number(topic)
     with web.store() as store:
         if mark in _MARKS:
             announced = store.answers.mark([page_id], now=web.now(), **_MARKS[mark])
@@ -186,25 +162,17 @@ def mark_read(
 
 
 @router.post("/searches")
-def save_search(  # noqa: PLR0913, PLR0917 - each narrows the list
-    request: Request,
-    name: Annotated[str, Form(min_length=1, max_length=80)],
-    q: _Field = "",
-    site: _Field = "",
-    topic: _Field = "",
-    verdict: _Field = "",
-    language: _Field = "",
-    since: _Field = "",
-    show: _Field = "",
-    tag: _Field = "",
-) -> Response:
+async def save_search(request: Request) -> Response:
     """Save the current filters under a name."""
-    web = web_of(request)
-    given = {"q": q, "site": site, "topic": topic, "verdict": verdict, "language": language}
-    filters = _filters({**given, "since": since, "show": show, "tag": tag})
+    web, given = web_of(request), await request.form()
+    form = {key: value for key, value in given.items() if isinstance(value, str)}
+    name = form.get("name", "").strip()
+    if not 0 < len(name) <= _MOST_NAME:
+        raise InputError("name", name[:_MOST_NAME], Text("input.name_length", n=_MOST_NAME))
+    filters = lenient(form)
     with web.store() as store:
-        store.answers.save_search(name.strip(), to_json(filters), now=web.now())
-    return see(f"/searches/{quote(name.strip(), safe='')}")
+        store.answers.save_search(name, to_json(filters), now=web.now())
+    return see(f"/searches/{quote(name, safe='')}")
 
 
 @router.get("/searches/{name}")

@@ -11,6 +11,7 @@ from fastapi.responses import Response
 from incremental.errors import NotFoundError
 from incremental.explain.topic import word_of
 from incremental.plain_text import clean
+from incremental.texts import Text
 from incremental.web.api.schemas import RowId
 from incremental.web.changes import Difference, difference, versions_of_change
 from incremental.web.context import web_of
@@ -40,7 +41,7 @@ def page_page(
     with web.store() as store:
         detail = store.answers.page(page_id)
         if detail is None:
-            raise NotFoundError("no page has that number")
+            raise NotFoundError(Text("input.page_unknown"))
         rows = (detail.news,) if detail.news else ()
         values: dict[str, Any] = {
             "page": detail,
@@ -52,7 +53,7 @@ def page_page(
             "diff": None if change is None else _difference(store, detail, change),
             "tone": tone,
             "asked": asked,
-            "problem": words_of(request).known_sentence(refused),
+            "problem": words_of(request).known(refused),
             **item_values(store, rows, None),
         }
         if any(mark.fetched for mark in detail.topics):
@@ -70,7 +71,7 @@ def like_page(request: Request, page_id: RowId) -> Response:
     with web.store() as store:
         detail = store.answers.page(page_id, most=1)
         if detail is None:
-            raise NotFoundError("no page has that number")
+            raise NotFoundError(Text("input.page_unknown"))
         counts = store.vectors.counts()
         try:
             asked = NewQuery(limit=_MOST_LIKE)

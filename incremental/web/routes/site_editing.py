@@ -7,12 +7,13 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Form, Request
 from fastapi.responses import Response
 
-from hubwatch_errors import HubwatchError
+from hubwatch.errors import HubwatchError
 from incremental.errors import InputError, NotFoundError
 from incremental.results.lookup import site_numbered
 from incremental.scope import Reach
 from incremental.site_editing import SiteEdit, edit_site, site_in_file
 from incremental.tagging import parted
+from incremental.texts import Text, stored
 from incremental.training.corrections import correct
 from incremental.visit_requests import RequestedVisit, request_pages, request_site
 from incremental.web.api.schemas import RowId
@@ -80,7 +81,7 @@ def _number(field: str, text: str) -> float | None:
     try:
         return float(text)
     except ValueError:
-        raise InputError(field, text, "must be a number") from None
+        raise InputError(field, text, Text("input.must_be_number")) from None
 
 
 def _hours(text: str) -> tuple[str, ...] | None:
@@ -102,7 +103,7 @@ def visit_site(request: Request, site_id: RowId) -> Response:
 def _asked(path: str, found: list[RequestedVisit]) -> Response:
     """Return to *path*, which says what becomes of the request."""
     asked = sum(not one.refused for one in found)
-    why = next((one.refused for one in found if one.refused), None)
+    why = next((stored(one.refused) for one in found if one.refused), None)
     return see(query(path, asked=asked or None, refused=None if asked else why))
 
 
@@ -113,7 +114,7 @@ def visit_page(request: Request, page_id: RowId) -> Response:
     with web.store() as store:
         found = request_pages(store, web.settings, [page_id], now=web.now())
     if not found:
-        raise NotFoundError("no page has that number")
+        raise NotFoundError(Text("input.page_unknown"))
     return _asked(f"/pages/{page_id}", found)
 
 

@@ -12,13 +12,13 @@ from incremental.errors import InputError
 from incremental.explain.page import explain, hub_rows
 from incremental.results.lookup import site_numbered
 from incremental.site_editing import site_in_file
+from incremental.texts import Words
 from incremental.training.corrections import correct
 from incremental.web.api.schemas import RowId
 from incremental.web.charts import bars
 from incremental.web.context import Web, web_of
 from incremental.web.explanation import explanation
 from incremental.web.facts import Health, hour_rates, site_facts, site_health
-from incremental.web.language import Words
 from incremental.web.routes.forms import Back, see, tone
 from incremental.web.views import page, problem_of, words_of
 from store import Store
@@ -75,7 +75,7 @@ def site_page(
 ) -> Response:
     """Show one site: health, terms, new links by hour, hubs."""
     # Only a sentence of ours is shown: the address may come from anywhere.
-    known = words_of(request).known_sentence(refused)
+    known = words_of(request).known(refused)
     return site_view(request, site_id, problem=known, asked=asked)
 
 
@@ -174,6 +174,6 @@ def check(request: Request, url: str = "") -> Response:
             values["problem"] = problem_of(request, error)
         else:
             words = words_of(request)
-            values["verdict"] = words.sentence(answer.pop("verdict"))
+            values["verdict"] = words.said(answer.pop("verdict"))
             values["rows"] = explanation(answer, words)
     return page(request, "check.html", values)

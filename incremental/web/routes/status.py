@@ -10,10 +10,10 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from incremental.fetch.status import HARMLESS
+from incremental.texts import Words
 from incremental.web.charts import Series, bars, first_column
 from incremental.web.context import web_of
 from incremental.web.facts import DAY, status_facts
-from incremental.web.language import Words
 from incremental.web.routes.forms import tone
 from incremental.web.views import page, words_of
 

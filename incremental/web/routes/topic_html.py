@@ -9,11 +9,12 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Form, Request
 from fastapi.responses import Response
 
-from hubwatch_errors import HubwatchError
+from hubwatch.errors import HubwatchError
 from incremental.errors import InputError
 from incremental.explain.topic import word_of
 from incremental.results.lookup import topic_numbered
 from incremental.tagging import parted
+from incremental.texts import read_text
 from incremental.topics.editing import (
     METHODS,
     begin,
@@ -22,6 +23,7 @@ from incremental.topics.editing import (
     give_feedback,
     set_paused,
 )
+from incremental.topics.notes import warnings_of
 from incremental.web.api.schemas import RowId
 from incremental.web.charts import bars
 from incremental.web.context import web_of
@@ -47,13 +49,13 @@ def topic_values(row: TopicRow, counts: dict[int, dict[str, int]]) -> dict[str, 
         "id": row.id,
         "name": row.name,
         "state": row.state,
-        "why": row.why,
+        "why": read_text(row.why),
         "keywords": json.loads(row.keywords),
         "method": row.method,
         "include": json.loads(row.include),
         "exclude": json.loads(row.exclude),
         "description": row.description,
-        "warnings": json.loads(row.warnings),
+        "warnings": warnings_of(row),
         "counts": counts.get(row.id, {}),
     }
 
@@ -144,7 +146,7 @@ def forget(
     topic_id: RowId,
     example: Annotated[int, Form(ge=1, le=2**62)],
 ) -> Response:
-    """Let a topic learn from a page no longer."""
+    """Remove a page from the topic's examples."""
     web = web_of(request)
     try:
         with web.store() as store:

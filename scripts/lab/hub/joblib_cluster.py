@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from threadpoolctl import threadpool_limits
 
-from hubwatch_errors import HubwatchError
+from hubwatch.errors import HubwatchError
 
 Data = TypeVar("Data")
 Key = TypeVar("Key")

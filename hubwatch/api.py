@@ -1,0 +1,394 @@
+"""The interface for Python programs: :class:`Hubwatch`, the same crawler that the daemon runs.
+
+>>> from hubwatch import Hubwatch
+>>> with Hubwatch("watching", requests_per_day=200) as hubwatch:   # doctest: +SKIP
+...     hubwatch.add("https://example.org/news/")
+...     hubwatch.add_topic("harbour", describe="Ships, docks and the harbour authority")
+...     for page in hubwatch.watch():
+...         print(page.found, page.url, page.name)
+
+One process writes to a store at a time: beside a running daemon, use its HTTP API. There is no asynchronous
+variant, because the crawler decides and writes in one thread on purpose. In an asyncio program run it in a
+thread: ``await asyncio.to_thread(hubwatch.run)``, then iterate over :meth:`Hubwatch.new_pages`.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal, Self
+
+from msgspec.structs import replace as with_fields
+from requests.adapters import BaseAdapter
+
+from incremental.assembly import make_crawler, make_fetcher, make_renderer
+from incremental.clock import Clock, SystemClock
+from incremental.errors import InputError
+from incremental.explain.page import explain
+from incremental.results.lookup import find_sites, find_topic
+from incremental.seeds import SeedTerms, add_seed
+from incremental.settings import Settings
+from incremental.settings.loading import load_settings
+from incremental.sharing.joining import refuse_beside
+from incremental.site_editing import SiteEdit, edit_site
+from incremental.storage import models_folder, only_writer, open_configured_store
+from incremental.topics.editing import begin, edit_topic, give_feedback
+from incremental.topics.editing import set_paused as pause_topic
+from incremental.training.corrections import correct
+from incremental.urls import canonical_key
+from store.announced import AnnouncedPage as AnnouncedPage  # noqa: PLC0414 - offered with the crawler
+from store.answers import NewQuery
+from store.backfills import BackfillQuery
+from store.enums import HubStatus, SiteStatus, TopicVerdict
+from store.topic_values import TopicRow
+from store.values import SiteRow
+from store.watch_values import ChangeQuery
+from store.watch_values import WatchedChangeRow as WatchedChangeRow  # noqa: PLC0414 - likewise
+
+_BATCH = 500
+_PATIENCE_SECONDS = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """A watched site."""
+
+    id: int
+    name: str
+    seed: str
+    state: str
+    """``active`` or ``paused``."""
+    added: datetime
+    """UTC."""
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """What a user wants to read about."""
+
+    id: int
+    name: str
+    state: str
+    """A :class:`~store.enums.TopicState`."""
+    description: str
+    keywords: tuple[str, ...]
+
+
+class Hubwatch:
+    """Watches sites from a Python program.
+
+    Args:
+        folder: the store is kept in ``hubwatch-data`` below it; created if missing.
+        settings: as in ``hubwatch.toml``; None = the defaults. :meth:`from_toml` reads a file.
+        requests_per_day: the budget of each site, instead of that of *settings*.
+        clock: a simulated one makes runs repeatable.
+        adapter: a transport for requests instead of the network.
+        executor: runs visits; None = a few threads.
+
+    Raises:
+        SettingsError: a setting is wrong.
+        InputError: *folder* is itself a store.
+        StoreError: the store in *folder* is locked, damaged or of a later version.
+    """
+
+    def __init__(  # noqa: PLR0913 - each is replaced by some program
+        self,
+        folder: str | Path,
+        settings: Settings | None = None,
+        *,
+        requests_per_day: float | None = None,
+        clock: Clock | None = None,
+        adapter: BaseAdapter | None = None,
+        executor: Executor | None = None,
+    ) -> None:
+        place = Path(folder)
+        if (place / "hubwatch.sqlite").exists():
+            raise InputError("folder", str(place), f"is a store itself; give {place.parent}")
+        self._settings = settings or Settings()
+        if requests_per_day is not None:
+            revisit = with_fields(self._settings.revisit, requests_per_day=requests_per_day)
+            self._settings = with_fields(self._settings, revisit=revisit)
+        self._models = models_folder(self._settings, place)
+        self._clock = clock or SystemClock()
+        self._open = ExitStack()
+        with ExitStack() as opening:
+            opening.enter_context(only_writer(self._settings, place))
+            self._store = open_configured_store(self._settings, place)
+            opening.callback(self._store.close)
+            refuse_beside(self._store.daemons.keep_out())
+            fetcher = make_fetcher(self._settings, self._clock, adapter=adapter)
+            opening.callback(fetcher.close)
+            renderer = opening.enter_context(
+                make_renderer(self._settings, self._clock, fetcher.fetch, adapter=adapter)
+            )
+            visits = executor or ThreadPoolExecutor(self._settings.daemon.workers)
+            opening.callback(visits.shutdown, wait=True)
+            self._crawler = make_crawler(
+                self._store,
+                self._settings,
+                fetch=fetcher.fetch,
+                executor=visits,
+                models=self._models,
+                renderer=renderer,
+            )
+            self._crawler.load(self._clock.now())
+            self._open = opening.pop_all()
+
+    @classmethod
+    def from_toml(cls, path: str | Path) -> Self:
+        """Open the store that the settings file at *path* configures."""
+        settings, folder = load_settings(Path(path))
+        return cls(folder, settings)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Wait for the fetches under way, discard them, and close the store."""
+        self._open.close()
+
+    # --- sites --------------------------------------------------------------------------------
+
+    def add(self, *urls: str, terms: SeedTerms | None = None) -> list[int]:
+        """Watch the sites of *urls*; return their ids.
+
+        Raises:
+            InputError: one is not usable; those before it were added.
+        """
+        try:
+            return [self._add(url, terms) for url in urls]
+        finally:
+            self._crawler.load(self._clock.now())
+
+    def _add(self, url: str, terms: SeedTerms | None) -> int:
+        now = self._clock.now()
+        return add_seed(self._store, url, now=now, terms=terms, fetch=self._settings.fetch)
+
+    def sites(self) -> list[Site]:
+        """Return the watched sites, in the order in which they were added."""
+        return [_site(row) for row in self._store.read.sites()]
+
+    def edit_site(self, site: str, **changes: Any) -> Site:  # noqa: ANN401 - the fields of SiteEdit
+        """Change a site given by name, seed or id; *changes* are fields of ``SiteEdit``, such as ``tags``.
+
+        Raises:
+            NotFoundError: there is no such site.
+            InputError: a value is not usable; nothing was changed.
+        """
+        now = self._clock.now()
+        row = edit_site(self._store, self._row(site), SiteEdit(**changes), self._settings, now=now)
+        self._crawler.load(now)
+        return _site(row)
+
+    def pause(self, site: str) -> Site:
+        """Fetch nothing more from a site."""
+        return self.edit_site(site, state=SiteStatus.PAUSED)
+
+    def resume(self, site: str) -> Site:
+        """Visit a paused site again."""
+        return self.edit_site(site, state=SiteStatus.ACTIVE)
+
+    def remove(self, site: str) -> None:
+        """Delete a site with its pages and history."""
+        self._store.write.remove_site(self._row(site).id)
+        self._crawler.load(self._clock.now())
+
+    def hub_urls(self) -> Sequence[str]:
+        """Return the URLs of active hubs, most new pages first."""
+        return [hub.url for hub in self._store.read.hubs() if hub.state == HubStatus.ACTIVE]
+
+    def label(self, url: str, label: Literal["hub", "article"]) -> tuple[str, ...]:
+        """Correct the hub classifier; return the names of the sites where it takes effect at once."""
+        done = correct(self._store, url, label, now=self._clock.now())
+        self._crawler.load(self._clock.now())
+        return done.sites
+
+    # --- topics -------------------------------------------------------------------------------
+
+    def add_topic(
+        self,
+        name: str,
+        *,
+        examples: Sequence[str] = (),
+        keywords: Sequence[str] = (),
+        describe: str = "",
+    ) -> Topic:
+        """Add a topic from example pages, key words or a sentence.
+
+        Raises:
+            InputError: nothing to learn from, or a value that is not usable. Nothing was stored.
+        """
+        row, _ = begin(
+            self._store,
+            name,
+            examples=examples,
+            keywords=keywords,
+            description=describe,
+            now=self._clock.now(),
+        )
+        return _topic(row)
+
+    def topics(self) -> list[Topic]:
+        """Return the topics, by name."""
+        return [_topic(row) for row in self._store.topics.topics()]
+
+    def edit_topic(self, name: str, **changes: Any) -> Topic:  # noqa: ANN401 - see below
+        """Change a topic: ``name``, ``keywords``, ``description``, ``include``, ``exclude`` or ``tags``."""
+        row = find_topic(self._store, name)
+        return _topic(edit_topic(self._store, row, now=self._clock.now(), **changes))
+
+    def judge(self, topic: str, *urls: str, relevant: bool) -> Topic:
+        """Tell a topic that pages are relevant or not; it learns from them in the next round."""
+        now = self._clock.now()
+        row, _ = give_feedback(self._store, topic, urls, relevant=relevant, now=now)
+        return _topic(row)
+
+    def pause_topic(self, name: str, *, paused: bool = True) -> Topic:
+        """Pause or resume the judging of pages by a topic."""
+        return _topic(pause_topic(self._store, name, paused=paused, now=self._clock.now()))
+
+    def remove_topic(self, name: str) -> None:
+        """Delete a topic with its verdicts."""
+        self._store.topics.remove(find_topic(self._store, name).id)
+
+    # --- crawling -----------------------------------------------------------------------------
+
+    def step(self, when_done: Callable[[], object] | None = None) -> float:
+        """Do what can be done now; return when to call again (unix seconds), as the daemon does."""
+        return self._crawler.step(self._clock.now(), when_done)
+
+    def run(self, rounds: int = 1) -> None:
+        """Do everything that is due, *rounds* times.
+
+        The first round of a site only records what is there; what appears later is new. A round waits for
+        what politeness delays by up to a minute. With a simulated clock, which does not wait, it ends when
+        nothing more can be done at that time.
+        """
+        for _ in range(rounds):
+            self._crawler.load(self._clock.now())
+            self._round()
+
+    def _round(self) -> None:
+        done = threading.Event()
+        while True:
+            done.clear()
+            now = self._clock.now()
+            wake_at = self._crawler.step(now, done.set)
+            waits = isinstance(self._clock, SystemClock)
+            due = waits and self._crawler.is_due(now, _PATIENCE_SECONDS)
+            if self._crawler.idle and not due:
+                return
+            done.wait(max(min(wake_at - now, _PATIENCE_SECONDS), 0.0))
+
+    def watch(self, *, after: int | None = None, **filters: Any) -> Iterator[AnnouncedPage]:  # noqa: ANN401
+        """Crawl without end and yield each page when it is announced, oldest first.
+
+        *after* is the cursor of the last page seen; None begins with what is announced from now on.
+        *filters* are those of :meth:`new_pages`. Closing the iterator ends it.
+        """
+        if after is None:
+            newest = self._store.answers.new(NewQuery(limit=1))
+            after = newest.rows[0].cursor if newest.rows else 0
+        done = threading.Event()
+        while True:
+            done.clear()
+            wake_at = self._crawler.step(self._clock.now(), done.set)
+            for page in self.new_pages(after=after, **filters):
+                after = page.cursor
+                yield page
+            done.wait(max(min(wake_at - self._clock.now(), _PATIENCE_SECONDS), 0.0))
+
+    # --- reading ------------------------------------------------------------------------------
+
+    def new_pages(  # noqa: PLR0913 - each narrows the list
+        self,
+        *,
+        since: datetime | None = None,
+        after: int | None = None,
+        site: str | None = None,
+        topic: str | None = None,
+        tag: str | None = None,
+        language: str | None = None,
+        text: str = "",
+        backfill: bool = False,
+    ) -> Iterator[AnnouncedPage]:
+        """Yield announced pages, oldest first.
+
+        Args:
+            since: found at this time or later; it must be aware.
+            after: the cursor of the last page seen.
+            site: name, seed or id of a site.
+            topic: only pages that are relevant to this topic, or may be.
+            tag: only pages of sites or topics with this tag.
+            language: such as ``zh``.
+            text: words that title or text must contain.
+            backfill: yield the older pages that lists gained instead; their cursors are separate, and only
+                *since* and *after* narrow them.
+
+        Raises:
+            NotFoundError: there is no such site or topic.
+        """
+        at = since.timestamp() if since is not None else None
+        if backfill:
+            asked = BackfillQuery(since=at, after=after, order="oldest")
+            yield from self._store.backfills.all_pages(asked)
+            return
+        query = NewQuery(
+            since=at,
+            after=after,
+            sites=None if site is None else (self._row(site).id,),
+            topic=None if topic is None else find_topic(self._store, topic).id,
+            hidden_verdict=None if topic is None else TopicVerdict.IRRELEVANT,
+            tag=tag,
+            language=language,
+            text=text,
+            limit=_BATCH,
+            order="oldest",
+        )
+        while True:
+            answer = self._store.answers.new(query)
+            yield from answer.rows
+            if not answer.more:
+                return
+            query = replace(query, after=answer.cursor)
+
+    def changes(self, *, limit: int = 50) -> list[WatchedChangeRow]:
+        """Return the latest changes of watched pages, newest first."""
+        return self._store.watched_changes.changes(ChangeQuery(limit=limit))
+
+    def explain(self, url: str) -> Mapping[str, Any]:
+        """Return why a URL was or was not announced, and its next visit, as ``check --json`` does."""
+        return explain(self._store, self._settings, url, now=self._clock.now(), models=self._models)
+
+    def mark(self, *urls: str, read: bool | None = None, starred: bool | None = None) -> int:
+        """Mark announced pages; return how many were."""
+        pages = [page["id"] for url in urls for page in self._pages(url)]
+        return len(
+            self._store.answers.mark(pages, now=self._clock.now(), read=read, starred=starred)
+        )
+
+    def _pages(self, url: str) -> Sequence[Mapping[str, Any]]:
+        return self._store.read.find_page(url, canonical_key(url))
+
+    def _row(self, site: str) -> SiteRow:
+        (row,) = find_sites(self._store, [site])
+        return row
+
+
+def _site(row: SiteRow) -> Site:
+    added = datetime.fromtimestamp(row.added_at, UTC)
+    return Site(row.id, row.name, row.seed_url, row.state, added)
+
+
+def _topic(row: TopicRow) -> Topic:
+    words = tuple(json.loads(row.keywords))
+    return Topic(row.id, row.name, row.state, row.description, words)

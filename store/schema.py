@@ -1,0 +1,68 @@
+"""Making the tables of a new store: those of the models, and what peewee's models cannot say."""
+
+from __future__ import annotations
+
+from peewee import SQL, Database, SqliteDatabase
+
+from store.models import (
+    ALL,
+    BackfillPage,
+    Change,
+    DiscoveryPage,
+    DiscoveryRun,
+    ExternalCandidate,
+    OutboxEntry,
+    Page,
+    PageBand,
+    PageTranslation,
+    PageWatch,
+    Proposal,
+    Site,
+    Topic,
+    TopicExample,
+)
+
+# Ids are never given out twice: cursors, and visits under way while a site is removed, name them. PostgreSQL
+# does so by itself.
+_LASTING_IDS = (
+    *(Site, Page, Change, PageWatch, BackfillPage, OutboxEntry),
+    *(Topic, TopicExample, ExternalCandidate, DiscoveryRun, DiscoveryPage, Proposal),
+)
+# Without its row ids the table is its index.
+_INDEX_ONLY = (PageBand, PageTranslation)
+
+# Few pages are unread where somebody reads, and few are starred: an index of those alone finds them at once.
+_PARTIAL_INDEXES = """
+CREATE INDEX page_waiting_by_score ON page (site_id, verify_score, verify_due_at)
+    WHERE verify_due_at IS NOT NULL;
+CREATE INDEX news_unread ON news (id) WHERE read_at IS NULL;
+CREATE INDEX news_unread_of_site ON news (site_id, id) WHERE read_at IS NULL;
+CREATE INDEX news_starred ON news (id) WHERE starred_at IS NOT NULL;
+CREATE INDEX news_starred_of_site ON news (site_id, id) WHERE starred_at IS NOT NULL
+"""
+# What is indexed are words that were cut before; the tokenizer must leave each of them whole.
+_FULL_TEXT_SQLITE = """
+CREATE VIRTUAL TABLE news_words USING fts5(
+    title, body, content='', tokenize="unicode61 remove_diacritics 0 categories 'L* N* M* Co Pc'"
+)
+"""
+_FULL_TEXT_POSTGRES = """
+CREATE TABLE news_words (
+    news_id BIGINT PRIMARY KEY REFERENCES news (id) ON DELETE CASCADE, words TSVECTOR NOT NULL
+);
+CREATE INDEX news_words_words ON news_words USING GIN (words)
+"""
+
+
+def create_tables(database: Database) -> None:
+    """Create every table and index; the caller has begun the transaction."""
+    sqlite = isinstance(database, SqliteDatabase)
+    for counted in _LASTING_IDS:
+        counted.id.constraints = [SQL("AUTOINCREMENT")] if sqlite else []
+    for model in _INDEX_ONLY:
+        model._meta.without_rowid = sqlite  # noqa: SLF001 - peewee's settings of a model have no other name
+    with database.bind_ctx(ALL, bind_refs=False, bind_backrefs=False):
+        database.create_tables(ALL, safe=False)
+    full_text = _FULL_TEXT_SQLITE if sqlite else _FULL_TEXT_POSTGRES
+    for statement in f"{_PARTIAL_INDEXES};{full_text}".split(";"):
+        database.execute_sql(statement)  # type: ignore[no-untyped-call]  # peewee's stubs lack it

@@ -1,0 +1,131 @@
+"""Links that lead nowhere, and old pages that only an article leads to."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from email.utils import formatdate
+from typing import Any
+
+import pytest
+from stories import DAY, HOME, HOUR, START, html, hub, outcome, page_facts, read_hub, target, view
+
+from classifier.hub.context import SiteIndex
+from incremental.decide.sections import SectionFacts
+from incremental.decide.site_context import NEVER_THERE, SiteContext
+from incremental.decide.verification import VerifiedFacts, decide_verification
+from incremental.fetch.status import FetchStatus
+from store.enums import PageState
+from store.rules import COLUMNS, Columns, Fate, Rule
+from store.values import SeenLink, VerificationRow, VisitRecord
+
+NOW = START + 100 * DAY
+BROKEN = [f"{HOME}post/:/news.example/post/{n}-title.html" for n in range(12)]
+ROW = VerificationRow(
+    *(5, 1, HOME + "manual/x/", "//news.example/manual/x", START, None, "", None),
+    state=PageState.PENDING,
+    first_hub_id=7,
+    first_seen_at=NOW,
+)
+
+
+def context(*asked_for: tuple[str, bool]) -> SiteContext:
+    return SiteContext.build([], [], NOW, asked_for=asked_for)
+
+
+def test_pages_in_a_row_that_were_not_there_count_by_folder_and_kind_of_file() -> None:
+    known = context(*((url, False) for url in BROKEN[:4]), (HOME + "data/a.csv", False))
+    assert known.missing_like(BROKEN[9]) == 4
+    assert known.missing_like(HOME + "data/b.csv") == 1
+    assert known.missing_like(HOME + "data/b.html") == 0
+    known.asked_for(BROKEN[5], there=False)
+    assert known.missing_like(BROKEN[9]) == 5
+    known.asked_for(BROKEN[6], there=True)
+    assert known.missing_like(BROKEN[9]) == 0
+
+
+def test_a_page_that_was_there_ends_the_row_and_a_list_that_is_read_stands_for_its_form() -> None:
+    known = context((BROKEN[0], False), (BROKEN[1], True), (BROKEN[2], False))
+    assert known.missing_like(BROKEN[9]) == 1
+    lists = SiteContext(SiteIndex.build([]), {}, NOW)
+    lists = lists.build(
+        [], [(HOME + "tags/a.html", True)], NOW, (), [(HOME + "tags/b.html", False)]
+    )
+    assert lists.missing_like(HOME + "tags/c.html") == 0
+
+
+def facts_of(row: VerificationRow, **fields: Any) -> VerifiedFacts:
+    """What is known of a page in whose folder nothing was known before."""
+    own, there = row.canonical_key, (target("manual/y/"),)
+    section = SectionFacts(NOW, own, there, {}, frozenset({"//news.example/manual/"}), settled=True)
+    return page_facts(row, section, NOW, **fields)
+
+
+def wait_hours(missing_like: int, age_days: float = 1.0, missing: int = 1) -> float | None:
+    row = replace(ROW, first_seen_at=NOW - age_days * DAY, verified_at=NOW - HOUR)
+    answer = outcome(FetchStatus.GONE, url=row.url)
+    facts = facts_of(row, missing_like=missing_like, missing=missing)
+    record = decide_verification(answer, facts).record
+    again_at = record.page_fields.get("verify_due_at")
+    return None if again_at is None else (again_at - NOW) / HOUR
+
+
+def test_a_form_whose_pages_were_never_there_is_asked_for_less_and_less() -> None:
+    assert wait_hours(0) == pytest.approx(8)
+    assert wait_hours(3) == pytest.approx(32)
+    assert wait_hours(NEVER_THERE - 1) is None
+
+
+def test_the_pages_that_a_site_misses_share_one_request_in_two_days() -> None:
+    assert wait_hours(0, age_days=30) == pytest.approx(48)
+    assert wait_hours(0, age_days=30, missing=4) == pytest.approx(4 * 48)
+    assert wait_hours(0, age_days=1, missing=4) == pytest.approx(8)
+
+
+def links(role: str, *found: SeenLink, **fields: Any) -> dict[str, SeenLink]:
+    decision = read_hub(outcome(page=html()), view(hub(role=role), *found, **fields))
+    return {link.url: link for link in decision.record.links or ()}
+
+
+def test_what_one_article_links_to_is_verified_before_it_is_announced() -> None:
+    """Without any room for verification fetches, too; a list's links are announced then."""
+    (of_article,) = links("article", target("a")).values()
+    assert of_article.fate is Fate.VERIFY
+    (of_list,) = links("list", target("a")).values()
+    assert of_list.fate is Fate.ANNOUNCE
+
+
+def test_an_article_is_not_believed_where_ten_pages_in_a_row_were_missing() -> None:
+    broken = target(BROKEN[0])
+    never = frozenset({broken.canonical_key})
+    (link,) = links("article", broken, never_there=never).values()
+    assert (link.rule, COLUMNS[link.fate]) == (Rule.NEVER_THERE, Columns(PageState.GONE))
+    (link,) = links("list", broken, never_there=never).values()
+    assert (link.rule, link.fate) == (Rule.NEW_LINK, Fate.VERIFY)
+
+
+def verified(*, by_article: bool, modified_at: float, row: VerificationRow = ROW) -> VisitRecord:
+    headers = {"last-modified": formatdate(modified_at, usegmt=True)}
+    facts = facts_of(row, by_article=by_article)
+    page = html(row.url, title="A page of the manual")
+    return decide_verification(outcome(page=page, url=row.url, headers=headers), facts).record
+
+
+def test_an_old_page_that_an_article_begins_to_link_to_is_no_news() -> None:
+    """Its file was not touched since the site was added; what it links to is not followed."""
+    record = verified(by_article=True, modified_at=START - DAY)
+    assert (record.fate, record.page_fields["rule"]) == (Fate.KNOWN, Rule.OLDER)
+    assert record.more_pages == ()
+
+
+def test_a_page_that_was_written_since_is_news_and_so_is_what_a_list_shows() -> None:
+    record = verified(by_article=True, modified_at=START + DAY)
+    assert record.fate is Fate.ANNOUNCE
+    assert [link.url for link in record.more_pages] == [HOME + "manual/y/"]
+    assert verified(by_article=False, modified_at=START - DAY).fate is Fate.ANNOUNCE
+
+
+def test_an_old_day_in_its_address_makes_an_articles_page_old_and_a_new_one_does_not() -> None:
+    old = replace(ROW, url=HOME + "broadcast/2012-12-02.html")
+    assert verified(by_article=True, modified_at=NOW, row=old).fate is Fate.KNOWN
+    new = replace(ROW, url=HOME + "broadcast/2024-02-01.html")
+    assert verified(by_article=True, modified_at=START - DAY, row=new).fate is Fate.ANNOUNCE

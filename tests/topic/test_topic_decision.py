@@ -1,0 +1,135 @@
+"""The threshold of a topic: what the sample and marked pages make of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from classifier.topic.decision import GREY, STEP, Decision, Line, decide
+from classifier.topic.values import Verdict
+
+MARKS = st.lists(st.floats(-4, 8), max_size=6)
+SAMPLES = st.lists(st.floats(-3, 6), max_size=100)
+
+
+def stream(share: float, apart: float = 3.0, pages: int = 1_000) -> NDArray[np.float64]:
+    """Standardised scores of a stream of which a topic has so large a share."""
+    drawn = np.random.default_rng(0)
+    own = round(share * pages)
+    scores = np.concatenate([drawn.normal(apart, 0.8, own), drawn.normal(0, 0.7, pages - own)])
+    return np.asarray((scores - scores.mean()) / scores.std())
+
+
+def moved(before: Decision, after: Decision) -> float:
+    """How far the threshold moved, in log-odds; down is negative."""
+    return (after.value - before.value) * before.slope
+
+
+@given(SAMPLES, MARKS, MARKS)
+def test_the_score_is_a_half_at_the_threshold_and_rises_everywhere(
+    sample: list[float], right: list[float], wrong: list[float]
+) -> None:
+    decision = decide(np.array(sample), relevant=right, irrelevant=wrong)
+    assert decision.slope > 0
+    assert decision.score(decision.value) == 0.5
+    assert decision.verdict(decision.value) is Verdict.RELEVANT
+    assert decision.score(decision.value - 0.5) < 0.5 < decision.score(decision.value + 0.5)
+
+
+@given(SAMPLES, MARKS, MARKS, st.floats(-4, 8))
+def test_one_click_moves_the_threshold_its_way_and_no_further_than_a_step(
+    sample: list[float], right: list[float], wrong: list[float], page: float
+) -> None:
+    scores = np.array(sample)
+    before = decide(scores, relevant=right, irrelevant=wrong)
+    opened = decide(scores, relevant=[*right, page], irrelevant=wrong)
+    closed = decide(scores, relevant=right, irrelevant=[*wrong, page])
+    assert -STEP - 1e-6 <= moved(before, opened) <= 1e-6
+    assert -1e-6 <= moved(before, closed) <= STEP + 1e-6
+
+
+@given(SAMPLES, MARKS, MARKS, st.randoms())
+def test_clicks_count_the_same_in_any_order(
+    sample: list[float], right: list[float], wrong: list[float], chance: Random
+) -> None:
+    before = decide(np.array(sample), relevant=right, irrelevant=wrong)
+    chance.shuffle(right)
+    chance.shuffle(wrong)
+    after = decide(np.array(sample), relevant=right, irrelevant=wrong)
+    assert moved(before, after) == pytest.approx(0.0, abs=1e-6)
+
+
+@pytest.mark.parametrize("share", [0.05, 0.1, 0.2, 0.3])
+def test_the_share_that_is_accepted_follows_the_topic_s(share: float) -> None:
+    sample = stream(share)
+    assert (sample >= decide(sample).value).mean() == pytest.approx(share, rel=0.3)
+
+
+@pytest.mark.parametrize("share", [0.1, 0.2])
+def test_a_shown_score_is_the_chance_of_being_relevant(share: float) -> None:
+    sample = stream(share, apart=2.0)
+    decision = decide(sample)
+    shown = [decision.score(score) for score in sample.tolist()]
+    assert np.mean(shown) == pytest.approx(share, abs=0.08)
+
+
+@pytest.mark.parametrize("share", [0.1, 0.03, 0.01])
+def test_no_click_of_a_dozen_on_the_worst_mistakes_opens_or_closes_the_gate(share: float) -> None:
+    """Pages marked one after the other, the farthest on the wrong side first."""
+    sample = stream(share, apart=2.0)
+    relevant = np.arange(len(sample)) < round(share * len(sample))
+    marked: list[int] = []
+    accepted = []
+    for _ in range(12):
+        decision = decide(
+            sample,
+            relevant=[sample[one] for one in marked if relevant[one]],
+            irrelevant=[sample[one] for one in marked if not relevant[one]],
+        )
+        said = sample >= decision.value
+        accepted.append((said.mean(), said[relevant].mean()))
+        mistakes = np.where(said != relevant, np.abs(sample - decision.value), -1.0)
+        mistakes[marked] = -1.0
+        marked.append(int(mistakes.argmax()))
+    assert np.abs(np.diff(accepted, axis=0)).max() < 0.25
+    assert accepted[-1][0] > 0
+
+
+def test_two_thumbs_down_do_not_silence_a_topic() -> None:
+    sample = stream(0.1)
+    before = (sample >= decide(sample).value).mean()
+    after = (sample >= decide(sample, irrelevant=[3.0, 2.8]).value).mean()
+    assert before / 2 < after <= before
+
+
+def test_what_is_missing_closes_the_gate() -> None:
+    sample = stream(0.1, apart=1.0)
+    assert (sample >= decide(sample, missing=12.0).value).mean() == 0.0
+
+
+@pytest.mark.parametrize("sample", [[], [0.0] * 40, [5.0] * 40])
+def test_pages_that_say_nothing_leave_the_priors(sample: Sequence[float]) -> None:
+    line = Line.of(np.array(sample))
+    assert 0 < line.slope < 30
+    assert -3 < decide(np.array(sample)).value < 10
+
+
+def test_below_the_threshold_is_undecided_then_irrelevant() -> None:
+    decision = decide(stream(0.1))
+    undecided = decision.value - 0.1
+    assert decision.verdict(undecided) is Verdict.GREY
+    assert GREY <= decision.score(undecided) < 0.5
+    assert decision.verdict(decision.value - 2) is Verdict.IRRELEVANT
+    assert decision.verdict(-float("inf")) is Verdict.IRRELEVANT
+
+
+def test_it_says_what_it_was_chosen_from() -> None:
+    assert decide(np.zeros(0)).source == "usual"
+    assert decide(stream(0.1)).source == "sample"
+    assert decide(stream(0.1), irrelevant=[1.0]).source == "marks"
