@@ -16,7 +16,7 @@ from store.answers.excerpts import excerpt
 from store.clusters import agreement
 from store.fulltext import index_words_of
 from store.models import PageText
-from store.news import _unindex
+from store.news import unindex
 from store.upgrades import MIGRATIONS
 from store.values import ReadText
 from store.words import MAX_WORDS, folded, index_words, read_query
@@ -171,7 +171,7 @@ def test_an_excerpt_never_loses_the_word_that_was_found(before: str, after: str)
 def test_pages_of_an_older_store_are_adopted(library: Store) -> None:
     """What an earlier version has told had no words: it is found by its title, and read when it pays."""
     ids = [row.page_id for row in library.answers.new(NewQuery()).rows]
-    _unindex(library.database, ids)
+    unindex(library.database, ids)
     PageText.delete().execute(library.database)
     assert found(library, "link") == []
     assert [library.answers.adopt_announced(START + 9, limit=4) for _ in range(3)] == [4, 2, 0]
@@ -186,7 +186,7 @@ def test_words_of_an_older_store_are_folded_by_a_migration(library: Store) -> No
     page = put(library, 2, ReadText("標題", TAIWAN, "1" * 32))
     old = f"{' '.join(pairs('標題'))}\n{' '.join(pairs(TAIWAN.partition('，')[0]))}"
     (news,) = (row.cursor for row in library.answers.new(NewQuery(text="標題")).rows)
-    _unindex(library.database, [page])
+    unindex(library.database, [page])
     packed = zlib.compress(old.encode())
     index_words_of(library.database, [(news, packed)])
     PageText.update(words=packed).where(PageText.page == page).execute(library.database)
@@ -195,7 +195,7 @@ def test_words_of_an_older_store_are_folded_by_a_migration(library: Store) -> No
     run_path(str(path))["up"](None, library.database)
     for asked in ("資訊安全", "资讯安全", "標題", "budget"):
         assert found(library, asked) == ([1] if asked == "budget" else [2])
-    _unindex(library.database, [page])
+    unindex(library.database, [page])
     assert found(library, "资讯安全") == []
 
 
