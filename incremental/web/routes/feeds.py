@@ -177,7 +177,7 @@ def _announced(row: AnnouncedPage | BackfillEvent, words: Words, base: str) -> E
     headline = words("backfill.added", n=row.pages, folder=row.folder)
     one = row.pages == 1
     return Entry(
-        id=_urn(f"{row.hub_url}#backfill-{row.id}"),
+        id=_kept("backfill", row.id, row.found_at),
         url=row.url if one else f"{base}/backfills/{row.id}",
         title=(row.title or row.url) if one else headline,
         site=row.site,
@@ -219,7 +219,7 @@ def changes_feed(request: Request, form: _Format) -> Response:
         address=f"{base}{path}.{form}",
         entries=[
             Entry(
-                id=_urn(f"{row.url}#change-{row.id}"),
+                id=_kept("change", row.id, row.at),
                 url=row.url,
                 title=f"{changed} {row.name}",
                 site=row.site,
@@ -247,10 +247,16 @@ def _urn(address: str) -> str:
     return uuid5(NAMESPACE_URL, address).urn
 
 
+def _kept(kind: str, number: int, at: float) -> str:
+    """Return the id of an entry: of what it is in the store, so that it stays when an address changes."""
+    # With the time, as another store numbers its pages alike.
+    return _urn(f"hubwatch:{kind}:{number}:{at:.3f}")
+
+
 def _entry(row: AnnouncedPage) -> Entry:
     tags = tuple(mark.topic for mark in row.topics if mark.verdict == TopicVerdict.RELEVANT)
     return Entry(
-        id=_urn(row.url),
+        id=_kept("page", row.page_id, row.found_at),
         url=row.url,
         title=row.name,
         site=row.site,
