@@ -173,7 +173,7 @@ def _feed(request: Request, named: _Named, form: str) -> Response:
 def _announced(row: AnnouncedPage | BackfillEvent, words: Words, base: str) -> Entry:
     """Return the entry of a new page or of a whole backfill."""
     if isinstance(row, AnnouncedPage):
-        return _entry(row)
+        return feed_entry(row)
     headline = words("backfill.added", n=row.pages, folder=row.folder)
     one = row.pages == 1
     return Entry(
@@ -198,7 +198,7 @@ def backfill_feed(request: Request, form: _Format) -> Response:
         title=f"{words_of(request)('backfill.feed')} · Hubwatch",
         home=f"{base}/",
         address=f"{base}{path}.{form}",
-        entries=[_entry(row) for row in rows],
+        entries=[feed_entry(row) for row in rows],
         updated_at=max((row.found_at for row in rows), default=0.0),
     )
     return unless_known(request, Response(write(feed), media_type=kind))
@@ -253,7 +253,8 @@ def _kept(kind: str, number: int, at: float) -> str:
     return _urn(f"hubwatch:{kind}:{number}:{at:.3f}")
 
 
-def _entry(row: AnnouncedPage) -> Entry:
+def feed_entry(row: AnnouncedPage) -> Entry:
+    """Return the entry of a page."""
     tags = tuple(mark.topic for mark in row.topics if mark.verdict == TopicVerdict.RELEVANT)
     return Entry(
         id=_kept("page", row.page_id, row.found_at),
