@@ -19,7 +19,7 @@ from typing import Any
 
 from peewee import Database
 
-from store.enums import ChangeKind, HubRole, HubStatus, OutboxState, PageState
+from store.enums import ChangeKind, HubRole, OutboxState, PageState
 from store.models import (
     Backfill,
     BackfillPage,
@@ -149,18 +149,10 @@ MERGES = (
     Merge(PageBand.page, ("band",)),
     Merge(PageTranslation.page, ("other",)),
     Merge(PageTranslation.other, ("page",)),
-    Merge(
-        Hub.page,
-        (),
-        _joined(
-            lambda row: (row["state"] != HubStatus.DROPPED, row["visited_at"] or 0),
-            role=_given,
-            due_at=_least,
-        ),
-    ),
+    Merge(Hub.page, ()),
     Merge(VisitRequest.page, (), _joined(at=_least)),
-    Merge(Sighting.page, ("hub",), _joined(itemgetter("first_seen_at"), gone_at=_not_yet)),
-    Merge(Sighting.hub, ("page",), _joined(itemgetter("first_seen_at"), gone_at=_not_yet)),
+    Merge(Sighting.page, ("hub",), _joined(first_seen_at=_least, gone_at=_not_yet)),
+    Merge(Sighting.hub, ("page",), _joined(first_seen_at=_least, gone_at=_not_yet)),
     Merge(Refresh.page, (), _joined(due_at=_least, checks=_most)),
     Merge(
         WatchedPage.page,
@@ -250,6 +242,7 @@ class _Merging:
         for column, other in _PAIRS:
             both = (stays["id"], goes["id"])
             column.model.delete().where(column.in_(both) & other.in_(both)).execute(self._db)
+        self._keep_hub(at["id"], one["id"])
         for merge in MERGES:
             referred = self._referred[merge]
             if goes["id"] in referred:
@@ -271,6 +264,19 @@ class _Merging:
             body = self._cache.get(url, digest)
             if body is not None:
                 self._cache.put(at["url"], body)
+
+    def _keep_hub(self, in_use: int, former: int) -> None:
+        """Of two hubs keep that of the address in use and its schedule; a role that a user gave stays."""
+        roles: dict[int, str] = dict(
+            Hub.select(Hub.page, Hub.role)
+            .where(Hub.page.in_((in_use, former)))
+            .tuples()
+            .execute(self._db)
+        )
+        if roles.keys() == {in_use, former}:
+            Hub.delete().where(Hub.page == former).execute(self._db)
+            role = _given(roles[in_use], roles[former])
+            Hub.update(role=role).where(Hub.page == in_use).execute(self._db)
 
     def _row(self, page_id: int) -> _Row:
         rows: Any = Page.select().where(Page.id == page_id).dicts().execute(self._db)
