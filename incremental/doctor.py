@@ -21,7 +21,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from enum import StrEnum
 from importlib import metadata
 from pathlib import Path
 
@@ -30,6 +29,7 @@ from incremental.fetch.options import host_name
 from incremental.fetch.politeness import host_key
 from incremental.fetch.robots import robots_url
 from incremental.fetch.status import HOST_TROUBLE, FetchStatus, Request, Response
+from incremental.findings import Finding, ok, problem, warning
 from incremental.storage import CRAWLER_LOCK, MEGABYTE
 from incremental.times import HOUR, MINUTE
 from incremental.visit import Fetch
@@ -64,27 +64,6 @@ _WAYS_OUT: dict[type[StoreError], str] = {
 }
 
 
-class Verdict(StrEnum):
-    """What a check found."""
-
-    OK = "ok"
-    WARNING = "warning"
-    """It works; something will not for ever, or not as it was meant."""
-    PROBLEM = "problem"
-    """Broken; needs user action."""
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One line of the report."""
-
-    check: str
-    verdict: Verdict
-    says: str
-    way_out: str = ""
-    """What to do; empty when there is nothing to do."""
-
-
 @dataclass(slots=True)
 class Tree:
     """What lies in a store's folder."""
@@ -96,21 +75,6 @@ class Tree:
     """What belongs to another user than the folder."""
     open: list[Path] = field(default_factory=list)
     """What other users may read."""
-
-
-def ok(check: str, says: str) -> Finding:
-    """Return a finding that needs nothing."""
-    return Finding(check, Verdict.OK, says)
-
-
-def warning(check: str, says: str, way_out: str) -> Finding:
-    """Return a finding that somebody should look at."""
-    return Finding(check, Verdict.WARNING, says, way_out)
-
-
-def problem(check: str, says: str, way_out: str) -> Finding:
-    """Return a finding that somebody has to mend."""
-    return Finding(check, Verdict.PROBLEM, says, way_out)
 
 
 # --- files ------------------------------------------------------------------------------------

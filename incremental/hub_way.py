@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from incremental.revisit.state import JsonState
+from incremental.json_state import JsonState
 
 
 class WayKind(StrEnum):

@@ -18,8 +18,6 @@ from incremental.cli.common import Json, console, now, print_json, settings_file
 from incremental.cli.logs import level_of
 from incremental.clock import SystemClock
 from incremental.doctor import (
-    Finding,
-    Verdict,
     ask,
     bugs_findings,
     clock_findings,
@@ -29,8 +27,6 @@ from incremental.doctor import (
     installed_version,
     libraries,
     network_finding,
-    ok,
-    problem,
     read_tree,
     requirements,
     seed_to_ask,
@@ -39,12 +35,12 @@ from incremental.doctor import (
     store_findings,
     store_problem,
     versions_findings,
-    warning,
 )
 from incremental.embedding.choice import embeddings_findings, needs_net
 from incremental.engines.checking import engine_findings
 from incremental.errors import SettingsError, without_credentials
 from incremental.fetch.status import Response
+from incremental.findings import Finding, Verdict, ok, problem, warning
 from incremental.plain_text import clean
 from incremental.rendering.browser import browser_finding
 from incremental.settings import Settings

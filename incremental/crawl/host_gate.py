@@ -16,9 +16,8 @@ from __future__ import annotations
 import json
 from collections import OrderedDict
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
-from incremental.crawl.part import Turns
 from incremental.fetch.politeness import (
     HostState,
     after_visit,
@@ -34,7 +33,18 @@ from incremental.times import DAY, HOUR
 from store import Store
 from store.values import HostRow
 
+
 # Origins whose parsed robots.txt is kept in memory (paper 004); others are read from the store again.
+class Turns(Protocol):
+    """One daemon at a time asks a host."""
+
+    def take(self, host: str, delay_seconds: float, now: float) -> float:
+        """Take a host for one request; return 0, or how many seconds to wait."""
+
+    def free(self, host: str, until: float) -> None:
+        """Give a host back, which may be asked again from *until* on."""
+
+
 MOST_POLICIES = 1_000
 # Hosts kept in memory: those of external candidates never come again.
 MOST_HOSTS = 1_000

@@ -31,13 +31,3 @@ class Whole:
     def gives_up(self, _site_id: int) -> bool:
         """Return False."""
         return False
-
-
-class Turns(Protocol):
-    """One daemon at a time asks a host."""
-
-    def take(self, host: str, delay_seconds: float, now: float) -> float:
-        """Take a host for one request; return 0, or how many seconds to wait."""
-
-    def free(self, host: str, until: float) -> None:
-        """Give a host back, which may be asked again from *until* on."""

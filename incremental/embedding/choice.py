@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from classifier.embedding.packages import BUNDLED, installed, package_of
-from incremental.doctor import Finding, ok, problem, warning
+from incremental.findings import Finding, ok, problem, warning
 from incremental.settings.embeddings import EmbeddingSettings
 
 if TYPE_CHECKING:

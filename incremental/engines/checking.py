@@ -6,10 +6,10 @@ import contextlib
 from collections.abc import Iterator
 
 from incremental.clock import SystemClock
-from incremental.doctor import Finding, ok, problem, warning
 from incremental.engines.choice import make_visits
 from incremental.engines.visits import EngineReport
 from incremental.errors import SettingsError
+from incremental.findings import Finding, ok, problem, warning
 from incremental.settings import Settings
 from incremental.settings.engine import EngineKind
 from incremental.threads import cores, pause

@@ -9,7 +9,7 @@ from enum import StrEnum
 from importlib.util import find_spec
 from pathlib import Path
 
-from incremental.doctor import Finding, ok, warning
+from incremental.findings import Finding, ok, warning
 from incremental.settings.browser import BrowserSettings
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")

@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
+from incremental.json_state import JsonState
 from incremental.revisit.allocation import (
     RESERVE_SHARE,
     SAVED_DAYS,
@@ -25,7 +26,6 @@ from incremental.revisit.allocation import (
     filled,
     granted_at,
 )
-from incremental.revisit.state import JsonState
 
 _DAY = 86400.0
 _HOUR = 3600.0

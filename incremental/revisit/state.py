@@ -6,11 +6,12 @@ what was learned.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
-from typing import Any, Self, TypeVar
+from typing import Any, TypeVar
+
+from incremental.json_state import JsonState
 
 
 class ListKind(StrEnum):
@@ -51,34 +52,6 @@ class Visit:
     """Links that this hub first showed at the last visit and no longer shows."""
     cost: float = 1.0
     """In requests: of the page and of what its scripts asked for, and the time of a browser."""
-
-
-@dataclass(frozen=True, slots=True)
-class JsonState:
-    """To and from a dict that :mod:`json` can write; fields at their defaults are left out."""
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the fields that differ from a new state's; long lists with three decimals."""
-        new = type(self)()
-        values = ((f.name, getattr(self, f.name)) for f in fields(self))
-        changed = {k: v for k, v in values if v != getattr(new, k)}
-        return {k: _rounded(v) if isinstance(v, tuple) else v for k, v in changed.items()}
-
-    @classmethod
-    def from_text(cls, text: str) -> Self:
-        """Return the state that a store keeps as JSON text."""
-        return cls.from_json(json.loads(text))
-
-    @classmethod
-    def from_json(cls, saved: Mapping[str, Any]) -> Self:
-        """Return the saved state; unknown keys (of another version) are ignored."""
-        known = {f.name for f in fields(cls)}
-        values = {k: tuple(v) if isinstance(v, list) else v for k, v in saved.items()}
-        return cls(**{k: v for k, v in values.items() if k in known})
-
-
-def _rounded(values: tuple[float, ...]) -> list[float]:
-    return [round(value, 3) for value in values]
 
 
 @dataclass(frozen=True, slots=True)

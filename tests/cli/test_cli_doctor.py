@@ -21,7 +21,6 @@ import store.database
 from incremental.clock import SystemClock
 from incremental.doctor import (
     EARLIEST,
-    Verdict,
     clock_findings,
     full_text_findings,
     network_finding,
@@ -29,6 +28,7 @@ from incremental.doctor import (
     versions_findings,
 )
 from incremental.fetch.status import FetchStatus, Response
+from incremental.findings import Verdict
 from store.inspection import knows_full_text, migrations
 
 ROOT = Path(__file__).parents[2]

@@ -18,7 +18,6 @@ from classifier.embedding.local import LocalEmbedder
 from classifier.embedding.model_files import WHOLE_BYTES, folder_digest
 from classifier.embedding.packing import packed, squeezed, unpacked, unsqueezed
 from classifier.topic.values import PageText
-from incremental.doctor import Verdict
 from incremental.embedding.choice import COMPARED, embedder_of, embeddings_findings, standing
 from incremental.embedding.endpoint import EndpointEmbedder
 from incremental.embedding.pages import meanings_of
@@ -26,6 +25,7 @@ from incremental.embedding.passages import passages_of
 from incremental.embedding.translations import MEASURED
 from incremental.errors import SettingsError
 from incremental.fetch.status import FetchStatus, Request, Response
+from incremental.findings import Verdict
 from incremental.settings.embeddings import EmbeddingSettings
 from incremental.settings.loading import build_settings, load_settings
 

@@ -15,9 +15,9 @@ from stories import announced_pages
 
 from incremental.assembly import make_crawler, make_fetcher, make_renderer
 from incremental.clock import FastClock, SimulatedClock
-from incremental.doctor import Verdict
 from incremental.explain.page import explain, hub_rows
 from incremental.fetch.options import FetchSettings
+from incremental.findings import Verdict
 from incremental.hub_way import Way, WayKind, read_way
 from incremental.rendering.browser import BrowserProblem, browser_finding, find_browser
 from incremental.seeds import SeedTerms, add_seed
