@@ -351,6 +351,7 @@ class Crawler:
         if "scope" in record.site_fields:
             self._given_feeds.rename(record.page_id, site)
         self._overflows.settle(record, site, now)
+        self._overflows.lead(decision, site, now)
         self._verify(record, site)
         self._candidates.after(decision, outcome.task.url, site, now)
         self._coverage.refresh(site, now)

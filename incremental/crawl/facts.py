@@ -21,7 +21,7 @@ from incremental.decide.feed_home import (
     learn_site,
 )
 from incremental.decide.hub_facts import HubFacts, HubView, RedirectTarget, Since
-from incremental.decide.hub_visit import SURE_SCORE, why_not_a_hub
+from incremental.decide.hub_visit import DOUBTFUL_SCORE, SURE_SCORE, why_not_a_hub
 from incremental.decide.hubs import HubCounts, HubLimits, HubScorer, score_targets
 from incremental.decide.links import (
     is_later_page,
@@ -183,15 +183,17 @@ class FactReader:
         # Without features another command made it a list during the visit; the next visit has them.
         if not is_first_reading(hub) or outcome.features is None:
             return None
-        if self._is_leaf(page, hub, site):
+        leaf = self._is_leaf(page, hub, site)
+        if leaf and hub.score < SURE_SCORE:
             return 0.0
         link = fetched_evidence(self._store, hub.page_id, hub.url, outcome.response.body)
-        return self._scorer.score_page(link, outcome.features).probability
+        probability = self._scorer.score_page(link, outcome.features).probability
+        # A list may show just what the home page shows. A page that came late into the menu of every page
+        # does so as well: it is announced, and monitored as a list.
+        return min(probability, DOUBTFUL_SCORE) if leaf else probability
 
     def _is_leaf(self, page: Page, hub: HubRow, site: WatchedSite) -> bool:
         """Whether a page links only to what the seed links to: the site's menu."""
-        if hub.score >= SURE_SCORE:
-            return False
         found = targets(
             page.links, site.scope, path_aliases=site.path_aliases, own=hub.canonical_key
         )

@@ -56,6 +56,8 @@ MAX_SITEMAPS = 50
 MAX_TRIES = 5
 # From here on the URL alone makes a hub, even one that is still empty.
 SURE_SCORE = 0.95
+# Probability of a page that links only to the menu, though its URL is sure to name a list.
+DOUBTFUL_SCORE = 0.9
 
 _HUB_KINDS = {
     PageKind.HTML: HubKind.HTML,
