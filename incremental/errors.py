@@ -6,7 +6,7 @@ import re
 
 from hubwatch.errors import HubwatchError
 
-_CREDENTIALS = re.compile(r"(?<=://)\S*@")
+_CREDENTIALS = re.compile(r"(?<=://)(?:\S*@|\S+)")
 
 
 def without_credentials(value: object) -> object:
@@ -14,7 +14,9 @@ def without_credentials(value: object) -> object:
 
     Cut up to the last ``@``: a password may hold any character, escaped or not.
     """
-    return _CREDENTIALS.sub("...@", value) if isinstance(value, str) else value
+    if not isinstance(value, str):
+        return value
+    return _CREDENTIALS.sub(lambda found: "...@" if found[0][-1] == "@" else found[0], value)
 
 
 class SettingsError(HubwatchError):

@@ -34,6 +34,7 @@ from urllib.parse import unquote, urlsplit
 
 import msgspec
 from replay_place import ENGINES, STORES, Setup, place_of, store_of
+from replay_readers import Readers
 from replay_site import ReplaySite
 from rich.console import Console
 from rich.progress import Progress
@@ -81,6 +82,8 @@ class Tally:
     """With a topic: its state, and by page key what it makes of each announced page."""
     footprint: dict[str, int] = field(default_factory=dict)
     """At the end: hubs in use, known pages, bytes of the database and of the page cache."""
+    readers: dict[str, int] = field(default_factory=dict)
+    """What readers were told twice, or lost."""
 
     def write(self, event: str, url: str, detail: str) -> None:
         """Append a log line."""
@@ -181,12 +184,15 @@ def simulate(  # noqa: PLR0913 - what a replay may be given
             announced=announce,
         )
         crawler.load(clock.now())
+        readers = Readers(store, place.settings)
         while clock.now() < end:
             wake_at = place.step(crawler, clock)
+            readers.step(clock.now())
             clock.advance_to(min(wake_at, end))
             bar((clock.now() - site.first_ts) / (end - site.first_ts))
         if wanted:
             tally.topic = _judged(store)
+        tally.readers = readers.figures(clock.now)
         tally.footprint = _footprint(store)
     return tally
 
@@ -284,6 +290,7 @@ def score(tally: Tally, site: ReplaySite, truth_file: Path) -> dict[str, Any]:
         "fetches_per_day": round(tally.fetches / days, 2),
         "delay_minutes": _delays(delays),
         "simulated_days": round(days, 2),
+        **tally.readers,
         **tally.footprint,
     } | ({"topic": _topic_counts(tally, wanted)} if tally.topic else {})
 

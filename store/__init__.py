@@ -129,7 +129,8 @@ class Store:
                 part = self._page_cache()
             elif name in _PARTS:
                 module, kind = _PARTS[name]
-                part = getattr(import_module(module), kind)(self.database, self.where)
+                more = (self.cache,) if name == "write" else ()
+                part = getattr(import_module(module), kind)(self.database, self.where, *more)
             else:
                 raise AttributeError(f"Store has no part {name!r}")
             return vars(self).setdefault(name, part)

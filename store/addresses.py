@@ -9,8 +9,8 @@ HIDDEN = "..."
 # Patterns, not a parser: passwords may hold any character, and people forget to escape them. A driver
 # then misreads the address and quotes part of the password as a port or host, so everything that may be
 # a secret goes.
-_SERVER = re.compile(r"(?P<before>postgres\w*://[^:/@]*):(?P<secret>.*)@", re.DOTALL)
-_PARAMETER = re.compile(r"(?<=[?&])(?P<name>[^=&]*)=(?P<secret>[^&]*)")
+_SERVER = re.compile(r"\A(?P<before>postgres\w*://[^:/@]*):(?P<secret>.*)@", re.DOTALL)
+_PARAMETER = re.compile(r"(?<=[?&])(?P<name>[^=&?]*)=(?P<secret>[^&]*)")
 _SECRET_NAME = re.compile(r"pass|secret|token|key", re.IGNORECASE)
 # Where a misreading parser would cut an address.
 _CUTS = (re.compile(r"[/?#@:]"), re.compile(r"[/?#@:&=\[\]]"))

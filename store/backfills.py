@@ -198,14 +198,6 @@ def unannounced(database: Database, page_ids: Sequence[int]) -> list[int]:
     return [page for page in pages if page in kept]
 
 
-def move_backfill(database: Database, old: int, new: int) -> None:
-    """Transfer event membership from *old* to *new*, once."""
-    query = BackfillPage.select(BackfillPage.page).where(BackfillPage.page.in_([old, new]))
-    there = [page for (page,) in query.tuples().execute(database)]
-    if there == [old]:
-        BackfillPage.update(page=new).where(BackfillPage.page == old).execute(database)
-
-
 # Reading.
 
 

@@ -12,7 +12,6 @@ from dataclasses import asdict
 
 from peewee import JOIN, Database
 
-from store.backfills import move_backfill
 from store.clusters import cluster_of, put_bands
 from store.enums import ChangeKind
 from store.fulltext import index_words_of, unindex_words_of, words_of
@@ -20,7 +19,6 @@ from store.models import Change, News, Page, PageBand, PageText, PageVector, Ref
 from store.repository import batches
 from store.statements import Inserted, Prepared, Updated, Upserted, any_of
 from store.texts import MAX_TEXT, columns, storable
-from store.translations import Compared, put_translations
 from store.values import NextRefresh, ReadText
 from store.vectors import await_vectors, text_digest
 
@@ -70,10 +68,10 @@ def put_news(database: Database, page_ids: Sequence[int], at: float) -> None:
         for *row, language in _ADDED.rows(database, pages=page_ids)
     ]
     _NEWS.run(database, rows)
-    _index(database, page_ids, at)
+    index_pages(database, page_ids, at)
 
 
-def _index(database: Database, page_ids: Sequence[int], at: float) -> None:
+def index_pages(database: Database, page_ids: Sequence[int], at: float) -> None:
     """Index announced pages: their texts if known, else their titles."""
     indexed, texts, digests = [], [], {}
     for row in _TO_INDEX.rows(database, pages=page_ids):
@@ -112,7 +110,7 @@ def put_text(database: Database, page_id: int, read: ReadText, at: float) -> Non
         "forgotten_at": None,
     }
     _TEXT.run(database, [{"page": page_id, **row}])
-    _index(database, [page_id], at)
+    index_pages(database, [page_id], at)
 
 
 def put_refresh(database: Database, site_id: int, page_id: int, check: NextRefresh) -> None:
@@ -124,26 +122,8 @@ def put_refresh(database: Database, site_id: int, page_id: int, check: NextRefre
     _REFRESH.run(database, [{"page": page_id, "site_id": site_id, **row}])
 
 
-def move_news(database: Database, old: int, new: int, at: float) -> None:
-    """Transfer an announcement from *old* to *new*: the earlier time, the marks of both."""
-    move_backfill(database, old, new)
-    query = News.select(News.id, News.read_at, News.starred_at).where(News.page.in_([old, new]))
-    rows = list(query.order_by(News.id).tuples().execute(database))
-    if not rows:
-        return
-    marks = {
-        "read_at": next((read for _, read, _ in rows if read is not None), None),
-        "starred_at": next((starred for _, _, starred in rows if starred is not None), None),
-    }
-    _unindex(database, [old, new])
-    put_translations(database, Compared((old, new)))
-    kept, *others = (row[0] for row in rows)
-    News.delete().where(News.id.in_(others)).execute(database)
-    News.update(page=new, **marks).where(News.id == kept).execute(database)
-    _index(database, [new], at)
-
-
-def _unindex(database: Database, page_ids: Sequence[int]) -> None:
+def unindex(database: Database, page_ids: Sequence[int]) -> None:
+    """Remove announced pages from the full-text index."""
     query = (
         PageText.select(PageText.page, News.id, PageText.words)
         .join(News, on=News.page == PageText.page)
@@ -152,7 +132,6 @@ def _unindex(database: Database, page_ids: Sequence[int]) -> None:
     for page_id, news_id, words in list(query.tuples().execute(database)):
         unindex_words_of(database, news_id, words)
         PageText.update(words=None).where(PageText.page == page_id).execute(database)
-    PageVector.delete().where(PageVector.page.in_(page_ids)).execute(database)
 
 
 def keep_titles(database: Database, page_ids: Sequence[int], at: float) -> None:
@@ -161,7 +140,7 @@ def keep_titles(database: Database, page_ids: Sequence[int], at: float) -> None:
         PageBand.delete().where(PageBand.page.in_(batch)).execute(database)
         gone = {"text": None, "md5": None, "forgotten_at": at}
         PageText.update(gone).where(PageText.page.in_(batch)).execute(database)
-        _index(database, batch, at)
+        index_pages(database, batch, at)
         PageVector.delete().where(PageVector.page.in_(batch)).execute(database)
 
 
@@ -175,7 +154,8 @@ def forget_texts(database: Database, site_id: int, *, limit: int) -> int:
     )
     pages = [page_id for (page_id,) in query.tuples().execute(database)]
     for batch in batches(pages):
-        _unindex(database, batch)
+        unindex(database, batch)
+        PageVector.delete().where(PageVector.page.in_(batch)).execute(database)
         PageBand.delete().where(PageBand.page.in_(batch)).execute(database)
         PageText.delete().where(PageText.page.in_(batch)).execute(database)
     return len(pages)

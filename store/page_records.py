@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, Unpack
 
-from peewee import fn
+from peewee import Case, fn
 
 from store.database import writing
-from store.enums import HubRole
+from store.enums import HubRole, PageState
 from store.failures import storage_errors
 from store.models import Hub, Page, Site, WatchedPage
 from store.queries.site_facts import refused
@@ -22,9 +22,13 @@ from store.values import HubChanges, NewHub, SeenLink
 
 # Hubs that are never visited again are due later than any clock goes.
 _FOREVER = 1e12
+LIVING = Case(
+    None, ((Page.state == PageState.MOVED, fn.COALESCE(Page.moved_to, Page.id)),), Page.id
+)
+"""The id of a page, or of the page whose former address it is."""
 # What every visit reads and writes.
 _IDS = Prepared(
-    lambda site, keys: Page.select(Page.canonical_key, Page.id).where(
+    lambda site, keys: Page.select(Page.canonical_key, LIVING, Page.id).where(
         (Page.site == site) & any_of(Page.canonical_key, keys)
     )
 )
@@ -126,7 +130,7 @@ class PageRecords(Repository):
     def _put_pages(
         self, site_id: int, links: Sequence[SeenLink], now: float, hub_id: int | None
     ) -> dict[str, int]:
-        """Insert unknown pages; return the ids of all by canonical key."""
+        """Insert unknown pages; return the ids of all by canonical key, of a former address its page's."""
         ids = self._ids(site_id, [link.canonical_key for link in links])
         # Inserting known rows too would use up an id for each conflict on PostgreSQL.
         unknown = [link for link in links if link.canonical_key not in ids]
@@ -144,8 +148,15 @@ class PageRecords(Repository):
             SET_PAGE.run(self._db, _verification(links[page], now), page=page)
 
     def _ids(self, site_id: int, canonical_keys: Sequence[str]) -> dict[str, int]:
+        return {key: page for key, page, _ in self._known(site_id, canonical_keys)}
+
+    def _at(self, site_id: int, canonical_keys: Sequence[str]) -> dict[str, int]:
+        """Return the ids of the rows that have these canonical keys, though it be as former addresses."""
+        return {key: row for key, _, row in self._known(site_id, canonical_keys)}
+
+    def _known(self, site_id: int, canonical_keys: Sequence[str]) -> list[tuple[str, int, int]]:
         keys = list(dict.fromkeys(canonical_keys))
-        return dict(_IDS.rows(self._db, site=site_id, keys=keys)) if keys else {}
+        return _IDS.rows(self._db, site=site_id, keys=keys) if keys else []
 
     def _put_hub(self, page_id: int, site_id: int, hub: NewHub) -> None:
         """Make a page a hub unless a user labelled it an article; a seed overrides that label."""

@@ -20,7 +20,7 @@ _MOST_TRACE_CHARS = 10_000
 
 
 # Purposes whose key is the id of a page; those of topics name examples and candidates.
-_OF_PAGES = ("", "hub", "verify", "refresh", "robots")
+OF_PAGES = ("", "hub", "verify", "refresh", "robots")
 
 
 class QuarantineKind(StrEnum):
@@ -130,7 +130,7 @@ class Quarantined(Repository):
             (QuarantineKind.PAGE, Page, Page.url),
             (QuarantineKind.SITE, Site, Site.seed_url),
         ):
-            named_so = [row for row in rows if row.kind is kind and row.purpose in _OF_PAGES]
+            named_so = [row for row in rows if row.kind is kind and row.purpose in OF_PAGES]
             ids = {int(row.key): row.id for row in named_so if row.key.isdigit()}
             named = self._rows(model.select(model.id, column).where(model.id.in_(list(ids))))
             found |= {ids[key]: url for key, url in named}

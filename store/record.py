@@ -4,25 +4,28 @@
 
     SiteRecords   sites                        (store/site_records.py)
     PageRecords   pages and hubs               (store/page_records.py)
-    AliasRecords  pages that are one page      (store/alias_records.py)
     LabelRecords  labels, and what they change (store/label_records.py)
+    merge_pages   pages that are one page      (store/merges.py)
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
-from store.alias_records import AliasRecords
+from peewee import Database
+
 from store.backfills import join_backfill, put_backfill, unannounced
 from store.database import writing
 from store.enums import ChangeKind, HubKind, PageState
 from store.failures import storage_errors
 from store.label_records import LabelRecords
+from store.merges import merge_pages
 from store.models import Change, Host, Hub, Page, Sighting, Visit
-from store.news import move_news, note_language, put_news, put_refresh, put_text
-from store.page_records import SET_HUB, SET_PAGE
+from store.news import note_language, put_news, put_refresh, put_text
+from store.page_cache import PageCache
+from store.page_records import LIVING, SET_HUB, SET_PAGE
 from store.page_watches import put_next_watch
 from store.rules import Fate, Rule
 from store.site_records import SET_SITE, SiteRecords
@@ -48,6 +51,7 @@ _SET_GONE = Updated(
     Sighting, lambda hub, pages: (Sighting.hub == hub) & any_of(Sighting.page, pages)
 )
 _SET_PAGES = Updated(Page, lambda pages: any_of(Page.id, pages))
+_LIVING = Prepared(lambda page: Page.select(LIVING).where(Page.id == page))
 _HOST = Upserted(Host, ["name"])
 _NEW_SIGHTINGS = Inserted(
     Sighting, ("hub", "page", "first_seen_at", "anchor", "tag_path", "position"), ignore=True
@@ -62,8 +66,23 @@ _NEW_VISIT = Inserted(
 )
 
 
-class Recorder(SiteRecords, AliasRecords, LabelRecords):
-    """The one writer."""
+class Recorder(SiteRecords, LabelRecords):
+    """The one writer; *cache* keeps the bodies of pages whose address changes."""
+
+    def __init__(self, database: Database, where: str, cache: PageCache) -> None:
+        super().__init__(database, where)
+        self._cache = cache
+
+    def fold_path_alias(
+        self, site_id: int, moves: Sequence[tuple[int, SeenLink]], now: float
+    ) -> None:
+        """Make each page of *moves* and the page that it is an alias of one page, at the latter's address."""
+        with writing(self._db, self._where):
+            links = [link for _, link in moves]
+            self._put_pages(site_id, links, now, None)
+            at = self._at(site_id, [link.canonical_key for link in links])
+            pairs = [(old, at[link.canonical_key]) for old, link in moves]
+            merge_pages(self._db, self._cache, pairs, now, Rule.ALIAS)
 
     def put_host(self, host: HostRow) -> None:
         """Insert or replace a host's politeness state."""
@@ -91,6 +110,10 @@ class Recorder(SiteRecords, AliasRecords, LabelRecords):
         # Killed at any instant, either all of a visit is in the store or nothing is; the visit is then due
         # again, and nothing is announced twice.
         with writing(self._db, self._where):
+            living = _LIVING.rows(self._db, page=record.page_id)
+            if living:
+                # Another page may have taken its place while it was fetched.
+                record = replace(record, page_id=living[0][0])
             announced = self._record_links(record)
             if record.fate == Fate.ANNOUNCE:
                 rule = record.page_fields.get("rule")
@@ -110,7 +133,27 @@ class Recorder(SiteRecords, AliasRecords, LabelRecords):
             if opinion is not None:
                 put_scores(self._db, record.site_id, opinion.scores, record.at)
                 put_external_candidates(self._db, opinion.external_candidates, record.at)
+            self._merge(record)
             return announced
+
+    def _merge(self, record: VisitRecord) -> None:
+        """Make one page of each two that the visit shows to be one."""
+        moved = {link.canonical_key: link for link in record.links or () if link.moved_from}
+        self._put_changes(
+            record,
+            ChangeKind.MOVED,
+            [(link.moved_from or 0, storable(link.url)) for link in moved.values()],
+            record.page_id,
+        )
+        at = self._at(record.site_id, list(moved))
+        pairs = [(link.moved_from or 0, at[key]) for key, link in moved.items()]
+        merge_pages(self._db, self._cache, pairs, record.at, Rule.LED_ON)
+        if record.moved_to is not None:
+            key = record.moved_to.canonical_key
+            same = self._at(record.site_id, [key])[key]
+            merge_pages(self._db, self._cache, [(record.page_id, same)], record.at, Rule.LED_ON)
+        elif (known := record.page_fields.get("moved_to")) is not None:
+            merge_pages(self._db, self._cache, [(record.page_id, known)], record.at, Rule.SAME_PAGE)
 
     def _verify_again(self, record: VisitRecord) -> None:
         for one in record.verify_again:
@@ -137,8 +180,6 @@ class Recorder(SiteRecords, AliasRecords, LabelRecords):
             record,
             [ids[t.canonical_key] for t in record.links if t.fate == Fate.BACKFILL],
         )
-        moved = [link for link in record.links if link.moved_from is not None]
-        self._move(record, [(link.moved_from or 0, ids[link.canonical_key]) for link in moved])
         return news
 
     def _put_sightings(self, record: VisitRecord, ids: Mapping[str, int]) -> None:
@@ -180,25 +221,6 @@ class Recorder(SiteRecords, AliasRecords, LabelRecords):
         self._put_changes(record, ChangeKind.ADDED, [(page, "") for page in news], hub_id)
         put_news(self._db, news, record.at)
         return news
-
-    def _move(self, record: VisitRecord, moves: list[tuple[int, int]]) -> None:
-        """Record new addresses of pages; what was announced stays announced, under the new address."""
-        was = Page.alias()
-        for old, new in moves:
-            kept = {
-                name: was.select(getattr(was, name)).where(was.id == old)
-                for name in ("announced_at", "rule")
-            }
-            fresh = (Page.id == new) & Page.announced_at.is_null()
-            Page.update(kept).where(fresh).execute(self._db)
-            moved = Page.update(state=PageState.MOVED, moved_to=new, rule=Rule.LED_ON)
-            moved = moved.where(Page.id == old)
-            moved.execute(self._db)
-            added = (Change.page == old) & (Change.kind == ChangeKind.ADDED)
-            Change.update(page=new).where(added).execute(self._db)
-            move_news(self._db, old, new, record.at)
-        pages = [(old, str(new)) for old, new in moves]
-        self._put_changes(record, ChangeKind.MOVED, pages, record.page_id)
 
     def _put_changes(
         self, record: VisitRecord, kind: str, pages: list[tuple[int, str]], hub_id: int | None
@@ -243,8 +265,9 @@ class Recorder(SiteRecords, AliasRecords, LabelRecords):
     def _record_visited(self, record: VisitRecord, *, judged: bool) -> None:
         fields = columns(record.page_fields) | ({"link_context": None} if judged else {})
         if record.moved_to is not None:
-            to = self._put_pages(record.site_id, [record.moved_to], record.at, record.first_hub_id)
-            fields["moved_to"] = to[record.moved_to.canonical_key]
+            self._put_pages(record.site_id, [record.moved_to], record.at, record.first_hub_id)
+        # Set when it is made one with that page, last of all.
+        fields.pop("moved_to", None)
         if fields:
             SET_PAGE.run(self._db, fields, page=record.page_id)
             if "language" in fields:

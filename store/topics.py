@@ -25,6 +25,7 @@ from store.models import (
     TopicExample,
     Visit,
 )
+from store.page_records import LIVING
 from store.repository import Repository, Shape, batches, upsert
 from store.texts import MAX_ADDRESS, MAX_TEXT, columns, storable
 from store.topic_values import (
@@ -397,7 +398,7 @@ def put_scores(db: Database, site_id: int, scores: Sequence[TopicScore], now: fl
     ids: dict[str, int] = {}
     for batch in batches(score.canonical_key for score in scores):
         same = (Page.site == site_id) & Page.canonical_key.in_(batch)
-        ids.update(Page.select(Page.canonical_key, Page.id).where(same).tuples().execute(db))
+        ids.update(Page.select(Page.canonical_key, LIVING).where(same).tuples().execute(db))
     query = Topic.select(Topic.id).where(Topic.id.in_({score.topic_id for score in scores}))
     known = {topic for (topic,) in query.tuples().execute(db)} if scores else set()
     named = ("score", "verdict", "fetched", "method", "version", "terms", "at")
@@ -421,7 +422,7 @@ def refine_guesses(db: Database, site_id: int, scores: Sequence[TopicScore], now
     """Do what :meth:`Topics.refine_guesses` says inside the caller's transaction."""
     count = 0
     for score in scores:
-        pages = Page.select(Page.id).where(
+        pages = Page.select(LIVING).where(
             (Page.site == site_id) & (Page.canonical_key == score.canonical_key)
         )
         page_id = pages.scalar(db)

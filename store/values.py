@@ -172,8 +172,6 @@ class MonitoredArticle:
     chosen: bool
     """Chosen because of a new section or gained links, not because hubs show it."""
     gone: bool
-    interval_seconds: float | None = None
-    """How long it rests between visits; None = not read yet."""
 
 
 @dataclass(frozen=True, slots=True)

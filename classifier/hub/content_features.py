@@ -55,7 +55,7 @@ _PUBLISHED = _names(
     "article:published_time article:modified_time datepublished publishdate pubdate date "
     "dc.date dc.date.issued parsely-pub-date sailthru.date og:updated_time"
 )
-_DATA_TYPE = re.compile(r'"@type"\s*:\s*\[?\s*"(\w{1,40})"')
+_DATA_TYPE = re.compile(r'"@type"\s*+:\s*+(?:\[\s*+)?"(\w{1,40})"')
 _ARTICLE_TYPES = _names(
     "Article NewsArticle BlogPosting Product Recipe TechArticle ReportageNewsArticle "
     "ScholarlyArticle VideoObject Review"

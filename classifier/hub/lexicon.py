@@ -81,7 +81,7 @@ SECTION_ANCHOR: Final = re.compile(
 )
 # Anchor texts that are a headline.
 ARTICLE_ANCHOR: Final = re.compile(
-    r"关于|的通知|的公告|的意见|办法|印发|[0-9]{4}年|[0-9]+月|[0-9]+日|[《》：！？，。…?!“:]"
+    r"关于|的通知|的公告|的意见|办法|印发|[0-9]{4}年|[0-9][月日]|[《》：！？，。…?!“:]"
 )
 
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")

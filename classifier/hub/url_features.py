@@ -74,7 +74,8 @@ _MIXING = re.compile(r"(?<=[a-z])(?=[A-Z0-9])|(?<=[A-Z])(?=[0-9])|(?<=[0-9])(?=[
 _VALUE = re.compile(r"=([^&]*)")
 _ID_PARAMETER = re.compile(r"(?:^|[&_.])[a-z]*id=|(?:^|&)p=", re.IGNORECASE)
 _SECTION_PARAMETER = re.compile(
-    r"(?:cat|class|type|column|colid|list|channel|page|tag|lm|menu|tree|sort|node)[a-z]*=",
+    r"(?<![a-z])(?=[a-z]++=)"
+    r"[a-z]*?(?:cat|class|type|column|colid|list|channel|page|tag|lm|menu|tree|sort|node)",
     re.IGNORECASE,
 )
 # A parameter that numbers articles (``newsid=932``), not sections (``classid=3``).

@@ -28,7 +28,7 @@ _MOST: Final = 0.5
 _MAX_CHARS: Final = 300
 # What parts the segments of a title; an underscore within a Latin name does not.
 _PARTING: Final = re.compile(
-    r"\s+(?://|[-\u2013\u2014|\u00b7\u2022:\u00bb<>])\s+|[|\uff5c]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])"
+    r"(?<!\s)\s++(?://|[-\u2013\u2014|\u00b7\u2022:\u00bb<>])\s+|[|\uff5c]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])"
 )
 # A word, or a character of a script that puts a word into about two.
 _WORD: Final = re.compile(r"([\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af])|[^\W_]+")

@@ -334,6 +334,7 @@ class Crawler:
             if "scope" in record.site_fields:
                 self._given_feeds.rename(record.page_id, site)
             self._overflows.settle(record, site, now)
+            self._overflows.lead(decision, site, now)
             self._verify(record, site)
             self._upkeep.after(outcome.task.url, site, now, is_hub=decision.is_hub)
             self._pattern_watches.after(record, now)

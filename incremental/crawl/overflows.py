@@ -98,6 +98,11 @@ class Overflows:
         if number and first is not None and record.status not in HAS_PAGE:
             self._owe(site.coverage.covered_by(first), site, now)
 
+    def lead(self, decision: Decision, site: WatchedSite, now: float) -> None:
+        """Owe the hubs that have news only when this one has a visit, now that it brought some."""
+        if decision.visit is not None and decision.visit.novel:
+            self._owe(site.coverage.followers.get(decision.record.page_id, ()), site, now)
+
     def _follow_all(self, site: WatchedSite, now: float) -> None:
         if not site.state.overflowed:
             return

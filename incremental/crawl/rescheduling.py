@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from incremental.crawl.sites import WatchedSite, article_due_at, article_interval
+from incremental.crawl.sites import WatchedSite, article_due_at
 from incremental.decide.decision import Decision
 from incremental.parse import Page, PageKind
-from incremental.parse.dates import parse_date
 from incremental.revisit.price import hinted
 from incremental.revisit.state import HubState
 from incremental.times import NEVER
@@ -37,7 +36,7 @@ def reschedule(decision: Decision, outcome: Outcome, site: WatchedSite, now: flo
     if hub.role == ARTICLE:
         if visit.novel:
             site.articles_gained_at = now
-        return _again_later(hub, outcome, site, now, failed=visit.failed)
+        return _again_tomorrow(hub, site, now, failed=visit.failed)
     kind: str = decision.record.hub_fields.get("kind", hub.kind)
     kind = (
         kind
@@ -68,23 +67,13 @@ def _offered(state: HubState, page: Page) -> HubState:
     return replace(state, push_hub=hub, push_topic=topic, push_asked=0, push_until=0.0)
 
 
-def _again_later(
-    hub: HubRow, outcome: Outcome, site: WatchedSite, now: float, *, failed: bool
-) -> HubUpdate:
+def _again_tomorrow(hub: HubRow, site: WatchedSite, now: float, *, failed: bool) -> HubUpdate:
     """Set the next visit of a monitored article; the policy learns only from hubs."""
-    before = site.hub_state(hub)
-    modified_at = parse_date(outcome.response.headers.get("last-modified", ""))
-    state = replace(
-        before,
-        tried_at=now,
-        failures=before.failures + 1 if failed else 0,
-        hinted_at=0.0,
-        modified_at=modified_at or before.modified_at,
-    )
+    failures = site.hub_state(hub).failures + 1 if failed else 0
+    state = replace(site.hub_state(hub), tried_at=now, failures=failures, hinted_at=0.0)
     site.hub_states[hub.page_id] = state
     return HubUpdate(
         due_at=article_due_at(state, site.articles_gained_at, now),
-        interval_seconds=article_interval(state),
         revisit=to_json(state.to_json()),
     )
 

@@ -44,10 +44,6 @@ COVERED_SECONDS = 7 * DAY
 DAILY_COVERED_SECONDS = DAY
 # How soon a monitored article may be read again.
 ARTICLE_SECONDS = DAY
-# Its rest as a share of the time since it was edited, and at most: with a month flink's pages that hang on
-# old articles came a day later.
-ARTICLE_AGE_SHARE = 0.1
-LONGEST_ARTICLE_SECONDS = 3 * DAY
 # The same after an article of its site gained a link.
 SOON_ARTICLE_SECONDS = 3 * HOUR
 MAX_URGENT_PAGES = 8
@@ -231,7 +227,7 @@ class WatchedSite:
         # Never so often that the covered hubs together exceed their share of the budget.
         share = QUOTAS[Share.COVERED].turn * max(self.terms.requests_per_day, 1.0)
         interval = max(COVERED_SECONDS, len(self.coverage.covered) / share * DAY)
-        if state.kind in (ListKind.SITEMAP, ListKind.HOME):
+        if state.kind in (ListKind.SITEMAP, ListKind.HOME) or self.coverage.follows(page_id):
             # Few and cheap, and sometimes the only place that shows a page.
             interval = min(interval, DAILY_COVERED_SECONDS)
         elif state.kind == ListKind.FEED:
@@ -295,28 +291,16 @@ class WatchedSite:
         return self.allocation.turn(waiting, young=young, gained=gained)
 
 
-def article_interval(state: HubState) -> float:
-    """Return how long a monitored article rests when nothing hints at a change, in seconds."""
-    if not state.modified_at:
-        return ARTICLE_SECONDS
-    age = (state.tried_at - state.modified_at) * ARTICLE_AGE_SHARE
-    return min(max(age, ARTICLE_SECONDS), LONGEST_ARTICLE_SECONDS)
-
-
 def article_due_at(state: HubState, gained_at: float, now: float) -> float:
     """Return when a monitored article may be read again; failures double the wait.
 
     Sooner after an article of its site gained a link (*gained_at*), or after a change hint.
     """
-    # What was edited lately is edited again soon (RFC 9111, 4.2.2: a tenth of its age). A server that writes
-    # all files anew with each deployment makes all of them young: they are read daily.
     if not state.tried_at:
         return now
-    wait = article_interval(state)
-    if 0 <= now - gained_at < AFTER_GAIN_SECONDS:
-        wait = max(SOON_ARTICLE_SECONDS, wait * SOON_ARTICLE_SECONDS / ARTICLE_SECONDS)
-    if state.hinted_at > state.tried_at:
-        wait = SOON_ARTICLE_SECONDS
+    hinted = state.hinted_at > state.tried_at
+    soon = hinted or 0 <= now - gained_at < AFTER_GAIN_SECONDS
+    wait = SOON_ARTICLE_SECONDS if soon else ARTICLE_SECONDS
     return min(state.tried_at, now) + wait * 2.0 ** min(state.failures, 5)
 
 

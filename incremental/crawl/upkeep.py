@@ -119,7 +119,7 @@ class Upkeep:
         self, site_id: int, hubs: list[HubRow], now: float, overflowed_at: float | None
     ) -> dict[int, ShownPages]:
         pages: dict[int, set[int]] = {hub.page_id: set() for hub in hubs}
-        announced: dict[int, set[int]] = {hub.page_id: set() for hub in hubs}
+        announced: dict[int, dict[int, float]] = {hub.page_id: {} for hub in hubs}
         patience = {
             hub.page_id: max(IN_TIME_SECONDS, 1.5 * (hub.interval_seconds or 0.0)) for hub in hubs
         }
@@ -134,11 +134,12 @@ class Upkeep:
             evidence += self._store.read.gained_shown(site_id, now - GAINED_SECONDS)
         for hub, page, seen_at, announced_at in evidence:
             if hub in announced and seen_at <= announced_at + patience[hub]:
-                announced[hub].add(page)
+                announced[hub][page] = announced_at
         return {
             hub.page_id: ShownPages(
                 pages=pages[hub.page_id],
-                announced=announced[hub.page_id],
+                announced=announced[hub.page_id].keys(),
+                news=tuple(announced[hub.page_id].values()),
                 chosen=hub.role == HubRole.USER,
                 anchor=hub.role in (HubRole.SEED, HubRole.HOME)
                 or hub.kind in (HubKind.FEED, HubKind.SITEMAP),

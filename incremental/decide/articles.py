@@ -8,16 +8,13 @@ articles that are published and left alone in two ways: the site's pages have li
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from incremental.decide.url_dates import date_in_url
 from incremental.scope import page_number
-from incremental.times import DAY
 from store.values import ArticleCandidate, MonitoredArticle
 
-# Visits a day that they may cost.
 MAX_MONITORED = 48
 # An article that only one list has shown for weeks is mostly an old post on a slow list.
 MIN_HUBS = 2
@@ -47,9 +44,7 @@ def monitoring_plan(
         for one in monitored
         if one.gone or not (one.productive_visits or one.chosen or one.page_id in shown)
     )
-    # Articles that were not edited for long are read seldom, and leave room for others.
-    left = [one for one in monitored if one.page_id not in {*promote, *end}]
-    kept = math.ceil(sum(min(DAY / (one.interval_seconds or DAY), 1.0) for one in left))
+    kept = len(monitored) - len(promote) - len(end)
     known = {one.page_id for one in monitored}
     likely = [one for one in candidates if one.page_id not in known and _is_kept_up(one)]
     # Articles that people maintain are linked mostly from a menu, so those on the seed come first.

@@ -123,6 +123,15 @@ class FirstReading:
         is_leaf = self.only_menu and hub.score < SURE_SCORE
         return is_leaf or self.probability < self.threshold
 
+    @property
+    def is_unsure(self) -> bool:
+        """Whether the page is announced as well as monitored.
+
+        A list may show just what the home page shows; so does a page that came late into the menu of every
+        page.
+        """
+        return self.only_menu or self.probability < SURE_SCORE
+
 
 @dataclass(frozen=True, slots=True)
 class RobotsFacts:

@@ -9,7 +9,6 @@ from incremental.decide.decision import Decision, base_record, state_if_there, w
 from incremental.decide.editions import is_edition_front
 from incremental.decide.feed_home import is_given_feed
 from incremental.decide.hub_facts import (
-    SURE_SCORE,
     ArticleFacts,
     HubFacts,
     HubView,
@@ -280,7 +279,7 @@ def changed(outcome: Outcome, facts: ListFacts) -> Decision:
     event = links.event
     overflow = event is None and overflowed(view, links.rules)
     migrated = event is not None and event.kind == SiteEventKind.URL_MIGRATION
-    unsure = facts.first is not None and facts.first.probability < SURE_SCORE
+    unsure = facts.first is not None and facts.first.is_unsure
     # A doubtful hub that was found as news is announced and monitored. So is the front of a new language
     # edition, which is news although it is a hub.
     doubtful = unsure or is_edition_front(hub.canonical_key)

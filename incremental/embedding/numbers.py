@@ -126,7 +126,7 @@ _COUNTERS: Final = (
     "人名个個只隻头家所座台辆架艘件项項条條次场場年天日周月岁歲"
     "米吨噸公里元倍届屆期号號大位份国國省市县"
 )
-_COUNTED: Final = re.compile(rf"(?<![\d.])([{_HAN}]+)多?(?=[{_COUNTERS}])")
+_COUNTED: Final = re.compile(rf"(?<![\d.{_HAN}])([{_HAN}]++)多?(?=[{_COUNTERS}])")
 _QUARTER: Final = re.compile(
     r"(?i:\b(first|second|third|fourth)[- ]quarter\b)|\b[Qq]([1-4])\b|第?([一二三四1-4])季度"
 )

@@ -22,21 +22,23 @@ MAX_LINES = 4_000
 # Lines at either end of a text that may be furniture; the rest is prose.
 FURNITURE_LINES = 400
 
+# Digits go together (``++``): a line that may be cut anywhere can be read in 2 ** n ways.
 _MONTH = (
     r"(?:jan|feb|mar|apr|may|jun|jul|aug|sept?|oct|nov|dec|mär|mai|okt|dez|janv|févr|mars|avr|juin|juil|août"
     r"|ene|abr|ago|dic)[a-zäéû]*\.?"
 )
 _DATE = (
-    rf"(?:\d{{4}}\s*[-/.年]\s*\d{{1,2}}(?:\s*[-/.月]\s*\d{{1,2}}\s*日?|\s*月)"
-    rf"|\d{{1,2}}[-/.]\d{{1,2}}[-/.]\d{{2,4}}|\d{{1,2}}月\d{{1,2}}日"
-    rf"|(?:\d{{1,2}}(?:st|nd|rd|th|\.)?\s+(?:de\s+)?)?{_MONTH}\s*(?:de\s+)?\d{{1,4}}(?:st|nd|rd|th)?(?:\s*,?\s*\d{{4}})?)"
+    rf"(?:\d{{4}}\s*[-/.年]\s*\d{{1,2}}(?:\s*[-/.月]\s*\d{{1,2}}+\s*+日?|\s*月)"
+    rf"|\d{{1,2}}[-/.]\d{{1,2}}[-/.]\d{{2,4}}+|\d{{1,2}}月\d{{1,2}}日"
+    rf"|(?:\d{{1,2}}(?:st|nd|rd|th|\.)?\s+(?:de\s+)?)?{_MONTH}\s*(?:de\s+)?\d{{1,4}}+(?:st|nd|rd|th)?(?:\s*+(?:,\s*+)?\d{{4}})?)"
 )
 _DAY = (
-    r"(?:(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?\b\.?,?"
+    r"(?:(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?\b\.?+,?+"
     r"|(?:星期|周|礼拜)[一二三四五六日天])"
 )
-_CLOCK = r"(?:at\s+)?\d{1,2}:\d{2}(?::\d{2})?(?:\s*[ap]\.?m\.?)?(?:\s*\(?(?:UTC|GMT|[A-Z]{2,4}T)[+\d:]*\)?)?"
-_STAMP = rf"(?:{_DAY}\s*)*(?:{_DATE}|{_CLOCK}|T)(?:[\s,·T|]*(?:{_DAY}|{_DATE}|{_CLOCK}))*\s*Z?"
+_ZONE = r"\(?(?:UTC|GMT|(?!TT)[A-Z]{2,4}T(?![A-Z]))[+\d:]*+\)?"
+_CLOCK = rf"(?:at\s+)?\d{{1,2}}:\d{{2}}(?::\d{{2}})?(?:\s*[ap]\.?m\.?)?(?:\s*{_ZONE})?"
+_STAMP = rf"(?:{_DAY}\s*)*(?:{_DATE}|{_CLOCK}|T)(?:[\s,·T|]*(?:{_DAY}|{_DATE}|{_CLOCK}))*\s*+Z?"
 # A date is noise if the page calls it its own (published, updated, today); a deadline is content.
 _OWN_DATE = (
     r"(?:(?:last\s+)?(?:updated?|modified|published|posted|created|edited|revised|generated|retrieved)"
@@ -48,10 +50,10 @@ _UNIT = (
     r"|Minuten?|Stunden?|Tage?n?|jours?|heures?|horas?|días?)"
 )
 _AGO = (
-    rf"(?:(?:about\s+)?(?:\d+|an?|one|(?:a\s+)?few)\s*{_UNIT}\s+ago|(?:vor|il\s+y\s+a|hace)\s+\d+\s+{_UNIT}\b"
-    r"|\d+\s*(?:秒|分钟|分|小时|天|周|个月|月|年)(?:钟)?之?前|just\s+now|刚刚)"
+    rf"(?:(?:about\s+)?(?:(?<!\d)\d++|an?|one|(?:a\s+)?few)\s*+{_UNIT}\s+ago|(?:vor|il\s+y\s+a|hace)\s+\d+\s+{_UNIT}\b"
+    r"|(?<!\d)\d++\s*+(?:秒|分钟|分|小时|天|周|个月|月|年)(?:钟)?之?前|just\s+now|刚刚)"
 )
-_NUMBER = r"\d[\d,.]*\s*[kKmM万千亿]?\+?"
+_NUMBER = r"\d[\d,.]*+\s*+[kKmM万千亿]?\+?"
 _COUNTED = (
     r"(?:(?:page\s*)?views?|reads?|hits|visits?|visitors?|likes?|shares?|comments?|repl(?:y|ies)|votes?"
     r"|downloads?|followers?|reactions?|retweets?|upvotes?|claps|bookmarks?|people\s+reading(?:\s+this)?"
@@ -62,8 +64,8 @@ _COUNTED_HAN = (
     r"(?:次数|人数|数|量|人)?"
 )
 _LABELLED = {
-    "relative time": rf"(?:{_OWN_DATE}\s*[:：]?\s*)?{_AGO}",
-    "date": rf"{_OWN_DATE}\s*[:：]?\s*{_STAMP}",
+    "relative time": rf"(?:{_OWN_DATE}\s*+(?:[:：]\s*+)?)?{_AGO}",
+    "date": rf"{_OWN_DATE}\s*+(?:[:：]\s*+)?{_STAMP}",
     "counter": (
         rf"\b{_COUNTED}\s*:\s*{_NUMBER}|{_COUNTED_HAN}\s*[:(]\s*{_NUMBER}\s*(?:次|人|条|篇)?\s*\)?"
     ),
@@ -81,20 +83,21 @@ _ASKS_FOR_DATE = re.compile(
     r"[:：]\s*$|deadline|closing|due|until|expir|start|begin|\bends?\b|when|event|截止|开标|报名|开始|结束|有效期|举行|会议",
     re.IGNORECASE,
 )
+# Longer words stand before their beginnings: each place in a line is read in one way only.
 _SHARING = (
     r"share(?:\s+(?:this|on|via|to|with))*|tweet|facebook|twitter|x|linkedin|whatsapp|telegram|reddit|pinterest|e-?mail"
     r"|copy\s+link|print(?:\s+this(?:\s+page)?)?|save|follow\s+us(?:\s+on)?|subscribe|sign\s+up|like|bookmark|this|page|article|on|or|and"
-    r"|分享(?:到|至|文章|本文)?|微信|微博|新浪微博|新浪|腾讯|腾讯微博|qq|qq空间|朋友圈|豆瓣|人人网|扫一扫|扫码|手机看?|打印(?:本页|本文)?"
+    r"|分享(?:到|至|文章|本文)?|微信|微博|新浪微博|新浪|腾讯微博|腾讯|qq空间|qq|朋友圈|豆瓣|人人网|扫一扫|扫码|手机看?|打印(?:本页|本文)?"
     r"|关闭(?:窗口|本页)?|返回(?:顶部|首页|列表)?|收藏(?:本页|本文)?|纠错|字号|字体|大|中|小|我要|复制链接|点赞|点击"
 )
 _ADVERTISING = (
-    r"advertisements?|ads?|sponsored(?:\s+(?:content|by|links?))?|promoted|ad\s+choices|(?:story\s+)?continues\s+below"
+    r"advertisements?|ad\s+choices|ads?|sponsored(?:\s+(?:content|by|links?))?|promoted|(?:story\s+)?continues\s+below"
     r"|story|below|广告|推广|赞助(?:内容)?"
 )
 _FURNITURE = {
-    name: re.compile(rf"[\W_]*(?:(?:{words})(?![^\W_])[\W_]*)+", re.IGNORECASE)
+    name: re.compile(rf"[\W_]*(?:(?>{words})(?![^\W_])[\W_]*+)++", re.IGNORECASE)
     if name == "advertisement"
-    else re.compile(rf"[\W_]*(?:(?:{words})[\W_]*)+", re.IGNORECASE)
+    else re.compile(rf"[\W_]*(?:(?>{words})[\W_]*+)++", re.IGNORECASE)
     for name, words in (("advertisement", _ADVERTISING), ("sharing", _SHARING))
 }
 _MAX_FURNITURE_CHARS = 60

@@ -22,7 +22,7 @@ _ASKED = re.compile(
 )
 # Any string that looks like an address of data.
 _LIKE_DATA = re.compile(
-    r"""["'`]((?:https?://[^"'`\s<>\\/]+)?/?[\w./~-]*(?:\.json|\bapi/|/wp-json/|/ajax/|/rest/|/data/)"""
+    r"""["'`]((?:https?://[^"'`\s<>\\/]++)?/?[\w./~-]*(?:\.json|\bapi/|/wp-json/|/ajax/|/rest/|/data/)"""
     r"""[^"'`\s<>\\]{0,200})["'`]""",
     re.IGNORECASE,
 )

@@ -6,6 +6,10 @@ cover does: it picks hubs by how much they show that no better hub shows (within
 of that size; Nemhauser, Wolsey and Fisher 1978). A hub that adds nothing is covered, and visited just
 often enough to notice when that changes.
 
+A deployment often changes several lists at once: one process, seen through several pages. A hub that has
+news only when another has, and not by chance, *follows* that one: it is covered as well, and read whenever
+its leader brings news.
+
 A list that overflowed covers nothing any more, so the hubs that it covered are read. The same choice
 among these, layer by layer, shows which few of them suffice, and which are read only if those have
 overflowed as well::
@@ -26,6 +30,13 @@ from dataclasses import dataclass, field, replace
 MAX_PEERS = 3
 # From so many announced pages on only they count: what a hub has always shown says little.
 MIN_ANNOUNCED = 4
+# News of two hubs came together if it was found within so long: many lists are read daily.
+TOGETHER_SECONDS = 86_400.0
+# Of a follower's visits with news, those that may have come alone.
+MAX_ALONE = 0.1
+# From so many visits with news on a hub may follow another, if all come together that seldom by chance.
+MIN_TOGETHER = 5
+MAX_CHANCE = 0.01
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +47,8 @@ class ShownPages:
     """Ids of the articles that it showed at its last visit; of a list that overflowed, before that too."""
     announced: AbstractSet[int] = frozenset()
     """Ids of recently announced pages that it showed in time, first or after another hub."""
+    news: tuple[float, ...] = ()
+    """When those were announced, unix seconds."""
     chosen: bool = False
     """Labelled a hub by the user: never covered."""
     anchor: bool = False
@@ -54,6 +67,13 @@ class Coverage:
     """Hub to the hub that shows most of the same pages; None = it shows nothing."""
     backups: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
     """Hub to others that show some of its pages: a few watched ones, and covered ones a layer below."""
+    followers: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
+    """Hub to those that have news only when it has."""
+
+    def follows(self, hub: int) -> bool:
+        """Whether *hub* is covered because it has news only when its leader has."""
+        leader = self.covered.get(hub)
+        return leader is not None and hub in self.followers.get(leader, ())
 
     def covered_by(self, hub: int) -> tuple[int, ...]:
         """Return the hubs to read when *hub* overflowed, those that add most first."""
@@ -65,14 +85,41 @@ def coverage(hubs: Mapping[int, ShownPages]) -> Coverage:
     announced = set().union(*(shown.announced for shown in hubs.values())) if hubs else set()
     by_news = len(announced) >= MIN_ANNOUNCED
     chosen = set(_greedy(hubs, by_news=by_news))
+    led = _led(hubs, chosen)
+    chosen -= led.keys()
     covered: dict[int, int | None] = {}
     for hub, shown in hubs.items():
         # What a list has always shown says little, so seeds, feeds and sitemaps are covered only once
         # announced pages show that others suffice.
         if hub in chosen or shown.chosen or (shown.anchor and len(announced) < MIN_ANNOUNCED):
             continue
-        covered[hub] = _nearest(shown, hubs, chosen)
-    return Coverage(covered, _backups(hubs, covered, by_news=by_news))
+        covered[hub] = led.get(hub) or _nearest(shown, hubs, chosen)
+    followers: dict[int, tuple[int, ...]] = {}
+    for hub, leader in led.items():
+        followers[leader] = (*followers.get(leader, ()), hub)
+    return Coverage(covered, _backups(hubs, covered, by_news=by_news), followers)
+
+
+def _led(hubs: Mapping[int, ShownPages], chosen: AbstractSet[int]) -> dict[int, int]:
+    """Return which of the *chosen* hubs follow which, those with the least news first."""
+    led: dict[int, int] = {}
+    order = sorted(chosen, key=lambda hub: (len(set(hubs[hub].news)), hubs[hub].preference, hub))
+    for place, hub in enumerate(order):
+        # The later ones have more news, so nobody follows in a circle.
+        likely = [one for one in reversed(order[place + 1 :]) if _follows(hubs[hub], hubs[one])]
+        if likely and not hubs[hub].chosen:
+            led[hub] = likely[0]
+    return led
+
+
+def _follows(hub: ShownPages, leader: ShownPages) -> bool:
+    """Whether the news of *hub* came about when *leader* had some, more often than by chance."""
+    own, other = set(hub.news), set(leader.news)
+    together = {at for at in own if any(abs(at - one) <= TOGETHER_SECONDS for one in other)}
+    if len(together) < max(MIN_TOGETHER, (1 - MAX_ALONE) * len(own)):
+        return False
+    by_chance = 2 * TOGETHER_SECONDS * len(other) / (max(own | other) - min(own | other))
+    return min(by_chance, 1.0) ** len(together) <= MAX_CHANCE
 
 
 def _backups(

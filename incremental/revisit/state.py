@@ -107,8 +107,6 @@ class HubState(JsonState):
     """Share of visits that found nothing changed."""
     overlaps: Mapping[str, list[float]] = field(default_factory=dict)
     """By neighbour: links it had shown first, and links it had had the chance to show first."""
-    modified_at: float = 0.0
-    """Last-Modified of a monitored article; 0 = its server says nothing."""
     push_hub: str = ""
     """WebSub hub that the page offered when it was last read; empty = none."""
     push_topic: str = ""

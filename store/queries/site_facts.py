@@ -90,6 +90,10 @@ def _shown(last: Any, at: Any) -> Any:  # noqa: ANN401 - likewise
     return Sighting.select(*columns).join(last, on=last.c.page_id == Sighting.page)
 
 
+def _in_folder(page: Any, prefix: str) -> Any:  # noqa: ANN401 - likewise
+    return page.canonical_key.startswith(prefix) | (page.canonical_key == prefix.rstrip("/"))
+
+
 _ARTICLES = Prepared(_articles_shown)
 _GAINED = Prepared(_gained)
 _ANNOUNCED = Prepared(_announced)
@@ -131,7 +135,7 @@ _MONITORED = Prepared(
         fn.COALESCE(Hub.visited_at - Hub.baseline_at, 0.0),
         Hub.new_pages,
         _PRODUCTIVE,
-        *(Hub.score, Hub.state, Hub.failures, Hub.last_status, Hub.interval_seconds),
+        *(Hub.score, Hub.state, Hub.failures, Hub.last_status),
     ).where((Hub.site_id == site) & _IS_ARTICLE)
 )
 # Rules of pages that did not exist whenever they were asked for.
@@ -269,12 +273,10 @@ class SiteQueries(Repository):
                 productive_visits=productive,
                 chosen=score > 0,
                 gone=state == HubStatus.DROPPED or (failures >= _GONE_AFTER and status in _ENDED),
-                interval_seconds=interval,
             )
-            for (
-                *(page, watched, new, productive, score, state, failures, status),
-                interval,
-            ) in self._asked(_MONITORED, site=site_id)
+            for page, watched, new, productive, score, state, failures, status in self._asked(
+                _MONITORED, site=site_id
+            )
         ]
 
     def article_gained_at(self, site_id: int, since: float) -> float:
@@ -287,9 +289,24 @@ class SiteQueries(Repository):
         return int(self._asked(_MISSING_PAGES, site=site_id)[0][0])
 
     def known_below(self, site_id: int, prefix: str, *, before: float) -> bool:
-        """Return whether a page with this canonical-key prefix was known before *before*."""
-        below = Page.canonical_key.startswith(prefix) & (Page.first_seen_at < before)
-        return bool(self._rows(Page.select(Page.id).where((Page.site == site_id) & below).limit(1)))
+        """Return whether a folder, given as a canonical key with its slash, was there before *before*.
+
+        Its own page counts, and so does what an older hub showed when it was read for the first time.
+        """
+        # A recorded site's menu, and an article that was read after two weeks, named lists whose 780 pages
+        # were taken for new sections.
+        shown = Page.alias("shown")
+        late = (shown.first_seen_at == Hub.baseline_at) & (Page.first_seen_at < before)
+        older = (
+            shown.select(shown.id)
+            .join(Hub, on=Hub.page == shown.first_hub_id)
+            .join(Page, on=Page.id == Hub.page)
+            .where((shown.site == site_id) & _in_folder(shown, prefix) & late)
+        )
+        known = (Page.site == site_id) & _in_folder(Page, prefix) & (Page.first_seen_at < before)
+        return any(
+            bool(self._rows(query.limit(1))) for query in (Page.select(Page.id).where(known), older)
+        )
 
     def known_urls(
         self, site_id: int, *, limit: int = 5_000

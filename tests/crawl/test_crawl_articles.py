@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import fields
 from datetime import UTC, datetime
 from math import inf
 from pathlib import Path
@@ -15,7 +15,7 @@ from stories import announced_pages
 
 from incremental.clock import SimulatedClock
 from incremental.crawl.rescheduling import ChangeHints
-from incremental.crawl.sites import WatchedSite, article_due_at, article_interval
+from incremental.crawl.sites import WatchedSite
 from incremental.fetch.status import FetchStatus, Response
 from incremental.parse import parse
 from incremental.revisit.state import HubState
@@ -124,21 +124,6 @@ def test_an_article_that_was_never_there_is_not_monitored_again_and_again(tmp_pa
         assert {crawl.store.read.find_page(HOME + path[1:], "")[0]["state"] for path in dead} == {
             "gone"
         }
-
-
-def test_an_article_rests_a_tenth_of_the_time_since_it_was_edited() -> None:
-    """A page that was edited yesterday is read every day, one of years ago every third."""
-    read = HubState(tried_at=START)
-    assert article_interval(read) == DAY
-    ages = {0.5: 1, 20: 2, 3_000: 3}
-    for age, days in ages.items():
-        edited = replace(read, modified_at=START - age * DAY)
-        assert article_interval(edited) == pytest.approx(days * DAY)
-    assert (
-        article_due_at(replace(read, modified_at=START - 900 * DAY), -inf, START) == START + 3 * DAY
-    )
-    hinted = replace(read, modified_at=START - 900 * DAY, hinted_at=START + 1)
-    assert article_due_at(hinted, -inf, START + 2) == START + 3 * HOUR
 
 
 def test_a_page_linked_weeks_before_it_is_there_is_announced_when_it_is(tmp_path: Path) -> None:

@@ -93,7 +93,9 @@ def test_visits_that_end_in_an_outage_leave_no_host_busy(tmp_path: Path) -> None
         run(crawl, crawl.crawler, later, DAY / 4)
         until_two_are_under_way(crawl, later)
         write = crawl.store.write
-        vars(crawl.store)["write"] = Locked(crawl.store.database, crawl.store.where)
+        vars(crawl.store)["write"] = Locked(
+            crawl.store.database, crawl.store.where, crawl.store.cache
+        )
         later.run()
         with pytest.raises(StoreLockedError):
             crawl.crawler.step(crawl.clock.now())

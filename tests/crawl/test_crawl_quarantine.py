@@ -97,7 +97,7 @@ def test_a_bug_in_judging_a_list_stops_that_list_alone(
 
 def test_a_bug_in_recording_a_page_leaves_the_others_of_its_site(tmp_path: Path) -> None:
     with watch(tmp_path, two_sites("/poison.html"), SICK, WELL) as crawl:
-        squeamish = Squeamer(crawl.store.database, crawl.store.where)
+        squeamish = Squeamer(crawl.store.database, crawl.store.where, crawl.store.cache)
         vars(crawl.store)["write"] = squeamish
         crawl.run(6.5 * DAY)
         assert announced_of(crawl) == {SICK: 6, WELL: 6}

@@ -453,3 +453,44 @@ def test_not_modified_is_no_visit_without_evidence(tmp_path: Path) -> None:
     with watch(tmp_path, {HOME: [(0, first), (START + MINUTE, unchanged)]}) as crawl:
         crawl.run(DAY)
         assert crawl.statuses(HOME)[:2] == ["fetched", "not_modified"]
+
+
+def test_old_lists_that_are_read_late_are_no_new_sections(tmp_path: Path) -> None:
+    """An article, monitored after two weeks, named a register's lists: 780 old pages were news."""
+    packages = [f"/packages/p{n}.html" for n in range(60)]
+    pages = {
+        HOME: page("/about.html", "/news/"),
+        HOME + "news/": page(*(f"/news/n{n}.html" for n in range(9))),
+        HOME + "about.html": page("/packages/", text="All that there is to say about us. " * 40),
+        HOME + "packages/": [
+            (0, page(*packages)),
+            (START + 40 * DAY, page("/packages/new.html", *packages)),
+        ],
+    }
+    pages |= {HOME + one[1:]: page(title=one) for one in packages}
+    with watch(tmp_path, pages) as crawl:
+        assert crawl.run(40 * DAY).new() == []
+        assert HOME + "packages/" in crawl.hubs()
+        assert crawl.run(8 * DAY).new() == ["/packages/new.html"]
+
+
+def test_a_page_that_came_late_into_the_menu_is_news(tmp_path: Path) -> None:
+    """It links to the menu alone, which its address, a folder's, was taken to outweigh."""
+    menu = ("/about/", "/news/", "/team.html")
+
+    def with_menu(*links: str, text: str = "") -> list[tuple[float, str]]:
+        return [
+            (0, page(*menu, *links, text=text)),
+            (START + 20 * DAY, page(*menu, "/mailing-list/", *links, text=text)),
+        ]
+
+    pages = {
+        HOME: with_menu("/news/n1.html"),
+        HOME + "news/": with_menu("/news/n1.html", "/news/n0.html"),
+        HOME + "about/": with_menu("/history.html"),
+        HOME + "team.html": with_menu(),
+        HOME + "mailing-list/": page(*menu, "/mailing-list/", title="Mailing list"),
+    }
+    with watch(tmp_path, pages) as crawl:
+        assert crawl.run(20 * DAY).new() == []
+        assert crawl.run(DAY).new() == ["/mailing-list/"]

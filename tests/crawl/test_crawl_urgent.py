@@ -6,11 +6,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from fake_web import DAY, HOUR, START, FakeWeb, Watch, page, watch
+from fake_web import DAY, HOUR, MINUTE, START, FakeWeb, Watch, page, watch
+from stories import announced_pages
 
 from incremental.clock import SimulatedClock
 from incremental.crawl.sites import MAX_URGENT_PAGES, UrgentQueue
 from incremental.revisit.allocation import Share
+from incremental.revisit.coverage import Coverage
 from incremental.revisit.state import HubState
 from incremental.settings import Settings
 from store.enums import SiteEventKind
@@ -114,3 +116,29 @@ def test_a_next_page_that_is_owed_is_read_after_a_restart(tmp_path: Path) -> Non
         hub = crawl.hub(HOME)
         assert hub is not None
         assert HubState.from_text(hub.revisit).owed_at == 0
+
+
+def test_lists_that_follow_another_are_read_when_it_brings_news(tmp_path: Path) -> None:
+    deployed = START + 2 * DAY + HOUR
+    old = [f"/story-{n}.html" for n in range(9)]
+    pages: dict[str, Any] = {
+        HOME: page("/news/", "/packages/"),
+        HOME + "news/": [(0, page(*old)), (deployed, page("/a.html", *old))],
+        HOME + "packages/": [(0, page(*old)), (deployed, page("/b.html", *old))],
+        HOME + "a.html": page(title="A"),
+        HOME + "b.html": page(title="B"),
+    }
+    with watch(tmp_path, pages) as crawl:
+        assert crawl.run(2 * DAY).new() == []
+        (site,) = crawl.crawler.frontier.sites()
+        news, packages = (crawl.hub(HOME + name) for name in ("news/", "packages/"))
+        assert news is not None
+        assert packages is not None
+        site.coverage_at = crawl.clock.now()
+        site.coverage = Coverage(
+            {packages.page_id: news.page_id}, followers={news.page_id: (packages.page_id,)}
+        )
+        crawl.store.write.update_hub(packages.page_id, due_at=START + 3 * DAY)
+        assert crawl.run(2 * DAY).new() == ["/a.html", "/b.html"]
+        first, second = (one.found_at for one in announced_pages(crawl.store, order="oldest"))
+        assert second - first < 10 * MINUTE

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from incremental.decide.articles import MAX_MONITORED, monitoring_plan
 from incremental.decide.editions import is_edition_front
 from incremental.decide.furniture import furniture, is_list_address, may_be_furniture
-from incremental.times import DAY
 from store.rules import Rule
 from store.values import ArticleCandidate, MonitoredArticle
 
@@ -50,14 +47,6 @@ def test_there_is_room_for_as_many_as_a_day_has_requests() -> None:
     many = [candidate(n, on_seed=True) for n in range(100)]
     assert len(monitoring_plan(many, [], 12).begin) == 12
     assert len(monitoring_plan(many, [], 1_000).begin) == MAX_MONITORED
-
-
-def test_articles_that_nobody_edits_leave_room_for_others() -> None:
-    """Forty-eight old posts that hung on the home page kept out the one that gained three links."""
-    waiting = [candidate(n, on_seed=True) for n in range(100)]
-    old = [replace(monitored(n), interval_seconds=30 * DAY) for n in range(48)]
-    assert len(monitoring_plan(waiting, old, 48).begin) == 46
-    assert monitoring_plan(waiting, [monitored(n) for n in range(48)], 48).begin == ()
 
 
 def test_what_gained_links_stays_and_what_is_shown_no_more_makes_room() -> None:

@@ -280,4 +280,4 @@ def test_the_module_is_the_command() -> None:
     command = [sys.executable, "-m", "hubwatch", "--help"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0
-    assert "Usage: hubwatch" in done.stdout
+    assert "Usage: python -m hubwatch" in done.stdout

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from incremental.revisit.coverage import MAX_PEERS, Coverage, ShownPages, coverage
 
 FEED, HOME, CITY, SPORT, TAG, MAP = 1, 2, 3, 4, 5, 6
+HOUR, DAY = 3600.0, 86_400.0
 
 
 def shown(
@@ -196,3 +198,54 @@ def test_of_many_longer_lists_the_longest_are_read() -> None:
     assert coverage(hubs).covered_by(1) == (7, 6, 5)
     assert coverage(hubs).covered_by(7) == (6, 5, 4)
     assert MAX_PEERS == 3
+
+
+# --- lists that change together ------------------------------------------------------------------
+
+
+def deployed(days: Iterable[int], *, late_hours: float = 0.0, **fields: Any) -> ShownPages:
+    """A list whose own pages came on these days, or somewhat later."""
+    news = tuple(day * DAY + late_hours * HOUR for day in days)
+    pages = {int(at) for at in news}
+    return shown(pages, pages, news=news, **fields)
+
+
+def test_a_list_that_has_news_only_when_another_has_is_led_by_it() -> None:
+    """A register's advisories, packages and key words change in one deployment."""
+    hubs = {
+        CITY: deployed(range(0, 120, 6)),
+        SPORT: deployed(range(0, 120, 12), late_hours=4),
+        TAG: deployed(range(0, 120, 24), late_hours=20),
+    }
+    found = coverage(hubs)
+    assert found.covered == {SPORT: CITY, TAG: CITY}
+    assert set(found.followers[CITY]) == {SPORT, TAG}
+    assert found.follows(TAG)
+    assert not found.follows(CITY)
+
+
+def test_what_is_covered_because_it_shows_the_same_does_not_follow() -> None:
+    same = deployed(range(0, 120, 6))
+    found = coverage({CITY: same, SPORT: same})
+    assert found.covered == {SPORT: CITY}
+    assert not found.follows(SPORT)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        pytest.param(deployed(range(0, 24, 6), late_hours=4), id="too seldom to tell"),
+        pytest.param(deployed(range(0, 120, 12), late_hours=50), id="days later"),
+        pytest.param(deployed([0, 12, 24, 36, 48, 60, 63, 75]), id="sometimes alone"),
+        pytest.param(deployed(range(0, 120, 12), late_hours=4, chosen=True), id="the user's hub"),
+    ],
+)
+def test_a_list_that_may_have_news_alone_is_watched(other: ShownPages) -> None:
+    found = coverage({CITY: deployed(range(0, 120, 6)), SPORT: other})
+    assert found.covered == {}
+    assert found.followers == {}
+
+
+def test_among_daily_news_lists_come_together_by_chance() -> None:
+    found = coverage({CITY: deployed(range(60)), SPORT: deployed(range(0, 60, 6), late_hours=4)})
+    assert found.covered == {}

@@ -173,11 +173,11 @@ def _feed(request: Request, named: _Named, form: str) -> Response:
 def _announced(row: AnnouncedPage | BackfillEvent, words: Words, base: str) -> Entry:
     """Return the entry of a new page or of a whole backfill."""
     if isinstance(row, AnnouncedPage):
-        return _entry(row)
+        return feed_entry(row)
     headline = words("backfill.added", n=row.pages, folder=row.folder)
     one = row.pages == 1
     return Entry(
-        id=_urn(f"{row.hub_url}#backfill-{row.id}"),
+        id=_kept("backfill", row.id, row.found_at),
         url=row.url if one else f"{base}/backfills/{row.id}",
         title=(row.title or row.url) if one else headline,
         site=row.site,
@@ -198,7 +198,7 @@ def backfill_feed(request: Request, form: _Format) -> Response:
         title=f"{words_of(request)('backfill.feed')} · Hubwatch",
         home=f"{base}/",
         address=f"{base}{path}.{form}",
-        entries=[_entry(row) for row in rows],
+        entries=[feed_entry(row) for row in rows],
         updated_at=max((row.found_at for row in rows), default=0.0),
     )
     return unless_known(request, Response(write(feed), media_type=kind))
@@ -219,7 +219,7 @@ def changes_feed(request: Request, form: _Format) -> Response:
         address=f"{base}{path}.{form}",
         entries=[
             Entry(
-                id=_urn(f"{row.url}#change-{row.id}"),
+                id=_kept("change", row.id, row.at),
                 url=row.url,
                 title=f"{changed} {row.name}",
                 site=row.site,
@@ -247,10 +247,17 @@ def _urn(address: str) -> str:
     return uuid5(NAMESPACE_URL, address).urn
 
 
-def _entry(row: AnnouncedPage) -> Entry:
+def _kept(kind: str, number: int, at: float) -> str:
+    """Return the id of an entry: of what it is in the store, so that it stays when an address changes."""
+    # With the time, as another store numbers its pages alike.
+    return _urn(f"hubwatch:{kind}:{number}:{at:.3f}")
+
+
+def feed_entry(row: AnnouncedPage) -> Entry:
+    """Return the entry of a page."""
     tags = tuple(mark.topic for mark in row.topics if mark.verdict == TopicVerdict.RELEVANT)
     return Entry(
-        id=_urn(row.url),
+        id=_kept("page", row.page_id, row.found_at),
         url=row.url,
         title=row.name,
         site=row.site,
