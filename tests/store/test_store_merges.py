@@ -32,6 +32,7 @@ from store.models import (
     PageText,
     PageVector,
 )
+from store.rules import Fate
 from store.values import LabelEntry, PageChange, ReadText, TopicScore
 
 OLD = HOME + "project/"
@@ -110,7 +111,7 @@ def test_an_announced_page_keeps_its_id_and_all_that_is_known_of_it(store: Store
     site, home = news_site(store)
     store.outbox.since("mail", now=START - DAY)
     topic = store.topics.add("bridges", [], "fused", now=START)
-    (page,) = store.write.visit(visit_of(site, home, START, seen(OLD + "a", announce=True)))
+    (page,) = store.write.visit(visit_of(site, home, START, seen(OLD + "a", fate=Fate.ANNOUNCE)))
     read(store, page, "suspension bridges")
     key = seen(OLD + "a").canonical_key
     score = TopicScore(key, topic, 0.9, "relevant", fetched=True, method="fused", version="1")
@@ -136,7 +137,7 @@ def test_an_announced_page_keeps_its_id_and_all_that_is_known_of_it(store: Store
 
 def test_a_message_that_was_sent_of_either_address_is_never_sent_again(store: Store) -> None:
     site, home = news_site(store)
-    links = [seen(OLD + "a", announce=True), seen(HOME + "a", announce=True)]
+    links = [seen(OLD + "a", fate=Fate.ANNOUNCE), seen(HOME + "a", fate=Fate.ANNOUNCE)]
     first, second = store.write.visit(visit_of(site, home, START, *links))
     store.outbox.queue("mail", [first, second], now=START)
     entry = next(one for one in store.outbox.open("mail") if one.page_id == second)
@@ -149,7 +150,7 @@ def test_a_message_that_was_sent_of_either_address_is_never_sent_again(store: St
 
 def test_bodies_are_found_under_the_new_address(store: Store) -> None:
     site, home = news_site(store)
-    (page,) = store.write.visit(visit_of(site, home, START, seen(OLD + "a", announce=True)))
+    (page,) = store.write.visit(visit_of(site, home, START, seen(OLD + "a", fate=Fate.ANNOUNCE)))
     before, after = (store.cache.put(OLD + "a", body) for body in (b"before", b"after"))
     change = PageChange(ChangeKind.CHANGED, body_before=before, body_after=after)
     store.write.visit(visit_of(site, page, START + 1, links=None, page_change=change))
@@ -175,9 +176,9 @@ def test_a_correction_follows_the_address_and_the_later_one_counts(store: Store)
 def test_a_former_address_that_is_shown_again_is_the_page(store: Store) -> None:
     """Some hub goes on linking to it; nothing is new, and the sighting is that of the page."""
     site, home = news_site(store)
-    (page,) = store.write.visit(visit_of(site, home, START, seen(OLD + "a", announce=True)))
+    (page,) = store.write.visit(visit_of(site, home, START, seen(OLD + "a", fate=Fate.ANNOUNCE)))
     fold(store, "a")
-    again = visit_of(site, home, START + 2 * DAY, seen(OLD + "a", announce=True))
+    again = visit_of(site, home, START + 2 * DAY, seen(OLD + "a", fate=Fate.ANNOUNCE))
     assert store.write.visit(again) == []
     assert store.read.visible(home) == {page}
     assert len(announced_pages(store)) == 1
@@ -187,7 +188,7 @@ def test_a_visit_under_way_while_its_page_became_another_is_recorded_of_that_one
     store: Store,
 ) -> None:
     site, home = news_site(store)
-    store.write.visit(visit_of(site, home, START, seen(HOME + "a", announce=True)))
+    store.write.visit(visit_of(site, home, START, seen(HOME + "a", fate=Fate.ANNOUNCE)))
     store.write.add_pages(site, [seen(OLD + "a", hub=new_hub())], now=START)
     going = page_id(store, OLD + "a")
     fold(store, "a")
@@ -202,7 +203,10 @@ def test_a_page_that_redirects_to_a_known_one_is_that_page(
     store: Store, announced_first: bool
 ) -> None:
     site, home = news_site(store)
-    links = [seen(HOME + "copy", announce=announced_first), seen(HOME + "a")]
+    links = [
+        seen(HOME + "copy", fate=Fate.ANNOUNCE if announced_first else Fate.KNOWN),
+        seen(HOME + "a"),
+    ]
     store.write.visit(visit_of(site, home, START, *links))
     copy, page = page_id(store, HOME + "copy"), page_id(store, HOME + "a")
     moved = {"state": PageState.MOVED, "moved_to": page, "verify_due_at": None}
@@ -214,7 +218,7 @@ def test_a_page_that_redirects_to_a_known_one_is_that_page(
 def test_pages_of_two_backfills_stay_pages_of_both(store: Store) -> None:
     site, home = news_site(store)
     for hours, url in enumerate((OLD + "a", HOME + "a")):
-        record = visit_of(site, home, START + hours * DAY, seen(url, backfill=True))
+        record = visit_of(site, home, START + hours * DAY, seen(url, fate=Fate.BACKFILL))
         store.write.visit(record)
     events = store.backfills.events(BackfillQuery(order="oldest"))
     pairs = [(event.id, event.page_id) for event in events]
@@ -276,12 +280,10 @@ def twice_seen(store: Store, chance: random.Random) -> list[int]:
     site, home = news_site(store)
     urls = [prefix + name for name in NAMES for prefix in (OLD, HOME)]
     chance.shuffle(urls)
-    fates = [*[{"announce": True}] * 6, *[{"backfill": True}] * 3, {}, {}, {}]
+    fates = [*[Fate.ANNOUNCE] * 6, *[Fate.BACKFILL] * 3, *[Fate.VERIFY] * 3]
     chance.shuffle(fates)
     for at, url in enumerate(urls):
-        how = fates[at]
-        waits = {} if how else {"state": PageState.PENDING, "verify_due_at": START + 9}
-        link = seen(url, anchor=url, **how, **waits)
+        link = seen(url, anchor=url, fate=fates[at])
         store.write.visit(visit_of(site, home, START + at, link, keep_missing=True))
     pages = [page_id(store, url) for url in urls]
     for page in chance.sample(pages, 8):
