@@ -175,7 +175,7 @@ class Called:
 def _announce(called: Called) -> None:
     """Watch a site for two days, then count from the fetch of its changed page to the message."""
     from hubwatch import api  # noqa: PLC0415 - of the tree under test
-    from incremental.clock import SimulatedClock  # noqa: PLC0415
+    from incremental.base.clock import SimulatedClock  # noqa: PLC0415
     from incremental.fetch.options import FetchSettings  # noqa: PLC0415
     from incremental.settings import Settings  # noqa: PLC0415
 
@@ -219,7 +219,7 @@ def _announce(called: Called) -> None:
 def _messages(crawler: Any, settings: Any, clock: Any, url: str) -> Any:  # noqa: ANN401 - as below
     """Return what sends the new pages to *url*."""
     from incremental.fetch.libraries import LibraryGate  # noqa: PLC0415 - of the tree under test
-    from incremental.notify.notifier import Notifier  # noqa: PLC0415
+    from incremental.interfaces.notify.notifier import Notifier  # noqa: PLC0415
     from incremental.settings.channels import ChannelSettings  # noqa: PLC0415
 
     return Notifier(
@@ -237,7 +237,7 @@ def _announced(crawler: Any, path: str) -> bool:  # noqa: ANN401 - of the tree u
 
 def _command(*words: str) -> None:
     """Run the command line in this interpreter."""
-    from incremental.cli import main as hubwatch  # noqa: PLC0415 - of the tree under test
+    from incremental.interfaces.cli import main as hubwatch  # noqa: PLC0415 - of the tree under test
 
     sys.argv = ["hubwatch", *words]
     try:

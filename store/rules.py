@@ -1,6 +1,6 @@
 """What came of a visit (its case), what becomes of a page (its fate), and why (its rule), by name.
 
-The rule is stored with the page (``page.rule``); :mod:`incremental.texts` puts it into words, so
+The rule is stored with the page (``page.rule``); :mod:`incremental.base.texts` puts it into words, so
 nothing is derived a second time.
 """
 

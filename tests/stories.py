@@ -7,6 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from incremental.base.scope import Scope
+from incremental.base.urls import canonical_key
 from incremental.decide.cases import Reading, as_read, case_of, decide, why_not_a_hub
 from incremental.decide.decision import Decision
 from incremental.decide.hub_facts import (
@@ -24,10 +26,8 @@ from incremental.decide.sections import SectionFacts
 from incremental.decide.verification import VerifiedFacts
 from incremental.fetch.status import FetchStatus, Response
 from incremental.parse import Link, Page, PageKind
-from incremental.revisit.state import Visit
-from incremental.scope import Scope
-from incremental.urls import canonical_key
-from incremental.visit import Outcome, Purpose, VisitTask
+from incremental.schedule.state import Visit
+from incremental.visit.visit import Outcome, Purpose, VisitTask
 from store import Store, open_store
 from store.announced import AnnouncedPage
 from store.answers import NewQuery

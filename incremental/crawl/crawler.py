@@ -17,12 +17,11 @@ from dataclasses import replace
 from math import inf
 from typing import TYPE_CHECKING
 
-from incremental.attempts import Bug, attempt
+from incremental.base.attempts import Bug, attempt
 from incremental.crawl.engine import Engine
 from incremental.crawl.facts import FactReader
 from incremental.crawl.frontier import Frontier
 from incremental.crawl.given_feeds import GivenFeeds
-from incremental.crawl.host_gate import HostGate
 from incremental.crawl.overflows import Overflows
 from incremental.crawl.part import Part, Whole
 from incremental.crawl.path_alias_watch import PathAliasWatch
@@ -38,11 +37,12 @@ from incremental.decide.hub_facts import RobotsFacts
 from incremental.decide.hub_visit import sitemap_hubs
 from incremental.decide.hubs import HubScorer
 from incremental.decide.verification import VerifiedFacts
-from incremental.reading import Read, read_body
-from incremental.revisit.allocation import YOUNG_SECONDS
-from incremental.revisit.protocol import Policy, Terms
+from incremental.sandbox import Read, read_body
+from incremental.schedule.allocation import YOUNG_SECONDS
+from incremental.schedule.protocol import Policy, Terms
 from incremental.settings import Settings
-from incremental.visit import Outcome, Purpose
+from incremental.visit.host_gate import HostGate
+from incremental.visit.visit import Outcome, Purpose
 from store import Store
 from store.enums import HubKind, HubStatus, PageState
 from store.quarantine import QuarantineKind
@@ -52,7 +52,7 @@ from store.updates import SiteUpdate
 from store.values import HostRow, TopicOpinion, VisitPlan, VisitRecord
 
 if TYPE_CHECKING:
-    from incremental.embedding.page_embedder import PageEmbedder
+    from incremental.topics.embedding.page_embedder import PageEmbedder
 
 # The clock may go back this far unnoticed: clocks are corrected by seconds all the time.
 CLOCK_BACK_SECONDS = 60.0

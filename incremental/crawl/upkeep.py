@@ -3,8 +3,8 @@
 ::
 
     candidates   after a first reading: lists not read yet, of the form of address that was read
-    coverage     twice a day, after enough first visits of hubs, or an overflow (incremental.revisit.coverage)
-    plan         after the price has fallen (incremental.revisit.replanning)
+    coverage     twice a day, after enough first visits of hubs, or an overflow (incremental.schedule.coverage)
+    plan         after the price has fallen (incremental.schedule.replanning)
     articles     twice a day: which are monitored (incremental.decide.articles); due sooner after a gain
 
 Of each form of address a few are read first (:func:`incremental.decide.news.decide_links`).
@@ -16,17 +16,17 @@ import logging
 from collections.abc import Sequence
 from math import inf
 
+from incremental.base.texts import hub_why
+from incremental.base.times import DAY, HOUR
 from incremental.crawl.facts import FactReader
 from incremental.crawl.sites import SOON_ARTICLE_SECONDS, WatchedSite
 from incremental.decide import upkeep
 from incremental.decide.address_forms import form_of
 from incremental.decide.articles import monitoring_plan
 from incremental.decide.news import TRIED_FIRST
-from incremental.revisit import replanning
-from incremental.revisit.allocation import AFTER_GAIN_SECONDS, article_share
-from incremental.revisit.coverage import MIN_ANNOUNCED, ShownPages, coverage
-from incremental.texts import hub_why
-from incremental.times import DAY, HOUR
+from incremental.schedule import replanning
+from incremental.schedule.allocation import AFTER_GAIN_SECONDS, article_share
+from incremental.schedule.coverage import MIN_ANNOUNCED, ShownPages, coverage
 from store import Store
 from store.enums import HubKind, HubRole, HubStatus
 from store.updates import HubUpdate

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from incremental.base.scope import Scope
+from incremental.base.urls import normalize
 from incremental.decide import hub_visit
 from incremental.decide.decision import Decision
 from incremental.decide.feed_home import LearnedSite
@@ -28,9 +30,7 @@ from incremental.decide.refresh import RefreshFacts, decide_refresh
 from incremental.decide.verification import VerifiedFacts, decide_verification
 from incremental.fetch.status import HAS_PAGE, FetchStatus
 from incremental.parse import Page, PageKind
-from incremental.scope import Scope
-from incremental.urls import normalize
-from incremental.visit import Outcome, Purpose
+from incremental.visit.visit import Outcome, Purpose
 from store.enums import HubKind, HubRole
 from store.rules import Case
 from store.values import HubRow, SeenLink

@@ -10,16 +10,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from classifier.hub.labels import HUB
+from incremental.base.scope import Scope
+from incremental.base.times import DAY
 from incremental.decide.feed_home import LearnedSite
 from incremental.decide.hubs import HubCounts, HubLimits
 from incremental.decide.links import top_folder
 from incremental.decide.sections import MAX_NEW_SECTION, SectionFacts
 from incremental.decide.topics import Guesses
 from incremental.decide.url_dates import UrlDates
-from incremental.history.plan import RefreshTerms
 from incremental.parse import Page
-from incremental.scope import Scope
-from incremental.times import DAY
+from incremental.parse.history.plan import RefreshTerms
 from store.enums import PageState
 from store.values import HubRow, KnownPage, SeenLink, Sight, VerificationRow
 

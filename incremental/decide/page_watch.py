@@ -19,14 +19,14 @@ from dataclasses import dataclass, replace
 from incremental.decide.decision import Decision, base_record
 from incremental.decide.refresh import Before, compared, why_gone
 from incremental.fetch.status import HAS_PAGE
-from incremental.revisit.watching import (
+from incremental.schedule.watching import (
     RETRY_SECONDS,
     Counted,
     WatchTerms,
     counted,
     interval_seconds,
 )
-from incremental.visit import Outcome
+from incremental.visit.visit import Outcome
 from store.answers.values import StoredText
 from store.enums import PageState
 from store.values import VisitRecord

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 
-from incremental.times import MINUTE
+from incremental.base.times import MINUTE
 from store.enums import HubRole, HubStatus
 from store.updates import HubUpdate
 from store.values import ARTICLE, HubChanges, HubRow

@@ -14,6 +14,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from incremental.base.scope import trap
+from incremental.base.texts import hub_why
+from incremental.base.times import DAY, HOUR, believable
+from incremental.base.urls import canonical_key
 from incremental.decide.decision import Decision, base_record, missing_by, state_if_there
 from incremental.decide.hub_facts import Since
 from incremental.decide.news import PageNews, page_news
@@ -21,13 +25,9 @@ from incremental.decide.refresh import Elsewhere, first_refresh
 from incremental.decide.sections import Section, SectionFacts, section_of
 from incremental.decide.site_context import NEVER_THERE
 from incremental.fetch.status import UNREADABLE
-from incremental.history.plan import RefreshTerms
 from incremental.parse.dates import parse_date
-from incremental.scope import trap
-from incremental.texts import hub_why
-from incremental.times import DAY, HOUR, believable
-from incremental.urls import canonical_key
-from incremental.visit import Outcome
+from incremental.parse.history.plan import RefreshTerms
+from incremental.visit.visit import Outcome
 from store.enums import ChangeKind, HubKind, PageState
 from store.rules import Fate, Rule, is_withheld
 from store.updates import PageUpdate

@@ -14,8 +14,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from incremental.hub_way import Way, WayKind, WayProblem
-from incremental.times import DAY
+from incremental.base.times import DAY
+from incremental.parse.hub_way import Way, WayKind, WayProblem
 from store.values import SeenLink
 
 BLANK_VISITS = 3

@@ -30,7 +30,7 @@ from incremental.decide.hubs import HubCounts, HubLimits, choose_hubs, score_tar
 from incremental.decide.sections import SectionFacts
 from incremental.fetch.status import ENDED, FetchStatus, Response
 from incremental.parse import Link, Page, PageKind
-from incremental.visit import Outcome, Purpose
+from incremental.visit.visit import Outcome, Purpose
 from store.enums import PageState
 from store.rules import Fate, Rule
 from store.values import HubRow, SeenLink, VerificationRow, VisitRecord

@@ -14,10 +14,10 @@ from string import Formatter
 import msgspec
 import pytest
 
+from incremental.base.scope import Reach
+from incremental.base.texts import LANGUAGES, Text, Words, named, read_text
+from incremental.base.texts.words import catalogue
 from incremental.fetch.status import FetchStatus
-from incremental.scope import Reach
-from incremental.texts import LANGUAGES, Text, Words, named, read_text
-from incremental.texts.words import catalogue
 from store.rules import Rule
 
 ROOT = Path(__file__).parents[2]
@@ -48,7 +48,7 @@ def _strings() -> tuple[tuple[Path, str], ...]:
 
 
 def _templates() -> str:
-    pages = (ROOT / "incremental/web/templates").glob("*.html")
+    pages = (ROOT / "incremental/interfaces/web/templates").glob("*.html")
     return "\n".join(path.read_text(encoding="utf-8") for path in pages)
 
 
