@@ -20,7 +20,7 @@ def main() -> None:
     """Run the command line; end where another package stands in its place."""
     if not _is_ours():
         sys.exit(_NAMESAKE)
-    from incremental.cli import main as run  # noqa: PLC0415 - not before its place is known
+    from incremental.interfaces.cli import main as run  # noqa: PLC0415 - not before its place is known
 
     run()
 

@@ -27,21 +27,21 @@ from typing import Any, Literal, Self
 from msgspec.structs import replace as with_fields
 from requests.adapters import BaseAdapter
 
-from incremental.assembly import make_crawler, make_fetcher, make_renderer
-from incremental.clock import Clock, SystemClock
-from incremental.errors import InputError
-from incremental.explain.page import explain
-from incremental.results.lookup import find_sites, find_topic
-from incremental.seeds import SeedTerms, add_seed
+from incremental.base.clock import Clock, SystemClock
+from incremental.base.errors import InputError
+from incremental.base.lookup import find_sites, find_topic
+from incremental.base.urls import canonical_key
+from incremental.crawl.sharing.joining import refuse_beside
+from incremental.daemon.assembly import make_crawler, make_fetcher, make_renderer
+from incremental.interfaces.explain.page import explain
+from incremental.interfaces.site_editing import SiteEdit, edit_site
 from incremental.settings import Settings
 from incremental.settings.loading import load_settings
-from incremental.sharing.joining import refuse_beside
-from incremental.site_editing import SiteEdit, edit_site
-from incremental.storage import models_folder, only_writer, open_configured_store
+from incremental.settings.seeds import SeedTerms, add_seed
+from incremental.settings.storage import models_folder, only_writer, open_configured_store
 from incremental.topics.editing import begin, edit_topic, give_feedback
 from incremental.topics.editing import set_paused as pause_topic
-from incremental.training.corrections import correct
-from incremental.urls import canonical_key
+from incremental.topics.training.corrections import correct
 from store.announced import AnnouncedPage as AnnouncedPage  # noqa: PLC0414 - offered with the crawler
 from store.answers import NewQuery
 from store.backfills import BackfillQuery

@@ -41,7 +41,7 @@ from threadpoolctl import threadpool_limits
 
 from classifier.topic.background import Background
 from classifier.topic.page_ranking import NAMES, PageRanking
-from incremental.clock import SystemClock
+from incremental.base.clock import SystemClock
 from incremental.discovery.bandit import Bandit
 from incremental.discovery.exploration import Exploration, ExplorationState
 from incremental.discovery.operators import KnownPage, Sources, operators

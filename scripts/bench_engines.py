@@ -43,15 +43,15 @@ from lab.fleet import QUIET_DASK
 from rich.console import Console
 from rich.table import Table
 
-from incremental.assembly import make_fetcher, make_reader
-from incremental.clock import SystemClock
+from incremental.base.clock import SystemClock
+from incremental.base.threads import pause
 from incremental.crawl.engine import Engine
-from incremental.engines.choice import make_visits
-from incremental.engines.visits import Visits, visits_here
+from incremental.daemon.assembly import make_fetcher, make_reader
 from incremental.fetch.status import FetchStatus
 from incremental.settings import Settings, build_settings
-from incremental.threads import pause
-from incremental.visit import Purpose, VisitTask, visit
+from incremental.visit.engines.choice import make_visits
+from incremental.visit.engines.visits import Visits, visits_here
+from incremental.visit.visit import Purpose, VisitTask, visit
 
 WARM = 40
 _SERVER = """

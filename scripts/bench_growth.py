@@ -50,14 +50,14 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
-from incremental.assembly import make_crawler
+from incremental.base.threads import InlineExecutor
 from incremental.crawl.crawler import Crawler
 from incremental.crawl.watched_sites import MOST_IN_MEMORY
+from incremental.daemon.assembly import make_crawler
 from incremental.fetch.outgoing import is_robots_url
 from incremental.fetch.status import FetchStatus, Request, Response
-from incremental.seeds import add_seed
 from incremental.settings.loading import build_settings
-from incremental.threads import InlineExecutor
+from incremental.settings.seeds import add_seed
 from store import Store, open_store
 
 DAY = 86_400.0

@@ -141,7 +141,7 @@ class Called:
 def _announce(called: Called) -> None:
     """Watch a site for two days, then count from the fetch of its changed page to the news."""
     from hubwatch import api  # noqa: PLC0415 - of the tree under test
-    from incremental.clock import SimulatedClock  # noqa: PLC0415
+    from incremental.base.clock import SimulatedClock  # noqa: PLC0415
     from incremental.fetch.options import FetchSettings  # noqa: PLC0415
     from incremental.settings import Settings  # noqa: PLC0415
 
@@ -182,7 +182,7 @@ def _announced(crawler: Any, path: str) -> bool:  # noqa: ANN401 - of the tree u
 
 def _command(*words: str) -> None:
     """Run the command line in this interpreter."""
-    from incremental.cli import main as hubwatch  # noqa: PLC0415 - of the tree under test
+    from incremental.interfaces.cli import main as hubwatch  # noqa: PLC0415 - of the tree under test
 
     sys.argv = ["hubwatch", *words]
     try:

@@ -24,7 +24,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a chec
 import numpy as np
 
 from classifier.embedding.packing import packed, squeezed
-from incremental.embedding.likeness import pages_like, vector_of
+from incremental.topics.embedding.likeness import pages_like, vector_of
 from store import Store, open_store
 from store.answers import NewQuery
 

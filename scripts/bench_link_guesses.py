@@ -42,7 +42,7 @@ from classifier.topic.link_order import new_order
 from classifier.topic.link_text import spoken
 from classifier.topic.model import TopicModel
 from classifier.topic.values import LinkContext, PageText
-from incremental.embedding.pages import meanings_of
+from incremental.topics.embedding.pages import meanings_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -27,8 +27,8 @@ from pathlib import Path
 
 from bs4 import BeautifulSoup, XMLParsedAsHTMLWarning
 
-from incremental.fetch.decoding import decode_body
 from incremental.parse import ParseLimits
+from incremental.parse.decoding import decode_body
 from incremental.parse.html import parse_html
 from incremental.parse.main_text import main_text
 from incremental.parse.references import Resolver

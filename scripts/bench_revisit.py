@@ -38,14 +38,14 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from incremental.revisit.fixed import FixedPolicy
-from incremental.revisit.price import PricePolicy
+from incremental.schedule.fixed import FixedPolicy
+from incremental.schedule.price import PricePolicy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from incremental.revisit.profile import Shape
-    from incremental.revisit.protocol import Policy, Terms
+    from incremental.schedule.profile import Shape
+    from incremental.schedule.protocol import Policy, Terms
 
 POLICIES = (
     "price",

@@ -52,25 +52,25 @@ from rich.table import Table
 from soak_server import HANG_SECONDS, Served, served
 from soak_world import DAY, HOUR, SITES, START, Fault, World
 
-from incremental.assembly import make_crawler
-from incremental.clock import SimulatedClock
+from incremental.base.clock import SimulatedClock
 from incremental.crawl.crawler import Crawler
-from incremental.daemon import Step
+from incremental.daemon.assembly import make_crawler
+from incremental.daemon.daemon import Step
+from incremental.daemon.housekeeping import Housekeeping
 from incremental.fetch.guard import Endpoint
 from incremental.fetch.libraries import LibraryGate
 from incremental.fetch.options import FetchSettings
 from incremental.fetch.session import Fetcher
-from incremental.housekeeping import Housekeeping
-from incremental.notify.notifier import Notifier
-from incremental.seeds import SeedTerms, add_seed
+from incremental.interfaces.notify.notifier import Notifier
+from incremental.interfaces.web.context import Web
+from incremental.interfaces.web.server import served as web_served
 from incremental.settings import RevisitSettings, Settings
 from incremental.settings.channels import ChannelSettings
 from incremental.settings.sections import WebSettings
-from incremental.storage import models_folder, open_configured_store
+from incremental.settings.seeds import SeedTerms, add_seed
+from incremental.settings.storage import models_folder, open_configured_store
 from incremental.topics.editing import begin
-from incremental.training.nightly_training import Learner
-from incremental.web.context import Web
-from incremental.web.server import served as web_served
+from incremental.topics.training.nightly_training import Learner
 from store import Store
 from store.home import DATABASE
 from store.values import VisitRecord

@@ -41,7 +41,7 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
-from incremental.seeds import add_seed
+from incremental.settings.seeds import add_seed
 from store import Store, open_store
 from store.answers import NewQuery
 from store.database import is_server
@@ -60,7 +60,7 @@ _COMMANDS: dict[str, tuple[str, ...]] = {
     "status": ("status",),
     "hubs": ("hubs", "site-0.example"),
 }
-_MAIN = "import sys; sys.argv[0] = 'hubwatch'; from incremental.cli import main; main()"
+_MAIN = "import sys; sys.argv[0] = 'hubwatch'; from incremental.interfaces.cli import main; main()"
 
 
 def _fill(store: Store, pages: int, sightings: int) -> None:

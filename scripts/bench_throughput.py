@@ -55,16 +55,16 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
-from incremental.assembly import make_crawler, make_fetcher
-from incremental.clock import SystemClock
+from incremental.base.clock import SystemClock
+from incremental.base.urls import canonical_key
 from incremental.crawl.crawler import Crawler
+from incremental.daemon.assembly import make_crawler, make_fetcher
 from incremental.fetch.status import FetchStatus
-from incremental.reading.pool import ReaderPool
-from incremental.reading.process import ReaderLimits
-from incremental.seeds import add_seed
+from incremental.sandbox.pool import ReaderPool
+from incremental.sandbox.process import ReaderLimits
 from incremental.settings import Settings
 from incremental.settings.loading import build_settings
-from incremental.urls import canonical_key
+from incremental.settings.seeds import add_seed
 from store import Store, open_store, statements
 from store.enums import HubKind, HubRole
 from store.statements import run_many

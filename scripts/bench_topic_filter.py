@@ -68,7 +68,7 @@ from classifier.topic.language import language_of
 from classifier.topic.methods import METHODS, Setting
 from classifier.topic.semantic_tree import SemanticTree
 from classifier.topic.text import weighted_terms
-from incremental.embedding.pages import meanings_of
+from incremental.topics.embedding.pages import meanings_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

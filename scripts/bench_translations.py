@@ -34,8 +34,14 @@ from classifier.embedding.local import LocalEmbedder
 from classifier.embedding.packing import squeezed, unsqueezed
 from classifier.topic.language import language_of
 from classifier.topic.values import PageText
-from incremental.embedding.pages import meanings_of
-from incremental.embedding.translations import Bounds, Comparison, Window, bounds_of, comparable
+from incremental.topics.embedding.pages import meanings_of
+from incremental.topics.embedding.translations import (
+    Bounds,
+    Comparison,
+    Window,
+    bounds_of,
+    comparable,
+)
 from store.translations import TextFacts
 
 PAIRS = Path(__file__).resolve().parents[1] / "tests" / "labels" / "parallel_titles.tsv"

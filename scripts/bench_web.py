@@ -31,10 +31,10 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from incremental.clock import SimulatedClock
+from incremental.base.clock import SimulatedClock
+from incremental.interfaces.web.context import Web
+from incremental.interfaces.web.server import served
 from incremental.settings import Settings, WebSettings
-from incremental.web.context import Web
-from incremental.web.server import served
 from store import open_store
 
 ROUTES = {

@@ -20,20 +20,20 @@ from pathlib import Path
 import msgspec
 from demo_site import DemoSite, serve
 
-from incremental.assembly import make_crawler, make_fetcher
-from incremental.cli.reporting import Reporter
-from incremental.cli.serving import web_beside
-from incremental.clock import FastClock, SystemClock
+from incremental.base.clock import FastClock, SystemClock
 from incremental.crawl.crawler import Crawler
-from incremental.crawl.host_gate import HostGate
-from incremental.daemon import Daemon
+from incremental.daemon.assembly import make_crawler, make_fetcher
+from incremental.daemon.daemon import Daemon
+from incremental.daemon.health import Health
+from incremental.daemon.pulse import Pulse
+from incremental.daemon.service_manager import ServiceManager
 from incremental.fetch.options import FetchSettings
-from incremental.health import Health
-from incremental.pulse import Pulse
-from incremental.seeds import add_seed
-from incremental.service_manager import ServiceManager
+from incremental.interfaces.cli.reporting import Reporter
+from incremental.interfaces.cli.serving import web_beside
 from incremental.settings import RevisitSettings, Settings, StoreSettings
-from incremental.storage import only_writer, open_configured_store
+from incremental.settings.seeds import add_seed
+from incremental.settings.storage import only_writer, open_configured_store
+from incremental.visit.host_gate import HostGate
 
 SPEED = 120.0
 REQUESTS_PER_DAY = 2_000

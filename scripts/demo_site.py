@@ -18,7 +18,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import count, takewhile
 from typing import Any, NamedTuple
 
-from incremental.clock import FastClock
+from incremental.base.clock import FastClock
 
 SECTIONS = {"city": "City", "harbour": "Harbour", "science": "Science", "sport": "Sport"}
 PER_PAGE = 8

@@ -20,17 +20,17 @@ from classifier.topic.background import Background
 from classifier.topic.errors import TopicError
 from classifier.topic.model import TopicModel
 from hubwatch.errors import HubwatchError
+from incremental.base.scope import Scope, page_number, template, trap
+from incremental.base.urls import canonical_key, normalize
 from incremental.discovery.providers.json_answers import answer_of
-from incremental.fetch.decoding import decode_body
 from incremental.fetch.headers import link_targets
 from incremental.fetch.robots import RobotsPolicy
 from incremental.fetch.status import FetchStatus, Response
-from incremental.reading import Body, read_body
-from incremental.reading.frames import Answer, frame
-from incremental.scope import Scope, page_number, template, trap
+from incremental.interfaces.transfer.lists import FORMATS, read_list
+from incremental.parse.decoding import decode_body
+from incremental.sandbox import Body, read_body
+from incremental.sandbox.frames import Answer, frame
 from incremental.settings import load_settings
-from incremental.transfer.lists import FORMATS, read_list
-from incremental.urls import canonical_key, normalize
 from store.backup import restore
 from store.errors import StoreError
 

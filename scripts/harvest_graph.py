@@ -21,9 +21,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from classifier.topic.values import LinkContext, PageText
+from incremental.base.urls import normalize
 from incremental.parse import parse
 from incremental.parse.topic_text import link_contexts, page_text
-from incremental.urls import normalize
 
 if TYPE_CHECKING:
     from types import TracebackType

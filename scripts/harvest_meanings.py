@@ -15,7 +15,7 @@ from classifier.embedding.meaning import Meaning
 from classifier.topic.learned_order import is_left_to_words
 from classifier.topic.link_text import has_dense, worded
 from classifier.topic.values import LinkContext, PageText
-from incremental.embedding.pages import meanings_of
+from incremental.topics.embedding.pages import meanings_of
 
 
 class Meanings:

@@ -27,7 +27,7 @@ from classifier.hub.classifier import HubClassifier
 from classifier.hub.evidence import LinkEvidence
 from classifier.hub.svm import Pair
 from classifier.hub.updating import folds_of
-from incremental.urls import normalize
+from incremental.base.urls import normalize
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]

@@ -21,7 +21,7 @@ from lab.captured_texts import drawn, main_text, options_of, titled
 from classifier.embedding.local import LocalEmbedder
 from classifier.topic.document_frequencies import DATA_FOLDER
 from classifier.topic.values import PageText
-from incremental.embedding.pages import meanings_of
+from incremental.topics.embedding.pages import meanings_of
 
 # Of each language with so many; the others get what there is.
 PAGES = 400

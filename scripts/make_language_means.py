@@ -26,7 +26,7 @@ from classifier.topic.document_frequencies import DATA_FOLDER
 from classifier.topic.language import language_of
 from classifier.topic.language_means import OTHERS
 from classifier.topic.values import PageText
-from incremental.embedding.pages import meanings_of
+from incremental.topics.embedding.pages import meanings_of
 
 PAGES = 60
 FEWEST = 20

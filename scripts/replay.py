@@ -41,12 +41,12 @@ from rich.progress import Progress
 from rich.table import Table
 from serve_replay import NOT_MODIFIED
 
-from incremental.assembly import make_crawler
-from incremental.clock import SimulatedClock
+from incremental.base.clock import SimulatedClock
+from incremental.base.lookup import find_topic
+from incremental.daemon.assembly import make_crawler
 from incremental.fetch.status import FetchStatus, Request, Response
-from incremental.results.lookup import find_topic
-from incremental.seeds import add_seed
 from incremental.settings import PolicyName, Settings
+from incremental.settings.seeds import add_seed
 from incremental.topics.editing import METHODS, begin
 from store import Store
 from store.answers import NewQuery

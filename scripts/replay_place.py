@@ -20,15 +20,15 @@ import msgspec
 from replay_site import ReplayAdapter, ReplaySite
 from serve_replay import serve
 
-from incremental.assembly import make_fetcher
-from incremental.clock import SimulatedClock, SystemClock
+from incremental.base.clock import SimulatedClock, SystemClock
+from incremental.base.threads import InlineExecutor
 from incremental.crawl.crawler import Crawler
-from incremental.engines.choice import make_visits
-from incremental.engines.visits import Visits
+from incremental.daemon.assembly import make_fetcher
 from incremental.fetch.status import Request, Response
 from incremental.settings import Settings
 from incremental.settings.engine import EngineKind, EngineSettings
-from incremental.threads import InlineExecutor
+from incremental.visit.engines.choice import make_visits
+from incremental.visit.engines.visits import Visits
 from store import Store, open_store
 
 ENGINES = tuple(kind.value for kind in EngineKind)

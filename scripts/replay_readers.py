@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import Executor, Future
 from typing import Any
 
-from incremental.clock import SystemClock
+from incremental.base.clock import SystemClock
 from incremental.fetch.libraries import LibraryGate
-from incremental.notify.delivery import Delivered
-from incremental.notify.notifier import Notifier
+from incremental.interfaces.notify.delivery import Delivered
+from incremental.interfaces.notify.notifier import Notifier
+from incremental.interfaces.web.routes.feeds import feed_entry
 from incremental.settings import Settings
 from incremental.settings.channels import ChannelSettings
-from incremental.web.routes.feeds import feed_entry
 from store import Store
 from store.announced import AnnouncedPage
 from store.answers import NewQuery

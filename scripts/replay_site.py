@@ -22,7 +22,7 @@ import requests
 from requests.adapters import BaseAdapter
 from urllib3 import HTTPResponse
 
-from incremental.clock import Clock
+from incremental.base.clock import Clock
 
 # Hosts whose server also answers below this folder, with the same pages.
 PATH_ALIASES = {"genai-news.com": "/GenAI-news-site"}

@@ -28,20 +28,20 @@ from demo import demo_settings
 from demo_site import DemoSite, serve
 from playwright.sync_api import Browser, sync_playwright
 
-from incremental.assembly import make_crawler, make_fetcher
-from incremental.clock import FastClock
+from incremental.base.clock import FastClock
 from incremental.crawl.crawler import Crawler
-from incremental.crawl.host_gate import HostGate
-from incremental.daemon import Daemon
+from incremental.daemon.assembly import make_crawler, make_fetcher
+from incremental.daemon.daemon import Daemon
 from incremental.fetch.libraries import LibraryGate
-from incremental.notify.notifier import Notifier
-from incremental.seeds import add_seed
+from incremental.interfaces.notify.notifier import Notifier
+from incremental.interfaces.web.context import Web
+from incremental.interfaces.web.server import served
 from incremental.settings import WebSettings
 from incremental.settings.channels import ChannelSettings
-from incremental.storage import open_configured_store
+from incremental.settings.seeds import add_seed
+from incremental.settings.storage import open_configured_store
 from incremental.topics.editing import begin
-from incremental.web.context import Web
-from incremental.web.server import served
+from incremental.visit.host_gate import HostGate
 from store import Store
 from store.answers import NewQuery
 

@@ -24,7 +24,7 @@ from urllib.parse import urljoin, urlsplit
 
 from replay_site import Answer, ReplaySite
 
-from incremental.clock import FastClock
+from incremental.base.clock import FastClock
 
 
 class RecordedTime:

@@ -23,7 +23,7 @@ from classifier.topic.methods import Setting
 from classifier.topic.text import weighted_terms
 from classifier.topic.values import PageText
 from classifier.topic.vectors import Vector
-from incremental.embedding.pages import meanings_of
+from incremental.topics.embedding.pages import meanings_of
 
 if TYPE_CHECKING:
     from classifier.embedding.embedder import Embedder

@@ -61,9 +61,9 @@ from classifier.hub.labels import (
 from classifier.hub.model import HubModel, load_model
 from classifier.hub.registry import ActiveClassifier, ModelRegistry, next_version, refusal
 from classifier.hub.updating import fold_of, update_model
-from incremental.training.label_files import label_rows, merged
-from incremental.training.model_versions import adopt_shipped, base_model
-from incremental.training.nightly_training import UNTIL
+from incremental.topics.training.label_files import label_rows, merged
+from incremental.topics.training.model_versions import adopt_shipped, base_model
+from incremental.topics.training.nightly_training import UNTIL
 from store import open_store
 from store.errors import StoreError
 from store.values import LabelEntry

@@ -58,7 +58,7 @@ class Access(Repository):
         parent: int | None = None,
     ) -> int:
         """Store the digest of a new secret and return its id; deletes expired sessions."""
-        # Only the digest: incremental.web.access creates and checks the secrets.
+        # Only the digest: incremental.interfaces.web.access creates and checks the secrets.
         row = {
             "name": storable(name, 100),
             "kind": kind,

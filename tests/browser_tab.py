@@ -63,7 +63,7 @@ def tab(browser: Browser) -> Iterator[Tab]:
 @pytest.fixture
 def shown(served: Served, tab: Tab) -> Iterator[Page]:
     """The reading list of a store that was watched for three days."""
-    from incremental.web.server import served as serving
+    from incremental.interfaces.web.server import served as serving
 
     with serving(served.with_settings(port=0).web) as url:
         tab.page.goto(url)

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from fake_web import DAY, FakeWeb, Watch, page
 
-from incremental.cli import main
-from incremental.clock import SimulatedClock, SystemClock
+from incremental.base.clock import SimulatedClock, SystemClock
+from incremental.interfaces.cli import main
 
 
 @dataclass(frozen=True)

@@ -23,16 +23,16 @@ from urllib3 import HTTPResponse
 
 from classifier.hub import LinkEvidence
 from classifier.hub.content_features import CONTENT_FEATURE_NAMES
-from incremental.assembly import make_crawler, make_fetcher
-from incremental.clock import SimulatedClock
+from incremental.base.clock import SimulatedClock
+from incremental.base.threads import InlineExecutor
 from incremental.crawl.part import Part
+from incremental.daemon.assembly import make_crawler, make_fetcher
 from incremental.decide.hubs import HubScorer
-from incremental.embedding.page_embedder import PageEmbedder
-from incremental.reading import Read, read_body
-from incremental.seeds import SeedTerms, add_seed
+from incremental.sandbox import Read, read_body
 from incremental.settings import RevisitSettings, Settings
-from incremental.storage import open_configured_store
-from incremental.threads import InlineExecutor
+from incremental.settings.seeds import SeedTerms, add_seed
+from incremental.settings.storage import open_configured_store
+from incremental.topics.embedding.page_embedder import PageEmbedder
 from store import Store
 from store.values import HubRow
 

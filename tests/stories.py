@@ -6,16 +6,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from incremental.base.scope import Scope
+from incremental.base.urls import canonical_key
 from incremental.decide.decision import Decision
 from incremental.decide.hub_facts import HubFacts, HubView, Since
 from incremental.decide.hub_visit import decide_hub
 from incremental.decide.hubs import HubCounts, HubLimits
 from incremental.fetch.status import FetchStatus, Response
 from incremental.parse import Link, Page, PageKind
-from incremental.revisit.state import Visit
-from incremental.scope import Scope
-from incremental.urls import canonical_key
-from incremental.visit import Outcome, Purpose, VisitTask
+from incremental.schedule.state import Visit
+from incremental.visit.visit import Outcome, Purpose, VisitTask
 from store import Store, open_store
 from store.announced import AnnouncedPage
 from store.answers import NewQuery

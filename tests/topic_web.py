@@ -8,7 +8,7 @@ from typing import Any
 
 from fake_web import HOUR, START, FakeWeb, Watch, page
 
-from incremental.clock import SimulatedClock
+from incremental.base.clock import SimulatedClock
 from incremental.topics.editing import begin, give_feedback
 from store import Store
 from store.topic_values import PageScore, TopicRow

@@ -6,7 +6,7 @@ from typing import Any
 
 from stories import HOME, HOUR, START, news_site, seen, visit_of
 
-from incremental.urls import canonical_key
+from incremental.base.urls import canonical_key
 from store import Store
 from store.enums import ChangeKind
 from store.values import PageChange, ReadText

@@ -13,15 +13,15 @@ import msgspec
 import pytest
 from fake_web import DAY, START, FakeWeb, Watch, page
 
-from incremental.clock import SimulatedClock
+from incremental.base.clock import SimulatedClock
 from incremental.settings import Settings, WebSettings
-from incremental.storage import open_configured_store
+from incremental.settings.storage import open_configured_store
 from store import Store
 
 if TYPE_CHECKING:
     from fastapi.testclient import TestClient
 
-    from incremental.web.context import Web
+    from incremental.interfaces.web.context import Web
 
 ADDRESS = "http://127.0.0.1:8787"
 HOME = "https://news.example/"
@@ -42,7 +42,7 @@ class Served:
         """Return a new browser; headers are given with underscores."""
         from fastapi.testclient import TestClient
 
-        from incremental.web.app import make_app
+        from incremental.interfaces.web.app import make_app
 
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         self.app = self.app or make_app(self.web)
@@ -57,7 +57,7 @@ class Served:
 def _served(settings: Settings, folder: Path, clock: SimulatedClock, store: Store) -> Served:
     # Loaded here: every test process reads this file, and few need the libraries of the web page.
     pytest.importorskip("fastapi", reason="the extra `web` is not installed")
-    from incremental.web.context import Web
+    from incremental.interfaces.web.context import Web
 
     return Served(Web(settings, folder, clock, store), store, clock)
 

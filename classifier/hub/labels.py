@@ -192,7 +192,8 @@ class BehaviourRule:
     # News on one visit alone can be a redesign or a related-links box.
     hub_visits_with_news: int = 2
     hub_new_links: int = 3
-    # Silence alone does not label a list: incremental.training.behaviour weighs it by how rare it is there.
+    # Silence alone does not label a list: incremental.topics.training.behaviour weighs it by how rare
+    # it is there.
     topic_visits: int = 8
     # Slow hubs that are silent for two weeks are too rare to matter.
     topic_watched_seconds: float = 14 * 86400.0

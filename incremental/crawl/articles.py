@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import inf
 
+from incremental.base.texts import hub_why
+from incremental.base.times import DAY
 from incremental.crawl.sites import SOON_ARTICLE_SECONDS, WatchedSite
 from incremental.decide.articles import monitoring_plan
-from incremental.revisit.allocation import AFTER_GAIN_SECONDS, article_share
-from incremental.texts import hub_why
-from incremental.times import DAY
+from incremental.schedule.allocation import AFTER_GAIN_SECONDS, article_share
 from store import Store
 from store.enums import HubKind, HubRole
 from store.values import ARTICLE, MonitoredArticle, NewHub

@@ -1,13 +1,13 @@
-"""Computing which hubs of a site are covered; the rule is in :mod:`incremental.revisit.coverage`."""
+"""Computing which hubs of a site are covered; the rule is in :mod:`incremental.schedule.coverage`."""
 
 from __future__ import annotations
 
 import logging
 
+from incremental.base.times import DAY, HOUR, MINUTE
 from incremental.crawl.sites import WatchedSite
-from incremental.revisit import replanning
-from incremental.revisit.coverage import MIN_ANNOUNCED, ShownPages, coverage
-from incremental.times import DAY, HOUR, MINUTE
+from incremental.schedule import replanning
+from incremental.schedule.coverage import MIN_ANNOUNCED, ShownPages, coverage
 from store import Store
 from store.enums import HubKind, HubRole, HubStatus
 from store.values import ARTICLE, HubRow

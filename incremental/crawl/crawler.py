@@ -17,7 +17,9 @@ from dataclasses import replace
 from math import inf
 from typing import TYPE_CHECKING
 
-from incremental.attempts import attempt
+from incremental.base.attempts import attempt
+from incremental.base.texts import hub_why
+from incremental.base.urls import canonical_key, normalize
 from incremental.crawl.articles import ArticleMonitor
 from incremental.crawl.candidates import CandidateReview
 from incremental.crawl.coverage_watch import CoverageWatch
@@ -25,7 +27,6 @@ from incremental.crawl.engine import Engine
 from incremental.crawl.facts import FactReader
 from incremental.crawl.frontier import Frontier
 from incremental.crawl.given_feeds import GivenFeeds
-from incremental.crawl.host_gate import HostGate
 from incremental.crawl.overflows import Overflows
 from incremental.crawl.part import Part, Whole
 from incremental.crawl.path_alias_watch import PathAliasWatch
@@ -41,13 +42,12 @@ from incremental.decide.page_watch import decide_watch
 from incremental.decide.path_aliases import without_path_alias
 from incremental.decide.refresh import decide_refresh
 from incremental.decide.verification import decide_verification
-from incremental.reading import Read, read_body
-from incremental.revisit.allocation import YOUNG_SECONDS
-from incremental.revisit.protocol import Policy, Terms
+from incremental.sandbox import Read, read_body
+from incremental.schedule.allocation import YOUNG_SECONDS
+from incremental.schedule.protocol import Policy, Terms
 from incremental.settings import Settings
-from incremental.texts import hub_why
-from incremental.urls import canonical_key, normalize
-from incremental.visit import Outcome, Purpose
+from incremental.visit.host_gate import HostGate
+from incremental.visit.visit import Outcome, Purpose
 from store import Store
 from store.enums import HubKind, HubRole, HubStatus, PageState
 from store.quarantine import QuarantineKind
@@ -56,7 +56,7 @@ from store.updates import SiteUpdate
 from store.values import HostRow, NewHub, SeenLink, VisitPlan, VisitRecord
 
 if TYPE_CHECKING:
-    from incremental.embedding.page_embedder import PageEmbedder
+    from incremental.topics.embedding.page_embedder import PageEmbedder
 
 # The clock may go back this far unnoticed: clocks are corrected by seconds all the time.
 CLOCK_BACK_SECONDS = 60.0

@@ -1,4 +1,4 @@
-"""Visits under way, wherever they run (:mod:`incremental.engines`).
+"""Visits under way, wherever they run (:mod:`incremental.visit.engines`).
 
 ::
 
@@ -18,10 +18,10 @@ from concurrent.futures import FIRST_COMPLETED, Future, wait
 from functools import partial
 from typing import Any
 
-from incremental.attempts import Bug, attempt
-from incremental.engines.visits import EngineReport, LostVisitError, Visits, pass_on
+from incremental.base.attempts import Bug, attempt
 from incremental.fetch.status import FetchStatus, Response
-from incremental.visit import Outcome, VisitTask
+from incremental.visit.engines.visits import EngineReport, LostVisitError, Visits, pass_on
+from incremental.visit.visit import Outcome, VisitTask
 
 logger = logging.getLogger("hubwatch.engine")
 

@@ -6,6 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from classifier.hub.labels import HUB
+from incremental.base.scope import template, trap
+from incremental.base.times import DAY, HOUR
+from incremental.base.urls import canonical_key, normalize
 from incremental.crawl.probes import probes
 from incremental.crawl.site_evidence import fetched_evidence, read_context
 from incremental.crawl.sites import WatchedSite
@@ -52,16 +55,13 @@ from incremental.decide.topics import Guesses
 from incremental.decide.verification import Elsewhere, Onward, PageFacts
 from incremental.decide.ways import is_other_source
 from incremental.fetch.status import FetchStatus
-from incremental.history.plan import RefreshTerms
-from incremental.hub_way import read_way
 from incremental.parse import Page, PageKind
-from incremental.reading import Body, Read, Unread, read_body
-from incremental.revisit.watching import WatchTerms, bounds
-from incremental.scope import template, trap
+from incremental.parse.history.plan import RefreshTerms
+from incremental.parse.hub_way import read_way
+from incremental.sandbox import Body, Read, Unread, read_body
+from incremental.schedule.watching import WatchTerms, bounds
 from incremental.settings import Settings
-from incremental.times import DAY, HOUR
-from incremental.urls import canonical_key, normalize
-from incremental.visit import Outcome, is_first_reading
+from incremental.visit.visit import Outcome, is_first_reading
 from store import Store
 from store.answers.values import RefreshRow
 from store.enums import HubKind, HubRole, PageState

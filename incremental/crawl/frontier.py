@@ -24,8 +24,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
-from incremental.attempts import Bug, attempt
-from incremental.crawl.host_gate import Answer, HostGate
+from incremental.base.attempts import Bug, attempt
+from incremental.base.times import DAY, HOUR, NEVER
 from incremental.crawl.overflows import Overflows
 from incremental.crawl.part import Part, Whole
 from incremental.crawl.quarantine import CrawlQuarantine
@@ -37,15 +37,15 @@ from incremental.crawl.watched_sites import WatchedSites
 from incremental.fetch.politeness import host_key, staggered_start
 from incremental.fetch.robots import robots_url
 from incremental.fetch.status import Response
-from incremental.revisit.allocation import QUOTAS, Share
-from incremental.revisit.budget import not_ahead as budget_not_ahead
-from incremental.revisit.budget import spend
-from incremental.revisit.pacing import in_window
-from incremental.revisit.protocol import Policy, Terms
-from incremental.revisit.state import HubState, not_ahead
+from incremental.schedule.allocation import QUOTAS, Share
+from incremental.schedule.budget import not_ahead as budget_not_ahead
+from incremental.schedule.budget import spend
+from incremental.schedule.pacing import in_window
+from incremental.schedule.protocol import Policy, Terms
+from incremental.schedule.state import HubState, not_ahead
 from incremental.settings import Settings
-from incremental.times import DAY, HOUR, NEVER
-from incremental.visit import (
+from incremental.visit.host_gate import Answer, HostGate
+from incremental.visit.visit import (
     Outcome,
     Purpose,
     VisitTask,

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import logging
 
+from incremental.base.given_names import is_named
+from incremental.base.scope import Reach, read_scope
+from incremental.base.tagging import add_tags
+from incremental.base.texts import hub_why
+from incremental.base.urls import host_of
 from incremental.crawl.sites import WatchedSite
 from incremental.decide.feed_home import is_given_feed, is_planet
-from incremental.given_names import is_named
-from incremental.scope import Reach, read_scope
-from incremental.tagging import add_tags
-from incremental.texts import hub_why
-from incremental.urls import host_of
 from store import Store
 from store.enums import HubKind, HubRole, SiteStatus
 from store.values import HubRow, NewHub, SeenLink, SiteRow

@@ -29,7 +29,7 @@ from incremental.decide.topics import LIKELY, from_context
 
 if TYPE_CHECKING:
     from classifier.embedding.meaning import Meaning
-    from incremental.embedding.page_embedder import PageEmbedder
+    from incremental.topics.embedding.page_embedder import PageEmbedder
     from store.values import VisitRecord
 
 PER_STEP: Final = 32

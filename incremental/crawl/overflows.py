@@ -14,16 +14,16 @@ import logging
 from collections.abc import Iterable
 from dataclasses import replace
 
+from incremental.base.texts import hub_why
+from incremental.base.times import MINUTE, NEVER
+from incremental.base.urls import canonical_key, normalize
 from incremental.crawl.coverage_watch import CoverageWatch
 from incremental.crawl.sites import WatchedSite
 from incremental.decide.decision import Decision
 from incremental.decide.path_aliases import without_path_alias
 from incremental.fetch.status import HAS_PAGE
-from incremental.revisit.allocation import Share
-from incremental.texts import hub_why
-from incremental.times import MINUTE, NEVER
-from incremental.urls import canonical_key, normalize
-from incremental.visit import VisitTask, hub_task, verification_task
+from incremental.schedule.allocation import Share
+from incremental.visit.visit import VisitTask, hub_task, verification_task
 from store import Store
 from store.enums import HubClass, HubKind, HubRole, HubStatus, SiteEventKind
 from store.texts import to_json

@@ -11,6 +11,8 @@ import logging
 from dataclasses import replace
 from urllib.parse import urlsplit
 
+from incremental.base.texts import hub_why
+from incremental.base.urls import canonical_key
 from incremental.crawl.sites import WatchedSite
 from incremental.decide.decision import Decision
 from incremental.decide.path_aliases import (
@@ -20,9 +22,7 @@ from incremental.decide.path_aliases import (
     rules,
     stripped,
 )
-from incremental.texts import hub_why
-from incremental.urls import canonical_key
-from incremental.visit import Outcome
+from incremental.visit.visit import Outcome
 from store import Store
 from store.enums import HubKind, HubRole
 from store.texts import to_json

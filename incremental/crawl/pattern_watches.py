@@ -6,8 +6,8 @@ process dies, and no page is compared twice.
 
 from __future__ import annotations
 
+from incremental.base.scope import compile_pattern
 from incremental.crawl.part import Part
-from incremental.scope import compile_pattern
 from store import Store
 from store.values import VisitRecord
 from store.watch_values import WatchRow

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
+from incremental.base.texts import hub_why
+from incremental.base.times import MINUTE
+from incremental.base.urls import canonical_key, normalize
 from incremental.parse import Page, PageKind
-from incremental.texts import hub_why
-from incremental.times import MINUTE
-from incremental.urls import canonical_key, normalize
 from store.enums import HubKind, HubRole
 from store.values import NewHub, SeenLink
 

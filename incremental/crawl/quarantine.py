@@ -17,10 +17,10 @@ import logging
 import math
 from dataclasses import replace
 
-from incremental.attempts import Bug
+from incremental.base.attempts import Bug
 from incremental.fetch.status import FetchStatus, Response
-from incremental.revisit.state import HubState
-from incremental.visit import Outcome, Purpose, VisitTask
+from incremental.schedule.state import HubState
+from incremental.visit.visit import Outcome, Purpose, VisitTask
 from store import Store
 from store.quarantine import LONGEST_PAUSE_SECONDS, QuarantineKind
 from store.texts import to_json

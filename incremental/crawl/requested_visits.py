@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from incremental.visit import VisitTask, hub_task, refresh_task, verification_task, watch_task
+from incremental.visit.visit import VisitTask, hub_task, refresh_task, verification_task, watch_task
 from store import Store
 from store.page_watches import ASKED
 

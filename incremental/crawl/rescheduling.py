@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from incremental.base.times import NEVER
 from incremental.crawl.sites import WatchedSite, article_due_at
 from incremental.decide.decision import Decision
 from incremental.parse import Page, PageKind
-from incremental.revisit.price import hinted
-from incremental.revisit.state import HubState
-from incremental.times import NEVER
-from incremental.visit import Outcome
+from incremental.schedule.price import hinted
+from incremental.schedule.state import HubState
+from incremental.visit.visit import Outcome
 from store import Store
 from store.enums import HubKind, HubRole, HubStatus
 from store.texts import to_json

@@ -9,9 +9,12 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from incremental.base.scope import Scope, read_scope
+from incremental.base.times import DAY, HOUR, MINUTE, NEVER
+from incremental.base.urls import normalize
 from incremental.decide.path_aliases import rules
-from incremental.revisit import replanning
-from incremental.revisit.allocation import (
+from incremental.schedule import replanning
+from incremental.schedule.allocation import (
     AFTER_GAIN_SECONDS,
     QUOTAS,
     YOUNG_SECONDS,
@@ -20,16 +23,13 @@ from incremental.revisit.allocation import (
     Share,
     shares,
 )
-from incremental.revisit.budget import BudgetState, advance, open_at, price_minutes, reserve_at
-from incremental.revisit.coverage import Coverage
-from incremental.revisit.pacing import in_window
-from incremental.revisit.protocol import Policy, Terms
-from incremental.revisit.state import HubState, ListKind, SiteState
-from incremental.scope import Scope, read_scope
+from incremental.schedule.budget import BudgetState, advance, open_at, price_minutes, reserve_at
+from incremental.schedule.coverage import Coverage
+from incremental.schedule.pacing import in_window
+from incremental.schedule.protocol import Policy, Terms
+from incremental.schedule.state import HubState, ListKind, SiteState
 from incremental.settings import RevisitSettings, Settings, windows
-from incremental.times import DAY, HOUR, MINUTE, NEVER
-from incremental.urls import normalize
-from incremental.visit import Purpose, VisitTask
+from incremental.visit.visit import Purpose, VisitTask
 from store.enums import HubRole, SiteStatus
 from store.updates import SiteUpdate
 from store.values import ARTICLE, HubRow, SiteRow

@@ -16,11 +16,11 @@ import math
 from collections import deque
 from collections.abc import Sequence
 
+from incremental.base.times import DAY
+from incremental.base.urls import host_of, registered_domain
 from incremental.crawl.best_first import QUEUE_LIMIT, BestFirstQueue
-from incremental.seeds import BY_DISCOVERY
-from incremental.times import DAY
-from incremental.urls import host_of, registered_domain
-from incremental.visit import Purpose, VisitTask
+from incremental.settings.seeds import BY_DISCOVERY
+from incremental.visit.visit import Purpose, VisitTask
 from store import Store
 from store.topic_values import ExternalCandidateRow
 from store.values import NewExternalCandidate

@@ -13,12 +13,12 @@ from collections.abc import Callable
 from urllib.parse import urlsplit
 
 from classifier.topic.values import PageText, Relevance, Verdict
+from incremental.base.urls import canonical_key, host_of, registered_domain
 from incremental.decide.topics import EXAMPLE, retry_at, score_of, to_text
 from incremental.decide.verification import decide_first_page
 from incremental.fetch.status import FetchStatus
-from incremental.seeds import add_seed
-from incremental.urls import canonical_key, host_of, registered_domain
-from incremental.visit import Outcome, Purpose
+from incremental.settings.seeds import add_seed
+from incremental.visit.visit import Outcome, Purpose
 from store import Store
 from store.texts import to_json
 from store.topic_values import ExampleFields, ExampleRow, ExternalCandidateRow

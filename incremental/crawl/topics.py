@@ -22,7 +22,7 @@ from math import inf
 from typing import TYPE_CHECKING, TypeVar
 
 from classifier.topic.values import LinkContext, PageText, Relevance, Verdict
-from incremental.attempts import Bug, attempt
+from incremental.base.attempts import Bug, attempt
 from incremental.crawl.link_guesses import LinkGuesses, WaitingGuess, by_topic
 from incremental.crawl.others_pages import OthersPage, OthersPages
 from incremental.crawl.part import Part, Whole
@@ -43,11 +43,11 @@ from incremental.decide.topics import (
 )
 from incremental.parse import Page
 from incremental.parse.topic_text import link_contexts, page_text
-from incremental.reading import Read, read_body
+from incremental.sandbox import Read, read_body
 from incremental.settings import Settings
 from incremental.topics.example_vectors import ExampleVectors
-from incremental.topics.page_texts import text_of
-from incremental.visit import Outcome, Purpose
+from incremental.visit.page_texts import text_of
+from incremental.visit.visit import Outcome, Purpose
 from store import Store
 from store.enums import HubKind, TopicState
 from store.quarantine import QuarantineKind
@@ -60,8 +60,8 @@ from store.values import (
 
 if TYPE_CHECKING:
     from classifier.embedding.meaning import Meaning
-    from incremental.embedding.page_embedder import PageEmbedder
     from incremental.topics.active_topic import ActiveTopic
+    from incremental.topics.embedding.page_embedder import PageEmbedder
     from incremental.topics.model_store import TopicModelStore
 
 logger = logging.getLogger("hubwatch.topics")

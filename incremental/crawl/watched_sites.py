@@ -11,15 +11,15 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import islice
 
-from incremental.attempts import Bug, attempt
+from incremental.base.attempts import Bug, attempt
+from incremental.base.scope import read_scope
+from incremental.base.urls import domain_of
 from incremental.crawl.part import Part
 from incremental.crawl.quarantine import CrawlQuarantine
 from incremental.crawl.sites import PAUSE_SECONDS, Memory, WatchedSite, share_out, watch
-from incremental.revisit.budget import not_ahead
-from incremental.revisit.protocol import Policy, Terms
-from incremental.scope import read_scope
+from incremental.schedule.budget import not_ahead
+from incremental.schedule.protocol import Policy, Terms
 from incremental.settings import Settings
-from incremental.urls import domain_of
 from store import Store
 from store.enums import SiteStatus
 from store.quarantine import QuarantineKind

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from incremental.scope import template
+from incremental.base.scope import template
 
 
 def form_of(url: str) -> str:
     """Return the form that verdicts on one URL say something about.
 
-    As :func:`incremental.scope.template`, but the name before a last slash is blanked like that of a file: an
-    article at ``/some-name/`` is of the same form as one at ``/other-name/``, and of another than ``/news/``.
+    As :func:`incremental.base.scope.template`, but the name before a last slash is blanked like that of a
+    file: an article at ``/some-name/`` is of the same form as one at ``/other-name/``, and of another than
+    ``/news/``.
     """
     form = template(url)
     path, mark, query = form.partition("?")

@@ -24,13 +24,13 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from incremental.base.scope import page_number
+from incremental.base.times import DAY
 from incremental.decide.hub_facts import HubView, Since
 from incremental.decide.links import is_later_page, stated_date
 from incremental.decide.migration import MIN_HEADLINE_CHARS
 from incremental.decide.rules import Rule, Standing
 from incremental.decide.url_dates import UrlDates
-from incremental.scope import page_number
-from incremental.times import DAY
 from store.enums import HubKind, HubRole
 from store.values import HubRow, SeenLink, Sight
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from incremental.base.scope import page_number
 from incremental.decide.url_dates import date_in_url
-from incremental.scope import page_number
 from store.values import ArticleCandidate, MonitoredArticle
 
 MAX_MONITORED = 48

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
+from incremental.base.times import DAY
 from incremental.decide.furniture import is_soft_404
 from incremental.decide.rules import Rule
 from incremental.fetch.headers import fresh_seconds
 from incremental.fetch.status import HAS_PAGE, FetchStatus
 from incremental.parse import PageKind
-from incremental.revisit.state import Visit
-from incremental.times import DAY
-from incremental.visit import Outcome
+from incremental.schedule.state import Visit
+from incremental.visit.visit import Outcome
 from store.enums import HubKind
 from store.values import HubRow, VisitRecord
 

@@ -21,10 +21,10 @@ from dataclasses import dataclass
 from typing import Protocol
 from urllib.parse import urlsplit
 
+from incremental.base.scope import Reach, Scope
+from incremental.base.texts import hub_why
+from incremental.base.urls import canonical_key, host_of, normalize, registered_domain
 from incremental.parse import Link, Page, PageKind
-from incremental.scope import Reach, Scope
-from incremental.texts import hub_why
-from incremental.urls import canonical_key, host_of, normalize, registered_domain
 from store.enums import HubKind, HubRole
 from store.values import HubRow, NewHub, SeenLink, SiteRow
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from incremental.base.scope import Scope
+from incremental.base.times import DAY
 from incremental.decide.feed_home import LearnedSite
 from incremental.decide.hubs import HubCounts, HubLimits
 from incremental.decide.links import top_folder
 from incremental.decide.sections import Section
 from incremental.decide.topics import Guesses
 from incremental.decide.url_dates import UrlDates
-from incremental.history.plan import RefreshTerms
-from incremental.scope import Scope
-from incremental.times import DAY
+from incremental.parse.history.plan import RefreshTerms
 from store.values import HubRow, KnownPage, SeenLink, Sight, VerificationRow
 
 

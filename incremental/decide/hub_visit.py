@@ -15,6 +15,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
+from incremental.base.texts import hub_why
+from incremental.base.times import DAY, HOUR, NEVER
+from incremental.base.urls import canonical_key, normalize
 from incremental.decide.decision import Decision, base_record, wait_seconds
 from incremental.decide.editions import is_edition_front
 from incremental.decide.feed_home import is_given_feed
@@ -28,13 +31,10 @@ from incremental.decide.sections import Section
 from incremental.decide.topics import Guesses
 from incremental.decide.ways import cost_of, failed_way, next_way
 from incremental.fetch.status import ENDED, HAS_PAGE, HOPELESS, FetchStatus
-from incremental.hub_way import read_way
 from incremental.parse import Page, PageKind
-from incremental.revisit.state import Visit
-from incremental.texts import hub_why
-from incremental.times import DAY, HOUR, NEVER
-from incremental.urls import canonical_key, normalize
-from incremental.visit import Outcome
+from incremental.parse.hub_way import read_way
+from incremental.schedule.state import Visit
+from incremental.visit.visit import Outcome
 from store.enums import ChangeKind, HubKind, HubRole, HubStatus, PageState, SiteEventKind
 from store.naming import folder_of
 from store.texts import to_json

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from classifier.hub import LinkEvidence
+from incremental.base.scope import page_number, template
 from incremental.decide.site_context import SiteContext
-from incremental.scope import page_number, template
 from store.values import SeenLink
 
 

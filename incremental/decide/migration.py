@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from incremental.scope import template
+from incremental.base.scope import template
 from store.enums import SiteEventKind
 from store.values import SeenLink
 

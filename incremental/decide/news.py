@@ -24,6 +24,10 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from incremental.base.scope import page_number
+from incremental.base.texts import hub_why
+from incremental.base.times import DAY, HOUR, believable
+from incremental.base.urls import host_of
 from incremental.decide.address_forms import form_of
 from incremental.decide.arrivals import dated, gained_behind, gained_old, is_old_hub
 from incremental.decide.furniture import furniture, is_list_address, may_be_furniture
@@ -32,10 +36,6 @@ from incremental.decide.hubs import choose_hubs
 from incremental.decide.links import is_later_page, stated_date
 from incremental.decide.migration import Migration, migration
 from incremental.decide.rules import Rule, Standing, is_withheld
-from incremental.scope import page_number
-from incremental.texts import hub_why
-from incremental.times import DAY, HOUR, believable
-from incremental.urls import host_of
 from store.enums import HubKind, HubRole, PageLabel, PageState, SiteEventKind
 from store.values import HubRow, KnownPage, NewHub, SeenLink, VerificationRow
 

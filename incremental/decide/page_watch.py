@@ -19,15 +19,15 @@ from dataclasses import dataclass, replace
 from incremental.decide.decision import Decision, base_record
 from incremental.decide.refresh import RefreshFacts, compared
 from incremental.fetch.status import HAS_PAGE
-from incremental.history.plan import RefreshTerms
-from incremental.revisit.watching import (
+from incremental.parse.history.plan import RefreshTerms
+from incremental.schedule.watching import (
     RETRY_SECONDS,
     Counted,
     WatchTerms,
     counted,
     interval_seconds,
 )
-from incremental.visit import Outcome
+from incremental.visit.visit import Outcome
 from store.answers.values import RefreshRow, StoredText
 from store.enums import PageState
 from store.values import VisitRecord

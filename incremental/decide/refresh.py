@@ -16,15 +16,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from incremental.base.texts import hub_why
 from incremental.decide.decision import Decision, base_record, missing_by
 from incremental.decide.rules import Rule
 from incremental.fetch.status import HAS_PAGE, FetchStatus
-from incremental.history.plan import RefreshTerms, next_refresh_at
-from incremental.history.reading import whole
-from incremental.history.shortened import changed_lines
-from incremental.history.textdiff import TextDiff, diff
-from incremental.texts import hub_why
-from incremental.visit import Outcome
+from incremental.parse.history.plan import RefreshTerms, next_refresh_at
+from incremental.parse.history.reading import whole
+from incremental.parse.history.shortened import changed_lines
+from incremental.parse.history.textdiff import TextDiff, diff
+from incremental.visit.visit import Outcome
 from store.answers.values import RefreshRow, StoredText
 from store.enums import ChangeKind, HubKind, PageState
 from store.updates import PageUpdate

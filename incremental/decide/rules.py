@@ -1,6 +1,6 @@
 """The rules that decide what happens to a page, by name.
 
-The name is stored with the page (``page.rule``); :mod:`incremental.texts` puts it into words, so
+The name is stored with the page (``page.rule``); :mod:`incremental.base.texts` puts it into words, so
 nothing is derived a second time.
 """
 

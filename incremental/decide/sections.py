@@ -16,11 +16,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from incremental.base.times import DAY
 from incremental.decide.editions import editions, language_of, translated
 from incremental.decide.links import is_later_page, top_folder
 from incremental.decide.rules import Rule
 from incremental.decide.url_dates import date_in_url
-from incremental.times import DAY
 from store.enums import PageState
 from store.values import KnownPage, SeenLink, VerifyAgain
 

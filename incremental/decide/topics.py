@@ -17,10 +17,10 @@ from dataclasses import asdict, dataclass, field
 
 from classifier.topic.evidence import Lacking
 from classifier.topic.values import LinkContext, PageText, Relevance
-from incremental.scope import trap
-from incremental.texts import Text, named
-from incremental.times import DAY, HOUR
-from incremental.urls import canonical_key, host_of, registered_domain
+from incremental.base.scope import trap
+from incremental.base.texts import Text, named
+from incremental.base.times import DAY, HOUR
+from incremental.base.urls import canonical_key, host_of, registered_domain
 from store.topic_values import ExampleRow
 from store.values import NewExternalCandidate, SeenLink, TopicScore
 

@@ -22,9 +22,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from typing import Self
 
+from incremental.base.times import DAY
 from incremental.decide.address_forms import form_of
 from incremental.parse.dates import LONE_NUMBER
-from incremental.times import DAY
 
 _URL_DATE = re.compile(
     r"(?<!\d)((?:19|20)\d{2})([/_-]?)(0[1-9]|1[0-2])"

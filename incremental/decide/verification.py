@@ -14,6 +14,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from incremental.base.texts import hub_why
+from incremental.base.times import DAY, HOUR, believable
+from incremental.base.urls import canonical_key
 from incremental.decide.decision import Decision, base_record, missing_by
 from incremental.decide.hub_facts import Since
 from incremental.decide.news import PageNews, page_news
@@ -22,12 +25,9 @@ from incremental.decide.rules import Rule, is_withheld
 from incremental.decide.sections import Section
 from incremental.decide.site_context import NEVER_THERE
 from incremental.fetch.status import UNREADABLE
-from incremental.history.plan import RefreshTerms
 from incremental.parse.dates import parse_date
-from incremental.texts import hub_why
-from incremental.times import DAY, HOUR, believable
-from incremental.urls import canonical_key
-from incremental.visit import Outcome
+from incremental.parse.history.plan import RefreshTerms
+from incremental.visit.visit import Outcome
 from store.enums import ChangeKind, HubKind, PageState
 from store.updates import PageUpdate
 from store.values import (

@@ -13,8 +13,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from incremental.hub_way import Way, WayKind, WayProblem
-from incremental.times import DAY
+from incremental.base.times import DAY
+from incremental.parse.hub_way import Way, WayKind, WayProblem
 
 BLANK_VISITS = 3
 FAILURES = 3

@@ -6,10 +6,10 @@ import json
 from collections.abc import Sequence
 from urllib.parse import urlsplit
 
-from incremental.errors import NotFoundError
-from incremental.seeds import BY_DISCOVERY, add_seed
-from incremental.texts import hub_why
-from incremental.urls import canonical_key
+from incremental.base.errors import NotFoundError
+from incremental.base.texts import hub_why
+from incremental.base.urls import canonical_key
+from incremental.settings.seeds import BY_DISCOVERY, add_seed
 from store import Store
 from store.discovery import ProposalRow
 from store.enums import HubKind, HubRole, ProposalState

@@ -25,7 +25,7 @@ from classifier.topic.model import TopicModel
 from classifier.topic.page_ranking import reciprocal_rank
 from classifier.topic.values import PageText
 from incremental.discovery.operators import Candidate
-from incremental.embedding.page_embedder import PageEmbedder
+from incremental.topics.embedding.page_embedder import PageEmbedder
 
 # Candidates of one round whose texts are embedded; those after them stay where they are.
 RANKED: Final = 200

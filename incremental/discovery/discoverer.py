@@ -27,8 +27,9 @@ from classifier.topic.segmentation import tokens, written_words
 from classifier.topic.text import language_of_page, weighted_terms
 from classifier.topic.values import PageText
 from classifier.topic.vectors import top
-from incremental.crawl.host_gate import HostGate
-from incremental.crawl.once import fetch_once, fetched_body
+from incremental.base.errors import InputError
+from incremental.base.scope import trap
+from incremental.base.urls import canonical_key, host_of, normalize, registered_domain
 from incremental.decide.hubs import HubScorer
 from incremental.decide.topics import from_text, to_text
 from incremental.discovery.bandit import Bandit
@@ -37,16 +38,15 @@ from incremental.discovery.exploration import Exploration, ExplorationState, Rou
 from incremental.discovery.operators import SEARCHING, KnownPage, OutLink, Sources, operators
 from incremental.discovery.proposing import JudgedPage, propose
 from incremental.discovery.search_provider import LoggingProvider, NoProvider, SearchProvider
-from incremental.errors import InputError
 from incremental.fetch.status import FetchStatus
 from incremental.parse import PageKind
-from incremental.reading import Body, Read, Reading, Unread, read_body
-from incremental.scope import trap
+from incremental.sandbox import Body, Read, Reading, Unread, read_body
 from incremental.settings import Settings
 from incremental.topics.model_store import TopicModelStore
-from incremental.topics.page_texts import cached_body
-from incremental.urls import canonical_key, host_of, normalize, registered_domain
-from incremental.visit import Fetch
+from incremental.visit.host_gate import HostGate
+from incremental.visit.once import fetch_once, fetched_body
+from incremental.visit.page_texts import cached_body
+from incremental.visit.visit import Fetch
 from store import Store
 from store.discovery import NewProposal, ReadPage, RoundRecord, RoundRow, RunRow
 from store.topic_values import TopicRow

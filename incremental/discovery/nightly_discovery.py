@@ -16,9 +16,9 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
 from hubwatch.errors import HubwatchError
+from incremental.base.threads import InlineExecutor, Start, start_thread
+from incremental.base.times import DAY
 from incremental.discovery.exploration import Round
-from incremental.threads import InlineExecutor, Start, start_thread
-from incremental.times import DAY
 from store import Store
 from store.enums import TopicState
 from store.errors import StoreError

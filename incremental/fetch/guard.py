@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from urllib3.exceptions import HTTPError
 
-from incremental.errors import SettingsError
+from incremental.base.errors import SettingsError
 
 IPAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
 IPNetwork = ipaddress.IPv4Network | ipaddress.IPv6Network

@@ -19,7 +19,7 @@ from collections.abc import Iterator, Mapping
 import requests
 import requests.sessions
 
-from incremental.clock import Clock
+from incremental.base.clock import Clock
 from incremental.fetch.egress import Watch, ours, watched
 from incremental.fetch.guard import AddressGuard, Resolver
 from incremental.fetch.options import MEGABYTE, FetchSettings

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
-from incremental.errors import SettingsError
+from incremental.base.errors import SettingsError
 
 MEGABYTE = 1024 * 1024
 

@@ -15,7 +15,7 @@ import ipaddress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from incremental.errors import SettingsError
+from incremental.base.errors import SettingsError
 from incremental.fetch.options import host_name
 from incremental.fetch.status import HOST_TROUBLE, NOT_SENT, FetchStatus
 

@@ -19,7 +19,8 @@ from urllib.parse import urlsplit
 import requests
 from urllib3 import HTTPHeaderDict
 
-from incremental.errors import SettingsError
+from incremental.base.errors import SettingsError
+from incremental.base.texts import named
 from incremental.fetch.failures import (
     EXPECTED_ERRORS,
     TooLargeError,
@@ -51,14 +52,13 @@ from incremental.fetch.outgoing import (
 )
 from incremental.fetch.status import HAS_PAGE, FetchStatus, Request, Response
 from incremental.fetch.transport import Allowance, GuardedAdapter
-from incremental.texts import named
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from requests.adapters import BaseAdapter
 
-    from incremental.clock import Clock
+    from incremental.base.clock import Clock
     from incremental.fetch.guard import Resolver
 
 _CHUNK_BYTES = 64 * 1024

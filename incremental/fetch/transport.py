@@ -32,7 +32,7 @@ from urllib3.exceptions import (
 )
 from urllib3.util.ssl_ import create_urllib3_context
 
-from incremental.errors import SettingsError
+from incremental.base.errors import SettingsError
 from incremental.fetch.egress import ours
 from incremental.fetch.failures import TooLargeError
 from incremental.fetch.guard import literal_address
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from requests import PreparedRequest, Response
     from urllib3 import BaseHTTPResponse
 
-    from incremental.clock import Clock
+    from incremental.base.clock import Clock
     from incremental.fetch.guard import AddressGuard, Endpoint
 
 _POOLED_HOSTS = 64

@@ -6,9 +6,9 @@ import re
 from collections.abc import Sequence
 from urllib.parse import urlsplit
 
+from incremental.base.urls import host_of, registered_domain
 from incremental.parse.references import Resolver
 from incremental.parse.scripts import MOST_SCRIPT_CHARS, Scripts
-from incremental.urls import host_of, registered_domain
 
 _MOST_FOUND = 50
 _MOST_FOLDERS = 6

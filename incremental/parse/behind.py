@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from incremental.hub_way import Listing
 from incremental.parse.addresses import data_addresses, folder_for, routes, script_files
 from incremental.parse.embedded import read_json, states
+from incremental.parse.hub_way import Listing
 from incremental.parse.json_lists import MIN_ITEMS, find_lists, links_of, needs_folder
 from incremental.parse.page import Link
 from incremental.parse.scripts import read_scripts

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from incremental.fetch.decoding import decode_body
 from incremental.parse import gunzip
+from incremental.parse.decoding import decode_body
 from incremental.parse.feeds import parse_feed
 from incremental.parse.html import parse_html
 from incremental.parse.jsonfeed import parse_json_feed

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from classifier.topic.values import LinkContext, PageText
+from incremental.base.urls import normalize
 from incremental.parse import Link, Page
-from incremental.urls import normalize
 
 _MAX_ANCHORS = 2_000
 _MAX_ANCHOR_CHARS = 300

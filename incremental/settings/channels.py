@@ -9,8 +9,8 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import msgspec
 
-from incremental.errors import SettingsError
-from incremental.texts import Text
+from incremental.base.errors import SettingsError
+from incremental.base.texts import Text
 
 # Hooks and plug-ins are listed under these.
 RESERVED = ("hook:", "plugin:")

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from incremental.errors import InputError, SettingsError
-from incremental.scope import compile_pattern
+from incremental.base.errors import InputError, SettingsError
+from incremental.base.scope import compile_pattern
+from incremental.base.texts import Text
+from incremental.base.urls import normalize
 from incremental.settings.sections import RevisitSettings, SiteSettings
-from incremental.texts import Text
-from incremental.urls import normalize
 
 _SPAN = re.compile(r"(\d{1,2})(?::(\d{2}))?\s*-\s*(\d{1,2})(?::(\d{2}))?")
 

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from incremental.errors import SettingsError
+from incremental.base.errors import SettingsError
 
 PROVIDERS = ("", "searxng", "brave", "own")
 RANKINGS = ("combined_f", "fusion")

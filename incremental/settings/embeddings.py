@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from incremental.errors import SettingsError
+from incremental.base.errors import SettingsError
 
 PROVIDERS = (
     "auto",

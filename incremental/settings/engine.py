@@ -8,7 +8,7 @@ from typing import Annotated
 
 import msgspec
 
-from incremental.errors import SettingsError
+from incremental.base.errors import SettingsError
 
 _ADDRESS = re.compile(r"(?:tcp|tls)://(?:\[[0-9a-fA-F:.]+\]|[^\s:/@\[\]]+):\d{1,5}")
 

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import msgspec
 
-from incremental.errors import SettingsError
+from incremental.base.errors import SettingsError
 from incremental.settings.channels import RESERVED, ChannelSettings
 
 PLUGINS = "hubwatch.plugins"
@@ -88,7 +88,7 @@ def hook_channels(hooks: Sequence[HookSettings]) -> Iterator[HookChannel]:
         )
     for name in plugin_names():
         # Unbuffered, so that what a plug-in prints stands before the error it ends with.
-        command = (sys.executable, "-u", "-m", "incremental.notify.plugin", name)
+        command = (sys.executable, "-u", "-m", "incremental.interfaces.notify.plugin", name)
         yield HookChannel(name=PLUGIN + name, url=HOOK, max_per_hour=_UNBOUNDED, command=command)
 
 

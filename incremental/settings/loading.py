@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from incremental.errors import SettingsError
+from incremental.base.errors import SettingsError
 from incremental.settings.channels import check_channel
 from incremental.settings.checks import check_callback, check_interval, check_site
 from incremental.settings.discovery import check_discovery

@@ -7,10 +7,10 @@ from typing import Annotated, Literal
 
 import msgspec
 
+from incremental.base.scope import Reach
 from incremental.fetch.options import FetchSettings, SiteAccess
 from incremental.fetch.politeness import PolitenessSettings
-from incremental.revisit.allocation import FLOOR_SHARE, REFRESH_SHARE, VERIFICATION_SHARE
-from incremental.scope import Reach
+from incremental.schedule.allocation import FLOOR_SHARE, REFRESH_SHARE, VERIFICATION_SHARE
 from incremental.settings.browser import BrowserSettings
 from incremental.settings.channels import ChannelSettings
 from incremental.settings.discovery import DiscoverySettings

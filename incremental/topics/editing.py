@@ -16,14 +16,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from classifier.topic.values import PageText, Verdict
+from incremental.base.errors import InputError, NotFoundError
+from incremental.base.lookup import find_topic
+from incremental.base.tagging import checked_tags, checked_words
+from incremental.base.texts import Text, read_text
+from incremental.base.urls import canonical_key, normalize
 from incremental.decide.topics import EXAMPLE, IRRELEVANT, RELEVANT, readiness, to_text
-from incremental.errors import InputError, NotFoundError
-from incremental.results.lookup import find_topic
-from incremental.tagging import checked_tags, checked_words
-from incremental.texts import Text, read_text
 from incremental.topics.notes import warnings_of
-from incremental.topics.page_texts import cached_text
-from incremental.urls import canonical_key, normalize
+from incremental.visit.page_texts import cached_text
 from store import Store
 from store.enums import ExampleOrigin, TopicState
 from store.texts import to_json

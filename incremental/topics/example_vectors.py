@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from classifier.embedding.meaning import Meaning
-    from incremental.embedding.page_embedder import PageEmbedder
     from incremental.topics.active_topic import ActiveTopic
+    from incremental.topics.embedding.page_embedder import PageEmbedder
     from incremental.topics.model_store import TopicModelStore
 
 # At once for a topic, which learns after each: 15 seconds of a core with the default model.

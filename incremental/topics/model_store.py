@@ -34,6 +34,8 @@ from classifier.topic.semantic_tree import SemanticTree, TreeError, joined
 from classifier.topic.trees import read_tree
 from classifier.topic.values import PageText
 from classifier.topic.vectors import Vector
+from incremental.base.lookup import find_topic
+from incremental.base.texts import Text, stored
 from incremental.decide.topics import (
     Readiness,
     from_text,
@@ -43,8 +45,6 @@ from incremental.decide.topics import (
     says_something,
     vector_warnings,
 )
-from incremental.results.lookup import find_topic
-from incremental.texts import Text, stored
 from incremental.topics.active_topic import ActiveTopic
 from incremental.topics.notes import note_text, stored_warnings, warnings_of
 from store import Store
@@ -53,7 +53,7 @@ from store.topic_values import ExampleRow, KeptPage, TopicFields, TopicRow
 
 if TYPE_CHECKING:  # without an embedder nobody loads it
     from classifier.embedding.meaning import Meaning
-    from incremental.embedding.page_embedder import PageEmbedder
+    from incremental.topics.embedding.page_embedder import PageEmbedder
 
 logger = logging.getLogger("hubwatch.topics")
 
@@ -313,7 +313,7 @@ class TopicModelStore:
     def unplaced(self, topic: ActiveTopic) -> list[Unplaced]:
         """Return the texts with words that a topic learns from, and that its model has no vector of."""
         assert self.embedder is not None
-        from incremental.embedding.passages import passages_of  # noqa: PLC0415 - as the embedder
+        from incremental.topics.embedding.passages import passages_of  # noqa: PLC0415 - as the embedder
 
         placed = topic.model.evidence.placed(self.embedder.space)
         found: dict[int, Unplaced] = {}
@@ -371,7 +371,7 @@ class TopicModelStore:
         view = model.fit.scorer.meaning if isinstance(model.fit.scorer, FusedTopic) else None
         if view is None or self.embedder is None:
             return ""
-        from incremental.embedding.passages import sentences_of  # noqa: PLC0415 - as the embedder
+        from incremental.topics.embedding.passages import sentences_of  # noqa: PLC0415 - as the embedder
 
         passages = sentences_of(self.background.templates.without(page), PASSAGES)
         found = self._embedded([PageText("", title=text) for text in passages])

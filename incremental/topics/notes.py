@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 
 from classifier.topic.values import Note
-from incremental.texts import Text, read_text, stored
+from incremental.base.texts import Text, read_text, stored
 from store.topic_values import TopicRow
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from incremental.revisit.profile import BINS, HOUR, WEEK, Shape
+from incremental.schedule.profile import BINS, HOUR, WEEK, Shape
 from lab.simulation import Fetch
 from lab.world import World
 

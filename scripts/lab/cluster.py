@@ -33,7 +33,7 @@ DELAY_SECONDS = 0.3
 # A host on loopback is owed no pause otherwise, nor is a start spread over less than a minute.
 PAUSING = f"""
 from collections import defaultdict
-import incremental.crawl.frontier as frontier, incremental.crawl.host_gate as gate
+import incremental.crawl.frontier as frontier, incremental.visit.host_gate as gate
 import incremental.fetch.politeness as politeness
 politeness.polite_delay_seconds = gate.polite_delay_seconds = lambda state, settings: {DELAY_SECONDS}
 frontier.staggered_start = lambda hosts, now: defaultdict(lambda: now)

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Self
 
 ROOT = Path(__file__).resolve().parents[2]
-MAIN = "import sys; sys.argv[0] = 'hubwatch'; from incremental.cli import main; main()"
+MAIN = "import sys; sys.argv[0] = 'hubwatch'; from incremental.interfaces.cli import main; main()"
 _POLL_SECONDS = 0.02
 
 

@@ -17,7 +17,7 @@ WAIT_SECONDS = 60
 # Dask's profiler looks at each worker a hundred times a second, which would count as work of visits.
 _CONFIGURATION = {"DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED": "false"}
 _OTHER_VERSION = """
-import incremental.engines.worker as worker
+import incremental.visit.engines.worker as worker
 worker.PROTOCOL = 99
 """
 

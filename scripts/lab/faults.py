@@ -285,7 +285,7 @@ _SHIFTED = (
     """
 import datetime, pathlib, time
 import apscheduler.schedulers.base, apscheduler.schedulers.blocking
-from incremental.clock import SystemClock
+from incremental.base.clock import SystemClock
 def shifted():
     try:
         return time.time() + float(pathlib.Path("offset").read_text())
@@ -552,15 +552,15 @@ FAULTS: dict[str, Fault] = {
     ),
     "bug in composing a message": Fault(
         _job_with_a_bug,
-        code=_replaced("incremental.notify.notifier", "compose", "True"),
+        code=_replaced("incremental.interfaces.notify.notifier", "compose", "True"),
     ),
     "bug in sending a message": Fault(
         _job_with_a_bug,
-        code=_replaced("incremental.notify.notifier", "deliver", "True"),
+        code=_replaced("incremental.interfaces.notify.notifier", "deliver", "True"),
     ),
     "bug in training": Fault(
         _training_with_a_bug,
-        code=_replaced("incremental.training.nightly_training", "train", "True"),
+        code=_replaced("incremental.topics.training.nightly_training", "train", "True"),
     ),
     "bug in housekeeping": Fault(
         _job_with_a_bug,

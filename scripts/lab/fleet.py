@@ -26,7 +26,7 @@ from typing import Any, Self
 import psutil  # type: ignore[import-untyped] # ships no types
 
 from incremental.fetch.status import FetchStatus
-from incremental.seeds import SeedTerms, add_seed
+from incremental.settings.seeds import SeedTerms, add_seed
 from lab.daemon_process import MAIN, DaemonProcess, wait_until, write_settings
 from lab.dask_cluster import DaskCluster
 from lab.load_server import LoadServer, new_paths
@@ -46,7 +46,7 @@ _FIRST_SECONDS = 3600.0
 _ONCE_SECONDS = 30 * 86_400.0
 _AHEAD = f"""
 import signal
-from incremental import clock
+from incremental.base import clock
 ahead, machine = 0.0, clock.SystemClock.now
 def put_forward(*_):
     global ahead

@@ -73,15 +73,15 @@ class Place:
 
 # Rooms with quick tests come first.
 ROOMS = {
-    "urls": Room(("incremental/urls.py",), ("ground/test_ground_url*.py",)),
-    "scope": Room(("incremental/scope.py",), ("ground/test_ground_scope.py",)),
+    "urls": Room(("incremental/base/urls.py",), ("ground/test_ground_url*.py",)),
+    "scope": Room(("incremental/base/scope.py",), ("ground/test_ground_scope.py",)),
     "decide": Room(
         ("incremental/decide/*.py",),
         ("decide/*.py", "crawl/test_crawl_news_edges.py"),
     ),
-    "history": Room(("incremental/history/*.py",), ("history/test_history_[fnrt]*.py",)),
+    "history": Room(("incremental/parse/history/*.py",), ("history/test_history_[fnrt]*.py",)),
     "notify": Room(
-        ("incremental/notify/plan.py", "incremental/notify/message.py"),
+        ("incremental/interfaces/notify/plan.py", "incremental/interfaces/notify/message.py"),
         ("notify/test_notify_plan.py", "notify/test_notify_backfill.py"),
     ),
     "parse": Room(
@@ -91,7 +91,7 @@ ROOMS = {
             "parse/test_parse_paging.py",
         ),
     ),
-    "revisit": Room(("incremental/revisit/*.py",), ("revisit/*.py",)),
+    "revisit": Room(("incremental/schedule/*.py",), ("revisit/*.py",)),
     "hub": Room(("classifier/hub/*.py",), ("classifier/test_hub_[celmt]*.py",)),
     "topic": Room(("classifier/topic/*.py",), ("topic/test_topic_[bclmnoprtv]*.py",)),
     "record": Room(

@@ -12,10 +12,10 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from incremental.revisit.budget import BudgetState
-from incremental.revisit.protocol import DAY, HOUR, MINUTE, VisitExplanation
-from incremental.revisit.rates import count_visit
-from incremental.revisit.state import HubState, SiteState, Visit
+from incremental.schedule.budget import BudgetState
+from incremental.schedule.protocol import DAY, HOUR, MINUTE, VisitExplanation
+from incremental.schedule.rates import count_visit
+from incremental.schedule.state import HubState, SiteState, Visit
 
 WEEK = 7 * DAY
 

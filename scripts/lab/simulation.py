@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import cycle, islice
 
-from incremental.revisit.budget import BudgetState
-from incremental.revisit.price import PricePolicy
-from incremental.revisit.protocol import Policy, Terms
-from incremental.revisit.state import HubState, SiteState, Visit
+from incremental.schedule.budget import BudgetState
+from incremental.schedule.price import PricePolicy
+from incremental.schedule.protocol import Policy, Terms
+from incremental.schedule.state import HubState, SiteState, Visit
 from lab.due_queue import DueQueue
 from lab.world import DAY, World
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from incremental.revisit.profile import BINS, WEEK, Shape
+from incremental.schedule.profile import BINS, WEEK, Shape
 from lab.world import Row, World
 
 HUBS = 200

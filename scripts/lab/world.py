@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from incremental.revisit.state import Visit
+from incremental.schedule.state import Visit
 
 DAY = 86400.0
 

@@ -55,7 +55,7 @@ def with_assistant(
 
     async def main() -> None:
         nonlocal instructions
-        code = "from incremental.cli import main; main()"
+        code = "from incremental.interfaces.cli import main; main()"
         environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "ignore"}
         server = StdioServerParameters(
             command=sys.executable, args=["-c", code, "mcp", *options], env=environment, cwd=folder
@@ -236,7 +236,7 @@ def test_without_the_extra_the_way_out_is_named(
     hubwatch: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "mcp.server.mcpserver", None)
-    for name in [one for one in sys.modules if one.startswith("incremental.assistants")]:
+    for name in [one for one in sys.modules if one.startswith("incremental.interfaces.assistants")]:
         monkeypatch.delitem(sys.modules, name)
     done = hubwatch("mcp")
     assert (done.code, "hubwatch[mcp]" in done.err) == (2, True)

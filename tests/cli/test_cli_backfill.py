@@ -13,8 +13,8 @@ from cli_runner import Run
 from fake_web import DAY, FakeWeb, Watch, page
 from stories import START, news_site, seen, visit_of
 
-from incremental.cli.reporting import Reporter
-from incremental.clock import SimulatedClock, SystemClock
+from incremental.base.clock import SimulatedClock, SystemClock
+from incremental.interfaces.cli.reporting import Reporter
 from store import open_store
 from store.values import VisitRecord
 

@@ -9,7 +9,7 @@ from cli_runner import Run
 from peewee import chunked
 
 from incremental.settings import Settings
-from incremental.storage import only_writer
+from incremental.settings.storage import only_writer
 from store import open_store
 from store.models import ALL, Visit
 

@@ -12,7 +12,7 @@ from local_site import LocalSite
 from topic_web import story
 
 from incremental.settings import Settings
-from incremental.storage import only_discoverer, open_configured_store
+from incremental.settings.storage import only_discoverer, open_configured_store
 
 OF = ("--topic", "bridges")
 SETTINGS = """

@@ -9,7 +9,7 @@ from cli_runner import Run
 from stories import START
 
 from incremental.settings import Settings
-from incremental.storage import open_configured_store
+from incremental.settings.storage import open_configured_store
 from store.discovery import NewProposal, RoundRecord, RoundRow
 
 OF = ("--topic", "bridges")

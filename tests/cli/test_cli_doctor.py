@@ -18,8 +18,9 @@ from lab.postgres_server import PostgresServer
 from local_site import LocalSite
 
 import store.database
-from incremental.clock import SystemClock
-from incremental.doctor import (
+from incremental.base.clock import SystemClock
+from incremental.base.findings import Verdict
+from incremental.daemon.doctor import (
     EARLIEST,
     clock_findings,
     full_text_findings,
@@ -28,7 +29,6 @@ from incremental.doctor import (
     versions_findings,
 )
 from incremental.fetch.status import FetchStatus, Response
-from incremental.findings import Verdict
 from store.inspection import knows_full_text, migrations
 
 ROOT = Path(__file__).parents[2]
@@ -172,7 +172,7 @@ def without_privileges(folder: Path) -> subprocess.CompletedProcess[str]:
         if shutil.which("setpriv") is None:
             pytest.skip("root cannot give up its privileges without setpriv (util-linux)")
         before = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"]
-    code = "from incremental.cli import main; main()"
+    code = "from incremental.interfaces.cli import main; main()"
     command = [*before, sys.executable, "-c", code, "doctor", "--offline"]
     return subprocess.run(
         command,

@@ -272,7 +272,7 @@ def test_a_reader_that_has_had_enough_is_no_failure(
     command = [
         sys.executable,
         "-c",
-        "from incremental.cli import main; main()",
+        "from incremental.interfaces.cli import main; main()",
         "new",
         "--format",
         "urls",

@@ -10,12 +10,12 @@ from cli_runner import Run
 
 from classifier.embedding.local import LocalEmbedder
 from classifier.embedding.packages import installed
-from incremental.clock import SystemClock
-from incremental.embedding.keeping import IDLE_SECONDS, VectorKeeper
-from incremental.embedding.page_embedder import PageEmbedder
+from incremental.base.clock import SystemClock
+from incremental.base.threads import pause
 from incremental.settings import Settings
-from incremental.storage import open_configured_store
-from incremental.threads import pause
+from incremental.settings.storage import open_configured_store
+from incremental.topics.embedding.keeping import IDLE_SECONDS, VectorKeeper
+from incremental.topics.embedding.page_embedder import PageEmbedder
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from local_site import LocalSite
 
-from incremental.cli.logs import JsonFormatter
+from incremental.interfaces.cli.logs import JsonFormatter
 
 ROOT = Path(__file__).parents[2]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "ignore"}
@@ -33,7 +33,7 @@ HOSTILE = 'A title\n{"level": "critical"}\r\x85\u2028\u2029\x1b[2J\x00 of two li
 
 def once(folder: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
     """Run ``hubwatch run --once`` as a process of its own."""
-    code = "from incremental.cli import main; main()"
+    code = "from incremental.interfaces.cli import main; main()"
     command = [sys.executable, "-c", code, "run", "--once", *arguments]
     return subprocess.run(command, cwd=folder, env=ENVIRONMENT, capture_output=True, check=False)
 
@@ -85,7 +85,7 @@ def test_why_a_run_could_not_begin_is_a_line_as_well(tmp_path: Path) -> None:
 
 BEGIN = """
 import threading, warnings
-from incremental.cli.logs import begin_log
+from incremental.interfaces.cli.logs import begin_log
 from incremental.settings import DaemonSettings, LogFormat, Settings
 begin_log(Settings(daemon=DaemonSettings(log_format=LogFormat.JSON)))
 """

@@ -7,8 +7,8 @@ import json
 import pytest
 from stories import START, news_site, seen, visit_of
 
-from incremental.cli import reporting
-from incremental.cli.reporting import Reporter
+from incremental.interfaces.cli import reporting
+from incremental.interfaces.cli.reporting import Reporter
 from store import Store
 
 HOME = "https://news.example/"

@@ -14,9 +14,9 @@ from cli_runner import Run
 from fake_web import DAY, FakeWeb, Watch, page
 from rich.cells import cell_len
 
-from incremental.cli.common import print_csv, safe
-from incremental.clock import SimulatedClock, SystemClock
-from incremental.plain_text import clean
+from incremental.base.clock import SimulatedClock, SystemClock
+from incremental.base.plain_text import clean
+from incremental.interfaces.cli.common import print_csv, safe
 
 HOME = "https://news.example/"
 

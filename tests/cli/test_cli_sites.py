@@ -9,7 +9,7 @@ import pytest
 from cli_runner import Run
 
 from incremental.settings import Settings
-from incremental.storage import only_writer, open_configured_store
+from incremental.settings.storage import only_writer, open_configured_store
 
 SITE = "https://news.example/"
 

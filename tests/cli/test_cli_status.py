@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from cli_runner import Run
 
-from incremental.clock import SystemClock
-from incremental.health import DaemonState, Health
-from incremental.pulse import REPORT, write_report
+from incremental.base.clock import SystemClock
+from incremental.daemon.health import DaemonState, Health
+from incremental.daemon.pulse import REPORT, write_report
 from incremental.settings import Settings
-from incremental.storage import only_writer, open_configured_store
+from incremental.settings.storage import only_writer, open_configured_store
 from store.quarantine import QuarantineKind
 
 

@@ -14,8 +14,8 @@ from fake_web import DAY, FakeWeb, Watch
 from local_site import LocalSite
 from topic_web import HOME, NEW, OLD, address, prose, shown, story
 
-from incremental.cli.trying import reasons
-from incremental.clock import SimulatedClock, SystemClock
+from incremental.base.clock import SimulatedClock, SystemClock
+from incremental.interfaces.cli.trying import reasons
 
 BRIDGES = [address(*one) for one in NEW if one[0] == "bridge"]
 SOUPS = [address(*one) for one in NEW if one[0] == "soup"]

@@ -7,7 +7,7 @@ from pathlib import Path
 from cli_runner import Run
 
 from incremental.settings import Settings
-from incremental.storage import open_configured_store
+from incremental.settings.storage import open_configured_store
 from store.translations import Compared, Found
 
 

@@ -9,8 +9,8 @@ from cli_runner import Run
 from stories import START
 from watching import PRICE, change
 
-from incremental.errors import InputError
-from incremental.page_watching import span_minutes
+from incremental.base.errors import InputError
+from incremental.interfaces.page_watching import span_minutes
 from store import open_store
 
 SITE = "https://news.example/"

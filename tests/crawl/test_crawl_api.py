@@ -14,13 +14,13 @@ from local_site import LocalSite
 
 import hubwatch.api
 from hubwatch import AnnouncedPage, Hubwatch
-from incremental.clock import SimulatedClock
-from incremental.errors import InputError
+from incremental.base.clock import SimulatedClock
+from incremental.base.errors import InputError
+from incremental.base.scope import Reach
+from incremental.base.threads import InlineExecutor
 from incremental.fetch.options import FetchSettings
-from incremental.scope import Reach
-from incremental.seeds import SeedTerms
 from incremental.settings import Settings
-from incremental.threads import InlineExecutor
+from incremental.settings.seeds import SeedTerms
 from store.errors import StoreDamagedError
 
 HOME = "https://news.example/"

@@ -13,14 +13,14 @@ import pytest
 from fake_web import DAY, HOUR, MINUTE, SPARING, START, FakeWeb, Reply, Watch, feed, page, watch
 from stories import announced_pages
 
-from incremental.clock import SimulatedClock
+from incremental.base.clock import SimulatedClock
+from incremental.base.urls import canonical_key
 from incremental.crawl.rescheduling import ChangeHints
 from incremental.crawl.sites import WatchedSite
 from incremental.fetch.status import FetchStatus, Response
 from incremental.parse import parse
-from incremental.revisit.state import HubState
-from incremental.urls import canonical_key
-from incremental.visit import Outcome, Purpose, VisitTask
+from incremental.schedule.state import HubState
+from incremental.visit.visit import Outcome, Purpose, VisitTask
 from store.enums import LabelOrigin, PageLabel
 from store.values import LabelEntry
 

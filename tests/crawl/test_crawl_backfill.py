@@ -7,7 +7,7 @@ from typing import Any
 
 from fake_web import DAY, HOUR, START, feed, page, sitemap, watch
 
-from incremental.training.corrections import correct
+from incremental.topics.training.corrections import correct
 from store.backfills import BackfillQuery
 from store.values import VisitRecord
 

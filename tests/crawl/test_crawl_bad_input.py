@@ -213,8 +213,8 @@ def test_a_seed_on_a_private_address_is_refused_without_a_request(
 
 
 def test_links_to_private_addresses_are_never_asked(tmp_path: Path) -> None:
-    from incremental.scope import Reach
-    from incremental.seeds import SeedTerms
+    from incremental.base.scope import Reach
+    from incremental.settings.seeds import SeedTerms
 
     head = '<link rel="alternate" type="application/rss+xml" href="http://10.0.0.1/feed">'
     links = ("http://127.0.0.1/admin/", "http://192.168.1.1/", "http://[fe80::1]/x/", "/a.html")

@@ -16,7 +16,7 @@ import msgspec
 import pytest
 from fake_web import DAY, HOUR, START, FakeWeb, Watch, page
 
-from incremental.clock import SimulatedClock
+from incremental.base.clock import SimulatedClock
 from incremental.settings import RevisitSettings, Settings
 from store.answers import NewQuery
 

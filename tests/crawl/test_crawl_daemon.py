@@ -18,11 +18,11 @@ from fake_web import page
 from local_site import LocalSite
 from stories import announced_pages
 
-from incremental.clock import FastClock
-from incremental.daemon import Daemon
-from incremental.health import Health
+from incremental.base.clock import FastClock
+from incremental.daemon.daemon import Daemon
+from incremental.daemon.health import Health
 from incremental.settings import Settings
-from incremental.storage import open_configured_store
+from incremental.settings.storage import open_configured_store
 from store import Store
 from store.errors import StoreDamagedError, StoreFullError, StoreLockedError
 from store.quarantine import QuarantineRow
@@ -36,7 +36,7 @@ requests_per_day = 5000
 [web]
 enabled = false
 """
-COMMAND = [sys.executable, "-c", "from incremental.cli import main; main()", "run"]
+COMMAND = [sys.executable, "-c", "from incremental.interfaces.cli import main; main()", "run"]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "ignore"}
 ENDED_BY_SECOND_SIGNAL = 130
 

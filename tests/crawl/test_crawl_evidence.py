@@ -12,8 +12,8 @@ from lab.hub.paper import PAPER_FEATURE_NAMES, describe_as_paper, learn_values
 from classifier.hub import LinkEvidence, load_default
 from incremental.crawl.site_evidence import read_context
 from incremental.decide.hubs import score_targets
-from incremental.explain.hub import explain_hub
-from incremental.training.corrections import correct
+from incremental.interfaces.explain.hub import explain_hub
+from incremental.topics.training.corrections import correct
 from store.values import SeenLink
 
 HOME = "https://news.example/"

@@ -17,18 +17,18 @@ from fake_web import MINUTE, START, FakeWeb, Watch, page
 
 from classifier.embedding.embedder import Embedder, EmbeddingError, Vectors
 from classifier.topic.values import PageText
-from incremental.clock import SimulatedClock
+from incremental.base.clock import SimulatedClock
+from incremental.base.lookup import find_topic
+from incremental.base.texts import Text, Words
 from incremental.crawl.part import Part
 from incremental.decide.topics import to_text
-from incremental.embedding.choice import standing
-from incremental.embedding.page_embedder import PageEmbedder
-from incremental.explain.topic import explain_topic
-from incremental.results.lookup import find_topic
+from incremental.interfaces.explain.topic import explain_topic
 from incremental.settings import Settings
 from incremental.settings.embeddings import EmbeddingSettings
-from incremental.storage import open_configured_store
-from incremental.texts import Text, Words
+from incremental.settings.storage import open_configured_store
 from incremental.topics.editing import begin
+from incremental.topics.embedding.choice import standing
+from incremental.topics.embedding.page_embedder import PageEmbedder
 from incremental.topics.model_store import TopicModelStore
 from incremental.topics.notes import warnings_of
 from store import Store

@@ -11,7 +11,7 @@ import pytest
 from fake_web import DAY, HOUR, SPARING, START, Reply, Watch, page
 from topic_web import EXAMPLES, address, story, topic_of, two_subjects, watch_topic
 
-from incremental.seeds import SeedTerms
+from incremental.settings.seeds import SeedTerms
 
 MUSEUM, KITCHEN = "https://museum.example/", "https://kitchen.test/"
 WORKS = "https://works.example.net/"

@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 from fake_web import DAY, START, FakeWeb, FolderScorer, Reply, feed, page
 
-from incremental.assembly import make_fetcher
-from incremental.clock import SimulatedClock
-from incremental.first_look import FirstLook, daily_rate, first_look
-from incremental.reading import read_body
-from incremental.seeds import SeedTerms, add_seed
+from incremental.base.clock import SimulatedClock
+from incremental.crawl.first_look import FirstLook, daily_rate, first_look
+from incremental.daemon.assembly import make_fetcher
+from incremental.sandbox import read_body
 from incremental.settings import Settings
-from incremental.storage import open_configured_store
+from incremental.settings.seeds import SeedTerms, add_seed
+from incremental.settings.storage import open_configured_store
 
 SEED = "https://news.example/"
 FEED = "https://news.example/feed.xml"

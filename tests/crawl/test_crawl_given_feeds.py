@@ -9,12 +9,12 @@ from typing import Any
 from fake_web import DAY, HOUR, SPARING, START, Reply, Watch, feed, page, redirect, watch
 from stories import announced_pages
 
-from incremental.explain.page import explain
-from incremental.scope import Reach, Scope, read_scope
-from incremental.seeds import SeedTerms, add_seed
-from incremental.transfer.adding import add_all
-from incremental.transfer.lists import Wanted
-from incremental.urls import canonical_key
+from incremental.base.scope import Reach, Scope, read_scope
+from incremental.base.urls import canonical_key
+from incremental.interfaces.explain.page import explain
+from incremental.interfaces.transfer.adding import add_all
+from incremental.interfaces.transfer.lists import Wanted
+from incremental.settings.seeds import SeedTerms, add_seed
 from store.enums import LabelOrigin, PageLabel
 from store.values import LabelEntry, SiteRow
 

@@ -10,16 +10,16 @@ from typing import Any
 import pytest
 from fake_web import DAY, HOUR, START, FakeWeb, Watch, page
 
-from incremental.assembly import make_fetcher
-from incremental.clock import SimulatedClock
-from incremental.crawl.host_gate import MOST_HOSTS, HostGate
-from incremental.crawl.once import fetch_once
-from incremental.explain.page import explain
+from incremental.base.clock import SimulatedClock
+from incremental.base.scope import Reach
+from incremental.daemon.assembly import make_fetcher
 from incremental.fetch.status import FetchStatus, Response
-from incremental.scope import Reach
-from incremental.seeds import SeedTerms
+from incremental.interfaces.explain.page import explain
 from incremental.settings import Settings, build_settings
-from incremental.storage import open_configured_store
+from incremental.settings.seeds import SeedTerms
+from incremental.settings.storage import open_configured_store
+from incremental.visit.host_gate import MOST_HOSTS, HostGate
+from incremental.visit.once import fetch_once
 from store.values import HostRow
 
 SEED = "https://news.example/list/"
@@ -174,7 +174,7 @@ def test_a_host_is_quick_by_its_last_answer(tmp_path: Path) -> None:
 def test_the_policies_that_were_used_last_are_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("incremental.crawl.host_gate.MOST_POLICIES", 2)
+    monkeypatch.setattr("incremental.visit.host_gate.MOST_POLICIES", 2)
     with open_configured_store(Settings(), tmp_path) as store:
         gate = HostGate(store, Settings())
         hosts = [f"https://{name}.example/robots.txt" for name in "abc"]

@@ -11,7 +11,7 @@ import msgspec
 import pytest
 from stories import DAY, HOME, START, announced_pages, news_site, seen, visit_of
 
-from incremental.housekeeping import Housekeeping, ages, last_done, space_in_words
+from incremental.daemon.housekeeping import Housekeeping, ages, last_done, space_in_words
 from incremental.settings import Settings
 from store import Store
 from store.retention import Kind

@@ -36,12 +36,12 @@ from classifier.embedding.local import LocalEmbedder
 from classifier.embedding.packages import installed
 from classifier.topic.background import Background
 from classifier.topic.values import PageText
-from incremental.clock import SimulatedClock
+from incremental.base.clock import SimulatedClock
+from incremental.base.urls import canonical_key
 from incremental.decide.topics import BY_MEANING, BY_WORDS
-from incremental.embedding.page_embedder import PageEmbedder
-from incremental.explain.topic import stored_verdicts
+from incremental.interfaces.explain.topic import stored_verdicts
+from incremental.topics.embedding.page_embedder import PageEmbedder
 from incremental.topics.model_store import BACKGROUND
-from incremental.urls import canonical_key
 from store.topic_values import PageScore
 from store.values import TopicScore
 

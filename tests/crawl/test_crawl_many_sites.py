@@ -9,12 +9,12 @@ import pytest
 from fake_web import DAY, HOUR, START, Watch, page, redirect, watch
 from stories import announced_pages
 
+from incremental.base.scope import Reach
+from incremental.base.urls import canonical_key
 from incremental.crawl.watched_sites import WatchedSites
-from incremental.revisit.allocation import Share
-from incremental.revisit.budget import spend
-from incremental.scope import Reach
-from incremental.seeds import SeedTerms, add_seed
-from incremental.urls import canonical_key
+from incremental.schedule.allocation import Share
+from incremental.schedule.budget import spend
+from incremental.settings.seeds import SeedTerms, add_seed
 from store.enums import HubKind, HubRole, SiteStatus
 from store.values import NewHub, SeenLink
 

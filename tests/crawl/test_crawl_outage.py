@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from fake_web import DAY, SPARING, START, FolderScorer, Watch, page, watch
 
-from incremental.assembly import make_crawler, make_fetcher
 from incremental.crawl.crawler import Crawler
+from incremental.daemon.assembly import make_crawler, make_fetcher
 from store.errors import StoreLockedError
 from store.record import Recorder
 from store.values import VisitRecord

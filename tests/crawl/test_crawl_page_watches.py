@@ -8,9 +8,15 @@ from typing import Any
 import pytest
 from fake_web import DAY, HOUR, SPARING, START, FakeWeb, Reply, Watch, page, watch
 
-from incremental.clock import SimulatedClock
-from incremental.errors import InputError
-from incremental.page_watching import WatchWish, check_now, named_watch, pause_watch, watch_page
+from incremental.base.clock import SimulatedClock
+from incremental.base.errors import InputError
+from incremental.interfaces.page_watching import (
+    WatchWish,
+    check_now,
+    named_watch,
+    pause_watch,
+    watch_page,
+)
 from store.watch_values import ChangeQuery, WatchedChangeRow, WatchedPageRow
 
 HOME = "https://news.example/"

@@ -12,8 +12,8 @@ from typing import Any
 from fake_web import DAY, HOUR, FakeWeb, Watch, page, watch
 from topic_web import EXAMPLES, topic_of, two_subjects, watch_topic
 
-from incremental.revisit.price import hinted
-from incremental.revisit.state import HubState
+from incremental.schedule.price import hinted
+from incremental.schedule.state import HubState
 from incremental.settings import RevisitSettings, Settings
 from incremental.topics.model_store import BACKGROUND
 

@@ -12,14 +12,14 @@ from typing import Any
 from fake_web import DAY, HOUR, SPARING, START, Reply, Watch, page, watch
 from stories import announced_pages
 
-from incremental.clock import SystemClock
-from incremental.explain.page import explain
+from incremental.base.clock import SystemClock
+from incremental.base.urls import canonical_key
 from incremental.fetch.libraries import LibraryGate
-from incremental.notify.delivery import Delivered
-from incremental.notify.notifier import Notifier
+from incremental.interfaces.explain.page import explain
+from incremental.interfaces.notify.delivery import Delivered
+from incremental.interfaces.notify.notifier import Notifier
+from incremental.interfaces.web.routes.feeds import feed_entry
 from incremental.settings.channels import ChannelSettings
-from incremental.urls import canonical_key
-from incremental.web.routes.feeds import feed_entry
 from store.announced import AnnouncedPage
 from store.values import TopicScore
 

@@ -19,7 +19,7 @@ import msgspec
 import pytest
 from fake_web import DAY, HOUR, MINUTE, START, FakeWeb, Reply, Watch, feed, page
 
-from incremental.clock import SimulatedClock
+from incremental.base.clock import SimulatedClock
 from incremental.crawl.overflows import Overflows
 from incremental.settings import RevisitSettings, Settings
 from store.values import VisitRecord

@@ -27,10 +27,10 @@ from fake_web import (
 )
 from stories import announced_pages
 
-from incremental.clock import SimulatedClock
-from incremental.scope import Reach
-from incremental.seeds import SeedTerms
+from incremental.base.clock import SimulatedClock
+from incremental.base.scope import Reach
 from incremental.settings import RevisitSettings, Settings
+from incremental.settings.seeds import SeedTerms
 
 HOME = "https://news.example/"
 ROBOTS = HOME + "robots.txt"

@@ -12,7 +12,7 @@ from topic_web import NEW, topic_of, two_subjects, verdicts, watch_topic
 
 import store.quarantine
 from classifier.hub.evidence import LinkEvidence
-from incremental.clock import SimulatedClock
+from incremental.base.clock import SimulatedClock
 from incremental.topics.active_topic import ActiveTopic
 from store.models import Page
 from store.record import Recorder

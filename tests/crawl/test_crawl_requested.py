@@ -7,12 +7,12 @@ from pathlib import Path
 import msgspec
 from fake_web import DAY, HOUR, START, FakeWeb, Reply, Watch, page, watch
 
-from incremental.clock import SimulatedClock
-from incremental.scope import Reach
-from incremental.seeds import SeedTerms
+from incremental.base.clock import SimulatedClock
+from incremental.base.scope import Reach
+from incremental.interfaces.site_editing import SiteEdit, edit_site
+from incremental.interfaces.visit_requests import request_page, request_pages, request_site
 from incremental.settings import RevisitSettings, Settings
-from incremental.site_editing import SiteEdit, edit_site
-from incremental.visit_requests import request_page, request_pages, request_site
+from incremental.settings.seeds import SeedTerms
 from store.enums import SiteStatus
 
 HOME = "https://news.example/"

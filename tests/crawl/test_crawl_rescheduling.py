@@ -11,11 +11,11 @@ import msgspec
 import pytest
 from fake_web import DAY, HOUR, MINUTE, SPARING, START, FakeWeb, Reply, Watch, page, watch
 
-from incremental.clock import SimulatedClock
+from incremental.base.clock import SimulatedClock
 from incremental.crawl.sites import share_out
-from incremental.revisit.allocation import YOUNG_SECONDS
-from incremental.revisit.coverage import Coverage
-from incremental.revisit.state import HubState
+from incremental.schedule.allocation import YOUNG_SECONDS
+from incremental.schedule.coverage import Coverage
+from incremental.schedule.state import HubState
 from incremental.settings import RevisitSettings, Settings, SiteSettings
 
 HOME = "https://news.example/"

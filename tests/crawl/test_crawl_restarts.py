@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from fake_web import DAY, HOUR, MINUTE, START, FakeWeb, Watch, page, watch
 
-from incremental.clock import SimulatedClock
+from incremental.base.clock import SimulatedClock
 from incremental.fetch.guard import ForbiddenAddressError
 from store.enums import SiteStatus
 from store.record import Recorder

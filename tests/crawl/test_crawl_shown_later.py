@@ -23,7 +23,7 @@ from topic_web import (
     watch_topic,
 )
 
-from incremental.explain.page import explain
+from incremental.interfaces.explain.page import explain
 from incremental.settings import Settings
 from store.answers import NewQuery
 

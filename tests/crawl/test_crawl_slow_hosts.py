@@ -9,9 +9,9 @@ from typing import Any
 
 from fake_web import DAY, HOUR, MINUTE, SPARING, START, FakeWeb, Watch, page
 
-from incremental.clock import SimulatedClock
-from incremental.threads import InlineExecutor
-from incremental.visit import VisitTask
+from incremental.base.clock import SimulatedClock
+from incremental.base.threads import InlineExecutor
+from incremental.visit.visit import VisitTask
 
 HEALTHY = "https://news.example/"
 HANGING = [f"https://hanging-{n}.example/" for n in range(SPARING.daemon.workers + 4)]

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from stories import START, write_store
 
-from incremental.daemon import NEVER
-from incremental.store_check import StoreCheck
+from incremental.daemon.daemon import NEVER
+from incremental.daemon.store_check import StoreCheck
 from store import open_store
 from store.errors import StoreDamagedError
 

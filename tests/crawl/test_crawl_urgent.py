@@ -9,11 +9,11 @@ from typing import Any
 from fake_web import DAY, HOUR, MINUTE, START, FakeWeb, Watch, page, watch
 from stories import announced_pages
 
-from incremental.clock import SimulatedClock
+from incremental.base.clock import SimulatedClock
 from incremental.crawl.sites import MAX_URGENT_PAGES, UrgentQueue
-from incremental.revisit.allocation import Share
-from incremental.revisit.coverage import Coverage
-from incremental.revisit.state import HubState
+from incremental.schedule.allocation import Share
+from incremental.schedule.coverage import Coverage
+from incremental.schedule.state import HubState
 from incremental.settings import Settings
 from store.enums import SiteEventKind
 

@@ -27,7 +27,7 @@ from incremental.decide.sections import Section
 from incremental.decide.verification import PageFacts, decide_verification
 from incremental.fetch.status import ENDED, FetchStatus, Response
 from incremental.parse import Link, Page, PageKind
-from incremental.visit import Outcome, Purpose
+from incremental.visit.visit import Outcome, Purpose
 from store.enums import PageState
 from store.values import HubRow, SeenLink, VerificationRow, VisitRecord
 

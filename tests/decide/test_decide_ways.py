@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from incremental.base.times import DAY, HOUR
 from incremental.decide.ways import cost_of, failed_way, is_other_source, next_way
-from incremental.hub_way import Way, WayKind, read_way
-from incremental.revisit.price import PricePolicy
-from incremental.revisit.protocol import Terms
-from incremental.revisit.state import HubState, SiteState, Visit
-from incremental.times import DAY, HOUR
+from incremental.parse.hub_way import Way, WayKind, read_way
+from incremental.schedule.price import PricePolicy
+from incremental.schedule.protocol import Terms
+from incremental.schedule.state import HubState, SiteState, Visit
 from store.texts import to_json
 
 NOW = 1_717_400_000.0

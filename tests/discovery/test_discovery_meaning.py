@@ -19,7 +19,7 @@ from classifier.topic.text import weighted_terms
 from classifier.topic.values import PageText
 from incremental.discovery.by_meaning import RANKED, ByMeaning, in_the_middle
 from incremental.discovery.operators import Candidate
-from incremental.embedding.page_embedder import PageEmbedder
+from incremental.topics.embedding.page_embedder import PageEmbedder
 
 FOOTBALL = ("football", "goalkeeper", "striker", "penalty")
 COOKING = ("soup", "onion", "broth", "noodle")

@@ -11,9 +11,9 @@ import pytest
 from stories import DAY, START
 
 from classifier.hub import ModelError
+from incremental.base.errors import InputError
 from incremental.discovery.exploration import Find, Round
 from incremental.discovery.nightly_discovery import NightlyDiscovery
-from incremental.errors import InputError
 from store import Store
 from store.enums import TopicState
 from store.errors import StoreLockedError

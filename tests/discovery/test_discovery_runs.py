@@ -12,6 +12,8 @@ from stories import START
 from classifier.hub import LinkEvidence
 from classifier.topic.segmentation import tokens
 from classifier.topic.values import PageText
+from incremental.base.errors import InputError
+from incremental.base.urls import canonical_key
 from incremental.decide.topics import EXAMPLE, to_text
 from incremental.discovery.accepting import accept_sites
 from incremental.discovery.discoverer import Dependencies, Discoverer
@@ -21,12 +23,10 @@ from incremental.discovery.search_provider import (
     SearchResult,
     SearchStatus,
 )
-from incremental.errors import InputError
 from incremental.fetch.status import FetchStatus, Request, Response
 from incremental.settings import Settings, build_settings
 from incremental.topics.editing import begin
 from incremental.topics.model_store import TopicModelStore
-from incremental.urls import canonical_key
 from store import Store
 from store.enums import ExampleOrigin, ProposalState
 from store.topic_values import NewExample

@@ -10,8 +10,8 @@ import numpy as np
 from stories import HOME, START, news_site, seen, visit_of
 
 from classifier.embedding.embedder import Embedder, Vectors
-from incremental.embedding.keeping import FAILED_SECONDS, IDLE_SECONDS, VectorKeeper
-from incremental.embedding.page_embedder import PageEmbedder
+from incremental.topics.embedding.keeping import FAILED_SECONDS, IDLE_SECONDS, VectorKeeper
+from incremental.topics.embedding.page_embedder import PageEmbedder
 from store import Store
 from store.values import ReadText
 

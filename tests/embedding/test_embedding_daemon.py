@@ -8,10 +8,10 @@ import pytest
 from cli_runner import Run
 from lab.daemon_process import command, wait_until
 
-from incremental.embedding.choice import standing
 from incremental.settings import Settings
 from incremental.settings.embeddings import EmbeddingSettings
-from incremental.storage import open_configured_store
+from incremental.settings.storage import open_configured_store
+from incremental.topics.embedding.choice import standing
 from store.vectors import VectorCounts
 
 SHIPPED = standing(EmbeddingSettings()).provider

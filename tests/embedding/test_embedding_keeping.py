@@ -11,9 +11,9 @@ import pytest
 from stories import HOME, START, news_site, seen, visit_of
 
 from classifier.embedding.embedder import Embedder, EmbeddingError, Vectors
-from incremental.embedding.keeping import FAILED_SECONDS, IDLE_SECONDS, VectorKeeper
-from incremental.embedding.likeness import NoVectorError, nearest, pages_like, vector_of
-from incremental.embedding.page_embedder import PageEmbedder
+from incremental.topics.embedding.keeping import FAILED_SECONDS, IDLE_SECONDS, VectorKeeper
+from incremental.topics.embedding.likeness import NoVectorError, nearest, pages_like, vector_of
+from incremental.topics.embedding.page_embedder import PageEmbedder
 from store import Store
 from store.answers import NewQuery
 from store.vectors import VectorCounts

@@ -17,7 +17,7 @@ from classifier.topic.link_text import MAX_CHARS, says_something, spoken
 from classifier.topic.values import LinkContext, PageText
 from incremental.crawl.link_guesses import MAX_WAITING, PER_MINUTE, PER_STEP, LinkGuesses
 from incremental.decide.topics import to_context
-from incremental.embedding.page_embedder import PageEmbedder
+from incremental.topics.embedding.page_embedder import PageEmbedder
 
 
 class Counted(Embedder):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incremental.embedding.numbers import is_named, names_of, numbers_of
+from incremental.topics.embedding.numbers import is_named, names_of, numbers_of
 
 SAME = [
     ("1,200 jobs", "1200个岗位"),

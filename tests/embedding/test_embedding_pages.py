@@ -12,9 +12,9 @@ import pytest
 from classifier.embedding.embedder import Embedder, EmbeddingError, Vectors
 from classifier.embedding.packing import unpacked
 from classifier.topic.values import PageText
-from incremental.embedding.page_embedder import FIRST_PAUSE_SECONDS, PageEmbedder
-from incremental.embedding.pages import meanings_of, space_of
-from incremental.embedding.passages import (
+from incremental.topics.embedding.page_embedder import FIRST_PAUSE_SECONDS, PageEmbedder
+from incremental.topics.embedding.pages import meanings_of, space_of
+from incremental.topics.embedding.passages import (
     HEADLINE_WEIGHT,
     SLOW_DENSE_LEAD,
     SLOW_LEAD,

@@ -18,16 +18,16 @@ from classifier.embedding.local import LocalEmbedder
 from classifier.embedding.model_files import WHOLE_BYTES, folder_digest
 from classifier.embedding.packing import packed, squeezed, unpacked, unsqueezed
 from classifier.topic.values import PageText
-from incremental.embedding.choice import COMPARED, embedder_of, embeddings_findings, standing
-from incremental.embedding.endpoint import EndpointEmbedder
-from incremental.embedding.pages import meanings_of
-from incremental.embedding.passages import passages_of
-from incremental.embedding.translations import MEASURED
-from incremental.errors import SettingsError
+from incremental.base.errors import SettingsError
+from incremental.base.findings import Verdict
 from incremental.fetch.status import FetchStatus, Request, Response
-from incremental.findings import Verdict
 from incremental.settings.embeddings import EmbeddingSettings
 from incremental.settings.loading import build_settings, load_settings
+from incremental.topics.embedding.choice import COMPARED, embedder_of, embeddings_findings, standing
+from incremental.topics.embedding.endpoint import EndpointEmbedder
+from incremental.topics.embedding.pages import meanings_of
+from incremental.topics.embedding.passages import passages_of
+from incremental.topics.embedding.translations import MEASURED
 
 ADDRESS = "http://127.0.0.1:11434/v1"
 SHIPPED = standing(EmbeddingSettings()).provider

@@ -16,12 +16,12 @@ from classifier.embedding import local, packages
 from classifier.embedding.embedder import EmbeddingError
 from classifier.embedding.local import LocalEmbedder
 from classifier.topic.values import PageText
-from incremental.embedding.endpoint import EndpointEmbedder
-from incremental.embedding.keeping import IDLE_SECONDS, VectorKeeper
-from incremental.embedding.page_embedder import FIRST_PAUSE_SECONDS, PageEmbedder
-from incremental.embedding.pages import meanings_of
 from incremental.fetch.failures import status_of_code
 from incremental.fetch.status import FetchStatus, Request, Response
+from incremental.topics.embedding.endpoint import EndpointEmbedder
+from incremental.topics.embedding.keeping import IDLE_SECONDS, VectorKeeper
+from incremental.topics.embedding.page_embedder import FIRST_PAUSE_SECONDS, PageEmbedder
+from incremental.topics.embedding.pages import meanings_of
 from store import Store
 from store.vectors import VectorCounts
 

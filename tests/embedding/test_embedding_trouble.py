@@ -18,12 +18,12 @@ from web_served import Served
 from classifier.embedding.embedder import Embedder, EmbeddingError, Vectors
 from classifier.embedding.packages import installed
 from classifier.topic.values import PageText
-from incremental.embedding.page_embedder import FIRST_PAUSE_SECONDS, PageEmbedder
-from incremental.embedding.trying import trouble_of
+from incremental.daemon.health import Health, ProblemKind
 from incremental.fetch.status import FetchStatus, Request, Response
-from incremental.health import Health, ProblemKind
+from incremental.interfaces.web.metrics import MetricsPage
 from incremental.settings.embeddings import EmbeddingSettings
-from incremental.web.metrics import MetricsPage
+from incremental.topics.embedding.page_embedder import FIRST_PAUSE_SECONDS, PageEmbedder
+from incremental.topics.embedding.trying import trouble_of
 
 # A loaded machine takes a while to start a process.
 PATIENCE_SECONDS = 120

@@ -16,15 +16,15 @@ from fake_web import SPARING, START, FolderScorer
 from lab.dask_cluster import WAIT_SECONDS
 from stories import announced_pages
 
-from incremental.assembly import make_crawler, make_fetcher
-from incremental.clock import SimulatedClock, SystemClock
-from incremental.engines.choice import make_visits
-from incremental.engines.visits import Visits
+from incremental.base.clock import SimulatedClock, SystemClock
+from incremental.daemon.assembly import make_crawler, make_fetcher
 from incremental.fetch.options import FetchSettings
-from incremental.seeds import add_seed
 from incremental.settings import DaemonSettings, Settings, SiteSettings
 from incremental.settings.engine import EngineKind, EngineSettings
-from incremental.storage import open_configured_store
+from incremental.settings.seeds import add_seed
+from incremental.settings.storage import open_configured_store
+from incremental.visit.engines.choice import make_visits
+from incremental.visit.engines.visits import Visits
 
 LOOPBACK = FetchSettings(allowed_networks=("127.0.0.0/8",), total_timeout_seconds=20)
 

@@ -15,17 +15,17 @@ from engine_site import EngineSite, news_site
 from engine_story import EngineStory, engine_settings, visits_of
 from lab.dask_cluster import DaskCluster
 
-from incremental.assembly import make_fetcher
-from incremental.clock import SystemClock
+from incremental.base.clock import SystemClock
 from incremental.crawl.engine import Engine
-from incremental.engines.choice import make_visits, terms_of
-from incremental.engines.visits import Visits, visits_here
-from incremental.engines.worker import access_of
+from incremental.daemon.assembly import make_fetcher
 from incremental.fetch.options import FetchSettings, SiteAccess, origin
 from incremental.fetch.status import FetchStatus
-from incremental.reading import read_body
+from incremental.sandbox import read_body
 from incremental.settings import Settings, SiteSettings
-from incremental.visit import Purpose, VisitTask, visit
+from incremental.visit.engines.choice import make_visits, terms_of
+from incremental.visit.engines.visits import Visits, visits_here
+from incremental.visit.engines.worker import access_of
+from incremental.visit.visit import Purpose, VisitTask, visit
 
 HOUR, DAY = 3_600.0, 86_400.0
 SECRET = "a-secret-of-one-site"

@@ -21,15 +21,15 @@ from killing import Killer, Stopper
 from lab.daemon_process import ROOT, free_port
 from lab.dask_cluster import WAIT_SECONDS, DaskCluster
 
-from incremental.clock import SystemClock
-from incremental.engines.choice import make_visits, terms_of
-from incremental.engines.visits import LostVisitError, Visits
-from incremental.engines.worker import visit_on_worker
-from incremental.errors import SettingsError
+from incremental.base.clock import SystemClock
+from incremental.base.errors import SettingsError
 from incremental.fetch.options import FetchSettings
 from incremental.fetch.status import FetchStatus
 from incremental.settings import build_settings
-from incremental.visit import Purpose, VisitTask
+from incremental.visit.engines.choice import make_visits, terms_of
+from incremental.visit.engines.visits import LostVisitError, Visits
+from incremental.visit.engines.worker import visit_on_worker
+from incremental.visit.visit import Purpose, VisitTask
 
 HOUR, DAY = 3_600.0, 86_400.0
 LATE = ["/news/2026/story-number-4-of-the-day", "/news/2026/story-number-5-of-the-day"]
@@ -263,10 +263,10 @@ def test_an_address_of_another_form_is_refused(address: str) -> None:
 
 _DAEMON = """
 import sys
-from incremental.clock import SystemClock
-from incremental.engines.choice import make_visits
+from incremental.base.clock import SystemClock
+from incremental.visit.engines.choice import make_visits
 from incremental.settings import build_settings
-from incremental.visit import Purpose, VisitTask
+from incremental.visit.visit import Purpose, VisitTask
 
 if __name__ == "__main__":
     settings = build_settings({"engine": {"kind": "processes", "processes": 1}})

@@ -10,7 +10,9 @@ import pytest
 from classifier.embedding.meaning import Meaning
 from classifier.topic.values import PageText
 from incremental.crawl.engine import Engine
-from incremental.engines.visits import (
+from incremental.fetch.status import FetchStatus, Response
+from incremental.parse.hub_way import Way, WayKind
+from incremental.visit.engines.visits import (
     EngineReport,
     LostVisitError,
     Visits,
@@ -18,10 +20,8 @@ from incremental.engines.visits import (
     embedded,
     fenced,
 )
-from incremental.engines.worker import refusal
-from incremental.fetch.status import FetchStatus, Response
-from incremental.hub_way import Way, WayKind
-from incremental.visit import Outcome, Purpose, VisitTask
+from incremental.visit.engines.worker import refusal
+from incremental.visit.visit import Outcome, Purpose, VisitTask
 from store.errors import StoreFencedError
 
 

@@ -17,12 +17,12 @@ from lab.daemon_process import free_port
 from lab.dask_cluster import DaskCluster
 from web_served import Served
 
-from incremental.clock import SimulatedClock
-from incremental.engines.cluster import connect
-from incremental.engines.visits import EngineReport
-from incremental.errors import SettingsError
-from incremental.health import Health, ProblemKind
-from incremental.web.metrics import MetricsPage
+from incremental.base.clock import SimulatedClock
+from incremental.base.errors import SettingsError
+from incremental.daemon.health import Health, ProblemKind
+from incremental.interfaces.web.metrics import MetricsPage
+from incremental.visit.engines.cluster import connect
+from incremental.visit.engines.visits import EngineReport
 
 DASK = EngineReport(
     "dask",

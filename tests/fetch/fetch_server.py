@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Self
 
-from incremental.clock import SystemClock
+from incremental.base.clock import SystemClock
 from incremental.fetch.guard import Endpoint, Resolver
 from incremental.fetch.options import FetchSettings, SiteAccess
 from incremental.fetch.session import Fetcher

@@ -9,7 +9,7 @@ import webencodings
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incremental.fetch.decoding import decode_body
+from incremental.parse.decoding import decode_body
 
 CHINESE = (
     "国务院办公厅今日发布通知，要求各地区各部门认真贯彻落实会议精神，切实加强组织领导。"

@@ -11,7 +11,7 @@ from fetch_server import LOCAL, LocalServer, answer, fetcher, names, redirect
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incremental.errors import SettingsError
+from incremental.base.errors import SettingsError
 from incremental.fetch.guard import (
     SPECIAL_PURPOSE,
     AddressGuard,

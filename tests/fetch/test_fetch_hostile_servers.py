@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from lab.fault_server import BEHAVIOURS, FaultServer
 
-from incremental.clock import SystemClock
+from incremental.base.clock import SystemClock
 from incremental.fetch.options import FetchSettings
 from incremental.fetch.session import Fetcher
 from incremental.fetch.status import FetchStatus, Request, Response

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incremental.errors import SettingsError
+from incremental.base.errors import SettingsError
 from incremental.fetch.politeness import (
     HostState,
     PolitenessSettings,

@@ -20,8 +20,8 @@ from backports import zstd
 from fetch_server import LOCAL, LocalServer, answer, fetcher, names, read_request, redirect
 from requests.adapters import BaseAdapter, HTTPAdapter
 
-from incremental.clock import SimulatedClock
-from incremental.errors import SettingsError
+from incremental.base.clock import SimulatedClock
+from incremental.base.errors import SettingsError
 from incremental.fetch.options import FetchSettings, SiteAccess
 from incremental.fetch.session import Fetcher
 from incremental.fetch.status import FetchStatus, Request

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from incremental.errors import InputError
+from incremental.base.errors import InputError
 
 
 def test_a_value_is_shown_where_there_is_one() -> None:

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from incremental.clock import SimulatedClock
-from incremental.health import DaemonState, Health, HealthReport, ProblemKind
-from incremental.pulse import REPORT, Pulse, read_report, write_report
-from incremental.service_manager import ServiceManager
+from incremental.base.clock import SimulatedClock
+from incremental.daemon.health import DaemonState, Health, HealthReport, ProblemKind
+from incremental.daemon.pulse import REPORT, Pulse, read_report, write_report
+from incremental.daemon.service_manager import ServiceManager
 
 START = 1_700_000_000.0
 

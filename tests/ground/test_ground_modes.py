@@ -12,7 +12,7 @@ from cli_runner import Run
 from stories import HOME, HOUR, START, news_site, seen, visit_of
 
 from incremental.settings import Settings, StoreSettings
-from incremental.storage import keep_private, only_writer, open_configured_store
+from incremental.settings.storage import keep_private, only_writer, open_configured_store
 
 
 @pytest.fixture(autouse=True)

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incremental.errors import InputError
-from incremental.scope import (
+from incremental.base.errors import InputError
+from incremental.base.scope import (
     MAX_DEPTH,
     MAX_QUERY_PARAMETERS,
     Reach,
@@ -20,7 +20,7 @@ from incremental.scope import (
     template,
     trap,
 )
-from incremental.urls import normalize
+from incremental.base.urls import normalize
 
 SEED = "https://www.example.org/news/"
 fetch_forms = st.text(max_size=40).map("https://a.org/".__add__).map(normalize).filter(bool)

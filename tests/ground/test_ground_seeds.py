@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from stories import DAY, START
 
-from incremental.clock import FastClock, SimulatedClock, SystemClock
+from incremental.base.clock import FastClock, SimulatedClock, SystemClock
+from incremental.base.errors import InputError
+from incremental.base.scope import Reach
 from incremental.crawl.probes import FEED_PLACES, SITEMAP_PLACES, probes
-from incremental.errors import InputError
 from incremental.parse import Page, PageKind
-from incremental.scope import Reach
-from incremental.seeds import SeedTerms, add_seed, usable_seed
+from incremental.settings.seeds import SeedTerms, add_seed, usable_seed
 from store import Store
 from store.enums import HubClass
 

@@ -10,9 +10,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from incremental.errors import SettingsError
+from incremental.base.errors import SettingsError
+from incremental.base.scope import Reach
 from incremental.fetch.options import FetchSettings
-from incremental.scope import Reach
 from incremental.settings import Settings, build_settings, load_settings
 from incremental.settings.loading import load_with_sources
 from incremental.settings.reference import reference, setting_at

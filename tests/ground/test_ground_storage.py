@@ -8,7 +8,7 @@ import pytest
 
 from incremental.decide.links import top_folder
 from incremental.settings import Settings
-from incremental.storage import only_discoverer, only_writer
+from incremental.settings.storage import only_discoverer, only_writer
 from store.errors import StoreLockedError
 
 

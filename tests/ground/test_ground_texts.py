@@ -14,11 +14,11 @@ from string import Formatter
 import msgspec
 import pytest
 
+from incremental.base.scope import Reach
+from incremental.base.texts import LANGUAGES, Text, Words, named, read_text
+from incremental.base.texts.words import catalogue
 from incremental.decide.rules import Rule
 from incremental.fetch.status import FetchStatus
-from incremental.scope import Reach
-from incremental.texts import LANGUAGES, Text, Words, named, read_text
-from incremental.texts.words import catalogue
 
 ROOT = Path(__file__).parents[2]
 _KEY = re.compile(r"[a-z_]+\.[a-z_0-9]+")
@@ -48,7 +48,7 @@ def _strings() -> tuple[tuple[Path, str], ...]:
 
 
 def _templates() -> str:
-    pages = (ROOT / "incremental/web/templates").glob("*.html")
+    pages = (ROOT / "incremental/interfaces/web/templates").glob("*.html")
     return "\n".join(path.read_text(encoding="utf-8") for path in pages)
 
 

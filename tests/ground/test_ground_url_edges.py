@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from incremental.urls import canonical_key, normalize
+from incremental.base.urls import canonical_key, normalize
 
 
 @pytest.mark.parametrize("name", ["jsessionid", "PHPSESSID", "cfid", "osCsid"])

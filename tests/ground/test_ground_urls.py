@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from incremental import urls as urls_module
-from incremental.readable_urls import readable
-from incremental.urls import (
+from incremental.base import urls as urls_module
+from incremental.base.readable_urls import readable
+from incremental.base.urls import (
     MAX_URL_LENGTH,
     canonical_key,
     host_of,

@@ -11,12 +11,12 @@ from threading import Event
 import pytest
 from stories import HOME
 
+from incremental.base.threads import InlineExecutor
 from incremental.crawl.engine import Engine
-from incremental.engines.visits import visits_here
 from incremental.fetch.status import FetchStatus, Request, Response
-from incremental.reading import read_body
-from incremental.threads import InlineExecutor
-from incremental.visit import Fetch, Outcome, Purpose, VisitTask, visit
+from incremental.sandbox import read_body
+from incremental.visit.engines.visits import visits_here
+from incremental.visit.visit import Fetch, Outcome, Purpose, VisitTask, visit
 
 BODY = b"<html><title>News</title><body><p>Some text.</p><a href='/a'>A</a></body></html>"
 DIGEST = hashlib.md5(BODY).hexdigest()

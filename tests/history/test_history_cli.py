@@ -8,7 +8,7 @@ import pytest
 from cli_runner import Run
 from fake_web import DAY, HOUR, FakeWeb, Watch, page
 
-from incremental.clock import SimulatedClock, SystemClock
+from incremental.base.clock import SimulatedClock, SystemClock
 from incremental.settings import RefreshSettings, build_settings
 
 HOME = "https://news.example/"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incremental.history.noise import FURNITURE_LINES, MAX_LINES, lines_of, prose_of
+from incremental.parse.history.noise import FURNITURE_LINES, MAX_LINES, lines_of, prose_of
 
 
 @pytest.mark.parametrize(

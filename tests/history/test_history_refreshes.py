@@ -9,8 +9,8 @@ import msgspec
 import pytest
 from fake_web import DAY, HOUR, SPARING, START, FakeWeb, Reply, Watch, page, redirect, watch
 
-from incremental.explain.page_versions import compare, previous, version_at
-from incremental.history.plan import RefreshTerms, next_refresh_at
+from incremental.interfaces.explain.page_versions import compare, previous, version_at
+from incremental.parse.history.plan import RefreshTerms, next_refresh_at
 from incremental.settings import RefreshSettings, Settings
 from store.answers import NewQuery
 
@@ -219,6 +219,6 @@ def test_a_restart_is_no_reason_to_refresh(tmp_path: Path) -> None:
 
 
 def _clock() -> Any:
-    from incremental.clock import SimulatedClock
+    from incremental.base.clock import SimulatedClock
 
     return SimulatedClock(START)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incremental.history.shortened import MAX_LINE_CHARS, MAX_LINES, changed_lines
-from incremental.history.textdiff import diff
+from incremental.parse.history.shortened import MAX_LINE_CHARS, MAX_LINES, changed_lines
+from incremental.parse.history.textdiff import diff
 
 LONG = "The tea is grown in the hills and picked by hand. " * 30
 

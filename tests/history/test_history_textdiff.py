@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incremental.history.textdiff import Piece, TextDiff, diff
+from incremental.parse.history.textdiff import Piece, TextDiff, diff
 
 BEFORE = "Title\nUpdated 3 hours ago\nThe deadline is 8 May. All bids are welcome.\nAn old paragraph.\nShare"
 AFTER = (

@@ -9,8 +9,8 @@ import pytest
 from fake_web import DAY, START, Content, FolderScorer, Versions, Watch, feed, page, watch
 
 from classifier.hub import LinkEvidence
-from incremental.training.behaviour import observe
-from incremental.urls import canonical_key
+from incremental.base.urls import canonical_key
+from incremental.topics.training.behaviour import observe
 from store.enums import LabelOrigin
 
 HOME = "https://news.example/"

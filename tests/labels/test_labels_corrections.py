@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from fake_web import DAY, HOUR, MINUTE, START, Watch, page, watch
 
-from incremental.errors import InputError
-from incremental.seeds import add_seed
-from incremental.training.behaviour import observe
-from incremental.training.corrections import correct
-from incremental.training.label_files import merged
-from incremental.urls import canonical_key
+from incremental.base.errors import InputError
+from incremental.base.urls import canonical_key
+from incremental.settings.seeds import add_seed
+from incremental.topics.training.behaviour import observe
+from incremental.topics.training.corrections import correct
+from incremental.topics.training.label_files import merged
 from store.enums import LabelOrigin
 
 HOME = "https://news.example/"

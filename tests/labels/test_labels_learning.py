@@ -24,13 +24,14 @@ from classifier.hub import LinkEvidence
 from classifier.hub.model import read_manifest
 from classifier.hub.registry import ModelRegistry
 from classifier.hub.updating import folds_of
-from incremental.clock import FastClock
-from incremental.daemon import Daemon
-from incremental.seeds import add_seed
+from incremental.base.clock import FastClock
+from incremental.base.urls import canonical_key, host_of
+from incremental.daemon.daemon import Daemon
 from incremental.settings import Settings
-from incremental.training import nightly_training
-from incremental.training.model_versions import ActiveScorer, base_model, list_models
-from incremental.training.nightly_training import (
+from incremental.settings.seeds import add_seed
+from incremental.topics.training import nightly_training
+from incremental.topics.training.model_versions import ActiveScorer, base_model, list_models
+from incremental.topics.training.nightly_training import (
     MAX_LABELS,
     MAX_LABELS_PER_SITE,
     POLL_SECONDS,
@@ -40,7 +41,6 @@ from incremental.training.nightly_training import (
     trained_until,
     training_labels,
 )
-from incremental.urls import canonical_key, host_of
 from store import Store
 from store.enums import LabelOrigin, PageLabel
 from store.values import LabelEntry

@@ -16,10 +16,10 @@ from classifier.hub.classifier import load_default
 from classifier.hub.labels import read_labels
 from classifier.hub.model import read_manifest
 from classifier.hub.registry import ModelRegistry
+from incremental.base.urls import canonical_key
 from incremental.settings import Settings
-from incremental.storage import open_configured_store
-from incremental.training.nightly_training import Learner, trained_until
-from incremental.urls import canonical_key
+from incremental.settings.storage import open_configured_store
+from incremental.topics.training.nightly_training import Learner, trained_until
 from store import Store
 from store.enums import LabelOrigin, PageLabel
 from store.values import LabelEntry

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from incremental.notify.services import name_of
+from incremental.interfaces.notify.services import name_of
 
 _HEX = "a" * 32
 BY_HAND = {

@@ -12,13 +12,13 @@ from fake_web import START
 from receivers import WebHook
 from stories import news_site, target, visit_of
 
-from incremental.clock import SimulatedClock
+from incremental.base.clock import SimulatedClock
 from incremental.fetch.libraries import LibraryGate
 from incremental.fetch.options import FetchSettings
-from incremental.notify.channels import put_channel, remove_channel
-from incremental.notify.notifier import Notifier
-from incremental.saved_channels import added_channels
+from incremental.interfaces.notify.channels import put_channel, remove_channel
+from incremental.interfaces.notify.notifier import Notifier
 from incremental.settings import Settings
+from incremental.settings.saved_channels import added_channels
 from store import open_store
 
 pytest.importorskip("apprise", reason="the extra `notify` is not installed")

@@ -104,7 +104,7 @@ def test_what_was_cut_off_goes_out_again_under_the_same_key(sqlite_store: Store)
 def test_more_events_than_one_question_lists_are_all_queued(
     sqlite_store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("incremental.notify.notifier.MOST", 2)
+    monkeypatch.setattr("incremental.interfaces.notify.notifier.MOST", 2)
     with WebHook() as hook:
         messages = notifier(sqlite_store, hook.url, every_minutes=60)
         messages.step(START)

@@ -14,9 +14,9 @@ from test_notify_hooks import KEEP, calls, hooks, python
 from test_notify_stories import LATER, LOCAL, announce, notifier, run
 from watching import LINES, PRICE, change, watched
 
-from incremental.notify.changed import says
-from incremental.notify.message import MAX_LINES
-from incremental.urls import canonical_key
+from incremental.base.urls import canonical_key
+from incremental.interfaces.notify.changed import says
+from incremental.interfaces.notify.message import MAX_LINES
 from store import Store
 from store.values import TopicScore
 from store.watch_values import ChangeQuery

@@ -9,8 +9,8 @@ from fake_web import DAY, HOUR, SPARING, START, FakeWeb, Reply, Watch, page
 from receivers import WebHook
 from test_notify_stories import notifier
 
-from incremental.clock import SimulatedClock
-from incremental.page_watching import WatchWish, watch_page
+from incremental.base.clock import SimulatedClock
+from incremental.interfaces.page_watching import WatchWish, watch_page
 
 HOME = "https://news.example/"
 PRICE = HOME + "prices/tea.html"

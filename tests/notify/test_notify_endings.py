@@ -15,11 +15,11 @@ from receivers import Received, WebHook
 from stories import START
 from test_notify_stories import LATER, LOCAL, announce
 
-from incremental.clock import SystemClock
+from incremental.base.clock import SystemClock
 from incremental.fetch.libraries import LibraryGate
-from incremental.notify.delivery import deliver, without_secrets
-from incremental.notify.message import Message
-from incremental.notify.notifier import Notifier
+from incremental.interfaces.notify.delivery import deliver, without_secrets
+from incremental.interfaces.notify.message import Message
+from incremental.interfaces.notify.notifier import Notifier
 from incremental.settings.channels import ChannelSettings
 from store import Store, open_store
 

@@ -15,18 +15,18 @@ from cli_runner import Run
 from stories import HOME, HOUR, START
 from test_notify_stories import announce, run
 
-from incremental.clock import SystemClock
-from incremental.errors import SettingsError
+from incremental.base.clock import SystemClock
+from incremental.base.errors import SettingsError
+from incremental.base.threads import InlineExecutor, pause
 from incremental.fetch.libraries import LibraryGate
 from incremental.fetch.options import FetchSettings
-from incremental.notify.hooks import MAX_OUTPUT_BYTES, call
-from incremental.notify.notifier import Notifier
-from incremental.notify.overview import send_test, standings
-from incremental.notify.plan import MAX_ATTEMPTS
+from incremental.interfaces.notify.hooks import MAX_OUTPUT_BYTES, call
+from incremental.interfaces.notify.notifier import Notifier
+from incremental.interfaces.notify.overview import send_test, standings
+from incremental.interfaces.notify.plan import MAX_ATTEMPTS
 from incremental.settings import load_settings
 from incremental.settings.hooks import HookChannel, plugin_names
 from incremental.settings.loading import build_settings
-from incremental.threads import InlineExecutor, pause
 from store import Store
 
 LATER = START + HOUR

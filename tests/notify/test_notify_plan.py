@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incremental.notify.plan import (
+from incremental.interfaces.notify.plan import (
     Rhythm,
     after_quiet,
     message_key,

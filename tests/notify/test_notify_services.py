@@ -12,14 +12,14 @@ from typing import Any
 import pytest
 from apprise_addresses import services
 
-from incremental.clock import SystemClock
-from incremental.errors import SettingsError
+from incremental.base.clock import SystemClock
+from incremental.base.errors import SettingsError
 from incremental.fetch.guard import Endpoint, ForbiddenAddressError
 from incremental.fetch.libraries import LibraryGate
 from incremental.fetch.options import FetchSettings
-from incremental.notify.delivery import check_service, deliver
-from incremental.notify.message import Message
-from incremental.notify.services import GUARDED, name_of
+from incremental.interfaces.notify.delivery import check_service, deliver
+from incremental.interfaces.notify.message import Message
+from incremental.interfaces.notify.services import GUARDED, name_of
 
 # Whose services the list names.
 LISTED_VERSION = "2.3.0"

@@ -11,13 +11,13 @@ import pytest
 from receivers import MailServer, Received, WebHook
 from stories import HOME, HOUR, START, news_site, seen, visit_of
 
-from incremental.clock import SystemClock
+from incremental.base.clock import SystemClock
+from incremental.base.threads import InlineExecutor
+from incremental.base.urls import canonical_key
 from incremental.fetch.libraries import LibraryGate
 from incremental.fetch.options import FetchSettings
-from incremental.notify.notifier import Notifier
+from incremental.interfaces.notify.notifier import Notifier
 from incremental.settings.channels import ChannelSettings
-from incremental.threads import InlineExecutor
-from incremental.urls import canonical_key
 from store import Store
 from store.answers import NewQuery
 from store.values import TopicScore

@@ -4,8 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from incremental.assistants.quoting import quoted_page
-from incremental.notify.message import MAX_TRANSLATIONS, SAMPLE, check_template, compose, of_page
+from incremental.interfaces.assistants.quoting import quoted_page
+from incremental.interfaces.notify.message import (
+    MAX_TRANSLATIONS,
+    SAMPLE,
+    check_template,
+    compose,
+    of_page,
+)
 from store.announced import AnnouncedPage, Translation
 
 

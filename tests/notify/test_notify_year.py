@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from incremental.notify.plan import MAX_ATTEMPTS, Rhythm, plan, retry_at
+from incremental.interfaces.notify.plan import MAX_ATTEMPTS, Rhythm, plan, retry_at
 from incremental.settings.channels import quiet_hours
 
 MINUTE, HOUR, DAY = 60.0, 3_600.0, 86_400.0

@@ -6,9 +6,9 @@ import html
 
 import pytest
 
+from incremental.interfaces.transfer.lists import read_list
 from incremental.parse import parse
 from incremental.parse.ampersands import escaped, escaped_pieces
-from incremental.transfer.lists import read_list
 
 HOME = "https://example.org/"
 # As written in the document, and the address that is meant.

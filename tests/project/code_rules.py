@@ -38,7 +38,8 @@ _SOCKET_MODULES = {
     "httpx",
 }
 _INTERFACES = (
-    *("incremental.cli", "incremental.web", "incremental.notify", "incremental.assistants"),
+    *("incremental.interfaces.cli", "incremental.interfaces.web"),
+    *("incremental.interfaces.notify", "incremental.interfaces.assistants"),
 )
 
 
@@ -114,13 +115,13 @@ def independent_packages(sources: Sources) -> list[str]:
 
 def pure_rooms(sources: Sources) -> list[str]:
     """``revisit``, and ``discovery`` but for what carries a run out, touch no network, store or clock."""
-    forbidden = ("incremental.fetch", "store", "incremental.clock")
+    forbidden = ("incremental.fetch", "store", "incremental.base.clock")
     carried_out = tuple(
         f"incremental.discovery.{name}"
         for name in ("accepting", "discoverer", "nightly_discovery", "providers")
     )
     pure = {name: source for name, source in sources.items() if not _below(name, *carried_out)}
-    return _offending(pure, ("incremental.revisit", "incremental.discovery"), forbidden)
+    return _offending(pure, ("incremental.schedule", "incremental.discovery"), forbidden)
 
 
 def interfaces_are_not_imported(sources: Sources) -> list[str]:
@@ -134,16 +135,21 @@ def web_is_served_by_cli(sources: Sources) -> list[str]:
     rest = {
         name: source
         for name, source in sources.items()
-        if not _below(name, "incremental.web", "incremental.cli", "incremental.assistants")
+        if not _below(
+            name,
+            "incremental.interfaces.web",
+            "incremental.interfaces.cli",
+            "incremental.interfaces.assistants",
+        )
     }
-    return _offending(rest, PACKAGES, ("incremental.web",))
+    return _offending(rest, PACKAGES, ("incremental.interfaces.web",))
 
 
 def one_clock(sources: Sources) -> list[str]:
-    """Only ``incremental.clock`` reads the time."""
+    """Only ``incremental.base.clock`` reads the time."""
     found = []
     for module, source in sources.items():
-        if module == "incremental.clock":
+        if module == "incremental.base.clock":
             continue
         seen = facts(source)
         found += [f"{module} calls {name}" for name in sorted(seen.calls & _CLOCK_CALLS)]
@@ -156,13 +162,16 @@ def one_clock(sources: Sources) -> list[str]:
 
 
 def one_socket(sources: Sources) -> list[str]:
-    """Only ``incremental.fetch`` opens sockets; ``incremental.web.server`` listens on one.
+    """Only ``incremental.fetch`` opens sockets; ``incremental.interfaces.web.server`` listens on one.
 
-    ``incremental.service_manager`` sends datagrams to systemd, on this machine. The type of a transport
-    that is handed in (``requests.adapters``) opens none.
+    ``incremental.daemon.service_manager`` sends datagrams to systemd, on this machine. The type of a
+    transport that is handed in (``requests.adapters``) opens none.
     """
     harmless = ("requests.adapters",)
-    listens = {"incremental.web.server": "socket", "incremental.service_manager": "socket"}
+    listens = {
+        "incremental.interfaces.web.server": "socket",
+        "incremental.daemon.service_manager": "socket",
+    }
     return [
         f"{module} imports {name}"
         for module, source in sources.items()
@@ -185,7 +194,7 @@ def people_remove_sites(sources: Sources) -> list[str]:
         f"{module} calls {name}"
         for module, source in sources.items()
         if _below(module, "incremental")
-        if not _below(module, "incremental.cli", "incremental.web")
+        if not _below(module, "incremental.interfaces.cli", "incremental.interfaces.web")
         for name in sorted(facts(source).calls)
         if name.endswith(".remove_site")
     ]

@@ -19,9 +19,9 @@ from typing import Any
 import pytest
 import yaml
 
-from incremental.cli import COMMANDS, loaded
-from incremental.health import STALLED_SECONDS
-from incremental.pulse import PULSE_SECONDS
+from incremental.daemon.health import STALLED_SECONDS
+from incremental.daemon.pulse import PULSE_SECONDS
+from incremental.interfaces.cli import COMMANDS, loaded
 from incremental.settings import DaemonSettings, LogFormat, Settings, load_settings
 from incremental.settings.engine import EngineKind
 
@@ -145,7 +145,7 @@ def test_growing_pauses_never_meet_the_limit_of_starts() -> None:
 
 
 def test_a_wrong_setting_is_not_tried_again() -> None:
-    from incremental.cli import EXIT_USAGE
+    from incremental.interfaces.cli import EXIT_USAGE
 
     assert value("RestartPreventExitStatus") == str(EXIT_USAGE)
 
@@ -289,7 +289,7 @@ def test_what_the_image_says_is_what_the_settings_say() -> None:
 @contextmanager
 def daemon(folder: Path, environment: dict[str, str]) -> Iterator[None]:
     """A running daemon, from when its web page is there."""
-    command = [sys.executable, "-c", "from incremental.cli import main; main()", "run"]
+    command = [sys.executable, "-c", "from incremental.interfaces.cli import main; main()", "run"]
     process = subprocess.Popen(
         command, cwd=folder, env=environment, stderr=subprocess.PIPE, text=True
     )

@@ -9,7 +9,7 @@ from typing import Any
 import click
 import pytest
 
-from incremental.cli import COMMANDS, loaded
+from incremental.interfaces.cli import COMMANDS, loaded
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = {

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from incremental.cli import COMMANDS, HELP, loaded, summary
+from incremental.interfaces.cli import COMMANDS, HELP, loaded, summary
 
 ROOT = Path(__file__).parents[2]
 HEAVY = {
@@ -70,7 +70,7 @@ def test_the_wheel_holds_what_the_packages_need_and_nothing_else(wheel: Path) ->
     assert models <= names
     pages = {
         path.relative_to(ROOT).as_posix()
-        for path in (ROOT / "incremental/web").rglob("*")
+        for path in (ROOT / "incremental/interfaces/web").rglob("*")
         if path.is_file() and "__pycache__" not in path.parts
     }
     assert pages <= names
@@ -99,7 +99,7 @@ def test_the_wheel_works_where_nothing_else_of_the_project_is(wheel: Path, tmp_p
     )
 
     def hubwatch(*arguments: str) -> str:
-        code = "from incremental.cli import main; main()"
+        code = "from incremental.interfaces.cli import main; main()"
         command = [str(python), "-c", code, *arguments]
         done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
         return done.stdout
@@ -133,7 +133,7 @@ def loaded_by(folder: Path, *arguments: str) -> set[str]:
         "import atexit, sys\n"
         "atexit.register(lambda: print(*{m.split('.')[0] for m in sys.modules}, file=sys.stderr))\n"
         f"sys.argv = ['hubwatch', *{list(arguments)!r}]\n"
-        "from incremental.cli import main\nmain()\n"
+        "from incremental.interfaces.cli import main\nmain()\n"
     )
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run(
@@ -243,7 +243,7 @@ def test_the_documents_name_no_command_or_option_that_is_not_there() -> None:
 
 
 def test_the_documents_have_every_exit_code() -> None:
-    source = ast.parse((ROOT / "incremental/cli/__init__.py").read_text())
+    source = ast.parse((ROOT / "incremental/interfaces/cli/__init__.py").read_text())
     stated = set(re.findall(r"^ +(\d+) {2,}", ast.get_docstring(source) or "", re.MULTILINE))
     text = (ROOT / "docs" / "cli.md").read_text()
     assert (

@@ -14,17 +14,17 @@ from pattern_sweep import ROOT, Pattern, patterns
 
 # Slow on a long text, and never given one: the constant that bounds it.
 BOUNDED = {
-    "incremental.history.noise._BETWEEN": "incremental.history.noise.MAX_LINE_CHARS",
-    "incremental.history.noise._FURNITURE": "incremental.history.noise._MAX_FURNITURE_CHARS",
-    "incremental.history.noise._FURNITURE[1]": "incremental.history.noise._MAX_FURNITURE_CHARS",
+    "incremental.parse.history.noise._BETWEEN": "incremental.parse.history.noise.MAX_LINE_CHARS",
+    "incremental.parse.history.noise._FURNITURE": "incremental.parse.history.noise._MAX_FURNITURE_CHARS",
+    "incremental.parse.history.noise._FURNITURE[1]": "incremental.parse.history.noise._MAX_FURNITURE_CHARS",
     "incremental.parse.dates._NUMERIC": "incremental.parse.dates._MAX_CHARS",
     "classifier.hub.page_text._DATE": "classifier.hub.page_text._DATE_TEXT_LIMIT",
 }
 # Lines that could once be read in thousands of ways, up to seconds for a line.
 UNITS = {
-    "incremental.history.noise._ALONE": ("jan 12 ", "10:30UTC", "10:30 TTT "),
-    "incremental.history.noise._COUNTER": ("hits1111hits",),
-    "incremental.history.noise._FURNITURE[1]": ("新浪微博",),
+    "incremental.parse.history.noise._ALONE": ("jan 12 ", "10:30UTC", "10:30 TTT "),
+    "incremental.parse.history.noise._COUNTER": ("hits1111hits",),
+    "incremental.parse.history.noise._FURNITURE[1]": ("新浪微博",),
 }
 
 

@@ -11,13 +11,13 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from incremental.fetch import options
+from incremental.interfaces.transfer import jobs, lists, watches
+from incremental.interfaces.web import access, connections, guard, throttle
 from incremental.parse import ParseLimits
-from incremental.reading import frames
-from incremental.rendering import frames as rendering
+from incremental.sandbox import frames
 from incremental.settings import DaemonSettings
 from incremental.settings.browser import BrowserSettings
-from incremental.transfer import jobs, lists, watches
-from incremental.web import access, connections, guard, throttle
+from incremental.visit.rendering import frames as rendering
 from store import backup
 
 ROOT = Path(__file__).parents[2]

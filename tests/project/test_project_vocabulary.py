@@ -22,8 +22,9 @@ OURS = {
 def texts() -> dict[str, str]:
     """What users read: documents, pages, the words of the pages, help and messages of commands."""
     documents = [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]
-    web = ROOT / "incremental" / "web"
-    pages = [*(web / "templates").glob("*.html"), web.parent / "texts" / "catalogue.toml"]
+    rooms = ROOT / "incremental"
+    web = rooms / "interfaces" / "web"
+    pages = [*(web / "templates").glob("*.html"), rooms / "base" / "texts" / "catalogue.toml"]
     found = {path.name: path.read_text(encoding="utf-8") for path in [*documents, *pages]}
     for name, source in OURS.items():
         strings = (

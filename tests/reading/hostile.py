@@ -1,4 +1,4 @@
-"""A reader that a test takes over: :mod:`incremental.reading.worker`, with bodies that command it.
+"""A reader that a test takes over: :mod:`incremental.sandbox.worker`, with bodies that command it.
 
 Stands in for what a page could do that found a hole in a library written in C. Everything else is the real
 program.
@@ -13,8 +13,8 @@ import sys
 import time
 from pathlib import Path
 
-from incremental.reading import body, worker
-from incremental.reading.frames import LENGTH
+from incremental.sandbox import body, worker
+from incremental.sandbox.frames import LENGTH
 
 real = body.read_body
 

@@ -11,11 +11,11 @@ import pytest
 from fake_web import START, Watch, page, watch
 from stories import HOME
 
+from incremental.base.times import DAY, HOUR
 from incremental.fetch.status import HARMLESS, HAS_PAGE, HOPELESS, HOST_TROUBLE, FetchStatus
-from incremental.reading import Body, Unread, read_body
-from incremental.reading.pool import ReaderPool
-from incremental.reading.process import ReaderLimits
-from incremental.times import DAY, HOUR
+from incremental.sandbox import Body, Unread, read_body
+from incremental.sandbox.pool import ReaderPool
+from incremental.sandbox.process import ReaderLimits
 
 HERE = Path(__file__).parent
 URL = "https://example.org/"

@@ -17,10 +17,10 @@ import pytest
 import simple_reader
 
 from incremental.fetch.status import FetchStatus
-from incremental.reading import Body, Reading, Unread, read_body
-from incremental.reading.frames import Answer, frame
-from incremental.reading.pool import ReaderBugError, ReaderPool
-from incremental.reading.process import ReaderLimits, ReaderProcess
+from incremental.sandbox import Body, Reading, Unread, read_body
+from incremental.sandbox.frames import Answer, frame
+from incremental.sandbox.pool import ReaderBugError, ReaderPool
+from incremental.sandbox.process import ReaderLimits, ReaderProcess
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -207,7 +207,7 @@ def test_a_worn_reader_is_replaced_without_waiting(monkeypatch: pytest.MonkeyPat
 
 
 def test_a_reader_that_cannot_start_is_said_of_the_page() -> None:
-    with ReaderPool(1, LIMITS, program="incremental.reading.missing") as pool:
+    with ReaderPool(1, LIMITS, program="incremental.sandbox.missing") as pool:
         status, detail = unread(pool.read(EVERYTHING))
         assert (status, detail[:22]) == ("parse_failed", "no reader could start:")
 
@@ -238,9 +238,9 @@ def test_a_reader_bounds_its_own_processor_time() -> None:
 
 DAEMON = """
 import sys, threading
-from incremental.reading import Body
-from incremental.reading.pool import ReaderPool
-from incremental.reading.process import ReaderLimits
+from incremental.sandbox import Body
+from incremental.sandbox.pool import ReaderPool
+from incremental.sandbox.process import ReaderLimits
 pool = ReaderPool(2, ReaderLimits(0.5, 128), program="hostile")
 pool.read(Body("https://example.org/", b"<p>x"))
 print(*pool.pids, flush=True)

@@ -13,20 +13,20 @@ import msgspec
 import pytest
 from scripted_site import LIST, ScriptedSite, Served, rows
 
-from incremental.assembly import make_fetcher, make_renderer
-from incremental.clock import SystemClock
+from incremental.base.clock import SystemClock
+from incremental.base.threads import pause
+from incremental.daemon.assembly import make_fetcher, make_renderer
 from incremental.fetch.options import FetchSettings
 from incremental.fetch.status import FetchStatus
 from incremental.parse import parse
-from incremental.rendering.browser import find_browser
-from incremental.rendering.pool import BrowserPool
-from incremental.rendering.processes import family
 from incremental.settings import Settings
 from incremental.settings.browser import BrowserSettings
 from incremental.settings.sections import SiteSettings
-from incremental.threads import pause
-from incremental.ways.parts import PartFetcher
-from incremental.ways.visiting import Rendered
+from incremental.visit.rendering.browser import find_browser
+from incremental.visit.rendering.pool import BrowserPool
+from incremental.visit.rendering.processes import family
+from incremental.visit.ways.parts import PartFetcher
+from incremental.visit.ways.visiting import Rendered
 
 if not find_browser(BrowserSettings()).executable:
     pytest.skip("no Chromium is installed", allow_module_level=True)

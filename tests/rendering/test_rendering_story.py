@@ -13,21 +13,21 @@ from fake_web import FolderScorer
 from scripted_site import LIST, ScriptedSite, rows
 from stories import announced_pages
 
-from incremental.assembly import make_crawler, make_fetcher, make_renderer
-from incremental.clock import FastClock, SimulatedClock
-from incremental.explain.page import explain, hub_rows
+from incremental.base.clock import FastClock, SimulatedClock
+from incremental.base.findings import Verdict
+from incremental.base.texts import Words
+from incremental.base.threads import InlineExecutor
+from incremental.base.times import HOUR
+from incremental.daemon.assembly import make_crawler, make_fetcher, make_renderer
 from incremental.fetch.options import FetchSettings
-from incremental.findings import Verdict
-from incremental.hub_way import Way, WayKind, read_way
-from incremental.rendering.browser import BrowserProblem, browser_finding, find_browser
-from incremental.seeds import SeedTerms, add_seed
+from incremental.interfaces.explain.page import explain, hub_rows
+from incremental.interfaces.web.explanation import explanation
+from incremental.parse.hub_way import Way, WayKind, read_way
 from incremental.settings import RevisitSettings, Settings
 from incremental.settings.browser import BrowserSettings
-from incremental.storage import open_configured_store
-from incremental.texts import Words
-from incremental.threads import InlineExecutor
-from incremental.times import HOUR
-from incremental.web.explanation import explanation
+from incremental.settings.seeds import SeedTerms, add_seed
+from incremental.settings.storage import open_configured_store
+from incremental.visit.rendering.browser import BrowserProblem, browser_finding, find_browser
 
 START = 1_717_400_000.0
 NEEDS_CHROMIUM = pytest.mark.skipif(

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incremental.revisit.allocation import QUOTAS, Allocation, Share, article_share
-from incremental.revisit.budget import BudgetState, advance, reserve_at, spend
-from incremental.revisit.pacing import longest_interval
-from incremental.revisit.protocol import Terms
-from incremental.revisit.state import HubState, ListKind, SiteState
+from incremental.schedule.allocation import QUOTAS, Allocation, Share, article_share
+from incremental.schedule.budget import BudgetState, advance, reserve_at, spend
+from incremental.schedule.pacing import longest_interval
+from incremental.schedule.protocol import Terms
+from incremental.schedule.state import HubState, ListKind, SiteState
 
 DAY, HOUR = 86_400.0, 3_600.0
 NOW = 1_717_400_000.0

@@ -17,9 +17,9 @@ from lab.simulation import Crowd, Score, decision_seconds, run, score
 from lab.synthetic import draw
 from lab.world import Row, World
 
-from incremental.revisit.price import PricePolicy
-from incremental.revisit.profile import FLAT
-from incremental.revisit.state import HubState, SiteState, Visit
+from incremental.schedule.price import PricePolicy
+from incremental.schedule.profile import FLAT
+from incremental.schedule.state import HubState, SiteState, Visit
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = ROOT / "scripts" / "bench_revisit.py"

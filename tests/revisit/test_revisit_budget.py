@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from incremental.revisit.budget import (
+from incremental.schedule.budget import (
     BudgetState,
     advance,
     left_for_visits,

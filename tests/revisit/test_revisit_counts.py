@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from incremental.revisit.profile import FLAT
-from incremental.revisit.rates import (
+from incremental.schedule.profile import FLAT
+from incremental.schedule.rates import (
     count_visit,
     learn_hours,
     novel_rate_of,
@@ -17,7 +17,7 @@ from incremental.revisit.rates import (
     seen,
     weight_of,
 )
-from incremental.revisit.state import HubState, SiteState, Visit
+from incremental.schedule.state import HubState, SiteState, Visit
 
 NOW = 1_760_000_000.0
 HOUR, DAY = 3600.0, 86_400.0

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from incremental.revisit.coverage import MAX_PEERS, Coverage, ShownPages, coverage
+from incremental.schedule.coverage import MAX_PEERS, Coverage, ShownPages, coverage
 
 FEED, HOME, CITY, SPORT, TAG, MAP = 1, 2, 3, 4, 5, 6
 HOUR, DAY = 3600.0, 86_400.0

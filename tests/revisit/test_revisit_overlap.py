@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from incremental.revisit.overlap import Backlog, backlog, learn_overlap
-from incremental.revisit.profile import FLAT
-from incremental.revisit.rates import RATE_HALF_LIFE_DAYS, seen
-from incremental.revisit.state import HubState, SiteState, Visit
+from incremental.schedule.overlap import Backlog, backlog, learn_overlap
+from incremental.schedule.profile import FLAT
+from incremental.schedule.rates import RATE_HALF_LIFE_DAYS, seen
+from incremental.schedule.state import HubState, SiteState, Visit
 
 NOW = 1_760_000_000.0
 HOUR, DAY = 3600.0, 86_400.0

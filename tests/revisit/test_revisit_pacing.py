@@ -6,16 +6,16 @@ from math import inf
 
 import pytest
 
-from incremental.revisit.budget import BudgetState, left_for_visits
-from incremental.revisit.pacing import (
+from incremental.schedule.budget import BudgetState, left_for_visits
+from incremental.schedule.pacing import (
     early_visit_at,
     in_window,
     longest_interval,
     ping_of,
     retry_at,
 )
-from incremental.revisit.protocol import Terms
-from incremental.revisit.state import HubState, ListKind, SiteState
+from incremental.schedule.protocol import Terms
+from incremental.schedule.state import HubState, ListKind, SiteState
 
 NOW = 1_760_000_000.0
 MINUTE, HOUR, DAY = 60.0, 3600.0, 86_400.0

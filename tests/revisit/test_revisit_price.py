@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from incremental.revisit.budget import BudgetState, advance, open_at, spend
-from incremental.revisit.fixed import FixedPolicy
-from incremental.revisit.price import PricePolicy, hinted, pinged, reactivated
-from incremental.revisit.profile import BINS, WEEK
-from incremental.revisit.protocol import Terms
-from incremental.revisit.state import HubState, SiteState, Visit
+from incremental.schedule.budget import BudgetState, advance, open_at, spend
+from incremental.schedule.fixed import FixedPolicy
+from incremental.schedule.price import PricePolicy, hinted, pinged, reactivated
+from incremental.schedule.profile import BINS, WEEK
+from incremental.schedule.protocol import Terms
+from incremental.schedule.state import HubState, SiteState, Visit
 
 NOW = 1_760_000_000.0
 MINUTE, HOUR, DAY = 60.0, 3600.0, 86_400.0

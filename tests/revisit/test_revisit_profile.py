@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from incremental.revisit.profile import (
+from incremental.schedule.profile import (
     BINS,
     FLAT,
     WEEK,

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from incremental.revisit.overlap import backlog, learn_overlap
-from incremental.revisit.price import loss_factor, most_links
-from incremental.revisit.profile import FLAT
-from incremental.revisit.rates import (
+from incremental.schedule.overlap import backlog, learn_overlap
+from incremental.schedule.price import loss_factor, most_links
+from incremental.schedule.profile import FLAT
+from incremental.schedule.rates import (
     LARGEST_BATCH,
     count_visit,
     novel_rate_of,
@@ -20,7 +20,7 @@ from incremental.revisit.rates import (
     rate_of,
     seen,
 )
-from incremental.revisit.state import HubState, SiteState, Visit
+from incremental.schedule.state import HubState, SiteState, Visit
 
 NOW = 1_760_000_000.0
 HOUR, DAY = 3600.0, 86_400.0

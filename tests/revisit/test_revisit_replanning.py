@@ -9,9 +9,9 @@ from functools import partial
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incremental.revisit.budget import BudgetState, advance, price_minutes, spend
-from incremental.revisit.replanning import LEAST_SECONDS, MOST_SECONDS, is_due, next_at
-from incremental.times import DAY, HOUR
+from incremental.base.times import DAY, HOUR
+from incremental.schedule.budget import BudgetState, advance, price_minutes, spend
+from incremental.schedule.replanning import LEAST_SECONDS, MOST_SECONDS, is_due, next_at
 
 NOW = 20_000 * DAY
 

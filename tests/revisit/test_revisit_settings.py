@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from incremental.errors import SettingsError
+from incremental.base.errors import SettingsError
 from incremental.settings import PolicyName, build_settings, windows
 
 

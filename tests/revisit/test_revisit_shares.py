@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from incremental.revisit.allocation import Demand, shares
+from incremental.schedule.allocation import Demand, shares
 
 demands = st.dictionaries(
     st.integers(1, 500),

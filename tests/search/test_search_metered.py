@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from incremental.base.times import DAY
 from incremental.discovery.providers.metered import Meter, Metered, counted, permitted
 from incremental.discovery.search_provider import SearchAnswer, SearchStatus
-from incremental.times import DAY
 
 FINE = SearchAnswer(SearchStatus.ANSWERED)
 

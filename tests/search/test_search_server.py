@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from search_server import Document, SearchIndex, SearchServer
 
-from incremental.clock import SystemClock
+from incremental.base.clock import SystemClock
 from incremental.discovery.providers.searxng import SearxngProvider
 from incremental.discovery.search_provider import SearchStatus
 from incremental.fetch.options import FetchSettings

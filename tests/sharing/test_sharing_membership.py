@@ -12,14 +12,14 @@ import pytest
 from lab.postgres_server import PostgresServer
 from stories import DAY, START
 
-from incremental.clock import SimulatedClock
-from incremental.crawl.host_gate import HostGate
+from incremental.base.clock import SimulatedClock
+from incremental.crawl.sharing.membership import LEASE_SECONDS, Membership
+from incremental.crawl.sharing.place_locks import PlaceLocks
+from incremental.crawl.sharing.rendezvous import Shard
 from incremental.fetch.status import FetchStatus, Request, Response
 from incremental.settings import Settings
-from incremental.sharing.membership import LEASE_SECONDS, Membership
-from incremental.sharing.place_locks import PlaceLocks
-from incremental.sharing.rendezvous import Shard
-from incremental.storage import AlreadyRunningError
+from incremental.settings.storage import AlreadyRunningError
+from incremental.visit.host_gate import HostGate
 from store import Store, open_store
 from store.enums import SiteStatus
 from store.errors import StoreFencedError

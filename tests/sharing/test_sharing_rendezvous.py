@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incremental.errors import InputError
-from incremental.sharing.rendezvous import MOST_SHARDS, Shard, part_of, read_shard
+from incremental.base.errors import InputError
+from incremental.crawl.sharing.rendezvous import MOST_SHARDS, Shard, part_of, read_shard
 
 SITES = range(1, 401)
 DAEMONS = st.lists(st.integers(1, 10_000), min_size=1, max_size=9, unique=True)

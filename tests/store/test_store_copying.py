@@ -13,8 +13,8 @@ from peewee import AutoField, Select, fn
 from stories import HOME, START
 from upgrading import ROWS, make_full_store
 
-from incremental.errors import InputError
-from incremental.transfer.stores import move_store
+from incremental.base.errors import InputError
+from incremental.interfaces.transfer.stores import move_store
 from store import open_store
 from store.copying import copy_store
 from store.database import is_server, open_database

@@ -7,7 +7,7 @@ from typing import Any
 
 from stories import START
 
-from incremental.urls import canonical_key
+from incremental.base.urls import canonical_key
 from store import Store
 from store.discovery import NewProposal, ReadPage, RoundRecord, RoundRow
 from store.enums import ProposalState

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from stories import DAY, HOME, HOUR, START, new_hub, news_site, seen, visit_of
 
-from incremental.urls import canonical_key
+from incremental.base.urls import canonical_key
 from store import Store
 from store.enums import HubStatus, LabelOrigin, PageLabel
 from store.values import HubNews, LabelEntry, SeenLink

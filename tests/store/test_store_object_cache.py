@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from msgspec import structs
 from stories import HOME, START
 
-from incremental.clock import SimulatedClock
+from incremental.base.clock import SimulatedClock
 from incremental.settings import Settings
 from store import open_store
 from store.errors import StoreError, StoreUnavailableError

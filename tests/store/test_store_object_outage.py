@@ -21,9 +21,9 @@ from msgspec import structs
 from object_gate import ObjectGate
 from stories import HOME, announced_pages
 
-from incremental.clock import SimulatedClock
+from incremental.base.clock import SimulatedClock
 from incremental.settings import Settings, load_settings
-from incremental.storage import open_configured_store
+from incremental.settings.storage import open_configured_store
 from store.errors import StoreUnavailableError
 from store.object_cache import ObjectCache
 from store.page_cache import path_of
@@ -36,7 +36,7 @@ import boto3  # noqa: E402 - comes with moto
 ROOT = Path(__file__).parents[2]
 URL = "https://news.example/bridge"
 QUOTA = 1_000_000
-COMMAND = [sys.executable, "-c", "from incremental.cli import main; main()"]
+COMMAND = [sys.executable, "-c", "from incremental.interfaces.cli import main; main()"]
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from stories import DAY, HOME, START, news_site, seen, visit_of
 from watching import PRICE, change, watched
 
 import store.page_watches
-from incremental.urls import canonical_key
+from incremental.base.urls import canonical_key
 from store import Store, open_store
 from store.enums import PageState, WatchState
 from store.page_watches import ASKED, NEVER_DUE

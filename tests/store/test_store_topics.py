@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from stories import DAY, HOME, HOUR, START, news_site, seen, visit_of
 
-from incremental.urls import canonical_key
+from incremental.base.urls import canonical_key
 from store import Store, open_store
 from store.enums import ExampleOrigin
 from store.topic_values import NewExample, PageScore

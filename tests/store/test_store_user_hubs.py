@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from stories import HOME, START, new_hub, news_site, seen
 
-from incremental.urls import canonical_key
+from incremental.base.urls import canonical_key
 from store import Store
 from store.enums import HubStatus, LabelOrigin, PageLabel
 from store.values import LabelEntry

@@ -21,7 +21,7 @@ from classifier.topic.link_weights import LinkWeights
 from classifier.topic.meaning_opinion import MeaningOpinion
 from classifier.topic.model import TopicModel
 from classifier.topic.values import LinkContext, PageText
-from incremental.embedding.pages import meanings_of, space_of
+from incremental.topics.embedding.pages import meanings_of, space_of
 
 BRIDGES = ("bridge", "viaduct", "crossing", "span")
 SOUPS = ("soup", "broth", "stew", "ladle")

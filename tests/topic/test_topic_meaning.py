@@ -17,7 +17,7 @@ from classifier.topic.meanings import Meanings
 from classifier.topic.model import TopicModel
 from classifier.topic.text import weighted_terms
 from classifier.topic.values import PageText, Verdict
-from incremental.embedding.pages import meanings_of
+from incremental.topics.embedding.pages import meanings_of
 
 pytestmark = pytest.mark.skipif(installed("auto") is None, reason="the extra embeddings is missing")
 

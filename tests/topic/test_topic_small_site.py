@@ -20,8 +20,8 @@ from classifier.embedding.packages import installed
 from classifier.topic.background import Background
 from classifier.topic.model import TopicModel
 from classifier.topic.values import PageText, Verdict
-from incremental.embedding.pages import meanings_of
-from incremental.reading import Body, read_body
+from incremental.sandbox import Body, read_body
+from incremental.topics.embedding.pages import meanings_of
 
 RECORDING = Path(__file__).parents[2].parent / "shared" / "replay" / "blkstone.sqlite"
 LABELS = Path(__file__).parents[1] / "labels" / "blkstone_security.tsv"

@@ -10,10 +10,10 @@ import pytest
 from cli_runner import Run
 from web_served import Served
 
-from incremental.errors import InputError
+from incremental.base.errors import InputError
+from incremental.interfaces.transfer.apart import read_list_apart
+from incremental.interfaces.transfer.lists import read_list
 from incremental.settings.sections import DaemonSettings
-from incremental.transfer.apart import read_list_apart
-from incremental.transfer.lists import read_list
 
 LIST = b"https://a.example/\nhttps://b.example/\nnone\n"
 ATTRIBUTES = " ".join(f'a{n}=""' for n in range(100_000))

@@ -14,16 +14,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incremental.errors import InputError
+from incremental.base.errors import InputError
+from incremental.base.given_names import is_named
+from incremental.base.scope import Reach
 from incremental.fetch.options import FetchSettings
-from incremental.given_names import is_named
-from incremental.scope import Reach
-from incremental.seeds import SeedTerms, add_seed
-from incremental.transfer.adding import add_all
-from incremental.transfer.jobs import MAX_BYTES
-from incremental.transfer.lists import FORMATS, Wanted, read_list
-from incremental.transfer.watches import MAX_UNPACKED_BYTES
-from incremental.transfer.writing import write_sites
+from incremental.interfaces.transfer.adding import add_all
+from incremental.interfaces.transfer.jobs import MAX_BYTES
+from incremental.interfaces.transfer.lists import FORMATS, Wanted, read_list
+from incremental.interfaces.transfer.watches import MAX_UNPACKED_BYTES
+from incremental.interfaces.transfer.writing import write_sites
+from incremental.settings.seeds import SeedTerms, add_seed
 from store import Store, open_store
 
 OPML = """<?xml version="1.0"?><opml version="2.0"><body><outline text="News">

@@ -15,7 +15,7 @@ from cli_runner import Run
 from stories import DAY, HOME, HOUR, START, announced_pages, news_site, seen, visit_of
 
 from incremental.settings import Settings
-from incremental.storage import only_writer
+from incremental.settings.storage import only_writer
 from store import Store, open_store
 from store.backup import back_up, restore
 from store.enums import TokenKind, TokenScope
@@ -288,7 +288,12 @@ def test_on_a_terminal_it_is_asked(backup: Path, tmp_path: Path, answer: str, co
     before = contents(home)
     controller, terminal = os.openpty()
     os.write(controller, answer.encode())
-    command = [sys.executable, "-c", "from incremental.cli import main; main()", "restore"]
+    command = [
+        sys.executable,
+        "-c",
+        "from incremental.interfaces.cli import main; main()",
+        "restore",
+    ]
     done = subprocess.run(
         [*command, str(backup)], stdin=terminal, cwd=tmp_path, capture_output=True, text=True,
         check=False, env={**os.environ, "PYTHONPATH": str(ROOT)},

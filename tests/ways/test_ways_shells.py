@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from incremental.parse.scripts import read_scripts
 from incremental.parse.shell import Outline, ShellSign, shell_sign
-from incremental.reading import Body, read_body
+from incremental.sandbox import Body, read_body
 
 
 def sign_of(page: str) -> ShellSign | None:

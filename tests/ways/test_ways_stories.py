@@ -12,16 +12,16 @@ import shells
 from fake_web import DAY, HOUR, START, FakeWeb, Reply, Watch, page, watch
 from stories import announced_pages
 
-from incremental.assembly import make_fetcher
-from incremental.clock import SimulatedClock, SystemClock
+from incremental.base.clock import SimulatedClock, SystemClock
+from incremental.daemon.assembly import make_fetcher
 from incremental.fetch.robots import RobotsPolicy
 from incremental.fetch.status import FetchStatus, Response
-from incremental.hub_way import Way, WayKind, WayProblem, read_way
-from incremental.reading import read_body
+from incremental.parse.hub_way import Way, WayKind, WayProblem, read_way
+from incremental.sandbox import read_body
 from incremental.settings import Settings
-from incremental.visit import Fetch, Purpose, VisitTask
-from incremental.ways.parts import PartFetcher
-from incremental.ways.visiting import HubVisitor, Rendered
+from incremental.visit.visit import Fetch, Purpose, VisitTask
+from incremental.visit.ways.parts import PartFetcher
+from incremental.visit.ways.visiting import HubVisitor, Rendered
 
 NEWS = "https://news.example/news"
 LATER = START + DAY

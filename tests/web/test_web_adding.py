@@ -13,16 +13,16 @@ from fake_web import page as html_page
 from local_site import LocalSite
 from web_served import Served, post
 
-from incremental.clock import SystemClock
-from incremental.crawl.once import problem_of
+from incremental.base.clock import SystemClock
+from incremental.base.scope import read_scope
+from incremental.base.texts import Words
 from incremental.fetch.guard import Endpoint
 from incremental.fetch.options import FetchSettings
 from incremental.fetch.session import Fetcher
 from incremental.fetch.status import Request
-from incremental.scope import read_scope
-from incremental.texts import Words
-from incremental.web.background import Background
-from incremental.web.server import served as serving
+from incremental.interfaces.web.background import Background
+from incremental.interfaces.web.server import served as serving
+from incremental.visit.once import problem_of
 
 FEED = '<link rel="alternate" type="application/rss+xml" href="/feed.xml">'
 

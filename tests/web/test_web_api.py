@@ -18,8 +18,8 @@ from schemathesis.specs.openapi.checks import (
 )
 from web_served import HOME, OTHER, Served
 
-from incremental.web.access import new_token
-from incremental.web.app import make_app
+from incremental.interfaces.web.access import new_token
+from incremental.interfaces.web.app import make_app
 
 Ids = Callable[[], list[int]]
 EXAMPLES = 8

@@ -22,11 +22,11 @@ from web_served import HOME, Served
 pytest.importorskip("playwright", reason="playwright is not installed")
 from playwright.sync_api import Page, expect
 
+from incremental.interfaces.web.server import served as serving
 from incremental.settings.channels import ChannelSettings
-from incremental.web.server import served as serving
 
 ROOT = Path(__file__).parents[2]
-COMMAND = [sys.executable, "-c", "from incremental.cli import main; main()", "run"]
+COMMAND = [sys.executable, "-c", "from incremental.interfaces.cli import main; main()", "run"]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "ignore"}
 CONFIG = """
 [fetch]

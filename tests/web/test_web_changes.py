@@ -113,7 +113,7 @@ def test_what_cannot_be_watched_is_said_and_the_form_keeps_it(
 
 
 def test_who_may_only_read_sees_no_form(served: Served) -> None:
-    from incremental.web.access import new_token
+    from incremental.interfaces.web.access import new_token
 
     token = new_token(served.store, "reader", "read", now=served.clock.now())
     reader = served.client(authorization=f"Bearer {token}")

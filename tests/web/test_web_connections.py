@@ -15,9 +15,9 @@ from starlette.types import Receive, Scope, Send
 from uvicorn.server import ServerState
 from web_served import Served
 
-from incremental.web import connections
-from incremental.web.connections import CONNECTIONS, CONNECTIONS_OF_ONE, PatientProtocol
-from incremental.web.server import served as serving
+from incremental.interfaces.web import connections
+from incremental.interfaces.web.connections import CONNECTIONS, CONNECTIONS_OF_ONE, PatientProtocol
+from incremental.interfaces.web.server import served as serving
 
 HALF = b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: "
 WHOLE = b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"

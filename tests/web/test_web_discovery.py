@@ -143,7 +143,7 @@ def test_a_topic_that_nothing_was_looked_for_has_no_search(served: Served) -> No
 
 
 def test_who_only_reads_is_shown_no_button(searched: Served) -> None:
-    from incremental.web.access import new_token
+    from incremental.interfaces.web.access import new_token
 
     token = new_token(searched.store, "reader", "read", now=searched.clock.now())
     client = searched.client()

@@ -9,11 +9,11 @@ import pytest
 from stories import START
 from web_served import Served, post
 
-from incremental.errors import InputError
-from incremental.saved_channels import added_channels
+from incremental.base.errors import InputError
+from incremental.interfaces.web.background import Background
 from incremental.settings import Settings
+from incremental.settings.saved_channels import added_channels
 from incremental.topics.editing import begin
-from incremental.web.background import Background
 
 CHANNEL = {"name": "hook", "url": "json://hooks.example/secret-key"}
 

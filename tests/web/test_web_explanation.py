@@ -10,12 +10,12 @@ from cli_runner import Run
 from fake_web import START
 from web_served import HOME, OTHER, Served
 
-from incremental.explain.page import explain
-from incremental.results.schema import when
-from incremental.texts import Words
+from incremental.base.texts import Words
+from incremental.interfaces.explain.page import explain
+from incremental.interfaces.results.schema import when
+from incremental.interfaces.web.explanation import explanation
 from incremental.topics.editing import begin, give_feedback
-from incremental.training.corrections import correct
-from incremental.web.explanation import explanation
+from incremental.topics.training.corrections import correct
 from store.models import Page
 from store.values import TopicScore
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from lxml import etree
 from web_served import HOME, OTHER, Served
 
-from incremental.web.feeds import Entry, Feed, Outline, atom, json_feed, opml, rss
+from incremental.interfaces.web.feeds import Entry, Feed, Outline, atom, json_feed, opml, rss
 
 ANY_TEXT = st.text(st.characters(), max_size=60)
 

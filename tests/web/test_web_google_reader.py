@@ -10,11 +10,11 @@ import feedparser
 import pytest
 from web_served import HOME, Served
 
-from incremental.errors import InputError
-from incremental.tagging import add_tags
-from incremental.web.access import new_token
-from incremental.web.google_reader import BASE
-from incremental.web.google_reader.streams import (
+from incremental.base.errors import InputError
+from incremental.base.tagging import add_tags
+from incremental.interfaces.web.access import new_token
+from incremental.interfaces.web.google_reader import BASE
+from incremental.interfaces.web.google_reader.streams import (
     READ,
     STARRED,
     Marks,

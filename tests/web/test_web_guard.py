@@ -13,15 +13,15 @@ from fastapi.routing import APIRoute
 from starlette.routing import Mount, Route
 from web_served import ADDRESS, Served, form_token, post
 
-from incremental.errors import SettingsError
+from incremental.base.errors import SettingsError
+from incremental.crawl.websub.callback import CallbackAnswer, CallbackRequest
+from incremental.interfaces.web.access import Gate, new_token
+from incremental.interfaces.web.app import make_routes
+from incremental.interfaces.web.google_reader import BASE
+from incremental.interfaces.web.guard import APP_LOGIN, MOST_BODY_BYTES
+from incremental.interfaces.web.server import refuse_unguarded
+from incremental.interfaces.web.throttle import FREE_GUESSES, Throttle
 from incremental.settings import WebSubSettings
-from incremental.web.access import Gate, new_token
-from incremental.web.app import make_routes
-from incremental.web.google_reader import BASE
-from incremental.web.guard import APP_LOGIN, MOST_BODY_BYTES
-from incremental.web.server import refuse_unguarded
-from incremental.web.throttle import FREE_GUESSES, Throttle
-from incremental.websub.callback import CallbackAnswer, CallbackRequest
 
 PASSWORD = "correct horse battery staple"
 MAY_BE_ASKED_BY_ANYBODY = {"/login", "/healthz", "/static/app.css", BASE}

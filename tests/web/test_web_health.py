@@ -9,10 +9,10 @@ import pytest
 from test_web_metrics import scraped
 from web_served import Served
 
-from incremental.engines.visits import EngineReport
-from incremental.engines.worker import refusal
-from incremental.health import DaemonState, Health
-from incremental.web.metrics import MetricsPage
+from incremental.daemon.health import DaemonState, Health
+from incremental.interfaces.web.metrics import MetricsPage
+from incremental.visit.engines.visits import EngineReport
+from incremental.visit.engines.worker import refusal
 from store.quarantine import QuarantineKind
 
 

@@ -21,15 +21,15 @@ from web_served import HOME, Served
 pytest.importorskip("playwright", reason="playwright is not installed")
 from playwright.sync_api import Page, expect
 
-from incremental.explain.page import budget_and_visit, hub_rows, planned
-from incremental.revisit.state import SiteState
-from incremental.texts import Text, Words
+from incremental.base.texts import Text, Words
+from incremental.base.urls import canonical_key
+from incremental.interfaces.explain.page import budget_and_visit, hub_rows, planned
+from incremental.interfaces.web.charts import first_column
+from incremental.interfaces.web.facts import LEAST_COUNTED, hour_rates
+from incremental.interfaces.web.server import served as serving
+from incremental.interfaces.web.views import View
+from incremental.schedule.state import SiteState
 from incremental.topics.editing import begin
-from incremental.urls import canonical_key
-from incremental.web.charts import first_column
-from incremental.web.facts import LEAST_COUNTED, hour_rates
-from incremental.web.server import served as serving
-from incremental.web.views import View
 from store.answers import NewQuery
 from store.answers.excerpts import LEAD_BYTES, lead
 from store.values import TopicScore, VisitRecord

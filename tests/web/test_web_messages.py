@@ -18,7 +18,7 @@ sys.path.append(str(Path(__file__).parents[1] / "notify"))  # for its receivers
 from receivers import WebHook
 
 from incremental.fetch.options import FetchSettings
-from incremental.notify import overview
+from incremental.interfaces.notify import overview
 from incremental.settings.channels import ChannelSettings
 
 pytest.importorskip("apprise", reason="the extra `notify` is not installed")
@@ -158,7 +158,7 @@ def test_a_channel_that_is_not_there_is_404(announced_by_hook: Served) -> None:
 
 
 def test_who_only_reads_is_shown_no_button(announced_by_hook: Served) -> None:
-    from incremental.web.access import new_token
+    from incremental.interfaces.web.access import new_token
 
     token = new_token(announced_by_hook.store, "reader", "read", now=announced_by_hook.clock.now())
     client = announced_by_hook.client()

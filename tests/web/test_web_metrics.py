@@ -6,7 +6,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from stories import seen
 from web_served import HOME, Served
 
-from incremental.web.metrics import MetricsPage
+from incremental.interfaces.web.metrics import MetricsPage
 from store.values import VisitRecord
 
 

@@ -15,10 +15,10 @@ from pathlib import Path
 import pytest
 from web_served import Served
 
-from incremental.tagging import add_tags
-from incremental.web.access import new_token
-from incremental.web.google_reader import BASE
-from incremental.web.server import served as listening
+from incremental.base.tagging import add_tags
+from incremental.interfaces.web.access import new_token
+from incremental.interfaces.web.google_reader import BASE
+from incremental.interfaces.web.server import served as listening
 from store.answers import NewQuery
 
 NEWSBOAT = shutil.which("newsboat")

@@ -11,10 +11,10 @@ import pytest
 from stories import DAY, START, seen
 from web_served import HOME, Served, form_token, post
 
-from incremental.seeds import add_seed
-from incremental.web import language
-from incremental.web.background import Background
-from incremental.web.language import choose
+from incremental.interfaces.web import language
+from incremental.interfaces.web.background import Background
+from incremental.interfaces.web.language import choose
+from incremental.settings.seeds import add_seed
 from store.values import VisitRecord
 
 Ids = Callable[[], list[int]]
@@ -239,7 +239,7 @@ def test_a_label_from_the_page_of_a_page_makes_it_a_hub(served: Served) -> None:
 
 
 def test_who_only_reads_is_shown_no_button_that_changes(served: Served) -> None:
-    from incremental.web.access import new_token
+    from incremental.interfaces.web.access import new_token
 
     token = new_token(served.store, "reader", "read", now=served.clock.now())
     client = served.client()

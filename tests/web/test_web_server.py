@@ -18,10 +18,10 @@ from fake_web import page
 from local_site import LocalSite
 from web_served import Served
 
-from incremental.web.server import Listener, ListenError, served
+from incremental.interfaces.web.server import Listener, ListenError, served
 
 ROOT = Path(__file__).parents[2]
-COMMAND = [sys.executable, "-c", "from incremental.cli import main; main()"]
+COMMAND = [sys.executable, "-c", "from incremental.interfaces.cli import main; main()"]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "ignore"}
 
 

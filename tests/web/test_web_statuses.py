@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from incremental.base.texts import Text, named
 from incremental.fetch.status import HARMLESS, HOST_TROUBLE, FetchStatus
-from incremental.texts import Text, named
-from incremental.web import app  # noqa: F401 - routes are imported through it
-from incremental.web.routes.forms import tone
+from incremental.interfaces.web import app  # noqa: F401 - routes are imported through it
+from incremental.interfaces.web.routes.forms import tone
 
 
 @pytest.mark.parametrize("status", ["gone", "no_list", "robots_denied"])

@@ -9,7 +9,7 @@ import feedparser
 from lxml import etree
 from web_served import Served
 
-from incremental.web.feeds import Entry, Feed, atom, json_feed, rss
+from incremental.interfaces.web.feeds import Entry, Feed, atom, json_feed, rss
 from store.translations import Compared, Found
 
 Ids = Callable[[], list[int]]

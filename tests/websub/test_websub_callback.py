@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from incremental.revisit.state import HubState
-from incremental.websub.callback import CallbackRequest, Confirmed, Ping, Refused, answer
-from incremental.websub.subscription import Keys, Subscription
+from incremental.crawl.websub.callback import CallbackRequest, Confirmed, Ping, Refused, answer
+from incremental.crawl.websub.subscription import Keys, Subscription
+from incremental.schedule.state import HubState
 
 NOW = 1_760_000_000.0
 HOUR, DAY = 3600.0, 86_400.0

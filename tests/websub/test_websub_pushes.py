@@ -16,13 +16,13 @@ import pytest
 from fake_web import DAY, HOUR, MINUTE, SPARING, FakeWeb, Reply, Watch
 from fake_web import START as BEGIN
 
-from incremental.assembly import make_fetcher
-from incremental.clock import SimulatedClock
+from incremental.base.clock import SimulatedClock
+from incremental.crawl.websub.callback import CallbackRequest
+from incremental.crawl.websub.pushes import Pushes, load_keys
+from incremental.daemon.assembly import make_fetcher
 from incremental.fetch.options import FetchSettings
-from incremental.revisit.state import HubState
+from incremental.schedule.state import HubState
 from incremental.settings import PolicyName, Settings, WebSubSettings
-from incremental.websub.callback import CallbackRequest
-from incremental.websub.pushes import Pushes, load_keys
 
 HOME, FEED = "https://news.example/", "https://news.example/feed.xml"
 CALLBACK = "https://watch.example/websub"

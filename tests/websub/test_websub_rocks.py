@@ -20,17 +20,17 @@ import pytest
 from fake_web import DAY, HOUR, SPARING
 from fake_web import START as BEGIN
 
-from incremental.assembly import make_crawler, make_fetcher
-from incremental.clock import SimulatedClock
+from incremental.base.clock import SimulatedClock
+from incremental.base.threads import InlineExecutor
+from incremental.crawl.websub.callback import CallbackRequest
+from incremental.crawl.websub.pushes import Pushes, load_keys
+from incremental.daemon.assembly import make_crawler, make_fetcher
 from incremental.fetch.headers import link_targets
 from incremental.fetch.options import FetchSettings
-from incremental.revisit.state import HubState
-from incremental.seeds import add_seed
+from incremental.schedule.state import HubState
 from incremental.settings import WebSubSettings
-from incremental.storage import open_configured_store
-from incremental.threads import InlineExecutor
-from incremental.websub.callback import CallbackRequest
-from incremental.websub.pushes import Pushes, load_keys
+from incremental.settings.seeds import add_seed
+from incremental.settings.storage import open_configured_store
 from store.values import HubRow
 
 CALLBACK = "https://watch.example/websub"

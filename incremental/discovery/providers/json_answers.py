@@ -9,6 +9,7 @@ from typing import Any
 
 import w3lib.html
 
+from incremental.base.urls import normalize
 from incremental.discovery.search_provider import (
     MAX_TEXT_CHARS,
     SearchAnswer,
@@ -16,7 +17,6 @@ from incremental.discovery.search_provider import (
     SearchStatus,
 )
 from incremental.fetch.status import FetchStatus, Response
-from incremental.urls import normalize
 
 _REFUSED = frozenset({401, 403})
 

@@ -9,13 +9,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
+from incremental.base.times import DAY
 from incremental.discovery.search_provider import (
     SearchAnswer,
     SearchProvider,
     SearchStatus,
     Wrapped,
 )
-from incremental.times import DAY
 
 FIRST_BACK_OFF_SECONDS = 60.0
 LONGEST_BACK_OFF_SECONDS = DAY

@@ -1,0 +1,1 @@
+"""What every room stands on: time, threads, URLs, scopes, plain text, errors."""

@@ -1,0 +1,97 @@
+"""Finding a site, page or topic by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+from urllib.parse import urlsplit
+
+from incremental.base.errors import InputError, NotFoundError
+from incremental.base.texts import Text
+from incremental.base.urls import canonical_key, host_of, normalize
+from store import Store
+from store.topic_values import TopicRow
+from store.values import SiteRow
+
+_MOST_CHARS = 80
+
+
+def find_sites(store: Store, names: Sequence[str]) -> list[SiteRow]:
+    """Return the sites called *names*: names, seed URLs, ids, or hosts of one site; no names = all.
+
+    Raises:
+        NotFoundError: no such site.
+        InputError: the name is ambiguous.
+    """
+    rows = store.read.sites()
+    return [_find_site(rows, name) for name in names] if names else rows
+
+
+def _find_site(rows: Sequence[SiteRow], name: str) -> SiteRow:
+    """Return one site: by exact id or name first, then by page, then by host."""
+    url = normalize(name if "://" in name else f"https://{name}") or name
+    host = host_of(url).removeprefix("www.")
+    is_host = "://" not in name and urlsplit(url).path in ("", "/")
+    rules: tuple[Callable[[SiteRow], bool], ...] = (
+        lambda row: str(row.id) == name,
+        lambda row: name in (row.name, row.seed_url),
+        lambda row: canonical_key(row.seed_url) == canonical_key(url),
+        lambda row: is_host and host_of(row.seed_url).removeprefix("www.") == host,
+    )
+    same = next(filter(None, ([row for row in rows if rule(row)] for rule in rules)), [])
+    if not same:
+        known = ", ".join(sorted(row.name for row in rows)) or "none yet"
+        raise NotFoundError(f"no site is called {name!r} (known: {known})")
+    if len(same) > 1:
+        choices = ", ".join(f"{row.name} (id {row.id})" for row in same)
+        raise InputError("site", name, f"may mean {choices}; name one of them")
+    return same[0]
+
+
+def site_numbered(store: Store, site_id: int) -> SiteRow:
+    """Return a site by its id, or raise :class:`NotFoundError`."""
+    for row in store.read.sites():
+        if row.id == site_id:
+            return row
+    raise NotFoundError(f"no site has the id {site_id}")
+
+
+def find_page(store: Store, url: str) -> dict[str, Any]:
+    """Return the page of a URL.
+
+    Raises:
+        InputError: not a web address.
+        NotFoundError: the page was never seen.
+    """
+    address = normalize(url)
+    if address is None:
+        raise InputError("url", url[:200], Text("input.not_an_address"))
+    found = store.read.find_page(address, canonical_key(address))
+    if not found:
+        raise NotFoundError(f"{url[:200]} was never seen; `hubwatch check` explains why")
+    return found[0]
+
+
+def find_topic(store: Store, name: str) -> TopicRow:
+    """Return a topic by its name, or raise :class:`NotFoundError`."""
+    row = store.topics.topic(name.strip())
+    if row is None:
+        known = ", ".join(one.name for one in store.topics.topics()) or "none yet"
+        raise NotFoundError(f"no topic is called {name[:_MOST_CHARS]!r} (known: {known})")
+    return row
+
+
+def check_tag(store: Store, tag: str) -> None:
+    """Raise :class:`NotFoundError` for a tag that no site and no topic has."""
+    tags = store.tags.tags()
+    if all(one.name != tag for one in tags):
+        known = ", ".join(one.name for one in tags) or "none yet"
+        raise NotFoundError(f"nothing has the tag {tag[:_MOST_CHARS]!r} (known: {known})")
+
+
+def topic_numbered(store: Store, topic_id: int) -> TopicRow:
+    """Return a topic by its id, or raise :class:`NotFoundError`."""
+    for row in store.topics.topics():
+        if row.id == topic_id:
+            return row
+    raise NotFoundError(f"no topic has the id {topic_id}")

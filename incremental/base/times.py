@@ -1,0 +1,43 @@
+"""Durations in seconds, and the moments that people type."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+
+from incremental.base.errors import InputError
+
+MINUTE = 60.0
+HOUR = 3_600.0
+DAY = 86_400.0
+# A due time beyond all visits.
+NEVER = 9e12
+
+# For page dates: an unstated zone accounts for up to 14 hours, and editors date posts to the next morning.
+_MAX_AHEAD = 2 * DAY
+
+_UNITS = {"m": MINUTE, "h": HOUR, "d": DAY, "w": 7 * DAY}
+_MOST_DIGITS = 12
+_SPAN = re.compile(r"^(\d+(?:\.\d+)?)([mhdw])$")
+
+
+def believable(published_at: float | None, now: float) -> float | None:
+    """Return a page's date, None if it is in the future: events are listed under the day they happen."""
+    return published_at if published_at is None or published_at <= now + _MAX_AHEAD else None
+
+
+def moment(text: str, at: float) -> float:
+    """Return the time of *text*: ``3h`` before *at*, or a date like ``2026-11-01 08:00``.
+
+    Raises:
+        InputError: it is neither.
+    """
+    way_out = "give a span like 90m, 3h, 1d, 2w or a date like 2026-11-01"
+    span = _SPAN.match(text.strip())
+    if span and len(span[1]) <= _MOST_DIGITS:
+        return at - float(span[1]) * _UNITS[span[2]]
+    try:
+        # Without a zone, the local one.
+        return datetime.fromisoformat(text.strip()).timestamp()
+    except (ValueError, OverflowError):
+        raise InputError("time", text, way_out) from None

@@ -1,0 +1,280 @@
+"""A daemon among those that share a store: it joins, keeps its lease, takes and gives sites, and leaves.
+
+::
+
+    join ──> beat ──beat──beat──...                   a thread, every five seconds
+      └────> step: who is at work?                    the crawler's thread, likewise
+               ├ hosts are shared from now on         before the others rely on it
+               ├ give sites that are another's now    once no visit of theirs is under way
+               └ take sites that are ours and free    once all others know of us
+    frozen, cut off ──> removed by another ──> every write fails ──> come_back: join as a new one
+
+Sites are divided by :mod:`incremental.crawl.sharing.rendezvous`. Leases run by the server's clock; this
+process only measures durations, so machines' clocks may differ.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable, Collection
+from typing import TYPE_CHECKING, Final
+
+from incremental.base.clock import Clock
+from incremental.base.threads import pause
+from incremental.crawl.sharing.host_turns import HostTurns
+from incremental.crawl.sharing.place_locks import PlaceLocks
+from incremental.crawl.sharing.rendezvous import Shard, part_of
+from incremental.fetch.status import Request, Response
+from incremental.settings.storage import AlreadyRunningError
+from incremental.visit.host_gate import HostGate
+from incremental.visit.visit import Fetch
+from store import Store
+from store.daemons import DaemonRow
+from store.errors import StoreError, StoreFencedError
+
+if TYPE_CHECKING:
+    from store.postgres import ServerDatabase
+
+BEAT_SECONDS: Final = 5.0
+# Four missed heartbeats. With the pause that the server grants within a transaction, a dead daemon's sites
+# are another's within a minute.
+LEASE_SECONDS: Final = 20.0
+_FENCED: Final = "another daemon has taken over the sites of this one, which joins again"
+
+
+class Membership:
+    """One daemon's place. Steps run in the crawler's thread; the heartbeat has one of its own."""
+
+    def __init__(  # noqa: PLR0913 - what it is known by, and what it keeps up
+        self,
+        register: Store,
+        fenced: Store,
+        clock: Clock,
+        *,
+        name: str,
+        version: str,
+        shard: Shard | None = None,
+        locks: PlaceLocks | None = None,
+        lives: Callable[[], bool] = lambda: True,
+    ) -> None:
+        """Make a place, not joined yet.
+
+        *register* and *fenced* are one store, opened twice: all that the crawler writes to *fenced* fails
+        once this daemon was removed. *locks*: of the daemons in this folder. *lives*: whether the crawler
+        moves; else the lease ends.
+        """
+        self._locks = locks
+        self._register = register
+        self._fenced = fenced
+        self._clock = clock
+        self._name = name
+        self._version = version
+        self._shard = shard
+        self._lives = lives
+        self._id = 0
+        self._renewed = 0.0
+        self._lost = True
+        # Those that may be visited, and those that are kept until a visit has ended.
+        self._sites: frozenset[int] = frozenset()
+        self._leaving: frozenset[int] = frozenset()
+        self._is_leader = False
+        self._others: tuple[DaemonRow, ...] = ()
+        self._settled_for: object = None
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._keep_beating, name="heartbeat", daemon=True)
+        self.turns = HostTurns(register.daemons)
+
+    # What the crawler asks.
+
+    @property
+    def is_leader(self) -> bool:
+        """Whether this daemon does what is done once for all."""
+        return self._is_leader and self.holds
+
+    def has(self, site_id: int) -> bool:
+        """Whether visits of a site may begin here."""
+        return site_id in self._sites
+
+    def gives_up(self, site_id: int) -> bool:
+        """Whether a site is only kept until its visit has ended."""
+        return site_id in self._leaving
+
+    @property
+    def holds(self) -> bool:
+        """Whether the lease is running, as far as this process can know."""
+        return not self._lost and self._clock.monotonic() - self._renewed < LEASE_SECONDS
+
+    @property
+    def register(self) -> Store:
+        """The store for what no daemon's place has to do with, such as the web page."""
+        return self._register
+
+    @property
+    def others(self) -> int:
+        """How many other daemons there were at the last step."""
+        return len(self._others)
+
+    def check(self) -> None:
+        """Refuse to go on without a lease.
+
+        Raises:
+            StoreFencedError: it is over.
+        """
+        if not self.holds:
+            raise StoreFencedError(_FENCED)
+
+    def guarding(self, fetch: Fetch) -> Fetch:
+        """Return *fetch*, which sends nothing once the lease is over."""
+
+        def guarded(request: Request) -> Response:
+            self.check()
+            return fetch(request)
+
+        return guarded
+
+    # Coming and going.
+
+    def join(self) -> None:
+        """Register, and begin the heartbeat.
+
+        Raises:
+            AlreadyRunningError: another daemon has this shard, or counts the shards differently.
+            StoreUnavailableError: the store cannot be used.
+        """
+        self._sites = self._leaving = frozenset()
+        self._is_leader, self._settled_for = False, None
+        shard = None if self._shard is None else (self._shard.number, self._shard.of)
+        seen: DaemonRow | None = None
+        database = self._register.daemons.database_key()
+        for dead in () if self._locks is None else self._locks.dead(database):
+            self._register.daemons.leave(dead)
+        while True:
+            moment = self._clock.monotonic()
+            found = self._register.daemons.join(
+                self._name, shard, version=self._version, lease_seconds=LEASE_SECONDS
+            )
+            if isinstance(found, int):
+                break
+            # A killed daemon that starts again finds its own row, which no longer beats.
+            if seen is not None and found.beat_at > seen.beat_at:
+                raise AlreadyRunningError(_in_the_way(found, self._shard))
+            seen = found if seen is None or seen.id != found.id else seen
+            pause(1.0)
+        self._id, self._renewed, self._lost = found, moment, False
+        if self._locks is not None:
+            self._locks.hold(found, database)
+        fenced: ServerDatabase = self._fenced.database  # type: ignore[assignment]
+        fenced.write_for(found)
+        daemons = self._register.daemons
+        # What a dead daemon was asking is owed its pause, though nobody else is left.
+        shared = len(daemons.all()) > 1 or daemons.longest_wait(found) > 0
+        self.turns.begin(found, shared=shared)
+        if not self._thread.is_alive():
+            self._thread.start()
+
+    def come_back(self) -> None:
+        """Go on after the store could not be used: as before, or as a new daemon if it was removed."""
+        self._register.recover()
+        if not self._lost:
+            self._beat()
+        if self._lost:
+            self.join()
+
+    def leave(self) -> None:
+        """Give everything up at once; no visit may be under way."""
+        self.close()
+        if not self._lost:
+            self._lost = True
+            with contextlib.suppress(StoreError), self._register.in_this_thread() as store:
+                store.daemons.leave(self._id)
+        if self._locks is not None:
+            self._locks.release()
+
+    def close(self) -> None:
+        """End the heartbeat; others take over when the lease is over."""
+        self._stop.set()
+        if self._thread.is_alive():
+            self._thread.join()
+        if self._locks is not None:
+            self._locks.close()
+
+    def _keep_beating(self) -> None:
+        while not self._stop.wait(BEAT_SECONDS):
+            # A daemon that stands still is as good as dead. While the server is away nobody takes over.
+            if not self._lost and self._lives():
+                with contextlib.suppress(StoreError), self._register.in_this_thread():
+                    self._beat()
+
+    def _beat(self) -> None:
+        # What was begun before counts: the answer may take long.
+        daemon, moment = self._id, self._clock.monotonic()
+        if self._register.daemons.beat(daemon, LEASE_SECONDS):
+            self._renewed = max(self._renewed, moment)
+        elif daemon == self._id:
+            self._lost = True
+
+    # Sharing.
+
+    def step(self, gate: HostGate, under_way: Collection[int], now: float) -> bool:
+        """Take and give sites; return whether they changed, or who leads.
+
+        *under_way*: ids of the sites that are being visited.
+
+        Raises:
+            StoreFencedError: this daemon was removed.
+        """
+        rows = self._meet(gate, now)
+        self._others = tuple(one for one in rows if one.id != self._id)
+        own = next(one for one in rows if one.id == self._id)
+        before = self._sites, self._is_leader
+        self._is_leader = own.is_leader
+        keys = {one.id: one.key for one in rows}
+        shape = (keys, self._register.daemons.count_sites())
+        if shape != self._settled_for:
+            # What others give up meanwhile changes the shape, or is missing here.
+            settled = self._divide(own, keys, under_way)
+            self._settled_for = shape if settled else None
+        return (self._sites, self._is_leader) != before
+
+    def _meet(self, gate: HostGate, now: float) -> list[DaemonRow]:
+        daemons, turns = self._register.daemons, self.turns
+        rows = daemons.meet(self._id, lease_seconds=LEASE_SECONDS, shares=turns.shared)
+        if turns.shared:
+            turns.settle(gate.busy_hosts(), now)
+            if len(rows) == 1 and not daemons.longest_wait(self._id):
+                turns.begin(self._id, shared=False)
+        elif len(rows) > 1:
+            # Only after this the newcomer takes any site.
+            turns.begin(self._id, shared=True)
+            turns.settle(gate.busy_hosts(), now, gate.owed(now))
+            rows = daemons.meet(self._id, lease_seconds=LEASE_SECONDS, shares=True)
+        return rows
+
+    def _divide(self, own: DaemonRow, keys: dict[int, str], under_way: Collection[int]) -> bool:
+        """Take and give sites; return whether this daemon has just what is its own."""
+        daemons = self._register.daemons
+        holders = daemons.holders()
+        wanted = part_of(self._id, keys, holders)
+        held = {site for site, holder in holders.items() if holder == self._id}
+        leaving = held - wanted
+        given = leaving.difference(under_way)
+        if given:
+            # First of all: no visit of theirs may begin any more.
+            self._sites -= given
+            daemons.give_sites(self._id, given)
+        free = {site for site in wanted if holders[site] is None}
+        if free and all(one.seen_at > own.joined_at for one in self._others):
+            held |= daemons.take_sites(self._id, free)
+        self._leaving = frozenset(leaving - given)
+        self._sites = frozenset((held & wanted) - self._leaving)
+        return self._sites == wanted and not self._leaving
+
+
+def _in_the_way(other: DaemonRow, shard: Shard | None) -> str:
+    if shard is not None and other.shards != shard.of:
+        return (
+            f"{other.name} is at work as shard {other.shard}/{other.shards}, this is {shard}: "
+            "all daemons must be given the same number of shards"
+        )
+    return f"{other.name} is at work as shard {shard} already; give this daemon another one"

@@ -1,0 +1,1 @@
+"""The long-running process: its jobs, its health, its assembly."""

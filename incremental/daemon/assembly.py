@@ -1,0 +1,282 @@
+"""From settings to a crawler: the one place that wires the parts together."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Executor
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+from requests.adapters import BaseAdapter
+
+from incremental.base.clock import Clock, SystemClock
+from incremental.base.threads import cores, one_thread_for_arithmetic, pause
+from incremental.crawl.crawler import Announced, Crawler
+from incremental.crawl.engine import Engine
+from incremental.crawl.part import Part
+from incremental.decide.hubs import HubScorer
+from incremental.discovery.providers.metered import Meter, Metered
+from incremental.discovery.search_provider import NoProvider, SearchProvider
+from incremental.fetch.options import origin
+from incremental.fetch.session import Fetcher
+from incremental.sandbox import Read, read_body
+from incremental.settings import Settings
+from incremental.settings.policies import policy_maker
+from incremental.settings.storage import models_folder, only_discoverer
+from incremental.visit.engines.visits import Visits, drawn, embedded, visits_here
+from incremental.visit.host_gate import HostGate
+from incremental.visit.visit import Fetch
+from incremental.visit.ways.parts import PartFetcher
+from incremental.visit.ways.visiting import HubVisitor, Renderer
+from store import Store
+
+if TYPE_CHECKING:
+    from incremental.crawl.first_look import FirstLook
+    from incremental.discovery.discoverer import Discoverer
+    from incremental.topics.embedding.page_embedder import PageEmbedder
+    from store.topic_values import TopicRow
+
+# Each takes 72 MB when it has started, and more than there are processors read nothing sooner.
+MAX_AUTO_WORKERS = 4
+
+
+def make_fetcher(
+    settings: Settings, clock: Clock, *, adapter: BaseAdapter | None = None
+) -> Fetcher:
+    """Make the one egress. *adapter* replaces the network below requests (replays, tests)."""
+    return Fetcher(settings.fetch, clock=clock, adapter=adapter, sites=settings.accesses)
+
+
+def make_crawler(  # noqa: PLR0913 - the parts that a caller may want to replace
+    store: Store,
+    settings: Settings,
+    *,
+    fetch: Fetch,
+    executor: Executor,
+    elsewhere: Visits | None = None,
+    scorer: HubScorer | None = None,
+    models: Path | None = None,
+    announced: Announced | None = None,
+    explore: int = 0,
+    gate: HostGate | None = None,
+    read: Read = read_body,
+    embedder: PageEmbedder | None = None,
+    renderer: Renderer | None = None,
+    part: Part | None = None,
+) -> Crawler:
+    """Make a crawler on *store*.
+
+    It uses *scorer*, else the version active in the folder *models*, else the shipped one. Topics may
+    lead it to *explore* so many new sites. *gate* knows what hosts are owed after another crawler. Bodies
+    are read in the visit's thread, or by *read*; *embedder* gives the pages that topics judge their vectors;
+    *renderer* draws pages that need a browser. *part*: which sites are visited; None = all.
+    Visits run by *fetch* on *executor*, or *elsewhere* (:mod:`incremental.visit.engines`).
+    """
+    make_policy = policy_maker(settings)
+    if scorer is None:
+        scorer = hub_scorer(models)
+    one_thread_for_arithmetic()
+    if embedder is not None:
+        read = embedder.reading(read)
+    workers = settings.daemon.workers
+    parts = PartFetcher(fetch, settings.fetch.product_token, SystemClock())
+    visits = here = visits_here(executor, HubVisitor(parts, renderer), fetch, read, workers)
+    if elsewhere is not None:
+        start = elsewhere.start
+        if embedder is not None:
+            from incremental.topics.embedding.page_embedder import PATIENCE_SECONDS  # noqa: PLC0415 - numpy
+
+            start = embedded(start, embedder.start, PATIENCE_SECONDS)
+        start = start if renderer is None else drawn(start, here.start)
+        visits = Visits(start, elsewhere.report)
+    engine = Engine(visits, workers=workers)
+    return Crawler(
+        store,
+        settings,
+        engine=engine,
+        scorer=scorer,
+        make_policy=make_policy,
+        announced=announced,
+        explore=explore,
+        gate=gate,
+        read=read,
+        embedder=embedder,
+        part=part,
+    )
+
+
+@contextlib.contextmanager
+def make_embedder(settings: Settings, clock: Clock, fetch: Fetch) -> Iterator[PageEmbedder | None]:
+    """Yield what gives pages their vectors; None = no embedder is wanted or installed."""
+    from incremental.topics.embedding.choice import embedder_of  # noqa: PLC0415 - numpy, for topics alone
+
+    embedder = embedder_of(settings.embeddings, fetch)
+    if embedder is None:
+        yield None
+        return
+    from incremental.topics.embedding.page_embedder import PageEmbedder  # noqa: PLC0415 - likewise
+
+    with contextlib.closing(PageEmbedder(embedder, clock.now)) as pages:
+        yield pages
+
+
+@contextlib.contextmanager
+def make_renderer(
+    settings: Settings, clock: Clock, fetch: Fetch, *, adapter: BaseAdapter | None = None
+) -> Iterator[Renderer | None]:
+    """Yield what draws pages that need a browser; None = there is none, or none is wanted."""
+    from incremental.visit.rendering.browser import find_browser  # noqa: PLC0415 - as for the reader
+
+    browser = find_browser(settings.browser)
+    if not browser.executable:
+        yield None
+        return
+    from incremental.visit.rendering.pool import BrowserPool  # noqa: PLC0415 - likewise
+
+    # What a page wants of other hosts must be public, and gets no secrets.
+    public = msgspec.structs.replace(
+        settings,
+        fetch=replace(settings.fetch, allowed_hosts=frozenset(), allowed_networks=()),
+        site=(),
+    )
+    agent = settings.fetch.product_token
+    with (
+        contextlib.closing(make_fetcher(public, clock, adapter=adapter)) as others,
+        BrowserPool(
+            browser.executable,
+            settings.browser,
+            own=PartFetcher(fetch, agent, clock),
+            others=PartFetcher(others.fetch, agent, clock),
+            agent=settings.fetch.user_agent_header,
+            clock=clock,
+            posting={origin(site.url) for site in settings.site if site.browser_posts},
+        ) as pool,
+    ):
+        yield pool
+
+
+@contextlib.contextmanager
+def make_reader(settings: Settings, *, workers: int | None = None) -> Iterator[Read]:
+    """Yield what reads bodies: *workers* processes, else as many as the settings say; 0 = this one."""
+    daemon = settings.daemon
+    wanted = daemon.parse_workers
+    count = min(cores(), MAX_AUTO_WORKERS) if isinstance(wanted, str) else wanted
+    if not count:
+        yield read_body
+        return
+    # Only commands that fetch start processes.
+    from incremental.sandbox.pool import ReaderPool  # noqa: PLC0415
+    from incremental.sandbox.process import ReaderLimits  # noqa: PLC0415
+
+    limits = ReaderLimits(daemon.parse_seconds, daemon.parse_memory_mb)
+    with ReaderPool(workers or count, limits) as pool:
+        yield pool.read
+
+
+def first_looks(
+    store: Store, settings: Settings, models: Path | None, site_ids: Sequence[int], clock: Clock
+) -> Iterator[tuple[int, FirstLook]]:
+    """Look at the seeds of sites, one after the other; yield their ids and what they show."""
+    # The parser takes a while to load, which other commands need not wait for.
+    from incremental.crawl.first_look import first_look  # noqa: PLC0415
+
+    fetcher, scorer = make_fetcher(settings, clock), hub_scorer(models)
+    with contextlib.closing(fetcher), make_reader(settings, workers=1) as read:
+        for site_id in site_ids:
+            row = store.read.site(site_id)
+            if row is not None:
+                seen = first_look(
+                    store,
+                    settings,
+                    row,
+                    fetch=fetcher.fetch,
+                    read=read,
+                    scorer=scorer,
+                    now=clock.now(),
+                )
+                yield site_id, seen
+
+
+def hub_scorer(models: Path | None) -> HubScorer:
+    """Return the hub classifier that is active in the folder *models*, else the shipped one."""
+    # The model's libraries take half a second to load.
+    if models is None:
+        from classifier.hub import load_default  # noqa: PLC0415
+
+        return load_default()
+    from incremental.topics.training.model_versions import ActiveScorer  # noqa: PLC0415
+
+    return ActiveScorer(models)
+
+
+@contextlib.contextmanager
+def make_discoverer(
+    store: Store, settings: Settings, folder: Path, topic: TopicRow
+) -> Iterator[Discoverer]:
+    """Make the discoverer of further sites for *topic*, with the configured search provider.
+
+    Raises:
+        InputError: the topic has no page to start from.
+        StoreLockedError: another run of the topic is under way.
+    """
+    # Models and rankers take seconds to load.
+    from incremental.discovery.discoverer import Dependencies, Discoverer  # noqa: PLC0415
+    from incremental.topics.model_store import TopicModelStore  # noqa: PLC0415
+
+    clock = SystemClock()
+    fetcher = make_fetcher(settings, clock)
+    provider = _provider(store, settings, fetcher.fetch, clock)
+    dependencies = Dependencies(
+        fetch=fetcher.fetch,
+        scorer=hub_scorer(models_folder(settings, folder)),
+        provider=provider,
+        now=clock.now,
+        pause=pause,
+    )
+    try:
+        with (
+            only_discoverer(settings, folder, topic.id),
+            make_reader(settings, workers=1) as read,
+            make_embedder(settings, clock, fetcher.fetch) as embedder,
+        ):
+            model_store = TopicModelStore(store, settings.topics.trees, embedder=embedder)
+            reading = replace(dependencies, read=embedder.reading(read) if embedder else read)
+            yield Discoverer(store, settings, topic, model_store, reading)
+    finally:
+        fetcher.close()
+
+
+def _provider(store: Store, settings: Settings, fetch: Fetch, clock: Clock) -> SearchProvider:
+    from incremental.discovery.providers.brave import KEY_VARIABLE, BraveProvider  # noqa: PLC0415
+    from incremental.discovery.providers.own_index import OwnIndexProvider  # noqa: PLC0415
+    from incremental.discovery.providers.searxng import SearxngProvider  # noqa: PLC0415
+
+    wanted = settings.discovery
+    if not wanted.provider:
+        return NoProvider()
+    if wanted.provider == "own":
+        return OwnIndexProvider(store)
+    provider: SearchProvider = BraveProvider(fetch, os.environ.get(KEY_VARIABLE, ""))
+    if wanted.provider == "searxng":
+        provider = SearxngProvider(
+            fetch,
+            wanted.url,
+            related_query=wanted.related_query,
+            linkers_query=wanted.linkers_query,
+        )
+    name = provider.name
+    stored = store.discovery.meter(name)
+    return Metered(
+        provider,
+        clock.now,
+        per_day=wanted.queries_per_day,
+        interval_seconds=wanted.query_interval_seconds,
+        meter=Meter(*json.loads(stored)) if stored else None,
+        pause=pause,
+        keep=lambda meter: store.discovery.put_meter(name, json.dumps(meter.to_json())),
+    )

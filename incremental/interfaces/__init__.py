@@ -1,0 +1,1 @@
+"""Where people and programs read and change what is known: command line, web, messages, assistants."""

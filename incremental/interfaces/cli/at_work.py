@@ -1,0 +1,263 @@
+"""The daemon at work: what a run is made of, put together and run.
+
+::
+
+    fetcher -> workers, reader, renderer, embedder -> crawlers
+    crawlers, jobs                                 -> Daemon
+    web page, WebSub, messages, discovery          -> further jobs, and people's edits
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Mapping
+from concurrent.futures import Executor, ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from incremental.base.clock import SystemClock
+from incremental.base.errors import InputError
+from incremental.base.threads import leave_within
+from incremental.crawl.crawler import Crawler
+from incremental.crawl.sharing.membership import Membership
+from incremental.crawl.websub.pushes import Pushes
+from incremental.daemon.assembly import (
+    make_crawler,
+    make_discoverer,
+    make_embedder,
+    make_fetcher,
+    make_reader,
+    make_renderer,
+)
+from incremental.daemon.daemon import Daemon, Step
+from incremental.daemon.health import Health
+from incremental.discovery.nightly_discovery import NightlyDiscovery
+from incremental.fetch.libraries import LibraryGate
+from incremental.interfaces.cli.common import now
+from incremental.interfaces.cli.reporting import Reporter
+from incremental.interfaces.cli.serving import web_beside
+from incremental.interfaces.filters import from_json
+from incremental.interfaces.notify.delivery import check_service
+from incremental.interfaces.notify.message import check_template
+from incremental.interfaces.notify.notifier import Notifier
+from incremental.schedule.state import HubState
+from incremental.settings import Settings
+from incremental.settings.saved_channels import added_channels
+from incremental.settings.storage import models_folder
+from incremental.topics.training.nightly_training import Learner
+from incremental.visit.engines.choice import make_visits
+from incremental.visit.engines.visits import Visits, fenced
+from incremental.visit.host_gate import HostGate
+from incremental.visit.visit import Fetch
+from store import Store
+from store.answers import NewQuery
+from store.errors import StoreUnavailableError
+
+if TYPE_CHECKING:
+    from incremental.topics.embedding.keeping import VectorKeeper
+    from incremental.topics.embedding.page_embedder import PageEmbedder
+
+# Hooks and plug-ins that run at once; each is called for one page at a time.
+_HOOKS = 4
+# Of [daemon] stop_seconds, for messages that are being sent.
+_SETTLE_SHARE = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What a run of the daemon is made of."""
+
+    store: Store
+    settings: Settings
+    folder: Path
+    clock: SystemClock
+    health: Health
+    reporter: Reporter
+    begin: Callable[[Callable[[], Any]], Any]
+    """Runs start-up tasks; blocks until the store is available."""
+    once: bool
+    member: Membership | None = None
+    """Its place among the daemons of a PostgreSQL store."""
+
+
+def watch(run: Run, further: Mapping[str, Step], *, explore: int, serves: bool) -> bool:
+    """Run the daemon with the configured jobs and *further* ones, and the web page beside it.
+
+    Returns whether visits are still under way, whose threads nobody waits for.
+    """
+    store, settings, clock = run.store, run.settings, run.clock
+    with contextlib.ExitStack() as stack:
+        fetcher = make_fetcher(settings, clock)
+        stack.callback(fetcher.close)
+        make, embedder = _crawlers(run, stack, fetcher.fetch, explore)
+        keeper = _keeper(store, settings, embedder)
+        jobs = dict(further)
+        if keeper is not None:
+            jobs["vectors"] = keeper.step
+        models = models_folder(settings, run.folder)
+        jobs["learning"] = Learner(store, models, settings.hubs.retrain_labels).step
+        # Jobs that need the daemon, or come after it, are added before it runs.
+        daemon: Daemon = run.begin(partial(_daemon, run, make, jobs))
+        run.health.runs_on(daemon.crawler.engine.report)
+        address = _serve(run, stack, daemon, jobs, fetcher.fetch) if serves else None
+        run.reporter.begin(run.begin(lambda: len(store.read.seeds())), address)
+        notifier = _notifier(store, settings, clock, run.health)
+        run.begin(partial(notifier.listen, clock.now()))
+        jobs["messages"] = notifier.step
+        if settings.discovery.pages_per_night:
+            discoverer = partial(make_discoverer, store, settings, run.folder)
+            nightly = NightlyDiscovery(store, settings.discovery.pages_per_night, discoverer)
+            jobs["discovery"] = nightly.step
+        daemon.run()
+        sent = _finish(run, daemon, notifier, keeper)
+        return daemon.unfinished or not sent
+
+
+def _crawlers(
+    run: Run, stack: contextlib.ExitStack, fetch: Fetch, explore: int
+) -> tuple[Callable[[HostGate | None], Crawler], PageEmbedder | None]:
+    """Return what makes a crawler, and the embedder that all of them share."""
+    store, settings, clock, member = run.store, run.settings, run.clock, run.member
+    threads, elsewhere = _workers(run, stack)
+    # Closed first, which frees the threads that wait for a reader.
+    read = stack.enter_context(make_reader(settings))
+    renderer = stack.enter_context(make_renderer(settings, clock, fetch))
+    embedder = stack.enter_context(make_embedder(settings, clock, fetch))
+    if embedder is not None:
+        run.health.embeds_by(embedder.trouble)
+    models = models_folder(settings, run.folder)
+    guarded = fetch if member is None else member.guarding(fetch)
+
+    def make(gate: HostGate | None) -> Crawler:
+        if member is not None and gate is None:
+            gate = HostGate(store, settings, member.turns)
+        return make_crawler(
+            store,
+            settings,
+            part=member,
+            fetch=guarded,
+            executor=threads,
+            elsewhere=elsewhere,
+            read=read,
+            embedder=embedder,
+            renderer=renderer,
+            models=models,
+            announced=run.reporter.announced,
+            explore=explore,
+            gate=gate,
+        )
+
+    return make, embedder
+
+
+def _daemon(
+    run: Run, make: Callable[[HostGate | None], Crawler], jobs: Mapping[str, Step]
+) -> Daemon:
+    return Daemon(
+        make,
+        run.store,
+        run.settings,
+        run.clock,
+        once=run.once,
+        jobs=jobs,
+        health=run.health,
+        on_stop=partial(leave_within, run.settings.daemon.stop_seconds),
+        member=run.member,
+    )
+
+
+def _serve(
+    run: Run, stack: contextlib.ExitStack, daemon: Daemon, jobs: dict[str, Step], fetch: Fetch
+) -> str | None:
+    """Begin to serve the web page, and WebSub beside it; return its address, None = the port is taken."""
+    posts = ThreadPoolExecutor(1, thread_name_prefix="websub")
+    stack.callback(posts.shutdown, wait=False, cancel_futures=True)
+    pushes = _pushes(run, fetch, daemon, posts)
+    receive = pushes.receive if pushes is not None else None
+    # What people edit there is no daemon's, whoever has taken over its sites.
+    shown = run.store if run.member is None else run.member.register
+    web = partial(web_beside, shown, run.settings, run.folder, run.clock)
+    address: str | None = run.begin(
+        lambda: stack.enter_context(web(receive=receive, health=run.health))
+    )
+    if pushes is not None and address is not None:
+        jobs["websub"] = pushes.step
+    return address
+
+
+def _finish(run: Run, daemon: Daemon, notifier: Notifier, keeper: VectorKeeper | None) -> bool:
+    """Do what is left when the daemon has ended; return whether no message is still being sent."""
+    now_at = run.clock.now
+    if run.once:
+        notifier.finish(now_at)
+        if keeper is not None:
+            keeper.finish(now_at)
+    elif not daemon.waits_for_store:
+        # What cannot be noted now goes again under the same key.
+        with contextlib.suppress(StoreUnavailableError):
+            return notifier.settle(now_at, _SETTLE_SHARE * run.settings.daemon.stop_seconds)
+    return True
+
+
+def _workers(run: Run, stack: contextlib.ExitStack) -> tuple[Executor, Visits | None]:
+    """Return what runs visits here, and elsewhere if the settings say so."""
+    elsewhere = stack.enter_context(make_visits(run.settings, run.clock))
+    if elsewhere is not None and run.member is not None:
+        elsewhere = replace(elsewhere, start=fenced(elsewhere.start, run.member.check))
+    threads = ThreadPoolExecutor(run.settings.daemon.workers, thread_name_prefix="visit")
+    stack.callback(threads.shutdown, wait=False, cancel_futures=True)
+    return threads, elsewhere
+
+
+def _pushes(run: Run, fetch: Fetch, daemon: Daemon, executor: Executor) -> Pushes | None:
+    """Return the WebSub subscriber; None without a public callback URL."""
+    settings = run.settings
+    if not settings.websub.callback_url:
+        return None
+    from incremental.crawl.websub.pushes import Pushes, load_keys  # noqa: PLC0415 - rarely used
+
+    keys = load_keys(run.folder / settings.store.folder)
+
+    def note(page_id: int, change: Callable[[HubState], HubState], now: float) -> None:
+        daemon.crawler.frontier.note(page_id, change, now)  # the crawler may have been replaced
+
+    return Pushes(run.store, settings.websub, keys, fetch=fetch, note=note, executor=executor)
+
+
+def _keeper(store: Store, settings: Settings, embedder: PageEmbedder | None) -> VectorKeeper | None:
+    """Return what keeps the vectors of announced pages; None without a model."""
+    if embedder is None:
+        return None
+    from incremental.topics.embedding.keeping import VectorKeeper  # noqa: PLC0415 - numpy
+
+    return VectorKeeper(store, embedder, translations=settings.embeddings.translations)
+
+
+def _notifier(store: Store, settings: Settings, clock: SystemClock, health: Health) -> Notifier:
+    """Return the notifier, for the channels of the settings and those added meanwhile."""
+    for number, channel in enumerate(settings.notify):
+        check_service(channel.url, f"notify[{number}].url")
+        check_template(f"notify[{number}].title", channel.title)
+        check_template(f"notify[{number}].body", channel.body)
+    return Notifier(
+        store,
+        settings.channels,
+        gate=LibraryGate(settings.fetch, clock),
+        executor=ThreadPoolExecutor(1, thread_name_prefix="messages"),
+        saved_query=partial(_saved_query, store),
+        stuck=health.messages,
+        # A hook may take a minute, and holds up no message.
+        hook_executor=ThreadPoolExecutor(_HOOKS, thread_name_prefix="hooks"),
+        added=partial(added_channels, store, settings),
+    )
+
+
+def _saved_query(store: Store, name: str) -> NewQuery | None:
+    """Return the query of a saved search; None if it is missing or damaged."""
+    row = store.answers.search(name)
+    try:
+        return None if row is None else from_json(row.query).query(now())
+    except InputError:
+        return None  # the channel reports it; crawling goes on

@@ -1,0 +1,92 @@
+"""Shared by all commands: opening settings and store, printing untrusted text."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.progress import Progress
+from rich.table import Table
+from rich.text import Text
+
+from incremental.base.clock import SystemClock
+from incremental.base.plain_text import cell, one_line
+from incremental.settings import Settings, load_settings, settings_path
+from incremental.settings.storage import open_configured_store
+from store import Store
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+
+
+now = SystemClock().now
+"""Returns the time, unix seconds, UTC."""
+
+
+def settings_of(context: typer.Context) -> tuple[Settings, Path]:
+    """Return the settings named by the global options, and their folder."""
+    return load_settings(context.obj)
+
+
+def settings_file(context: typer.Context) -> Path | None:
+    """Return the settings file; None = defaults."""
+    path = settings_path(context.obj)
+    return path if path.is_file() else None
+
+
+def open_store(context: typer.Context) -> Store:
+    """Open the configured store."""
+    return open_configured_store(*load_settings(context.obj))
+
+
+def safe(text: object, limit: int = 300) -> Text:
+    """Return untrusted text made safe to print: one line, no markup, no control characters."""
+    return Text(one_line(str(text), limit))
+
+
+def print_json(value: Any) -> None:  # noqa: ANN401 - whatever JSON holds
+    """Print JSON on stdout."""
+    print(json.dumps(value, ensure_ascii=False, indent=2))  # noqa: T201
+
+
+def print_csv(header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Print CSV on stdout; cells that a spreadsheet would run as formulas get an apostrophe."""
+    writer = csv.writer(sys.stdout)
+    writer.writerow(header)
+    writer.writerows([cell(value) for value in row] for row in rows)
+
+
+def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Print a table fitted to the terminal; long cells wrap."""
+    table = Table(*columns, title=safe(title), title_justify="left", header_style="bold")
+    for row in rows:
+        table.add_row(*(safe(value) for value in row))
+    console().print(table)
+
+
+def console() -> Console:
+    """Return a console on stdout; wide enough for URLs when it is no terminal."""
+    out = Console(highlight=False)
+    return out if out.is_terminal else Console(highlight=False, width=160)
+
+
+def progress_bar(*, disable: bool = False) -> Progress:
+    """Return a progress bar on stderr; stdout is for results."""
+    err = Console(stderr=True)
+    # Without a terminal rich leaves an empty line where the transient bar was.
+    return Progress(console=err, transient=True, disable=disable or not err.is_terminal)
+
+
+def counted(number: int, what: str) -> str:
+    """Return ``1 site``, ``2 sites``."""
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
+def say(message: str) -> None:
+    """Print a message on stderr."""
+    typer.echo(message, err=True)

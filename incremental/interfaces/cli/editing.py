@@ -1,0 +1,185 @@
+"""Changing what is watched: ``edit``, ``visit``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import typer
+
+from incremental.base.errors import InputError
+from incremental.base.lookup import find_sites
+from incremental.base.readable_urls import readable
+from incremental.base.scope import Reach
+from incremental.base.tagging import joined
+from incremental.interfaces.cli.common import (
+    Json,
+    counted,
+    now,
+    open_store,
+    print_json,
+    print_table,
+    say,
+    settings_of,
+)
+from incremental.interfaces.results.schema import utc, when
+from incremental.interfaces.site_editing import SiteEdit, edit_site, site_in_file, site_terms
+from incremental.interfaces.visit_requests import RequestedVisit, request_page, request_site
+from incremental.settings import Settings
+from incremental.settings.storage import daemon_at_work
+from store import Store
+from store.values import SiteRow
+
+_DEFAULT = "default"
+
+
+def edit(  # noqa: PLR0913 - each is an option of the command
+    context: typer.Context,
+    site: Annotated[str, typer.Argument(metavar="SITE", help="Name, seed URL or id.")],
+    *,
+    name: Annotated[str | None, typer.Option(help="New name, unique among sites.")] = None,
+    reach: Annotated[Reach | None, typer.Option(help="How far from the seed to go.")] = None,
+    include: Annotated[
+        list[str] | None, typer.Option(help='Only URLs matching; replaces all; "" = none.')
+    ] = None,
+    exclude: Annotated[
+        list[str] | None, typer.Option(help='Skip URLs matching; replaces all; "" = none.')
+    ] = None,
+    requests_per_day: Annotated[
+        str | None, typer.Option(metavar="N|default", help="Request budget of the site.")
+    ] = None,
+    min_interval_minutes: Annotated[
+        str | None, typer.Option(metavar="N|default", help="Minimum time between visits of a hub.")
+    ] = None,
+    max_interval_hours: Annotated[
+        str | None, typer.Option(metavar="N|default", help="Maximum time between visits of a hub.")
+    ] = None,
+    hours: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="SPAN|always|default", help="Hours (UTC) in which it may be fetched: 22-06:30."
+        ),
+    ] = None,
+    tag: Annotated[
+        list[str] | None, typer.Option(help='A tag; replaces all; may be repeated; "" = none.')
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Change a site: name, scope, budget, intervals, hours, tags. Without options, show them."""
+    settings, _ = settings_of(context)
+    given: dict[str, Any] = {"name": name, "reach": reach}
+    given |= {"include": _listed(include), "exclude": _listed(exclude), "tags": _listed(tag)}
+    given = {field: value for field, value in given.items() if value is not None}
+    numbers = {
+        "requests_per_day": requests_per_day,
+        "min_interval_minutes": min_interval_minutes,
+        "max_interval_hours": max_interval_hours,
+    }
+    given |= {field: _number(field, text) for field, text in numbers.items() if text is not None}
+    if hours is not None:
+        given["hours"] = _hours(hours)
+    with open_store(context) as store:
+        (row,) = find_sites(store, [site])
+        if given:
+            row = edit_site(store, row, SiteEdit(**given), settings, now=now())
+        tags = store.tags.of_sites().get(row.id, [])
+    _show(row, tags, settings, as_json=as_json, changed=bool(given))
+
+
+def _listed(patterns: list[str] | None) -> tuple[str, ...] | None:
+    return None if patterns is None else tuple(one for one in patterns if one)
+
+
+def _number(field: str, text: str) -> float | None:
+    if text.strip() == _DEFAULT:
+        return None
+    try:
+        return float(text)
+    except ValueError:
+        raise InputError(
+            f"--{field.replace('_', '-')}", text, "give a number, or default"
+        ) from None
+
+
+def _hours(spans: list[str]) -> tuple[str, ...] | None:
+    if spans == [_DEFAULT]:
+        return None
+    return () if spans == ["always"] else tuple(spans)
+
+
+def _show(
+    row: SiteRow, tags: list[str], settings: Settings, *, as_json: bool, changed: bool
+) -> None:
+    terms = site_terms(row)
+    if as_json:
+        print_json({"id": row.id, "name": row.name, "seed": row.seed_url, "tags": tags, **terms})
+        return
+    if changed:
+        say(f"{row.name} was changed; a running daemon picks it up within seconds")
+    rows = [("name", row.name), ("seed", readable(row.seed_url)), ("state", row.state)]
+    rows.append(("tags", joined(tags) or "-"))
+    rows += [(name.replace("_", " "), _in_words(name, terms[name], settings)) for name in terms]
+    print_table("", ("", ""), rows)
+    if site_in_file(row, settings) is not None:
+        say("its terms are set by [[site]] in the settings file")
+
+
+def _in_words(name: str, value: Any, settings: Settings) -> str:  # noqa: ANN401 - one of several types
+    if name in ("include", "exclude"):
+        return ", ".join(value) or "-"
+    default = getattr(settings.revisit, name, None)
+    if value is None:
+        shown = ", ".join(default) or "always" if isinstance(default, tuple) else f"{default:g}"
+        return f"{shown} (default)"
+    if isinstance(value, list):
+        return ", ".join(value) or "always"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def visit(
+    context: typer.Context,
+    names: Annotated[
+        list[str], typer.Argument(metavar="URL|SITE...", help="Pages, hubs, or whole sites.")
+    ],
+    *,
+    as_json: Json = False,
+) -> None:
+    """Visit pages, hubs or sites now, as soon as politeness allows, even over the budget.
+
+    Of a site, every hub that is neither covered nor dropped is visited. The daemon does it, or the next
+    `hubwatch run`.
+    """
+    settings, folder = settings_of(context)
+    with open_store(context) as store:
+        found = [one for name in names for one in _request(store, settings, name)]
+        running = daemon_at_work(store, settings, folder)
+    if as_json:
+        fields = ("url", "site", "refused")
+        rows = [{name: getattr(one, name) for name in fields} for one in found]
+        print_json([{**row, "at": utc(one.at)} for row, one in zip(rows, found, strict=True)])
+    else:
+        _say_requested(found, running=running)
+    refused = sum(bool(one.refused) for one in found)
+    if refused:
+        raise typer.Exit(1 if refused < len(found) else 2)
+
+
+def _say_requested(found: Sequence[RequestedVisit], *, running: bool) -> None:
+    for one in found:
+        if one.refused:
+            say(f"hubwatch: {readable(one.url)}: {one.refused}")
+    times = [one.at for one in found if not one.refused]
+    if times:
+        begin = f"from {when(min(times))} on" if min(times) > now() + 60 else "now"
+        who = "the daemon does it" if running else "start the daemon: hubwatch run"
+        say(f"{counted(len(times), 'page')} to be visited {begin}; {who}")
+
+
+def _request(store: Store, settings: Settings, name: str) -> list[RequestedVisit]:
+    """Ask for what *name* means: a site of that name or seed URL, else a page."""
+    at = now()
+    rows = [row for row in store.read.sites() if name in (row.name, str(row.id))]
+    if rows or "://" not in name:
+        (row,) = rows or find_sites(store, [name])
+        return request_site(store, settings, row, now=at)
+    return request_page(store, settings, name, now=at)

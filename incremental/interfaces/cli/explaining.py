@@ -1,0 +1,145 @@
+"""Why: ``check hubs``."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+from rich.table import Column, Table
+
+from incremental.base.lookup import find_sites
+from incremental.base.readable_urls import readable
+from incremental.base.texts import Words
+from incremental.interfaces.cli.common import (
+    Json,
+    console,
+    now,
+    open_store,
+    print_json,
+    print_table,
+    safe,
+    say,
+    settings_of,
+)
+from incremental.interfaces.explain.hours import hours_of
+from incremental.interfaces.explain.page import explain, hub_rows
+from incremental.interfaces.results.schema import dated, when
+from incremental.interfaces.web.explanation import explanation
+from incremental.settings import Settings
+from incremental.settings.storage import models_folder
+
+_BAR_WIDTH = 48
+# Longer than any explanation.
+_WHOLE = 100_000
+
+
+class Language(StrEnum):
+    """Languages of explanations."""
+
+    EN = "en"
+    ZH = "zh"
+
+
+def check(
+    context: typer.Context,
+    url: Annotated[str, typer.Argument(help="Any URL.")],
+    *,
+    language: Annotated[
+        Language, typer.Option(help="Of the explanation.", case_sensitive=False)
+    ] = Language.EN,
+    as_json: Json = False,
+) -> None:
+    """Explain how Hubwatch treats a URL and why it was (not) found. Nothing is fetched."""
+    settings, folder = settings_of(context)
+    models = models_folder(settings, folder)
+    with open_store(context) as store:
+        answer = explain(store, settings, url, now=now(), models=models)
+    if as_json:
+        print_json(
+            answer
+            | {key: [dated(row) for row in answer[key]] for key in ("sites", "labels", "topics")}
+        )
+        return
+    words = Words(language.value)
+    out = console()
+    out.print(safe(words.said(answer["verdict"]), _WHOLE), style="bold")
+    # A grid wraps and never cuts.
+    grid = Table.grid(Column(no_wrap=False), Column(overflow="fold"), padding=(0, 2, 0, 0))
+    for label, text in explanation(answer, words):
+        grid.add_row(safe(label), safe(text, _WHOLE))
+    out.print(grid)
+
+
+def hubs(  # noqa: PLR0913 - each is an option of the command
+    context: typer.Context,
+    site: Annotated[
+        list[str] | None, typer.Argument(metavar="[SITE]...", help="Default: all.")
+    ] = None,
+    *,
+    limit: Annotated[int, typer.Option(min=1)] = 100,
+    candidates: Annotated[
+        bool,
+        typer.Option("--candidates", help="Addresses that look like hubs and were not read yet."),
+    ] = False,
+    hours: Annotated[
+        str | None, typer.Option(metavar="URL", help="Expected new links of this hub by hour.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """List hubs: new pages, next visit and the reason."""
+    settings, _ = settings_of(context)
+    if hours is not None:
+        _show_hours(context, settings, hours, as_json=as_json)
+        return
+    with open_store(context) as store:
+        found = hub_rows(store, settings, find_sites(store, site or []), now=now())
+    if as_json:
+        print_json([dated(row) for row in found[:limit] if row["candidate"] or not candidates])
+        return
+    rows = [row for row in found if row["candidate"] == candidates][:limit]
+    if not rows:
+        say(
+            "no candidates"
+            if candidates
+            else "no hubs yet; run the daemon to find them: hubwatch run"
+        )
+    others = sum(row["candidate"] for row in found)
+    if others and not candidates:
+        say(f"not read yet, may be hubs: {others} (hubwatch hubs --candidates)")
+    if not rows:
+        return
+    table = [
+        (
+            readable(row["url"]),
+            row["kind"] if row["read"] == "plain" else f"{row['kind']} ({row['read']})",
+            row["state"],
+            row["visits"],
+            row["new_pages"],
+            f"{row['rate_per_day']:.3g}",
+            when(row["due_at"]),
+            row["why"],
+        )
+        for row in rows
+    ]
+    columns = ("hub", "kind", "state", "visits", "new", "new/day", "next visit", "why")
+    print_table("Hubs", columns, table)
+
+
+def _show_hours(context: typer.Context, settings: Settings, url: str, *, as_json: bool) -> None:
+    """Draw one bar per hour of the day."""
+    with open_store(context) as store:
+        answer = hours_of(store, settings, url)
+    if as_json:
+        print_json(answer)
+        return
+    values = answer["by_hour"]
+    most = max(values) or 1.0
+    rows = [
+        (f"{hour:02}", f"{value:.3g}", "█" * round(_BAR_WIDTH * value / most))
+        for hour, value in enumerate(values)
+    ]
+    offset = answer["utc_offset"]
+    zone = "UTC" if offset is None else f"UTC{offset:+d}, estimated from the site's activity"
+    columns = ("hour", "new links", "")
+    print_table(f"{readable(answer['url'])}: expected by hour, {zone}", columns, rows)

@@ -1,0 +1,109 @@
+"""The filters as options of commands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
+from functools import wraps
+from inspect import Parameter, Signature, signature
+from typing import Annotated, Any, get_args, get_type_hints
+
+import typer
+
+from incremental.base.errors import InputError
+from incremental.base.lookup import check_tag, find_sites, find_topic
+from incremental.interfaces.cli.common import now
+from incremental.interfaces.filters import HINTS, Filters
+from store import Store
+from store.answers import NewQuery
+
+
+def _help(name: str) -> str:
+    return str(get_args(HINTS[name])[1].help)
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """The filters of a command: sites and topics by name."""
+
+    since: Annotated[str, typer.Option(help=_help("since"))] = ""
+    until: Annotated[str, typer.Option(help=_help("until"))] = ""
+    site: Annotated[tuple[str, ...], typer.Option(help="Only this site; may be repeated.")] = ()
+    topic: Annotated[
+        str, typer.Option(metavar="NAME", help="Only relevant and doubtful pages of this topic.")
+    ] = ""
+    min_score: Annotated[
+        float | None, typer.Option(min=0, max=1, help="With --topic: at least this score.")
+    ] = None
+    irrelevant: Annotated[
+        bool,
+        typer.Option("--irrelevant", help="With --topic: pages that are not relevant as well."),
+    ] = False
+    tag: Annotated[str, typer.Option(help=_help("tag"))] = ""
+    language: Annotated[str, typer.Option(help=_help("language"))] = ""
+    unread: Annotated[bool, typer.Option("--unread", help="Only unread pages.")] = False
+    starred: Annotated[bool, typer.Option("--starred", help="Only starred pages.")] = False
+
+    def filters(self, store: Store, q: str = "") -> Filters:
+        """Return the filters, with the ids of at most one site and of the topic.
+
+        Raises:
+            InputError: they do not fit each other, or several sites are named.
+            NotFoundError: no such site, topic or tag.
+        """
+        if not self.topic and (self.min_score is not None or self.irrelevant):
+            raise InputError("--min-score or --irrelevant", "", "needs --topic NAME")
+        if len(self.site) > 1:
+            raise InputError("--site", " ".join(self.site), "a saved search names one site")
+        if self.tag:
+            check_tag(store, self.tag)
+        return Filters(
+            q=q,
+            site=find_sites(store, self.site)[0].id if self.site else None,
+            topic=find_topic(store, self.topic).id if self.topic else None,
+            language=self.language,
+            since=self.since,
+            until=self.until,
+            show="unread" if self.unread else "starred" if self.starred else "",
+            tag=self.tag,
+            min_score=self.min_score,
+        )
+
+    def query(self, store: Store, q: str = "", **more: Any) -> NewQuery:  # noqa: ANN401 - fields of NewQuery
+        """Return the query for the store, of any number of sites. Raises as :meth:`filters`."""
+        asked = replace(self, site=()).filters(store, q).query(now(), **more)
+        sites = tuple(row.id for row in find_sites(store, self.site)) if self.site else None
+        hidden = None if self.irrelevant else asked.hidden_verdict
+        read = False if self.unread else None
+        starred = True if self.starred else None
+        return replace(asked, sites=sites, hidden_verdict=hidden, read=read, starred=starred)
+
+
+_OPTIONS = get_type_hints(Given, include_extras=True)
+
+
+def filtered(command: Callable[..., None]) -> Callable[..., None]:
+    """Return *command* with its parameter ``given`` spelled out as options, in their place."""
+
+    @wraps(command)
+    def run(**values: Any) -> None:  # noqa: ANN401 - by name
+        given = {field.name: values.pop(field.name) for field in fields(Given)}
+        command(**values, given=Given(**given | {"site": tuple(given["site"])}))
+
+    hints = get_type_hints(command, include_extras=True)
+    parameters: list[Parameter] = []
+    for one in signature(command).parameters.values():
+        if one.name != "given":
+            parameters.append(one.replace(annotation=hints[one.name]))
+            continue
+        parameters += [_option(name) for name in _OPTIONS]
+    run.__signature__ = Signature(parameters)  # type: ignore[attr-defined]  # read by Typer
+    run.__annotations__ = {one.name: one.annotation for one in parameters}
+    return run
+
+
+def _option(name: str) -> Parameter:
+    hint, default = _OPTIONS[name], getattr(Given(), name)
+    if name == "site":
+        hint, default = Annotated[list[str], get_args(hint)[1]], []
+    return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=hint)

@@ -1,0 +1,92 @@
+"""Versions of the hub classifier: ``models list learn use rollback``."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from classifier.hub.registry import ModelRegistry
+from incremental.interfaces.cli.common import (
+    Json,
+    now,
+    open_store,
+    print_json,
+    print_table,
+    say,
+    settings_of,
+)
+from incremental.settings.storage import models_folder
+from incremental.topics.training.model_versions import list_models, use_model
+from incremental.topics.training.nightly_training import in_words, learn_now
+
+
+def _root(context: typer.Context) -> Path:
+    return models_folder(*settings_of(context))
+
+
+def list_versions(context: typer.Context, *, as_json: Json = False) -> None:
+    """List the versions, oldest first, and the one in use."""
+    rows = list_models(_root(context))
+    if as_json:
+        print_json(rows)
+        return
+    table = [
+        (
+            row["version"],
+            "in use" if row["active"] else row["problem"],
+            row["origin"],
+            "-" if row["f1"] is None else f"{row['f1']:.3f}",
+            row["rows"] or "-",
+            row["learned_labels"] or "-",
+            _learned(row["update"]),
+        )
+        for row in rows
+    ]
+    columns = ("version", "state", "origin", "F1", "trained on", "labels learned", "labels correct")
+    print_table("Models", columns, table)
+
+
+def _learned(note: dict[str, float] | None) -> str:
+    """Return the share of the learned labels classified correctly before and after."""
+    if not note:
+        return "-"
+    return f"{note['base_right']:.0%} before, {note['right']:.0%} after"
+
+
+def learn(context: typer.Context, *, as_json: Json = False) -> None:
+    """Train on all labels now: yours, and those from page behaviour. For use with cron.
+
+    The new version is used at once unless it is worse than its base.
+    """
+    with open_store(context) as store:
+        learned = learn_now(store, _root(context), now())
+    if as_json:
+        print_json(None if learned is None else asdict(learned))
+    else:
+        say(in_words(learned))
+
+
+def use(
+    context: typer.Context,
+    version: Annotated[str, typer.Argument(help="As `hubwatch models list` shows it.")],
+    *,
+    as_json: Json = False,
+) -> None:
+    """Switch to a version; a running daemon picks it up."""
+    use_model(_root(context), version)
+    _report(version, as_json=as_json)
+
+
+def rollback(context: typer.Context, *, as_json: Json = False) -> None:
+    """Roll back to the previous version."""
+    _report(ModelRegistry(_root(context)).rollback(), as_json=as_json)
+
+
+def _report(version: str, *, as_json: bool) -> None:
+    if as_json:
+        print_json({"active": version})
+    else:
+        say(f"{version} is in use")

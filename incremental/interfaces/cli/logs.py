@@ -1,0 +1,137 @@
+"""The log of long-running commands: lines for people, or one JSON object a line for machines.
+
+::
+
+    {"time": "2026-11-22T14:44:54.123Z", "level": "warning", "logger": "hubwatch.daemon",
+     "message": "...", "exception": "Traceback ..."}     the last only where there is one
+
+Where the lines go, and how long they are kept, is the platform's affair: they are written to stderr.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+import threading
+from datetime import UTC, datetime
+from types import TracebackType
+
+import typer
+
+from incremental.base.errors import SettingsError
+from incremental.settings import LogFormat, Settings
+
+_TEXT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
+_RUN = logging.getLogger("hubwatch.run")
+
+
+class JsonFormatter(logging.Formatter):
+    """Writes a record as one JSON object on one line.
+
+    Whatever a site put into it: JSON escapes line feeds, and all but ASCII is escaped, because some
+    readers end a line at other characters, too.
+    """
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the line, without its end."""
+        moment = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
+        line = {
+            "time": moment.replace("+00:00", "Z"),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "message": record.getMessage(),
+        }
+        if record.exc_info:
+            line["exception"] = self.formatException(record.exc_info)
+        if record.stack_info:
+            line["stack"] = record.stack_info
+        return json.dumps(line)
+
+
+def level_of(settings: Settings) -> int:
+    """Return the least level that is logged; ``info`` leaves the reports of a run to speak for it.
+
+    Raises:
+        SettingsError: there is no such level.
+    """
+    name = settings.daemon.log_level
+    level = logging.getLevelNamesMapping().get(name.upper())
+    if level is None:
+        way_out = "must be one of debug, info, warning, error"
+        raise SettingsError("daemon.log_level", name, way_out)
+    return max(level, logging.WARNING) if name == "info" else level
+
+
+def begin_log(settings: Settings) -> None:
+    """Send the log of this process to stderr in the form of the settings.
+
+    In JSON nothing is written around it: what is said to people, what a library warns of and the
+    trace of a bug become lines of the log as well.
+
+    Raises:
+        SettingsError: see :func:`level_of`.
+    """
+    level = level_of(settings)
+    if settings.daemon.log_format is LogFormat.TEXT:
+        logging.basicConfig(level=level, format=_TEXT)
+        return
+    handler = logging.StreamHandler()
+    handler.setFormatter(JsonFormatter())
+    logging.basicConfig(level=level, handlers=[handler], force=True)
+    _RUN.setLevel(min(level, logging.INFO))
+    logging.captureWarnings(capture=True)
+    sys.excepthook = _log_bug
+    threading.excepthook = _log_bug_of_thread
+
+
+def is_structured() -> bool:
+    """Return whether this process writes its log as JSON."""
+    return any(isinstance(one.formatter, JsonFormatter) for one in logging.getLogger().handlers)
+
+
+def say(message: str) -> None:
+    """Print a message on stderr, or in a structured log."""
+    if is_structured():
+        _RUN.info("%s", message)
+    else:
+        _echo(message, err=True)
+
+
+def tell(line: str) -> None:
+    """Print a finding on stdout, or in a structured log."""
+    if is_structured():
+        _RUN.info("%s", line)
+    else:
+        _echo(line)
+
+
+def _echo(line: str, *, err: bool = False) -> None:
+    # A terminal's file on a full disk stops nobody; a pipe that was closed is the reader's wish to end.
+    try:
+        typer.echo(line, err=err)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        _RUN.debug("cannot print: %s", error)
+
+
+def say_error(message: str) -> None:
+    """Print on stderr why a command ends, or log it as an error."""
+    if is_structured():
+        _RUN.error("%s", message)
+    else:
+        typer.echo(message, err=True)
+
+
+def _log_bug(
+    kind: type[BaseException], error: BaseException, trace: TracebackType | None, /
+) -> None:
+    _RUN.critical("ended by a bug", exc_info=(kind, error, trace))
+
+
+def _log_bug_of_thread(ended: threading.ExceptHookArgs, /) -> None:
+    error = ended.exc_value
+    if error is not None:
+        trace = (ended.exc_type, error, ended.exc_traceback)
+        _RUN.error("a thread ended by a bug", exc_info=trace)

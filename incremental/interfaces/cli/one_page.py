@@ -1,0 +1,260 @@
+"""One page: ``history diff show copies``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Annotated, Any
+
+import typer
+from rich.text import Text
+
+from incremental.base.errors import InputError, NotFoundError
+from incremental.base.lookup import find_page
+from incremental.base.plain_text import clean
+from incremental.base.readable_urls import readable
+from incremental.base.texts import named
+from incremental.base.times import moment
+from incremental.interfaces.cli.common import (
+    Json,
+    console,
+    counted,
+    now,
+    open_store,
+    print_json,
+    print_table,
+    say,
+)
+from incremental.interfaces.explain.page_versions import compare, previous, text_of, version_at
+from incremental.interfaces.results.schema import dated, translation_json, utc, when
+from incremental.parse import parse
+from incremental.parse.decoding import decode_body
+from incremental.parse.history.textdiff import Piece, Row, TextDiff
+from store import Store
+from store.answers import Copy, Version
+
+Address = Annotated[str, typer.Argument(help="A page's URL.")]
+At = Annotated[str | None, typer.Option(help="As of a span ago (3h, 1d) or a date.")]
+CONTEXT_LINES = 2
+_SIGNS = {"added": ("", "+ ", "green"), "removed": ("- ", "", "red"), "changed": ("- ", "+ ", "")}
+
+
+def history(
+    context: typer.Context,
+    url: Address,
+    *,
+    limit: Annotated[int, typer.Option(min=1, max=500, help="Maximum changes.")] = 100,
+    as_json: Json = False,
+) -> None:
+    """Show the history of a page: changes and their cause, sightings, visits."""
+    with open_store(context) as store:
+        page = find_page(store, url)
+        changes = store.answers.history(page["id"], limit=limit)
+        versions = store.answers.versions(page["id"])
+        sightings = store.read.sightings(page["id"])
+        visits = store.read.visits(page["id"])
+        check = store.answers.check(page["id"])
+    if as_json:
+        facts = {key: page[key] for key in ("id", "url", "title", "state", "site_name")}
+        announced = [dated({name: getattr(row, name) for name in row.__slots__}) for row in changes]
+        answer = {
+            "page": facts,
+            "changes": announced[::-1],
+            "changes_from": utc(page["changes_from"]),
+            "versions": [_version(version) for version in versions],
+            "sightings": [dated(row) for row in sightings],
+            "visits": [dated(row) for row in visits],
+            "next_refresh": utc(check.due_at) if check else None,
+        }
+        print_json(answer)
+        return
+    rows = [(row.at, row.kind, _cause(row.detail, row.hub_url, page["url"])) for row in changes]
+    rows += [(row["first_seen_at"], "seen on", row["hub_url"]) for row in sightings]
+    rows += [(row["at"], f"visit: {row['status']}", row["detail"]) for row in visits]
+    if page["changes_from"] is not None:
+        forgotten = "changes until then ([store] change_days)"
+        rows.append((page["changes_from"], "forgotten", forgotten))
+    shown = [(when(at), what, detail) for at, what, detail in sorted(rows)]
+    print_table(readable(page["url"]), ("when", "what", "detail"), shown)
+
+
+def _cause(detail: str, hub_url: str | None, url: str) -> str:
+    by = "" if hub_url is None or hub_url == url else f"shown by {hub_url}"
+    return "; ".join(filter(None, (detail, by)))
+
+
+def _version(version: Version) -> dict[str, Any]:
+    return {"at": utc(version.at), "md5": version.body_md5}
+
+
+def diff(  # noqa: PLR0913 - each is an option of the command
+    context: typer.Context,
+    url: Address,
+    *,
+    at: Annotated[str | None, typer.Option(help="The last change up to this time.")] = None,
+    start: Annotated[str | None, typer.Option("--from", help="Compare from this time.")] = None,
+    end: Annotated[str | None, typer.Option("--to", help="Compare to this time.")] = None,
+    noise: Annotated[bool, typer.Option("--noise", help="Show ignored lines as well.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Show what changed in the text of a page; dates, counters and other noise are ignored.
+
+    Default: the last change. Times are spans ago (3h, 1d) or dates.
+    """
+    if at is not None and (start is not None or end is not None):
+        raise InputError("--at", at, "cannot be combined with --from and --to")
+    with open_store(context) as store:
+        page = find_page(store, url)
+        versions = store.answers.versions(page["id"])
+        old, new, found = compare(store, page, *_two(versions, at, start, end))
+    if as_json:
+        print_json(
+            {
+                "url": page["url"],
+                "before": _version(old.version),
+                "after": _version(new.version),
+                "summary": found.summary,
+                "changed": found.is_change,
+                "rows": [_row(row) for row in found.rows if row.kind != "same"],
+            }
+        )
+        return
+    say(f"{when(old.version.at)} -> {when(new.version.at)}: {found.summary}")
+    _print_diff(found, noise=noise)
+
+
+def _two(
+    versions: list[Version], at: str | None, start: str | None, end: str | None
+) -> tuple[Version, Version]:
+    """Return the versions to compare."""
+    now_at = now()
+    until = end or at
+    last = version_at(versions, moment(until, now_at) if until else None)
+    if start is None:
+        return previous(versions, last), last
+    return version_at(versions, moment(start, now_at)), last
+
+
+def _row(row: Row) -> dict[str, Any]:
+    def side(pieces: Sequence[Piece]) -> list[dict[str, Any]]:
+        return [{"text": piece.text, "changed": piece.changed} for piece in pieces]
+
+    shown = {"kind": row.kind, "before": side(row.before), "after": side(row.after)}
+    return shown | ({"reason": row.reason} if row.reason else {})
+
+
+def _print_diff(found: TextDiff, *, noise: bool) -> None:
+    """Print the changed rows with a few lines of context."""
+    out = console()
+    wanted = {*_SIGNS, "ignored"} if noise else set(_SIGNS)
+    changed = [number for number, row in enumerate(found.rows) if row.kind in wanted]
+    near = {n + step for n in changed for step in range(-CONTEXT_LINES, CONTEXT_LINES + 1)}
+    shown = -1
+    for number, row in enumerate(found.rows):
+        if number not in near or (row.kind == "ignored" and not noise):
+            continue
+        if shown >= 0 and number > shown + 1:
+            out.print(Text("  ...", style="dim"))
+        shown = number
+        for line in _drawn(row):
+            out.print(line)
+    if found.ignored and not noise:
+        say(f"{counted(len(found.ignored), 'line')} ignored as noise; --noise to show")
+
+
+def _drawn(row: Row) -> Iterable[Text]:
+    if row.kind == "same":
+        yield Text("  ").append(_text(row.after, ""))
+    elif row.kind == "ignored":
+        yield Text(f"~ [{row.reason}] ", style="dim").append(_text(row.after or row.before, ""))
+    else:
+        if row.before:
+            yield Text("- ", style="red").append(_text(row.before, "bold red"))
+        if row.after:
+            yield Text("+ ", style="green").append(_text(row.after, "bold green"))
+
+
+def _text(pieces: Sequence[Piece], style: str) -> Text:
+    line = Text()
+    for piece in pieces:
+        # Cleaning strips trailing spaces, which separate words here.
+        space = " " if piece.text[-1:].isspace() else ""
+        line.append(clean(piece.text) + space, style=style if piece.changed else "")
+    return line
+
+
+def show(context: typer.Context, url: Address, *, at: At = None, as_json: Json = False) -> None:
+    """Show the stored facts and text of a page, now or at a given time."""
+    with open_store(context) as store:
+        row = find_page(store, url)
+        detail = store.answers.page(row["id"], most=1)
+        answer = {k: v for k, v in row.items() if k not in ("site", "moved_to")}
+        answer |= _text_at(store, row, at)
+    copies = [copy for copy in detail.copies if copy.page_id != row["id"]] if detail else []
+    if detail is not None and detail.news is not None:
+        answer |= {name: getattr(detail.news, name) for name in ("read_at", "starred_at")}
+        answer["translations"] = [translation_json(one) for one in detail.news.translations]
+    if as_json:
+        listed = [{"url": copy.url, "site": copy.site} for copy in copies]
+        print_json(dated(answer) | {"copies": listed})
+        return
+    _print_facts(answer, copies)
+
+
+def _print_facts(answer: dict[str, Any], copies: Sequence[Copy]) -> None:
+    times = {name: v for name, v in answer.items() if name.endswith("_at") and v is not None}
+    shown = answer | {name: when(v) for name, v in times.items()}
+    shown["copies"] = "\n".join(copy.url for copy in copies) or None
+    shown["translations"] = "\n".join(map(_also, answer.get("translations", ()))) or None
+    rows = [(name, v) for name, v in shown.items() if name != "text" and v is not None]
+    print_table("", ("", ""), rows)
+    print("\n".join(clean(line) for line in (answer["text"] or "(no body kept)").splitlines()))  # noqa: T201
+
+
+def _also(one: dict[str, Any]) -> str:
+    return f"in {named('language', one['language'])}: {one['title']}\n{one['url']}"
+
+
+def _text_at(store: Store, row: dict[str, Any], at: str | None) -> dict[str, Any]:
+    """Return the text of a page and the time of its version; None for a page never read.
+
+    Raises:
+        NotFoundError: nothing is kept for the requested time.
+    """
+    versions = store.answers.versions(row["id"])
+    if not versions and at is None:
+        return {"text": _hub_text(store, row)}
+    try:
+        version = version_at(versions, moment(at, now()) if at else None)
+        return {"version_at": version.at, "text": text_of(store, row, version).text}
+    except NotFoundError:
+        if at is not None:
+            raise
+        return {"text": None}
+
+
+def _hub_text(store: Store, row: dict[str, Any]) -> str | None:
+    """Return the text of a hub."""
+    hub = store.read.hub(row["id"])
+    digest = row["body_md5"] or (hub.body_md5 if hub else None)
+    body = store.cache.get(row["url"], digest) if digest else None
+    return parse(body, row["url"], decode=decode_body, want_text=True).text if body else None
+
+
+def copies(context: typer.Context, url: Address, *, as_json: Json = False) -> None:
+    """List other pages with nearly the same text, on all sites, first seen first."""
+    with open_store(context) as store:
+        page = find_page(store, url)
+        known = store.answers.copies(page["id"])
+    found = [row for row in known if row.page_id != page["id"]]
+    if as_json:
+        print_json([dated({name: getattr(row, name) for name in row.__slots__}) for row in found])
+        return
+    if not found:
+        say("no copies" if known else "no text yet, or too short to compare")
+        return
+    rows = [
+        (when(row.first_seen_at), when(row.published_at), row.site, f"{row.alike:.0%}", row.url)
+        for row in found
+    ]
+    columns = ("first seen", "published", "site", "similarity", "url")
+    print_table(counted(len(found), "page"), columns, rows)

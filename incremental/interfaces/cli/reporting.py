@@ -1,0 +1,114 @@
+"""What ``run`` prints while the daemon runs, and at its end."""
+
+from __future__ import annotations
+
+from collections import Counter, OrderedDict, deque
+from collections.abc import Sequence
+from typing import Any
+
+import typer
+
+from incremental.base.plain_text import clean
+from incremental.base.readable_urls import readable
+from incremental.fetch.status import HARMLESS, FetchStatus
+from incremental.interfaces.cli.common import counted, print_json
+from incremental.interfaces.cli.logs import say, tell
+from incremental.interfaces.explain.backfill import headline
+from store import Store
+from store.backfills import BackfillEvent, BackfillQuery
+from store.values import HubRow, VisitRecord
+
+# Pages, and backfill events, that the summary of --json names: a daemon may end after a year.
+MOST_REPORTED = 10_000
+
+
+class Reporter:
+    """Prints what is found while the daemon runs."""
+
+    def __init__(self, store: Store, *, as_json: bool) -> None:
+        self._store = store
+        self._as_json = as_json
+        self._visits: Counter[str] = Counter()
+        self._announced = 0
+        self._new: deque[dict[str, Any]] = deque(maxlen=MOST_REPORTED)
+        self._backfills: OrderedDict[int, dict[str, Any]] = OrderedDict()
+
+    def begin(self, sites: int, address: str | None) -> None:
+        """Say what is watched, and where the web page is."""
+        if self._as_json:
+            return
+        if address is None:
+            say(f"watching {counted(sites, 'site')}; Ctrl-C to stop")
+        elif sites:
+            say(f"watching {counted(sites, 'site')}; web page at {address}; Ctrl-C to stop")
+        else:
+            say(f"no site yet; add sites at {address}add; Ctrl-C to stop")
+
+    def announced(self, record: VisitRecord, page_ids: Sequence[int]) -> None:
+        """Print the pages that a visit announced, and hubs visited for the first time."""
+        self._visits[record.status] += 1
+        for page_id in page_ids:
+            page = self._store.read.page(page_id)
+            if page is None:
+                continue
+            title = clean(page.title or page.anchor)
+            self._announced += 1
+            if self._as_json:
+                self._new.append({"url": page.url, "title": title})
+            else:
+                tell(f"new   {readable(page.url)}  {title}")
+        self._gained(record)
+        first_visit = record.hub_fields.get("baseline_at") == record.at
+        if first_visit and not self._as_json and record.links is not None:
+            hub = self._store.read.urls([record.page_id])
+            tell(f"hub   {readable(hub[0])}  ({len(record.links)} links recorded as baseline)")
+
+    def _gained(self, record: VisitRecord) -> None:
+        """Print one line per backfill event that the visit started or added to."""
+        for event in self._events(record):
+            if self._as_json:
+                fields = {"hub": event.hub_url, "folder": event.folder, "pages": event.pages}
+                self._backfills[event.id] = fields
+                while len(self._backfills) > MOST_REPORTED:
+                    self._backfills.popitem(last=False)
+            else:
+                title = f": {clean(event.title)}" if event.pages == 1 else ""
+                tell(f"older {clean(event.site)}: {headline(event)}{title}")
+
+    def _events(self, record: VisitRecord) -> list[BackfillEvent]:
+        backfills = self._store.backfills
+        events: dict[int, BackfillEvent] = {}
+        if any(link.backfill for link in record.links or ()):
+            asked = BackfillQuery(since=record.at, sites=(record.site_id,))
+            found = backfills.events(asked)
+            events |= {event.id: event for event in found if event.hub_id == record.page_id}
+        own = backfills.event_of(record.page_id) if record.backfill_page else None
+        if own is not None:
+            events[own.id] = own
+        return list(events.values())
+
+    def finish(self, *, once: bool) -> None:
+        """Print a summary; exit with 1 after a single run with failed visits or unread seeds."""
+        failed = sum(count for status, count in self._visits.items() if status not in HARMLESS)
+        for seed in self._unread_seeds():
+            say(f"hubwatch: {readable(seed.url)}: {seed.last_status or 'not fetched yet'}")
+            failed += 1
+        if self._as_json:
+            announced = {"new": list(self._new), "backfills": list(self._backfills.values())}
+            print_json({"visits": dict(self._visits), **announced, "failed": failed})
+        else:
+            counts = ", ".join(f"{status} {count}" for status, count in self._visits.items())
+            say(f"{counted(self._announced, 'new page')}; visits: {counts or 'none'}")
+        if once and failed:
+            raise typer.Exit(1)
+
+    def _unread_seeds(self) -> list[HubRow]:
+        """Return the seeds never read, except of sites that are paused or have no budget."""
+        sites = self._store.read.sites()
+        watched = {row.id for row in sites if row.state == "active" and row.requests_per_day != 0}
+        return [
+            hub
+            for hub in self._store.read.hubs()
+            if hub.role == "seed" and hub.site_id in watched
+            if hub.baseline_at is None and hub.last_status != FetchStatus.REDIRECTED
+        ]

@@ -1,0 +1,212 @@
+"""The daemon: ``run``."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Annotated, TypeVar
+
+import typer
+
+from incremental.base.clock import SystemClock
+from incremental.base.errors import InputError
+from incremental.base.threads import leave_at_once, pause
+from incremental.crawl.sharing.joining import membership, refuse_beside
+from incremental.crawl.sharing.membership import Membership
+from incremental.crawl.sharing.rendezvous import Shard, read_shard
+from incremental.daemon.health import Health
+from incremental.daemon.pulse import Pulse, read_report
+from incremental.daemon.service_manager import ServiceManager
+from incremental.daemon.store_check import StoreCheck
+from incremental.interfaces.cli.at_work import Run, watch
+from incremental.interfaces.cli.common import Json, now, settings_file, settings_of
+from incremental.interfaces.cli.logs import begin_log
+from incremental.interfaces.cli.reporting import Reporter
+from incremental.settings import Settings
+from incremental.settings.seeds import SeedTerms, add_seed
+from incremental.settings.storage import (
+    AlreadyRunningError,
+    is_read_only,
+    keep_private,
+    note_settings,
+    only_writer,
+    open_configured_store,
+    same_settings,
+)
+from incremental.visit.host_gate import HostGate
+from store import Store
+from store.errors import StoreReadOnlyError, StoreUnavailableError
+
+logger = logging.getLogger("hubwatch.run")
+T = TypeVar("T")
+
+# How long the daemon waits for another process that writes: short, so that it can be stopped meanwhile.
+BUSY_SECONDS = 3.0
+_LONGEST_PAUSE_SECONDS = 15.0
+
+
+def run(  # noqa: PLR0913 - options of the command line
+    context: typer.Context,
+    urls: Annotated[
+        list[str] | None, typer.Argument(metavar="[URL]...", help="Sites to add first.")
+    ] = None,
+    *,
+    once: Annotated[bool, typer.Option(help="Do what is due, then exit (for cron).")] = False,
+    explore: Annotated[
+        int, typer.Option(min=0, metavar="N", help="Add at most N new sites found by topics.")
+    ] = 0,
+    shard: Annotated[
+        str | None,
+        typer.Option(
+            metavar="K/N", help="On PostgreSQL: be the K-th of N daemons; else it is automatic."
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Run the daemon: visit hubs when worthwhile and print new pages as they are found.
+
+    The first Ctrl-C (or TERM) finishes running fetches; the second stops at once.
+    """
+    settings, folder = settings_of(context)
+    begin_log(settings)
+    chosen = _shard(shard, settings)
+    clock = SystemClock()
+    health = Health(clock)
+    manager = ServiceManager()
+    manager.tell(ready=1)
+    with contextlib.ExitStack() as stack:
+        wait = partial(_patiently, health, settings, folder, once=once)
+        pulse = Pulse(health, manager)
+        if not once:
+            stack.enter_context(pulse)
+        is_shared = bool(settings.store.database)
+        wait(lambda: stack.enter_context(only_writer(settings, folder, shared=is_shared)))
+        same_settings(settings, folder, settings_file(context))
+        keep_private(settings, folder, settings_file(context))
+        was_killed = read_report(folder / settings.store.folder) is not None
+        if not once:
+            pulse.show_in(folder / settings.store.folder, shared=is_shared)
+        busy_seconds = None if once else BUSY_SECONDS
+        opened = partial(open_configured_store, settings, folder, busy_seconds=busy_seconds)
+        store = stack.enter_context(wait(opened))
+        begin = partial(_with_store, wait, store)
+        note_settings(settings, folder, settings_file(context))
+        member = None
+        if is_shared:
+            place = partial(membership, settings, folder, store, clock, busy_seconds=busy_seconds)
+            place = partial(place, shard=chosen, lives=health.lives)
+            member = wait(lambda: stack.enter_context(place()))
+        begin(lambda: _add_sites(store, settings, urls or []))
+        serves = settings.web.enabled and not once
+        # On a shared store others add sites: by a page, or by a command on another machine.
+        if once or not (serves or is_shared):
+            begin(lambda: _need_work(store))
+        reporter = Reporter(store, as_json=as_json)
+        run = Run(store, settings, folder, clock, health, reporter, begin, once=once, member=member)
+        if member is not None:
+            begin(partial(_join, member, store, HostGate(store, settings), once=once))
+        jobs = {"check": StoreCheck(store).step} if was_killed and not once else {}
+        unfinished = watch(run, jobs, explore=explore, serves=serves)
+        if member is not None and not unfinished:
+            member.leave()
+        # A daemon that was stopped while the store could not be used has nothing to sum up.
+        with contextlib.suppress(*([] if once else [StoreUnavailableError])):
+            reporter.finish(once=once)
+    if unfinished:
+        leave_at_once()
+
+
+def _shard(text: str | None, settings: Settings) -> Shard | None:
+    """Return the named place among daemons on PostgreSQL; None = automatic."""
+    chosen = None if text is None else read_shard(text)
+    if chosen is not None and not settings.store.database:
+        way_out = "a SQLite store has one daemon; set [store] database"
+        raise InputError("--shard", str(text), way_out)
+    return chosen
+
+
+def _need_work(store: Store) -> None:
+    """Raise :class:`InputError` if there is neither a site nor a topic."""
+    if not store.read.seeds() and not store.topics.topics():
+        raise InputError("sites", "", "no site yet; add one: hubwatch add URL")
+
+
+def _with_store(wait: Callable[..., T], store: Store, work: Callable[[], T]) -> T:
+    """Return what *work* on the open store returns; between two tries its connection is made again."""
+    tried = False
+
+    def again() -> T:
+        nonlocal tried
+        if tried:
+            store.recover()
+        tried = True
+        return work()
+
+    return wait(again)
+
+
+def _patiently(
+    health: Health, settings: Settings, folder: Path, work: Callable[[], T], *, once: bool
+) -> T:
+    """Return what *work* returns; the daemon waits while the store cannot be used.
+
+    A server may start later than we, and a file system may be read-only for a while.
+
+    Raises:
+        StoreError: waiting would not help, or this is a single run.
+    """
+    seconds, said = 1.0, ""
+    while True:
+        try:
+            done = work()
+        except AlreadyRunningError:
+            raise
+        except StoreUnavailableError as error:
+            # Where only the permission is missing, the place is wrong rather than out of order.
+            denied = isinstance(error, StoreReadOnlyError) and not is_read_only(settings, folder)
+            if once or denied:
+                raise
+            health.store_lost(str(error))
+            if str(error) != said:
+                logger.warning("waiting for the store, nothing is fetched: %s", error)
+            said = str(error)
+        else:
+            if said:
+                logger.warning("the store can be used now")
+                health.store_back()
+            return done
+        pause(seconds)
+        seconds = min(2 * seconds, _LONGEST_PAUSE_SECONDS)
+
+
+def _join(member: Membership, store: Store, gate: HostGate, *, once: bool) -> None:
+    """Join the other daemons; a single run wants the store for itself.
+
+    Raises:
+        AlreadyRunningError: see :meth:`Membership.join`.
+    """
+    if once:
+        refuse_beside(store.daemons.live())
+    member.join()
+    if once:
+        # Alone it has every site at once; one that comes meanwhile waits.
+        member.step(gate, (), now())
+
+
+def _add_sites(store: Store, settings: Settings, urls: Sequence[str]) -> None:
+    """Add the sites of the settings, with their terms, and *urls*."""
+    for site in settings.site:
+        terms = SeedTerms(
+            reach=site.reach,
+            include=site.include,
+            exclude=site.exclude,
+            requests_per_day=site.requests_per_day,
+            min_interval_seconds=site.min_interval_minutes and site.min_interval_minutes * 60,
+            max_interval_seconds=site.max_interval_hours and site.max_interval_hours * 3600,
+        )
+        add_seed(store, site.url, now=now(), terms=terms, fetch=settings.fetch)
+    for url in urls:
+        add_seed(store, url, now=now(), fetch=settings.fetch)

@@ -1,0 +1,209 @@
+"""The reading list: ``search read unread star unstar searches``."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from incremental.base.errors import InputError, NotFoundError
+from incremental.base.lookup import find_page
+from incremental.base.plain_text import clean
+from incremental.base.readable_urls import readable
+from incremental.interfaces.cli.common import (
+    Json,
+    counted,
+    now,
+    open_store,
+    print_json,
+    print_table,
+    say,
+)
+from incremental.interfaces.cli.filtering import Given, filtered
+from incremental.interfaces.filters import from_json, to_json
+from incremental.interfaces.results.schema import dated, page_line, when
+from store import Store
+from store.answers import NewQuery
+from store.words import read_query
+
+Urls = Annotated[list[str], typer.Argument(metavar="URL...", help="Pages that were announced.")]
+Words = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="[WORDS]...", help='All must match; "phrase", -without, prefix*.'),
+]
+Like = Annotated[
+    str | None,
+    typer.Option(metavar="URL", help="Pages like this one in meaning, the most alike first."),
+]
+Limit = Annotated[int, typer.Option(min=1, max=1_000, help="Maximum number, newest first.")]
+Cursor = Annotated[int | None, typer.Option(help="Continue after this cursor.")]
+
+
+@filtered
+def search(  # noqa: PLR0913 - each is an option of the command
+    context: typer.Context,
+    words: Words = None,
+    *,
+    like: Like = None,
+    given: Given,
+    limit: Limit = 20,
+    after: Cursor = None,
+    as_json: Json = False,
+) -> None:
+    """Search announced pages by words in title and text, newest first, or by meaning."""
+    _check_asked(words, like, after)
+    with open_store(context) as store:
+        query = given.query(store, " ".join(words or ()), limit=limit, after=after)
+        if like is None:
+            _answer(store, query, as_json=as_json)
+            return
+        from incremental.interfaces.cli.like import answer_like  # noqa: PLC0415 - numpy
+
+        answer_like(context, store, like, query, as_json=as_json)
+
+
+def _check_asked(words: list[str] | None, like: str | None, after: int | None) -> None:
+    """Refuse what has no answer: neither words nor a page, both, or a cursor by meaning."""
+    if like is None and not words:
+        raise InputError("WORDS", "", "give words to search for, or a page: --like URL")
+    if like is not None and words:
+        raise InputError("--like", like, "goes without words; search for one or the other")
+    if like is not None and after is not None:
+        raise InputError("--after", after, "goes with words only; for more, raise --limit")
+
+
+def _answer(store: Store, query: NewQuery, *, as_json: bool) -> None:
+    if query.text.strip() and not any(not p.excluded for p in read_query(query.text)):
+        raise InputError("words", query.text, "contains no word to search for")
+    answer = store.answers.new(query)
+    if as_json:
+        shown = {
+            "pages": [page_line(row) | {"excerpt": clean(row.excerpt)} for row in answer.rows],
+            "cursor": answer.cursor,
+        }
+        print_json({**shown, "more": answer.more})
+        return
+    if not answer.rows:
+        say("nothing found")
+        return
+    rows = [
+        (when(row.found_at), row.site, row.name, readable(row.url), row.excerpt)
+        for row in answer.rows
+    ]
+    columns = ("found", "site", "title", "url", "text")
+    print_table(counted(len(rows), "page"), columns, rows)
+    if answer.more:
+        say(f"more: --after {answer.cursor}")
+
+
+def read(context: typer.Context, urls: Urls, *, as_json: Json = False) -> None:
+    """Mark pages as read."""
+    _mark(context, urls, as_json=as_json, read=True)
+
+
+def unread(context: typer.Context, urls: Urls, *, as_json: Json = False) -> None:
+    """Mark pages as unread."""
+    _mark(context, urls, as_json=as_json, read=False)
+
+
+def star(context: typer.Context, urls: Urls, *, as_json: Json = False) -> None:
+    """Star pages."""
+    _mark(context, urls, as_json=as_json, starred=True)
+
+
+def unstar(context: typer.Context, urls: Urls, *, as_json: Json = False) -> None:
+    """Remove the star from pages."""
+    _mark(context, urls, as_json=as_json, starred=False)
+
+
+def _mark(context: typer.Context, urls: list[str], *, as_json: bool, **marks: bool) -> None:
+    """Mark what can be marked, and report the rest; exit with 1, or 4 if nothing could be marked."""
+    results: list[dict[str, Any]] = []
+    with open_store(context) as store:
+        for url in urls:
+            try:
+                page = find_page(store, url)
+            except (InputError, NotFoundError) as error:
+                results.append({"url": url, "error": str(error)})
+                continue
+            announced = store.answers.mark([page["id"]], now=now(), **marks)
+            untold = {} if announced else {"error": f"{url} was never announced as new"}
+            results.append({"url": page["url"], **marks, **untold})
+    if as_json:
+        print_json(results)
+    failed = [result["error"] for result in results if "error" in result]
+    for problem in failed:
+        say(f"hubwatch: {problem}")
+    if not as_json and len(failed) < len(results):
+        say(f"marked {counted(len(results) - len(failed), 'page')}")
+    if failed:
+        raise typer.Exit(4 if len(failed) == len(results) else 1)
+
+
+@filtered
+def save(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(help="Its name; an existing one is replaced.")],
+    words: Annotated[
+        list[str] | None, typer.Argument(metavar="[WORDS]...", help="As for search.")
+    ] = None,
+    *,
+    given: Given,
+    as_json: Json = False,
+) -> None:
+    """Save a search; the web page, feeds and messages can use it."""
+    if not clean(name):
+        raise InputError("name", name, "must have a letter or a digit")
+    with open_store(context) as store:
+        filters = given.filters(store, " ".join(words or ()))
+        filters.query(now())  # refuse an invalid time now, not at every use
+        store.answers.save_search(clean(name), to_json(filters), now=now())
+    if as_json:
+        print_json({"saved": clean(name)})
+    else:
+        say(f"saved {clean(name)}")
+
+
+def list_searches(context: typer.Context, *, as_json: Json = False) -> None:
+    """List the saved searches."""
+    with open_store(context) as store:
+        rows = store.answers.searches()
+    if as_json:
+        print_json([dated({key: getattr(row, key) for key in row.__slots__}) for row in rows])
+    elif not rows:
+        say("no saved search yet; save one: hubwatch searches save NAME WORDS")
+    else:
+        print_table("Searches", ("name", "search"), [(row.name, row.query) for row in rows])
+
+
+def run(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(help="Of a saved search.")],
+    *,
+    limit: Limit = 20,
+    after: Cursor = None,
+    as_json: Json = False,
+) -> None:
+    """Run a saved search."""
+    with open_store(context) as store:
+        row = store.answers.search(name)
+        if row is None:
+            raise NotFoundError(f"no search is called {name!r}")
+        filters = from_json(row.query)
+        _answer(store, filters.query(now(), limit=limit, after=after), as_json=as_json)
+
+
+def remove(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(help="Of a saved search.")],
+    *,
+    as_json: Json = False,
+) -> None:
+    """Delete a saved search."""
+    with open_store(context) as store:
+        if not store.answers.remove_search(name):
+            raise NotFoundError(f"no search is called {name!r}")
+    if as_json:
+        print_json({"removed": name})
+    else:
+        say(f"removed {name}")

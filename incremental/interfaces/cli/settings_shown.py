@@ -1,0 +1,94 @@
+"""What is set: ``settings``."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import msgspec
+import typer
+
+from incremental.base.errors import InputError, without_credentials
+from incremental.interfaces.cli.common import Json, print_json, print_table, say
+from incremental.settings import settings_path
+from incremental.settings.loading import SECRET, load_with_sources
+from incremental.settings.reference import Setting, reference
+from incremental.settings.sections import LISTS
+
+_HIDDEN = "..."
+
+
+def settings(
+    context: typer.Context,
+    section: Annotated[
+        str, typer.Argument(metavar="[SECTION]", help="Only this one, such as revisit.")
+    ] = "",
+    *,
+    changed: Annotated[
+        bool, typer.Option("--changed", help="Only what differs from the defaults.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Show the settings in force, and where each value comes from: file, environment or default.
+
+    Passwords, keys and addresses that hold one are not shown.
+    """
+    names = [one.name for one in reference()]
+    wanted = section.strip("[]")
+    if wanted and wanted not in names:
+        raise InputError("section", section, f"must be one of: {', '.join(names)}")
+    loaded, _, sources = load_with_sources(context.obj)
+    rows = [
+        row
+        for one in reference()
+        if one.name == wanted or not wanted
+        for row in _rows(one.name, one.settings, msgspec.to_builtins(loaded)[one.name], sources)
+        if not changed or row["source"] != "default"
+    ]
+    path = settings_path(context.obj)
+    if as_json:
+        print_json({"file": str(path) if path.is_file() else None, "settings": rows})
+        return
+    shown = f"file: {path.resolve()}" if path.is_file() else f"there is no file {path}"
+    say(f"{shown}; every setting is explained in docs/settings.md and by: hubwatch init")
+    table = [(row["setting"], _text(row["value"]), row["unit"], row["source"]) for row in rows]
+    print_table("Settings", ("setting", "value", "unit", "from"), table)
+
+
+def _rows(
+    name: str,
+    settings: tuple[Setting, ...],
+    values: Any,  # noqa: ANN401 - plain values
+    sources: dict[str, str],
+) -> list[dict[str, Any]]:
+    if name not in LISTS:
+        return [
+            _row(f"{name}.{one.name}", one, values[one.name], sources.get(f"{name}.{one.name}"))
+            for one in settings
+        ]
+    return [
+        _row(f"{name}[{number}].{one.name}", one, entry[one.name], "file")
+        for number, entry in enumerate(values)
+        for one in settings
+        if one.required or entry[one.name] != msgspec.to_builtins(one.default)
+    ]
+
+
+def _row(field: str, one: Setting, value: Any, source: str | None) -> dict[str, Any]:  # noqa: ANN401 - likewise
+    # The whole address of a channel is a secret, that of a database holds a password.
+    hidden = bool(value) and SECRET.search(field) is not None
+    shown = _HIDDEN if hidden else without_credentials(value)
+    if field == "embeddings.url":
+        # Some endpoints take their key in it.
+        address, query, _ = value.partition("?")
+        shown = f"{address}?{_HIDDEN}" if query else address
+    return {"setting": field, "value": shown, "unit": one.unit, "source": source or "default"}
+
+
+def _text(value: Any) -> str:  # noqa: ANN401 - likewise
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, list | tuple):
+        return ", ".join(map(str, value)) or "(none)"
+    if isinstance(value, float):
+        return f"{value:,g}" if abs(value) < 1 else f"{value:,.10g}"
+    return "(not set)" if value in (None, "", {}) else str(value)

@@ -1,0 +1,368 @@
+"""Topics: ``topic add list show edit forget pause resume remove``, ``relevant``, ``irrelevant``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from typing import Annotated, Any
+
+import typer
+
+from incremental.base.clock import SystemClock
+from incremental.base.lookup import find_topic
+from incremental.base.plain_text import clean
+from incremental.base.readable_urls import readable
+from incremental.base.texts import read_text
+from incremental.base.urls import canonical_key, normalize
+from incremental.daemon.assembly import make_embedder, make_fetcher
+from incremental.interfaces.cli.common import (
+    Json,
+    counted,
+    now,
+    open_store,
+    print_json,
+    print_table,
+    say,
+    settings_of,
+)
+from incremental.interfaces.explain.topic import explain_topic
+from incremental.interfaces.results.schema import dated, when
+from incremental.topics.editing import (
+    GivenExample,
+    all_topic_facts,
+    begin,
+    edit_topic,
+    forget_example,
+    give_feedback,
+    set_paused,
+    topic_facts,
+)
+from incremental.topics.model_store import TopicModelStore
+from store import Store
+from store.enums import TopicState
+from store.topic_values import TopicRow
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help="As `hubwatch topic list` shows it.")]
+OfTopic = Annotated[str, typer.Option("--topic", metavar="NAME", help="The topic to train.")]
+Pages = Annotated[list[str], typer.Argument(metavar="URL...", help="Any pages.")]
+
+
+def add(  # noqa: PLR0913 - each is an option of the command
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the topic.")],
+    *,
+    example: Annotated[
+        list[str], typer.Option(metavar="URL", help="An example page; may be repeated.")
+    ] = [],  # noqa: B006 - Typer's way
+    keyword: Annotated[
+        list[str], typer.Option(metavar="WORD", help="A word or phrase; may be repeated.")
+    ] = [],  # noqa: B006
+    describe: Annotated[
+        str, typer.Option(metavar="SENTENCE", help="What you want, in one sentence.")
+    ] = "",
+    method: Annotated[
+        str,
+        typer.Option(
+            help="fused, adaptive, adaptive_guarded, vsm, semantic, bayes_normal or bayes_kernel."
+        ),
+    ] = "fused",
+    as_json: Json = False,
+) -> None:
+    """Create a topic from example pages, keywords or a sentence, or add examples to an existing one.
+
+    Pages that are not cached are fetched by the daemon, within seconds if it is running.
+    """
+    with open_store(context) as store:
+        row, trained = begin(
+            store,
+            name,
+            examples=example,
+            keywords=keyword,
+            description=describe,
+            method=method,
+            now=now(),
+        )
+        row = _learn(context, store, row)
+        _report(store, row, trained, "", as_json=as_json)
+
+
+def relevant(context: typer.Context, urls: Pages, *, of: OfTopic, as_json: Json = False) -> None:
+    """Mark pages as relevant to a topic; it learns at once."""
+    _correct(context, urls, of, relevant=True, as_json=as_json)
+
+
+def irrelevant(context: typer.Context, urls: Pages, *, of: OfTopic, as_json: Json = False) -> None:
+    """Mark pages as irrelevant to a topic; it learns at once."""
+    _correct(context, urls, of, relevant=False, as_json=as_json)
+
+
+def _correct(
+    context: typer.Context, urls: list[str], of: str, *, relevant: bool, as_json: bool
+) -> None:
+    with open_store(context) as store:
+        row, trained = give_feedback(store, of, urls, relevant=relevant, now=now())
+        verdict = "relevant" if relevant else "irrelevant"
+        done = f"{counted(len(trained), 'page')} marked as {verdict} to {row.name}"
+        if any(one.at_hand for one in trained):
+            row = _learn(context, store, row)
+            done += f"; {_learned(store, row, 'it')}"
+        _report(store, row, trained, done, as_json=as_json)
+
+
+def _learn(context: typer.Context, store: Store, row: TopicRow) -> TopicRow:
+    """Let a topic learn what is at hand; the rest it learns when the daemon has fetched it."""
+    with open_models(context, store) as model_store:
+        return model_store.learn(row)
+
+
+@contextmanager
+def open_models(context: typer.Context, store: Store) -> Iterator[TopicModelStore]:
+    """Yield the topics' models, with the configured embedder."""
+    settings, _ = settings_of(context)
+    clock = SystemClock()
+    with (
+        closing(make_fetcher(settings, clock)) as fetcher,
+        make_embedder(settings, clock, fetcher.fetch) as embedder,
+    ):
+        yield TopicModelStore(store, settings.topics.trees, embedder=embedder)
+
+
+def _learned(store: Store, row: TopicRow, who: str) -> str:
+    """Say from what a topic just learned: pages with a text, key words, its sentence."""
+    pages = sum(one.text is not None for one in store.topics.examples(row.id))
+    words = len(json.loads(row.keywords))
+    parts = [
+        counted(number, what) for number, what in ((pages, "page"), (words, "key word")) if number
+    ]
+    if row.description:
+        parts.append("its sentence")
+    if row.state == TopicState.WAITING or not parts:
+        return f"{who} cannot judge yet"
+    *more, last = parts
+    return f"{who} learned again from " + (f"{', '.join(more)} and {last}" if more else last)
+
+
+def _report(
+    store: Store, row: TopicRow, trained: list[GivenExample], done: str, *, as_json: bool
+) -> None:
+    """Say what was done (empty = a topic was begun or got examples), and what the topic waits for."""
+    facts = dated(topic_facts(store, row))
+    facts["learned"] = [one.url for one in trained if one.at_hand]
+    facts["waiting"] = [one.url for one in trained if not one.at_hand]
+    if as_json:
+        print_json(facts)
+        return
+    if done:
+        say(done)
+    if not done or row.why or row.state != TopicState.READY:
+        say(f"topic {row.name} is {row.state}" + (f": {read_text(row.why)}" if row.why else ""))
+    for url in facts["waiting"]:
+        say(f"{readable(url)} will be fetched by the daemon: hubwatch run")
+    for warning in facts["warnings"]:
+        say(f"warning: {clean(warning)}")
+
+
+def edit(  # noqa: PLR0913 - each is an option of the command
+    context: typer.Context,
+    name: Name,
+    *,
+    new_name: Annotated[
+        str | None, typer.Option("--name", help="New name, unique among topics.")
+    ] = None,
+    keyword: Annotated[
+        list[str] | None, typer.Option(metavar="WORD", help='Replaces all keywords; "" = none.')
+    ] = None,
+    describe: Annotated[
+        str | None,
+        typer.Option(metavar="SENTENCE", help='What you want, in one sentence; "" = none.'),
+    ] = None,
+    method: Annotated[str | None, typer.Option(help="As for `topic add`.")] = None,
+    include: Annotated[
+        list[str] | None,
+        typer.Option(metavar="WORD", help='Only pages with one of these; replaces all; "" = none.'),
+    ] = None,
+    exclude: Annotated[
+        list[str] | None,
+        typer.Option(metavar="WORD", help='No pages with any of these; replaces all; "" = none.'),
+    ] = None,
+    tag: Annotated[
+        list[str] | None, typer.Option(help='A tag; replaces all; may be repeated; "" = none.')
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Change a topic: name, keywords, sentence, method, tags, and words its pages must or must not have.
+
+    With other keywords, another sentence or another method it is trained again at once. Without options,
+    show them.
+    """
+    words = _listed(keyword)
+    settings, _ = settings_of(context)
+    given = (new_name, words, describe, method, include, exclude, tag)
+    with open_store(context) as store:
+        before = find_topic(store, name)
+        if all(one is None for one in given):
+            _show_terms(store, before, as_json=as_json)
+            return
+        row = edit_topic(
+            store,
+            before,
+            name=new_name,
+            keywords=words,
+            description=describe,
+            method=method,
+            include=_listed(include),
+            exclude=_listed(exclude),
+            tags=_listed(tag),
+            now=now(),
+        )
+        done = [f"{before.name} is now called {row.name}"] if row.name != before.name else []
+        if (words, describe, method) != (None, None, None):
+            row = _learn(context, store, row)
+            done.append(_learned(store, row, row.name))
+        for channel in (one for one in settings.notify if one.topic == before.name != row.name):
+            say(f"warning: channel {channel.name} of the settings file names {before.name}")
+        _report(store, row, [], "; ".join(done) or f"{row.name} was changed", as_json=as_json)
+
+
+def _show_terms(store: Store, row: TopicRow, *, as_json: bool) -> None:
+    """Show what `topic edit` changes."""
+    facts = topic_facts(store, row)
+    names = ("name", "keywords", "description", "method", "include", "exclude", "tags")
+    if as_json:
+        print_json({name: facts[name] for name in names})
+        return
+    rows = [
+        ("sentence" if one == "description" else one, shown(facts[one]) or "-") for one in names
+    ]
+    print_table("", ("", ""), rows)
+
+
+def _listed(values: list[str] | None) -> list[str] | None:
+    """Return what an option replaces; one empty value = nothing."""
+    return None if values is None else [one for one in values if one]
+
+
+def forget(context: typer.Context, urls: Pages, *, of: OfTopic, as_json: Json = False) -> None:
+    """Let a topic learn from these pages no longer, whether examples or corrections."""
+    with open_store(context) as store:
+        row = find_topic(store, of)
+        for url in urls:
+            key = canonical_key(normalize(url) or url)
+            known = store.topics.examples(row.id)
+            ids = [one.id for one in known if one.canonical_key == key]
+            row = forget_example(store, row, ids[0] if ids else 0, now=now())
+        row = _learn(context, store, row)
+        done = f"{counted(len(urls), 'page')} forgotten; {_learned(store, row, row.name)}"
+        _report(store, row, [], done, as_json=as_json)
+
+
+def list_topics(context: typer.Context, *, as_json: Json = False) -> None:
+    """List the topics with their state and page counts."""
+    with open_store(context) as store:
+        rows = [dated(row) for row in all_topic_facts(store)]
+    if as_json:
+        print_json(rows)
+        return
+    if not rows:
+        say("no topic yet; create one: hubwatch topic add NAME --example URL --keyword WORD")
+        return
+    table = [
+        (
+            row["name"],
+            row["state"],
+            row["method"],
+            row["examples"],
+            _wanted(row),
+            row["corrections"],
+            row["pages"]["relevant"],
+            row["pages"]["grey"],
+            row["why"] or "; ".join(row["warnings"]),
+        )
+        for row in rows
+    ]
+    columns = ("topic", "state", "method", "examples", "keywords, sentence", "corrections")
+    print_table("Topics", (*columns, "relevant", "doubtful", "note"), table)
+
+
+def _wanted(facts: dict[str, Any]) -> str:
+    """Return a topic's key words and its sentence for a cell."""
+    sentence = [f"“{facts['description']}”"] if facts["description"] else []
+    return ", ".join([*facts["keywords"], *sentence])
+
+
+def show(context: typer.Context, name: Name, *, as_json: Json = False) -> None:
+    """Show a topic's examples, its top terms, and what is missing."""
+    with open_store(context) as store, open_models(context, store) as model_store:
+        facts = explain_topic(store, model_store, find_topic(store, name))
+    examples = facts["pages_learned"]
+    if as_json:
+        print_json(dated(facts) | {"pages_learned": [dated(one) for one in examples]})
+        return
+    print_table("", ("", ""), _rows(facts))
+    rows = [(one["origin"], one["status"], one["title"], readable(one["url"])) for one in examples]
+    if rows:
+        print_table("Pages it learns from", ("as", "fetched", "title", "url"), rows)
+
+
+def pause(context: typer.Context, name: Name, *, as_json: Json = False) -> None:
+    """Pause a topic: it scores no pages until it is resumed."""
+    _set_paused(context, name, paused=True, as_json=as_json)
+
+
+def resume(context: typer.Context, name: Name, *, as_json: Json = False) -> None:
+    """Resume a paused topic."""
+    _set_paused(context, name, paused=False, as_json=as_json)
+
+
+def _set_paused(context: typer.Context, name: str, *, paused: bool, as_json: bool) -> None:
+    with open_store(context) as store:
+        row = set_paused(store, name, paused=paused, now=now())
+    if as_json:
+        print_json({"topic": row.name, "state": row.state})
+    else:
+        say(f"topic {row.name} is {row.state}")
+
+
+def remove(
+    context: typer.Context,
+    name: Name,
+    *,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Delete a topic with its examples and corrections; pages stay."""
+    with open_store(context) as store:
+        row = find_topic(store, name)
+        if not yes and not typer.confirm(f"Delete topic {row.name}?", err=True):
+            raise typer.Exit(1)
+        store.topics.remove(row.id)
+    if as_json:
+        print_json({"removed": row.name})
+    else:
+        say(f"removed topic {row.name}")
+
+
+# Listed apart, or of use to programs alone.
+_INTERNAL = ("pages_learned", "version", "method")
+
+
+def _rows(facts: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return table rows of a topic, without empty ones."""
+    facts = {"sentence" if name == "description" else name: facts[name] for name in facts}
+    return [
+        (name.replace("_", " "), when(value) if name.endswith("_at") else shown(value))
+        for name, value in facts.items()
+        if name not in _INTERNAL and value not in (None, "", [], {})
+    ]
+
+
+def shown(value: Any) -> str:  # noqa: ANN401 - whatever JSON holds
+    """Return facts for a cell of a table."""
+    if isinstance(value, list):
+        return ", ".join(map(shown, value))
+    if isinstance(value, dict) and "term" in value:
+        return f"{clean(value['word'])} {value['part']:.2f}"
+    if isinstance(value, dict):
+        return ", ".join(f"{key.replace('_', ' ')} {shown(one)}" for key, one in value.items())
+    return str(value)

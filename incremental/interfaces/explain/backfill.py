@@ -1,0 +1,42 @@
+"""A backfill event in words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from incremental.base.plain_text import one_line
+from incremental.base.texts import Text
+from store import Store
+from store.backfills import BackfillEvent
+
+_MOST_CHARS = 120
+
+
+def headline(event: BackfillEvent) -> str:
+    """Return ``33 older articles were added under /blog/2007/``."""
+    return Text("backfill.added", n=event.pages, folder=one_line(event.folder, _MOST_CHARS))
+
+
+def subject(event: BackfillEvent) -> str:
+    """Return the title of an event: that of its page if there is only one."""
+    return event.title or event.url if event.pages == 1 else headline(event)
+
+
+def address(event: BackfillEvent) -> str:
+    """Return the link of an event: its page if there is only one, else the list."""
+    return event.url if event.pages == 1 else event.hub_url or event.url
+
+
+def backfill_of(store: Store, page_id: int) -> dict[str, Any] | None:
+    """Return the backfill event of a page for JSON, if any."""
+    event = store.backfills.event_of(page_id)
+    if event is None:
+        return None
+    return {
+        "id": event.id,
+        "found_at": event.found_at,
+        "pages": event.pages,
+        "folder": event.folder,
+        "hub": event.hub_url,
+        "says": headline(event),
+    }

@@ -1,0 +1,89 @@
+"""Why a URL is (not) classified as a hub. Nothing is fetched."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from classifier.hub import HubClassifier, LinkEvidence, load_default
+from classifier.hub.labels import HUB
+from classifier.hub.registry import ActiveClassifier
+from incremental.base.urls import canonical_key
+from incremental.crawl.site_evidence import fetched_evidence, read_context
+from incremental.parse.decoding import decode_body
+from incremental.topics.training.corrections import pages_at, places
+from incremental.visit.page_texts import cached_body
+from store import Store
+
+
+def explain_hub(store: Store, models: Path | None, url: str) -> dict[str, Any]:
+    """Return the active version's classification of *url*, feature by feature, for JSON.
+
+    ``probability`` is for the URL in the context of its site; ``site_probability`` also counts the
+    verdicts on URLs of the same form, and is what the crawler decides by. ``cascade`` is the effect of
+    the page's content. A user's label overrides all of them.
+    """
+    active = ActiveClassifier(models) if models is not None else None
+    classifier = active.current() if active is not None else load_default()
+    row, address = next(iter(places(store, url)), (None, url))
+    page = next(iter(pages_at(store, row, address)), {}) if row is not None else {}
+    link = _evidence(store, address, page)
+    # The context is used once, so its time does not matter.
+    context = read_context(store, row.id, 0.0) if row is not None else None
+    evidence = context.add_to(link) if context is not None else link
+    explained = classifier.explain(evidence)
+    probability = explained.probability
+    if context is not None:
+        probability = context.corrected(address, probability)
+    cascade = _cascade(store, classifier, address, page)
+    said = store.read.corrections([canonical_key(address)]).get(canonical_key(address))
+    if said is not None:
+        probability, cascade["decided_by"] = float(said == HUB), "you"
+    return {
+        "version": explained.version,
+        "problem": active.problem if active is not None else "",
+        "probability": round(explained.probability, 4),
+        "site_probability": round(probability, 4),
+        "decision": round(explained.decision, 4),
+        "contributions": [_rounded(asdict(one)) for one in explained.contributions],
+        "grams": [_rounded({"table": t, "text": g, "weight": w}) for t, g, w in explained.grams],
+        "context": [
+            _rounded({"field": f, "value": v, "log_odds": x}) for f, v, x in explained.context
+        ],
+        "page_bytes": evidence.page_bytes,
+        "crawl_depth": evidence.crawl_depth,
+        "cascade": cascade,
+    }
+
+
+def _evidence(store: Store, url: str, page: dict[str, Any]) -> LinkEvidence:
+    if not page:
+        return LinkEvidence(url)
+    read, anchor = store.read, page.get("anchor") or None
+    size, depth = read.page_size(page["id"]), read.crawl_depth(page["id"])
+    return LinkEvidence(url, anchor, page_bytes=size, crawl_depth=depth)
+
+
+def _cascade(
+    store: Store, classifier: HubClassifier, url: str, page: dict[str, Any]
+) -> dict[str, Any]:
+    """Return how the decision goes once the page is fetched, as at a hub's first visit."""
+    body = cached_body(store, page) if page else None
+    link = LinkEvidence(url) if body is None else fetched_evidence(store, page["id"], url, body)
+    needed = classifier.explain(link).needs_content
+    if body is None or not needed:
+        by = "content" if needed else "url"
+        return {"needs_content": needed, "decided_by": by, "content": None, "probability": None}
+    scored = classifier.score_page(link, decode_body(body, "")[0])
+    content = scored.content_probability
+    return {
+        "needs_content": needed,
+        "decided_by": scored.decided_by,
+        "content": None if content is None else round(content, 4),
+        "probability": round(scored.probability, 4),
+    }
+
+
+def _rounded(row: dict[str, Any]) -> dict[str, Any]:
+    return {key: round(v, 4) if isinstance(v, float) else v for key, v in row.items()}

@@ -1,0 +1,276 @@
+"""How Hubwatch treats any URL, from its rules and the store. Nothing is fetched."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from incremental.base.errors import InputError
+from incremental.base.scope import trap
+from incremental.base.texts import Text, named, read_text
+from incremental.base.times import NEVER
+from incremental.base.urls import canonical_key, normalize
+from incremental.crawl.sites import WatchedSite, watch
+from incremental.decide.path_aliases import without_path_alias
+from incremental.decide.rules import Rule, is_withheld
+from incremental.fetch.status import FetchStatus
+from incremental.interfaces.explain.backfill import backfill_of
+from incremental.interfaces.explain.topic import stored_verdicts
+from incremental.interfaces.explain.ways import explain_way
+from incremental.parse.hub_way import WayKind
+from incremental.schedule.budget import advance, open_at, price_minutes
+from incremental.settings import Settings
+from incremental.settings.policies import policy_maker
+from incremental.visit.host_gate import HostGate
+from store import Store
+from store.enums import HubRole, HubStatus, PageState
+from store.values import ARTICLE, HubRow, SiteRow
+
+
+def explain(
+    store: Store, settings: Settings, url: str, *, now: float, models: Path | None = None
+) -> dict[str, Any]:
+    """Return what is known of *url* and what each rule says about it, for JSON.
+
+    *models* is the folder of classifier versions; None = the shipped one.
+
+    Raises:
+        InputError: *url* is not a web address.
+    """
+    address = normalize(url)
+    if address is None:
+        raise InputError("url", url, Text("input.not_an_address"))
+    rows, asked = store.read.sites(), HostGate(store, settings).ask(address, now)
+    # The model's libraries take half a second to load, and status asks for budgets alone.
+    from incremental.interfaces.explain.hub import explain_hub  # noqa: PLC0415
+
+    explained = explain_hub(store, models, address)
+    answer: dict[str, Any] = {
+        "url": address,
+        "canonical_key": canonical_key(address),
+        "trap": trap(address),
+        "hub_score": explained["site_probability"],
+        "hub_threshold": settings.hubs.threshold,
+        "classifier": explained,
+        "labels": _labels(store, address),
+        "topics": stored_verdicts(store, address),
+        "robots": asked.says,
+        "robots_refuse": asked.refusal is not None,
+        "sites": [_in_site(store, settings, row, address, now) for row in rows],
+    }
+    answer["verdict"] = _verdict(answer)
+    return answer
+
+
+def _labels(store: Store, url: str) -> list[dict[str, Any]]:
+    said = store.read.labels_of(canonical_key(url))
+    return [{"label": one.label, "origin": one.origin, "at": one.at} for one in said]
+
+
+def _in_site(
+    store: Store, settings: Settings, row: SiteRow, url: str, now: float
+) -> dict[str, Any]:
+    site = watch(row, settings, policy_maker(settings))
+    address = without_path_alias(url, site.path_aliases)
+    verdict = site.scope.verdict(address)
+    answer: dict[str, Any] = {
+        "site": row.name,
+        "state": row.state,
+        "in_scope": verdict.inside,
+        "rule": verdict.rule,
+    }
+    pages = [
+        p for p in store.read.find_page(address, canonical_key(address)) if p["site"] == row.id
+    ]
+    if not pages:
+        return answer | {"seen": False}
+    page = pages[0]
+    first_hub = store.read.urls([page["first_hub_id"]] if page["first_hub_id"] else [])
+    answer |= {
+        "seen": True,
+        "first_seen_at": page["first_seen_at"],
+        "announced_at": page["announced_at"],
+        "unread": _unread(store, page) if page["announced_at"] else None,
+        "page_state": page["state"],
+        "decided_by": page["rule"],
+        "backfill": backfill_of(store, page["id"]),
+        "first_shown_by": first_hub[0] if first_hub else None,
+        # Where a link ended is forgotten after a while; that the page is known never is.
+        "links_forgotten_days": settings.store.sighting_days,
+        "shown_by": [sighting["hub_url"] for sighting in store.read.sightings(page["id"])][:5],
+    }
+    hub = store.read.hub(page["id"])
+    if hub is not None:
+        why = site.policy.why(site.hub_state(hub), site.state, site.budget, now)
+        answer |= {
+            "hub": hub.state,
+            "article": hub.role == ARTICLE,
+            "hub_why": read_text(hub.why),
+            "next_visit_at": min(hub.due_at, NEVER),
+            "visit_reason": _reason(hub, why.reason),
+            "last_status": hub.last_status,
+            "reading": explain_way(hub, settings),
+        }
+    return answer
+
+
+def _unread(store: Store, page: dict[str, Any]) -> str | None:
+    """Return why an announced page was not read, and so not judged; None if it was read."""
+    if page["body_md5"] or page["title"]:
+        return None
+    if page["verify_due_at"] is not None:
+        return Text("verdict.unread_waits")
+    if page["verified_at"] is None:
+        return Text("verdict.unread_never")
+    visits = store.read.visits(page["id"], limit=1)
+    forgotten = Text("verdict.unread_forgotten")
+    status = named("fetch", visits[0]["status"]) if visits else forgotten
+    return Text("verdict.unread_ended", status=status)
+
+
+def _verdict(answer: dict[str, Any]) -> str:
+    """Return the verdict: the first rule that kept the page from being announced."""
+    sites, trapped, robots = answer["sites"], answer["trap"], answer["robots"]
+    seen = [_decided(site) for site in sites if site["seen"]]
+    if seen:
+        return min(seen)[1]
+    if not sites:
+        return Text("verdict.no_site")
+    if not any(site["in_scope"] for site in sites):
+        return Text("verdict.outside")
+    if trapped:
+        return Text("verdict.left_out", why=trapped)
+    if answer["robots_refuse"]:
+        return Text("verdict.denied_anyway", robots=robots)
+    return Text("verdict.not_shown")
+
+
+def _decided(site: dict[str, Any]) -> tuple[int, str]:
+    """Return the decision on a page of one site with its rank; across sites the lowest rank wins."""
+    rule, gained = site["decided_by"], site["backfill"]
+    if site["announced_at"]:
+        announced = Text("verdict.announced", rule=rule_text(rule))
+        return 0, announced if rule else Text("verdict.plainly_announced")
+    if is_withheld(rule):
+        return 1, rule_text(rule)
+    if gained:
+        return 2, Text("verdict.gained", event=gained["says"])
+    if site["page_state"] == PageState.PENDING:
+        return 3, Text("verdict.waits", rule=rule_text(rule))
+    if site.get("hub") == HubStatus.DROPPED and not rule:
+        return 4, _with_status("given_up", site["last_status"])
+    is_hub = site.get("hub") not in (None, HubStatus.DROPPED) and not site.get("article")
+    return (4, rule_text(Rule.HUB)) if is_hub else (5, rule_text(rule))
+
+
+def rule_text(rule: str | None) -> Text:
+    """Return a stored rule in words; None = decided before rules were stored."""
+    return Text(f"rule.{rule}") if rule else Text("verdict.no_rule")
+
+
+def _with_status(reason: str, status: str | None) -> Text:
+    return Text(f"reason.{reason}", status=named("fetch", status or "waiting"))
+
+
+def budget_of(settings: Settings, row: SiteRow, *, now: float) -> dict[str, Any]:
+    """Return a site's budget, its use, and the resulting price, for JSON."""
+    return _budget_facts(watch(row, settings, policy_maker(settings)), now)
+
+
+def budget_and_visit(
+    settings: Settings, row: SiteRow, due_at: float | None, *, now: float
+) -> dict[str, Any]:
+    """Return :func:`budget_of` with ``next_due``: when it has room for the visit that is due at *due_at*."""
+    site = watch(row, settings, policy_maker(settings))
+    opens_at = open_at(site.budget, site.terms.requests_per_day, now)
+    return _budget_facts(site, now) | {"next_due": planned(due_at, opens_at, now)}
+
+
+def _budget_facts(site: WatchedSite, now: float) -> dict[str, Any]:
+    per_day = site.terms.requests_per_day
+    budget = advance(site.budget, per_day, now)
+    return {
+        "budget_per_day": per_day,
+        "requests_last_day": budget.used_lately,
+        "requests_today": budget.used_today,
+        "price_minutes": _number(price_minutes(budget, per_day, site.state.weight_total)),
+    }
+
+
+def planned(due_at: float | None, opens_at: float, now: float) -> float | None:
+    """Return when a visit that is due at *due_at* can be made; None = not planned, or never."""
+    if due_at is None or not math.isfinite(opens_at):
+        return None
+    return due_at if opens_at <= max(due_at, now) else opens_at
+
+
+def _number(value: float, digits: int = 2) -> float | None:
+    """Round for JSON; None for infinity."""
+    return round(value, digits) if math.isfinite(value) else None
+
+
+def _reason(hub: HubRow, reason: str) -> str:
+    if hub.state == HubStatus.DROPPED:
+        return _with_status("given_up", hub.last_status)
+    if hub.role == ARTICLE:
+        return Text("reason.an_article")
+    if hub.visited_at is None and hub.last_status not in (None, FetchStatus.FETCHED):
+        return _with_status("not_read", hub.last_status)
+    if hub.state == HubStatus.DORMANT:
+        return Text("reason.rests")
+    return reason
+
+
+def is_candidate(hub: HubRow) -> bool:
+    """Whether an address only looks like a hub: nobody gave it, and it was never read."""
+    return hub.role == HubRole.LIST and hub.state == HubStatus.CANDIDATE
+
+
+def hub_rows(
+    store: Store, settings: Settings, rows: Sequence[SiteRow], *, now: float
+) -> list[dict[str, Any]]:
+    """Return the hubs of *rows* with the numbers behind their next visit, for JSON.
+
+    Those that were read or given come first, then the addresses that look like hubs, the likeliest first.
+    """
+    answer = []
+    for row in rows:
+        site = watch(row, settings, policy_maker(settings))
+        opens_at = open_at(site.budget, site.terms.requests_per_day, now)
+        hubs = store.read.hubs(row.id)
+        hubs.sort(key=lambda hub: (-1.0, 0.0) if not is_candidate(hub) else (0.0, -hub.score))
+        for hub in hubs:
+            why = site.policy.why(site.hub_state(hub), site.state, site.budget, now)
+            due_at = hub.due_at if hub.due_at < NEVER else None
+            at = planned(due_at, opens_at, now)
+            answer.append(
+                {
+                    "id": hub.page_id,
+                    "url": hub.url,
+                    "site": row.name,
+                    "site_id": row.id,
+                    "kind": hub.kind,
+                    "role": hub.role,
+                    "state": hub.state,
+                    "candidate": is_candidate(hub),
+                    "score": round(hub.score, 3),
+                    "found_because": read_text(hub.why),
+                    "read": explain_way(hub, settings)["kind"] or WayKind.PLAIN.value,
+                    "cost_requests": round(site.hub_state(hub).cost, 1),
+                    "visits": hub.visits,
+                    "new_pages": hub.new_pages,
+                    "failures": hub.failures,
+                    "last_status": hub.last_status,
+                    "visited_at": hub.visited_at,
+                    "due_at": at,
+                    "rate_per_day": _number(why.rate_per_day, 4),
+                    "waiting_links": _number(why.waiting_links, 3),
+                    "price_minutes": _number(why.price_minutes),
+                    "why": _reason(
+                        hub, why.reason if at == due_at else Text("reason.waits_for_budget")
+                    ),
+                }
+            )
+    return answer

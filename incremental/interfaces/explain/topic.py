@@ -1,0 +1,197 @@
+"""Why a page is (not) relevant to a topic: stored verdicts, and the model's scores term by term."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from classifier.topic.values import PageText
+from incremental.base.plain_text import clean
+from incremental.base.texts import Text, named, read_text
+from incremental.base.urls import canonical_key
+from incremental.decide.topics import BY_MEANING, from_text, is_empty, says_something
+from incremental.topics.editing import topic_facts
+from incremental.topics.notes import note_text
+from store import Store
+from store.topic_values import ExampleRow, TopicRow
+
+if TYPE_CHECKING:
+    from classifier.topic.model import TopicModel
+    from incremental.discovery.wording import Wording
+    from incremental.topics.model_store import TopicModelStore
+
+SHOWN_TERMS = 20
+# Pages in which the words of a topic's terms are looked for; to cut one into words takes milliseconds.
+MOST_READ = 50
+
+
+def stored_verdicts(store: Store, url: str) -> list[dict[str, Any]]:
+    """Return the verdicts and guesses of topics on a page, for JSON, best score first.
+
+    ``terms`` are stems, ``words`` what the page writes for them. ``like_example`` is the example that a
+    guessed link is most like in meaning.
+    """
+    names = {row.id: row.name for row in store.topics.topics()}
+    if not names:
+        return []
+    ids = [page["id"] for page in store.read.find_page(url, canonical_key(url))]
+    rows = sorted(store.topics.scores(ids), key=lambda row: -row.score)
+    return [
+        {
+            "topic": names[row.topic_id],
+            "score": row.score,
+            "verdict": row.verdict if row.fetched else "guess",
+            "terms": [] if like else terms,
+            "words": [] if like or not terms else list(map(word_of(store, row.page_id), terms)),
+            "like_example": terms[0] if like and terms else None,
+            "method": row.method,
+            "version": row.version,
+            "at": row.at,
+        }
+        for row in rows
+        if row.topic_id in names
+        for terms in [[term for term, _ in json.loads(row.terms)[:SHOWN_TERMS]]]
+        for like in [row.method == BY_MEANING]
+    ]
+
+
+def word_of(store: Store, page_id: int) -> Callable[[str], str]:
+    """Return what gives a page's commonest word for a term, or the term itself where its text has none.
+
+    The text is the one stored last.
+    """
+    from incremental.discovery.wording import Wording  # noqa: PLC0415 - quick without topics
+
+    wording, text = Wording(), store.answers.text(page_id)
+    if text is not None:
+        wording.learn("", [text.title, text.text])
+    return wording.word
+
+
+def explain_topic(store: Store, model_store: TopicModelStore, row: TopicRow) -> dict[str, Any]:
+    """Return what a topic learned and from which examples, for JSON."""
+    model = model_store.model(row) if row.version else None
+    examples = store.topics.examples(row.id)
+    return {
+        **topic_facts(store, row),
+        **({"warnings": model_store.warnings(row, model)} if model is not None else {}),
+        "terms": _profile(store, row, model, _wording(row, examples)) if model is not None else [],
+        "pages_learned": [_example(one) for one in examples],
+    }
+
+
+def _profile(
+    store: Store, row: TopicRow, model: TopicModel, wording: Wording
+) -> list[dict[str, Any]]:
+    from classifier.topic.explanation import topic_profile  # noqa: PLC0415 - quick without topics
+
+    profile = topic_profile(model.evidence, model.fit)
+    total = sum(profile.values()) or 1.0
+    best = sorted(profile.items(), key=lambda item: (-item[1], item[0]))[:SHOWN_TERMS]
+    _learn_words(store, row, wording, [term for term, _ in best])
+    return _terms([(term, weight / total) for term, weight in best], wording)
+
+
+def _learn_words(store: Store, row: TopicRow, wording: Wording, terms: Sequence[str]) -> None:
+    """Look for words of *terms* on pages that the topic judged relevant, then on the pages visited last."""
+    relevant = store.topics.judged_relevant(row.id, limit=MOST_READ)
+    for page in [*relevant, *store.topics.kept_pages(limit=MOST_READ)]:
+        if all(map(wording.knows, terms)):
+            return
+        text = store.answers.text(page.page_id)
+        if text is not None:
+            wording.learn(page.url, [text.title, text.text])
+
+
+def _example(one: ExampleRow) -> dict[str, Any]:
+    status = named("fetch", one.status or ("cached" if one.text is not None else "waiting"))
+    if one.text is not None and not says_something(one):
+        status = Text("lacks.textless", status=status)
+    return {
+        "url": one.url,
+        "origin": one.origin,
+        "title": one.title,
+        "status": status,
+        "added_at": one.added_at,
+        "tried_at": one.tried_at,
+        "next_try_at": one.due_at,
+    }
+
+
+def explain_page(
+    store: Store, model_store: TopicModelStore, row: TopicRow, page: PageText
+) -> dict[str, Any]:
+    """Return a topic's score of a page, by method, and what it lacked to be relevant.
+
+    ``nearest_example`` and ``passage`` say what is nearest in meaning; None without vectors.
+
+    ``standing`` and ``needed`` are in standard deviations of the background pages.
+    """
+    facts = {"topic": row.name, "state": row.state}
+    model = model_store.model(row) if row.version else None
+    if model is None:
+        return {**facts, "verdict": None, "why": read_text(row.why)}
+    if is_empty(page):
+        return {**facts, "verdict": None, "why": Text("lacks.page_empty")}
+    explained = model.explain(model_store.with_meaning(page))
+    nearest = explained.nearest
+    wording = _wording(row, store.topics.examples(row.id), page)
+    return {
+        **facts,
+        "url": page.url,
+        "score": round(explained.score, 4),
+        "verdict": explained.verdict.value,
+        "method": explained.method,
+        "version": explained.version,
+        "standing": round(explained.standing, 3),
+        "threshold": round(explained.threshold, 3),
+        "threshold_from": explained.threshold_source,
+        "needed": _needed(explained.needed, explained.missing, wording),
+        "nearest_example": _named(nearest[0]) if nearest else None,
+        "nearest_cosine": round(nearest[1], 3) if nearest else None,
+        "passage": clean(model_store.passage(model, page)) or None,
+        "terms": _terms(explained.terms, wording),
+        "missing_terms": _terms(explained.missing, wording),
+        "views": {name: round(part, 3) for name, part in explained.views},
+        "methods": [
+            {
+                "method": part.method,
+                "standing": round(part.score, 3),
+                "terms": _terms(part.terms[:5], wording),
+                "notes": list(map(note_text, part.notes)),
+            }
+            for part in explained.methods
+        ],
+        "warnings": model_store.warnings(row, model),
+    }
+
+
+def _named(example: str | None) -> str:
+    return "a page marked relevant" if example is None else example or "your sentence"
+
+
+def _needed(lacking: float, missing: tuple[tuple[str, float], ...], wording: Wording) -> str:
+    if lacking <= 0:
+        return "nothing: it passed"
+    words = ", ".join(wording.word(term) for term, _ in missing[:5])
+    return f"{lacking:.2f} more" + (f"; it has none of: {words}" if words else "")
+
+
+def _wording(row: TopicRow, examples: Sequence[ExampleRow], *pages: PageText) -> Wording:
+    """Return the words of *pages* and of what the topic learns from: its terms are stems."""
+    from incremental.discovery.wording import Wording  # noqa: PLC0415 - quick without topics
+
+    wording = Wording()
+    wording.learn("", [row.description, *json.loads(row.keywords)])
+    texts = [from_text(one.text) for one in examples if one.text is not None]
+    for page in (*pages, *texts):
+        wording.learn(page.url, [page.title, *page.headings, page.meta, page.body, *page.anchors])
+    return wording
+
+
+def _terms(parts: Sequence[tuple[str, float]], wording: Wording) -> list[dict[str, Any]]:
+    """Return terms with a word that each stands for and its part, for JSON."""
+    return [
+        {"term": term, "word": wording.word(term), "part": round(part, 4)} for term, part in parts
+    ]

@@ -1,0 +1,184 @@
+"""Watching pages for changes of their text: adding, changing, pausing, removing, checking now.
+
+::
+
+    a URL                the page itself, of a watched site or of one that is known for it alone
+    a URL with ``*``     what is known of a watched site now, and what is found later
+
+A watch belongs to the first site whose scope contains it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from incremental.base.errors import InputError, NotFoundError
+from incremental.base.scope import read_scope, trap
+from incremental.base.tagging import checked_words
+from incremental.base.texts import Text
+from incremental.base.times import DAY, HOUR, MINUTE
+from incremental.base.urls import canonical_key, host_of
+from incremental.crawl.pattern_watches import take_in
+from incremental.settings.saved_channels import all_channels
+from incremental.settings.seeds import check_address, usable_seed
+from store import Store
+from store.enums import WatchState
+from store.values import SeenLink, SiteRow
+from store.watch_values import WatchRow
+
+if TYPE_CHECKING:
+    from incremental.settings import Settings
+
+MAX_WATCHES = 1_000
+MAX_CHANNELS = 50
+_SPAN = re.compile(r"([0-9]{1,6}(?:\.[0-9]{1,3})?) ?([mhd]?)")
+_UNITS = {"": MINUTE, "m": MINUTE, "h": HOUR, "d": DAY}
+SHORTEST_MINUTES, LONGEST_DAYS = 1.0, 365.0
+
+
+@dataclass(frozen=True, slots=True)
+class WatchWish:
+    """What a user wants of a watch."""
+
+    min_minutes: float | None = None
+    """Shortest time between two visits; None = the site's."""
+    max_minutes: float | None = None
+    channels: Sequence[str] = ()
+    """Empty = every channel that is not narrowed to a topic or a search."""
+    include: Sequence[str] = ()
+    exclude: Sequence[str] = ()
+
+
+def watch_page(
+    store: Store, settings: Settings, text: str, wish: WatchWish, *, now: float
+) -> tuple[WatchRow, int]:
+    """Watch a page or a pattern, or change its watch; return it with the number of pages it took in.
+
+    Raises:
+        InputError: a value cannot be used; nothing was changed.
+    """
+    url = usable_seed(text)
+    known = store.page_watches.watch_of(url)
+    if known is None and len(store.page_watches.watches()) >= MAX_WATCHES:
+        raise InputError("watches", MAX_WATCHES, Text("input.at_most", n=MAX_WATCHES))
+    least, most = _intervals(wish)
+    _check_channels(store, settings, wish.channels)
+    include = checked_words(wish.include, "include")
+    exclude = checked_words(wish.exclude, "exclude")
+    check_address(url, settings.fetch)
+    if (why := trap(url)) is not None and "*" not in url:
+        raise InputError("url", url, f"would not be fetched: {why}")
+    with store.write.together():
+        site_id = _site_of(store, url, now=now) if known is None else known.site_id
+        watch_id = store.page_watches.put(
+            *(site_id, url),
+            now=now,
+            min_interval_seconds=least,
+            max_interval_seconds=most,
+            channels=tuple(wish.channels),
+            include=include,
+            exclude=exclude,
+        )
+        watch = found_watch(store, watch_id)
+        if watch.is_pattern:
+            return watch, take_in(store, watch, now=now)
+        link = SeenLink(canonical_key=canonical_key(url), url=url)
+        page_id = store.write.add_pages(site_id, [link], now=now)[link.canonical_key]
+        return watch, store.page_watches.take_in(watch, [page_id], 0, now=now)
+
+
+def span_minutes(text: str | None) -> float | None:
+    """Read ``30m``, ``6h`` or ``2d``; a number alone is minutes.
+
+    Raises:
+        InputError: not a span of time.
+    """
+    if text is None or not text.strip():
+        return None
+    found = _SPAN.fullmatch(text.strip())
+    if found is None:
+        raise InputError("span", text[:40], "give a span of time like 30m, 6h or 2d")
+    return float(found[1]) * _UNITS[found[2]] / MINUTE
+
+
+def _intervals(wish: WatchWish) -> tuple[float | None, float | None]:
+    for field, minutes in (("min_minutes", wish.min_minutes), ("max_minutes", wish.max_minutes)):
+        if minutes is not None and not SHORTEST_MINUTES <= minutes <= LONGEST_DAYS * DAY / MINUTE:
+            way_out = f"give {SHORTEST_MINUTES:g} minute to {LONGEST_DAYS:g} days"
+            raise InputError(field, f"{minutes:g}", way_out)
+    least = None if wish.min_minutes is None else wish.min_minutes * MINUTE
+    most = None if wish.max_minutes is None else wish.max_minutes * MINUTE
+    if least is not None and most is not None and least > most:
+        raise InputError("min_minutes", f"{wish.min_minutes:g}", "is longer than the longest time")
+    return least, most
+
+
+def _check_channels(store: Store, settings: Settings, names: Sequence[str]) -> None:
+    if len(names) > MAX_CHANNELS:
+        raise InputError("channel", len(names), Text("input.at_most", n=MAX_CHANNELS))
+    known = [one.name for one in all_channels(store, settings)]
+    for name in names:
+        if name not in known:
+            listed = ", ".join(known) or "none yet; hubwatch notify add NAME"
+            raise InputError("channel", name[:100], f"no channel has that name (known: {listed})")
+
+
+def _site_of(store: Store, url: str, *, now: float) -> int:
+    """Return the site that a watch belongs to; a page of none gets a site without hubs."""
+    for row in store.read.sites():
+        if read_scope(row).verdict(url).inside:
+            return row.id
+    if "*" in url:
+        way_out = (
+            "lies in no watched site; hubwatch add its site first, so that its pages are found"
+        )
+        raise InputError("pattern", url, way_out)
+    # It is known for the watched page alone: without a hub nothing else of it is visited.
+    return store.write.add_site(url, host_of(url).removeprefix("www."), now=now)
+
+
+def found_watch(store: Store, watch_id: int) -> WatchRow:
+    """Return a watch by its id, or raise :class:`NotFoundError`."""
+    watch = store.page_watches.watch(watch_id)
+    if watch is None:
+        raise NotFoundError(f"no watch has the id {watch_id}; hubwatch watch-page list")
+    return watch
+
+
+def named_watch(store: Store, text: str) -> WatchRow:
+    """Return a watch by its URL, pattern or id, or raise :class:`NotFoundError`."""
+    if text.isascii() and text.isdecimal():
+        return found_watch(store, int(text[:18]))
+    watch = store.page_watches.watch_of(usable_seed(text))
+    if watch is None:
+        raise NotFoundError(f"{text[:200]} is not watched for changes; hubwatch watch-page list")
+    return watch
+
+
+def pause_watch(store: Store, watch: WatchRow, *, paused: bool, now: float) -> None:
+    """Pause or resume a watch."""
+    state = WatchState.PAUSED if paused else WatchState.ACTIVE
+    store.page_watches.set_state(watch.id, state, now=now)
+
+
+def check_now(store: Store, watch: WatchRow, *, now: float) -> int:
+    """Let the pages of a watch be checked as soon as politeness allows; return how many.
+
+    Raises:
+        InputError: the watch, or its site, is paused.
+    """
+    if watch.state is WatchState.PAUSED:
+        raise InputError("watch", "", Text("input.site_paused", site=watch.pattern))
+    site = site_of(store, watch)
+    if site is not None and site.state == "paused":
+        raise InputError("site", "", Text("input.site_paused", site=site.name))
+    pages = store.page_watches.pages(watch.id)
+    return store.page_watches.check_now([page.page_id for page in pages], now=now)
+
+
+def site_of(store: Store, watch: WatchRow) -> SiteRow | None:
+    """Return the site of a watch."""
+    return store.read.site(watch.site_id)

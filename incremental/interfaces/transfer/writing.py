@@ -1,0 +1,183 @@
+"""Export of new pages and sites: CSV, JSON Lines, OPML, WARC."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import IO, Any
+
+from lxml import etree
+
+from incremental.base.plain_text import cell, clean
+from incremental.parse.sniff import Form, sniff
+from store import Store
+from store.announced import AnnouncedPage
+from store.answers import NewQuery
+from store.enums import HubKind, HubStatus, SiteStatus
+from store.values import SiteRow
+
+FORMATS = ("csv", "jsonl", "opml", "warc")
+COLUMNS = (
+    *("cursor", "found_at", "published_at", "site", "url", "title", "hub_url", "language", "state"),
+    *("read_at", "starred_at", "topics"),
+)
+# Marks what OPML has no word for.
+NAMESPACE = "urn:hubwatch:opml"
+_BATCH = 500
+_TIMES = ("found_at", "published_at", "read_at", "starred_at")
+
+Progress = Callable[[int], None]
+"""Called with the number of pages written."""
+
+
+def write_pages(
+    store: Store, query: NewQuery, form: str, out: IO[bytes], progress: Progress | None = None
+) -> int:
+    """Write the announced pages of *query*, oldest first; return how many. *form*: not opml."""
+    rows = _all(store, query)
+    if form == "warc":
+        return _write_warc(store, rows, out, progress)
+    text = io.TextIOWrapper(out, encoding="utf-8", newline="", write_through=True)
+    count = 0
+    writer = csv.writer(text)
+    if form == "csv":
+        writer.writerow(COLUMNS)
+    for count, row in enumerate(rows, 1):
+        values = _values(row)
+        if form == "csv":
+            writer.writerow([_cell(values[name]) for name in COLUMNS])
+        else:
+            text.write(json.dumps(values, ensure_ascii=False) + "\n")
+        if progress is not None:
+            progress(count)
+    text.detach()
+    return count
+
+
+def _all(store: Store, query: NewQuery) -> Iterator[AnnouncedPage]:
+    query = replace(query, order="oldest", limit=_BATCH)
+    while True:
+        answer = store.answers.new(query)
+        yield from answer.rows
+        if not answer.more:
+            return
+        query = replace(query, after=answer.cursor)
+
+
+def _values(row: AnnouncedPage) -> dict[str, Any]:
+    values: dict[str, Any] = {name: getattr(row, name) for name in COLUMNS if name != "topics"}
+    values["title"] = row.name
+    values |= {name: _iso(values[name]) for name in _TIMES}
+    values["topics"] = [
+        {"topic": mark.topic, "score": round(mark.score, 4), "verdict": mark.verdict}
+        for mark in row.topics
+    ]
+    return values
+
+
+def _iso(at: float | None) -> str | None:
+    if at is None or not 0 <= at < 8e10:  # noqa: PLR2004 - beyond the year 4500 nothing is meant
+        return None
+    return datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds")
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, list):
+        value = "; ".join(f"{one['topic']} {one['score']} {one['verdict']}" for one in value)
+    return cell(value)
+
+
+def write_sites(store: Store, out: IO[bytes]) -> int:
+    """Write the watched sites as OPML 2.0, in their folders; return the number of sites.
+
+    A site with feeds is an outline for each, as other readers expect; one without is a link to its page.
+    """
+    opml = etree.Element("opml", version="2.0", nsmap={"hubwatch": NAMESPACE})
+    head, body = etree.SubElement(opml, "head"), etree.SubElement(opml, "body")
+    etree.SubElement(head, "title").text = "Sites that Hubwatch watches"
+    feeds: dict[int, list[str]] = {}
+    for hub in store.read.hubs():
+        if hub.kind == HubKind.FEED and hub.state != HubStatus.DROPPED:
+            feeds.setdefault(hub.site_id, []).append(hub.url)
+    sites = store.read.sites()
+    folders: dict[str, Any] = {"": body}
+    places = store.tags.of_sites()
+    for site in sites:
+        first, *more = places.get(site.id) or ("",)
+        for outline in _outlines(site, feeds.get(site.id, []), more):
+            etree.SubElement(_folder(folders, first), "outline", outline)
+    out.write(etree.tostring(opml, xml_declaration=True, encoding="utf-8", pretty_print=True))
+    return len(sites)
+
+
+def _outlines(site: SiteRow, feeds: list[str], more: Sequence[str]) -> Iterator[dict[str, str]]:
+    """Yield the attributes of a site's outlines; *more* are its further folders."""
+    name = _xml(clean(site.name))
+    said = {"text": name, "title": name}
+    if more:
+        said["category"] = ",".join(f"/{_xml(one)}" for one in more)
+    if site.state == SiteStatus.PAUSED:
+        said[f"{{{NAMESPACE}}}state"] = "paused"
+    # A site given as a feed has the page that the feed names, if any.
+    home = json.loads(site.scope).get("home") or site.seed_url
+    page = {} if home in feeds else {"htmlUrl": _xml(home)}
+    for url in feeds:
+        yield {"type": "rss", **said, "xmlUrl": _xml(url), **page}
+    if not feeds:
+        yield {"type": "link", **said, "url": _xml(home), **page}
+
+
+def _folder(folders: dict[str, Any], path: str) -> Any:  # noqa: ANN401 - lxml has no types
+    """Return the outline of a folder, made within its own if it is new."""
+    if path not in folders:
+        above, _, name = path.rpartition("/")
+        shown = _xml(name) or "/"
+        folders[path] = etree.SubElement(
+            _folder(folders, above), "outline", text=shown, title=shown
+        )
+    return folders[path]
+
+
+def _xml(text: str) -> str:
+    return "".join(c for c in text if c.isprintable())
+
+
+def _sniffed(body: bytes) -> str:
+    return "text/html" if sniff(body, "") is Form.HTML else "application/octet-stream"
+
+
+def _write_warc(
+    store: Store, rows: Iterable[AnnouncedPage], out: IO[bytes], progress: Progress | None
+) -> int:
+    """Write cached bodies as WARC 1.0 resource records; pages without one are skipped."""
+    from warcio.timeutils import datetime_to_iso_date  # noqa: PLC0415 - seldom used
+    from warcio.warcwriter import WARCWriter  # noqa: PLC0415 - seldom used
+
+    writer = WARCWriter(out, gzip=True)
+    facts = {"software": "hubwatch", "format": "WARC File Format 1.0"}
+    writer.write_record(writer.create_warcinfo_record("hubwatch.warc.gz", facts))
+    count = 0
+    for row in rows:
+        page = store.read.page(row.page_id)
+        body = store.cache.find(row.url, page.body_md5) if page and page.body_md5 else None
+        if body is None:
+            continue
+        record = writer.create_warc_record(
+            _xml(row.url),
+            "resource",
+            payload=io.BytesIO(body.content),
+            length=len(body.content),
+            warc_content_type=body.content_type or _sniffed(body.content),
+            warc_headers_dict={
+                "WARC-Date": datetime_to_iso_date(datetime.fromtimestamp(row.found_at, UTC))
+            },
+        )
+        writer.write_record(record)
+        count += 1
+        if progress is not None:
+            progress(count)
+    return count

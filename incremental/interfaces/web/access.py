@@ -1,0 +1,193 @@
+"""Authentication: passwords, tokens, sessions, and what each may do.
+
+::
+
+    Authorization: Bearer TOKEN          programs
+    Authorization: Basic ANY:SECRET      feed readers; the secret is a token or the password
+    Authorization: GoogleLogin auth=...  reader apps; a token, or a session begun with the password
+    ?token=TOKEN                         feeds only, for readers that send no headers
+    cookie                               browsers logged in with the password or a token
+    nothing                              while neither password nor token is set; loopback only
+
+Tokens hold 256 random bits, so an unsalted SHA-256 is stored and guesses are not throttled. The password
+is compared in constant time, and guesses are throttled. Sessions end with the token that started them
+and with any password change.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import hmac
+import secrets
+from dataclasses import dataclass, replace
+
+from incremental.interfaces.web.throttle import Throttle
+from store import Store
+from store.enums import TokenKind, TokenScope
+
+READ, WRITE = TokenScope.READ, TokenScope.WRITE
+SESSION_SECONDS = 30 * 86_400.0
+SESSION_COOKIE = "hubwatch_session"
+# Lets secret scanners recognise a leaked token.
+_PREFIX = "hubwatch_"
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """An authenticated caller."""
+
+    scope: TokenScope
+    """read or write; write includes read."""
+    by: str
+    """open, token, basic, password or session."""
+    token_id: int | None = None
+
+    @property
+    def ambient(self) -> bool:
+        """Whether browsers send the credential by themselves, which allows CSRF."""
+        return self.by != "token"
+
+    def may(self, scope: str) -> bool:
+        """Return whether the caller holds *scope*."""
+        return self.scope == WRITE or scope == READ
+
+
+@dataclass(frozen=True, slots=True)
+class Presented:
+    """The credentials of one request, unchecked."""
+
+    authorization: str = ""
+    session: str = ""
+    query_token: str = ""
+    """Feeds only; empty elsewhere."""
+    client: str = ""
+
+
+class Gate:
+    """Checks credentials: the password is held here, tokens and sessions are in the store."""
+
+    def __init__(self, password: str, throttle: Throttle) -> None:
+        self._password = password
+        self._throttle = throttle
+
+    def is_open(self, store: Store) -> bool:
+        """Return whether neither a password nor a token is set."""
+        return not self._password and not store.access.has_tokens()
+
+    def identify(self, store: Store, given: Presented, *, now: float) -> Caller | None:
+        """Return the caller, or None; wrong credentials count as none."""
+        kind, _, value = given.authorization.partition(" ")
+        if kind.lower() == "bearer":
+            return self._token(store, value.strip(), now)
+        if kind.lower() == "basic":
+            return self._basic(store, value.strip(), given.client, now)
+        if kind.lower() == "googlelogin":
+            return self._app(store, value.strip().removeprefix("auth="), now)
+        if given.query_token:
+            return self._token(store, given.query_token, now)
+        session = self._session(store, given.session, now) if given.session else None
+        if session is None and self.is_open(store):
+            return Caller(WRITE, "open")
+        return session
+
+    def log_in(self, store: Store, secret: str, client: str, *, now: float) -> str | None:
+        """Return the secret of a new session, or None if *secret* is neither password nor token."""
+        caller = self._by_secret(store, secret, client, now)
+        if caller is None:
+            return None
+        session = secrets.token_urlsafe(32)
+        store.access.add(
+            "browser",
+            TokenKind.SESSION,
+            caller.scope,
+            self._session_digest(session),
+            now=now,
+            expires_at=now + SESSION_SECONDS,
+            parent=caller.token_id,
+        )
+        return session
+
+    def app_secret(self, store: Store, secret: str, client: str, *, now: float) -> str | None:
+        """Return what a reader app sends from now on: its token, or a session for the password."""
+        if self.is_open(store) or self._token(store, secret, now) is not None:
+            # Some apps fail without a value, and nothing is secret while all is open.
+            return secret if secret and secret.isprintable() and " " not in secret else "open"
+        return self.log_in(store, secret, client, now=now)
+
+    def log_out(self, store: Store, session: str, *, now: float) -> None:
+        """End a session."""
+        row = store.access.find(self._session_digest(session), now=now)
+        if row is not None and row.kind == TokenKind.SESSION:
+            store.access.remove(row.id)
+
+    def wait_seconds(self, client: str, now: float) -> float:
+        """Return the seconds until *client* may try the password again."""
+        return self._throttle.wait_seconds(client, now)
+
+    def _token(self, store: Store, secret: str, now: float) -> Caller | None:
+        row = store.access.find(digest_of(secret), now=now)
+        return Caller(row.scope, "token", row.id) if row and row.kind == TokenKind.TOKEN else None
+
+    def _app(self, store: Store, secret: str, now: float) -> Caller | None:
+        """Check what a reader app sends. No browser sends that header by itself."""
+        caller = self._token(store, secret, now) or self._session(store, secret, now)
+        if caller is None and self.is_open(store):
+            caller = Caller(WRITE, "token")
+        return caller and replace(caller, by="token")
+
+    def _session(self, store: Store, secret: str, now: float) -> Caller | None:
+        row = store.access.find(self._session_digest(secret), now=now)
+        return Caller(row.scope, "session") if row and row.kind == TokenKind.SESSION else None
+
+    def _basic(self, store: Store, encoded: str, client: str, now: float) -> Caller | None:
+        try:
+            text = base64.b64decode(encoded, validate=True).decode()
+        except (binascii.Error, UnicodeDecodeError):
+            return None
+        caller = self._by_secret(store, text.partition(":")[2], client, now)
+        # Browsers resend Basic credentials with cross-site requests.
+        return caller and replace(caller, by="basic")
+
+    def _by_secret(self, store: Store, secret: str, client: str, now: float) -> Caller | None:
+        """Check *secret* as a token, then as the password unless *client* is throttled.
+
+        Tokens come first, so strangers' wrong guesses lock no token holder out.
+        """
+        caller = self._token(store, secret, now)
+        if caller is not None or not self._password:
+            return caller
+        if self._throttle.wait_seconds(client, now) > 0:
+            return None
+        if not same_secret(secret, self._password):
+            self._throttle.failed(client, now)
+            return None
+        self._throttle.succeeded(client)
+        return Caller(WRITE, "password")
+
+    def _session_digest(self, secret: str) -> str:
+        # Includes the password, so changing it ends all sessions.
+        return digest_of(f"{secret}\0{self._password}")
+
+
+def new_token(store: Store, name: str, scope: str, *, now: float) -> str:
+    """Create a token and return it; only its digest is stored."""
+    token = _PREFIX + secrets.token_urlsafe(32)
+    store.access.add(name, TokenKind.TOKEN, TokenScope(scope), digest_of(token), now=now)
+    return token
+
+
+def digest_of(secret: str) -> str:
+    """Return the SHA-256 of a secret in hexadecimal."""
+    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def same_secret(given: str, right: str) -> bool:
+    """Compare in constant time."""
+    return hmac.compare_digest(digest_of(given), digest_of(right))
+
+
+def form_token(cookie: str) -> str:
+    """Return the CSRF token for a browser's cookie; a digest, so a leaked page does not leak the cookie."""
+    return digest_of(f"form\0{cookie}")

@@ -1,0 +1,34 @@
+"""HTTP API, version 1: the command line for programs. OpenAPI: ``/api/v1/openapi.json``."""
+
+from __future__ import annotations
+
+from incremental.interfaces.web.api import (
+    backfills,
+    changes,
+    discovery,
+    hubs,
+    messages,
+    models,
+    page_api,
+    sites,
+    status,
+    topic_api,
+    transfer,
+)
+
+ROUTERS = (
+    page_api.router,
+    backfills.router,
+    changes.router,
+    sites.router,
+    sites.tags_router,
+    sites.visits_router,
+    hubs.router,
+    topic_api.router,
+    discovery.router,
+    models.router,
+    transfer.router,
+    transfer.streams,
+    messages.router,
+    status.router,
+)

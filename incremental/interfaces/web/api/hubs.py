@@ -1,0 +1,113 @@
+"""Hubs, labels, and explanations of URLs."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import PlainTextResponse
+
+from classifier.hub.errors import LabelFileError
+from incremental.base.errors import InputError
+from incremental.base.lookup import site_numbered
+from incremental.interfaces.explain.page import explain, hub_rows
+from incremental.interfaces.web.api.schemas import (
+    REFUSED,
+    Explanation,
+    Hub,
+    ImportedLabels,
+    LabelFile,
+    LabelResult,
+    NewLabels,
+    RowId,
+    WebAddress,
+    shape_of,
+)
+from incremental.interfaces.web.conditional import ConditionalRoute
+from incremental.interfaces.web.context import web_of
+from incremental.topics.training.corrections import correct
+from incremental.topics.training.label_files import export_labels, import_labels
+from store.enums import LabelOrigin
+from store.values import LabelEntry
+
+router = APIRouter(prefix="/api/v1", tags=["hubs"], route_class=ConditionalRoute, responses=REFUSED)
+_LABELS: Any = list[shape_of(LabelEntry, leave=["canonical_key", "anchor"])]  # type: ignore[misc]  # made of fields
+_LIMIT = Query(ge=1, le=5_000, description="Maximum number.")
+
+
+@router.get("/hubs")
+def list_hubs(
+    request: Request,
+    site: Annotated[RowId | None, Query(description="Only this site.")] = None,
+    limit: Annotated[int, _LIMIT] = 200,
+) -> list[Hub]:
+    """List hubs, most productive first: their yield, and when and why each is visited next."""
+    web = web_of(request)
+    with web.store() as store:
+        rows = [site_numbered(store, site)] if site is not None else store.read.sites()
+        found = hub_rows(store, web.settings, rows, now=web.now())
+    return [Hub(**row) for row in found[:limit]]
+
+
+@router.get("/labels", response_model=_LABELS)
+def list_labels(
+    request: Request,
+    origin: LabelOrigin | None = None,
+    limit: Annotated[int, _LIMIT] = 1_000,
+) -> list[LabelEntry]:
+    """List labels, latest first."""
+    with web_of(request).store() as store:
+        rows = store.read.labels(origin)
+    return rows[::-1][:limit]
+
+
+@router.post("/labels")
+def label_pages(request: Request, body: NewLabels) -> list[LabelResult]:
+    """Label pages: applies at once, overrides everything else, and trains the classifier."""
+    web = web_of(request)
+    results = []
+    with web.store() as store:
+        for url in body.urls:
+            try:
+                done = correct(store, url, body.label, now=web.now())
+            except InputError as error:
+                results.append(LabelResult(url=url, error=str(error)))
+            else:
+                results.append(LabelResult(url=done.url, label=done.label, sites=list(done.sites)))
+    return results
+
+
+@router.get("/labels/export", response_class=PlainTextResponse)
+def export_all_labels(request: Request) -> PlainTextResponse:
+    """Return one label per page as tab-separated text; user labels win over behaviour, then imports."""
+    with web_of(request).store() as store:
+        text, _ = export_labels(store)
+    return PlainTextResponse(text)
+
+
+@router.post("/labels/import")
+def import_label_file(request: Request, body: LabelFile) -> ImportedLabels:
+    """Import training labels from another machine: all of them, or none if a line is invalid."""
+    web = web_of(request)
+    with web.store() as store, tempfile.TemporaryDirectory(prefix="hubwatch-") as folder:
+        path = Path(folder) / "labels.tsv"
+        path.write_bytes(body.content.encode("utf-8", "replace"))
+        try:
+            count, changed = import_labels(store, path, now=web.now())
+        except LabelFileError as error:
+            # The temporary file's name means nothing to the caller.
+            raise InputError("labels", f"line {error.line}", error.problem) from None
+    return ImportedLabels(labels=count, changed=changed)
+
+
+@router.get("/check")
+def check(
+    request: Request, url: Annotated[WebAddress, Query(description="Any URL.")]
+) -> Explanation:
+    """Explain how a URL is classified and why it was (not) found. Fetches nothing."""
+    web = web_of(request)
+    with web.store() as store:
+        answer = explain(store, web.settings, url, now=web.now(), models=web.models)
+    return Explanation(**answer)

@@ -1,0 +1,156 @@
+"""The application: routes, the guard before them, error responses."""
+
+from __future__ import annotations
+
+from copy import copy
+from functools import cache
+from http import HTTPStatus
+from pathlib import Path
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse, PlainTextResponse, Response
+from fastapi.staticfiles import StaticFiles
+from starlette.datastructures import State
+from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp
+
+from hubwatch.errors import HubwatchError
+from incremental.base.errors import NotFoundError
+from incremental.daemon.health import SERIOUS, Problem, ProblemKind
+from incremental.interfaces.web import api, routes
+from incremental.interfaces.web.access import Gate
+from incremental.interfaces.web.context import Web
+from incremental.interfaces.web.google_reader import routes as google_reader
+from incremental.interfaces.web.guard import MACHINES, Guard
+from incremental.interfaces.web.metrics import MetricsPage
+from incremental.interfaces.web.throttle import Throttle
+from incremental.interfaces.web.views import error_page
+from store.errors import StoreError
+
+STATIC = Path(__file__).with_name("static")
+_STATIC_SECONDS = 86_400
+
+
+class _Static(StaticFiles):
+    """Static files, cached for a day; their URLs change with the version."""
+
+    def file_response(self, *args: object, **more: object) -> Response:
+        """Return a file with Cache-Control."""
+        response = super().file_response(*args, **more)  # type: ignore[arg-type]  # as it came
+        response.headers["Cache-Control"] = f"public, max-age={_STATIC_SECONDS}"
+        return response
+
+
+_UNHEALTHY = {
+    ProblemKind.ROUNDS: "rounds stand still",
+    ProblemKind.VISITS: "visits stand still",
+    ProblemKind.STORE: "the store cannot be used",
+    ProblemKind.MESSAGES: "messages are stuck",
+    ProblemKind.ENGINE: "no worker can be reached",
+}
+
+
+def serious(web: Web) -> list[Problem]:
+    """Return what is seriously wrong with the daemon in this process."""
+    problems = web.health.report().problems if web.health is not None else ()
+    return [one for one in problems if one.kind in SERIOUS]
+
+
+def make_app(web: Web, *, warm: bool = False) -> ASGIApp:
+    """Return the application behind its guard; *warm* builds the routes before the first request."""
+    gate = Gate(web.settings.web.password, Throttle())
+    app = make_routes(web, gate)
+    if warm:
+        app.openapi()
+    return Guard(app, web, gate)
+
+
+def make_routes(web: Web, gate: Gate) -> FastAPI:
+    """Return the routes without the guard."""
+    # A copy with its own state: the routes are the same for every store and slow to build.
+    app = copy(_routes())
+    app.state = State()
+    app.state.web = web
+    app.state.gate = gate
+    app.state.metrics = MetricsPage(web)
+    return app
+
+
+@cache
+def _routes() -> FastAPI:
+    """Build the routes once per process; never served itself."""
+    app = FastAPI(
+        title="Hubwatch",
+        version="1",
+        summary="New pages of watched sites, with their sites, hubs and topics.",
+        # The stock documentation pages load scripts from a CDN.
+        docs_url=None,
+        redoc_url=None,
+        openapi_url="/api/v1/openapi.json",
+    )
+    for router in (*api.ROUTERS, *routes.ROUTERS, google_reader.router):
+        app.include_router(router)
+    app.add_api_route("/healthz", _healthz, include_in_schema=False)
+    app.add_api_route("/metrics", _metrics, include_in_schema=False)
+    app.mount("/static", _Static(directory=STATIC), name="static")
+    app.add_exception_handler(HubwatchError, _refused)
+    app.add_exception_handler(HTTPException, _http_error)
+    app.add_exception_handler(RequestValidationError, _invalid)
+    return app
+
+
+def _healthz(request: Request) -> Response:
+    """Say whether all is well or what is not; no more, because it is public."""
+    web: Web = request.app.state.web
+    problems = {_UNHEALTHY[one.kind] for one in serious(web)}
+    try:
+        with web.store() as store:
+            store.read.generation()
+    except StoreError:
+        problems.add(_UNHEALTHY[ProblemKind.STORE])
+    if not problems:
+        return PlainTextResponse("ok\n")
+    return PlainTextResponse("\n".join(sorted(problems)) + "\n", HTTPStatus.SERVICE_UNAVAILABLE)
+
+
+def _metrics(request: Request) -> Response:
+    page: MetricsPage = request.app.state.metrics
+    return Response(page.render(), media_type=page.content_type)
+
+
+def _refused(request: Request, error: Exception) -> Response:
+    status = HTTPStatus.BAD_REQUEST
+    if isinstance(error, NotFoundError):
+        status = HTTPStatus.NOT_FOUND
+    elif isinstance(error, StoreError):
+        status = HTTPStatus.SERVICE_UNAVAILABLE
+    return _answer(request, status, str(error))
+
+
+def _http_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    answer = _answer(request, HTTPStatus(error.status_code), str(error.detail))
+    answer.headers.update(error.headers or {})
+    return answer
+
+
+def _invalid(request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)
+    # Do not echo the input: it may be long, and the client knows it.
+    faults = [
+        {"loc": list(fault["loc"]), "msg": str(fault["msg"]), "type": str(fault["type"])}
+        for fault in error.errors()
+    ]
+    if request.url.path.startswith(MACHINES):
+        return JSONResponse({"detail": faults}, HTTPStatus.UNPROCESSABLE_ENTITY)
+    if any(fault["loc"][0] == "path" for fault in faults):
+        return _answer(request, HTTPStatus.NOT_FOUND, "there is no such page")
+    detail = "; ".join(f"{fault['loc'][-1]}: {fault['msg']}" for fault in faults)
+    return _answer(request, HTTPStatus.UNPROCESSABLE_ENTITY, detail)
+
+
+def _answer(request: Request, status: HTTPStatus, detail: str) -> Response:
+    if request.url.path.startswith(MACHINES):
+        return JSONResponse({"detail": detail}, status)
+    return error_page(request, status, detail)

@@ -1,0 +1,71 @@
+"""Work that takes minutes and was begun by a request: one of each name at a time, in a thread."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+
+from hubwatch.errors import HubwatchError
+from incremental.base.attempts import Bug, attempt
+from incremental.base.threads import Start, start_thread
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """Some work, under way or ended. Times are unix seconds, UTC."""
+
+    started_at: float
+    ended_at: float | None = None
+    """None = it is under way."""
+    result: object = None
+    error: str = ""
+
+    @property
+    def running(self) -> bool:
+        """Whether it is under way."""
+        return self.ended_at is None
+
+
+class Background:
+    """Work by name; thread-safe. Only this process knows of it."""
+
+    def __init__(self, now: Callable[[], float], start: Start = start_thread) -> None:
+        self._now = now
+        self._start = start
+        self._lock = threading.Lock()
+        self._work: dict[str, Work] = {}
+
+    def begin(self, name: str, work: Callable[[], object]) -> Work:
+        """Begin some work in a thread, unless work of this name is under way; return it."""
+        with self._lock:
+            before = self._work.get(name)
+            if before is not None and before.running:
+                return before
+            self._work[name] = Work(self._now())
+        self._start(lambda: self._run(name, work))
+        return self._work[name]
+
+    def last(self, name: str) -> Work | None:
+        """Return the last work of this name; None = none since the process started."""
+        with self._lock:
+            return self._work.get(name)
+
+    def _run(self, name: str, work: Callable[[], object]) -> None:
+        done = attempt(partial(_outcome, work))
+        error = done.error if isinstance(done, Bug) else ""
+        if isinstance(done, HubwatchError):
+            error = str(done)
+        with self._lock:
+            result = None if error else done
+            ended = replace(self._work[name], ended_at=self._now(), result=result, error=error)
+            self._work[name] = ended
+
+
+def _outcome(work: Callable[[], object]) -> object:
+    """Return what *work* returns, or the error that a user can mend."""
+    try:
+        return work()
+    except HubwatchError as error:
+        return error

@@ -1,0 +1,161 @@
+"""Facts that the pages and the API share. Read-only."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from incremental.fetch.status import HARMLESS
+from incremental.interfaces.explain.embeddings import embedding_facts
+from incremental.interfaces.explain.health import daemons_facts, health_facts, quarantine_facts
+from incremental.interfaces.explain.page import budget_and_visit
+from incremental.interfaces.site_editing import site_terms
+from incremental.interfaces.web.context import Web
+from incremental.schedule.state import SiteState
+from store import Store, enums
+from store.values import SiteRow
+
+DAY = 86_400.0
+_NONE = {"pages": 0, "hubs": 0, "new_pages": 0}
+_HOURS_OF_WEEK = 168
+_HOURS_OF_DAY = 24
+# Expected links during a silence: a Poisson process has such a gap once in 3,000 (e^-8).
+_SILENT_LINKS = 8.0
+_LEAST_VISITS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """The health of a site."""
+
+    tone: str
+    """good, warn, bad, or idle."""
+    why: str
+    """One of the catalogue's ``sites.why_...``."""
+    said: Mapping[str, object] = field(default_factory=dict)
+    values: Mapping[str, Any] = field(default_factory=dict)
+    """Budget, price, next visit and last new page."""
+
+
+def site_facts(
+    row: SiteRow, totals: dict[int, dict[str, int]], tags: Mapping[int, list[str]]
+) -> dict[str, Any]:
+    """Return a site's terms, tags and totals."""
+    return {
+        "id": row.id,
+        "name": row.name,
+        "seed": row.seed_url,
+        "state": row.state,
+        **site_terms(row),
+        "tags": tags.get(row.id, []),
+        "added_at": row.added_at,
+        **totals.get(row.id, _NONE),
+    }
+
+
+def status_facts(web: Web, store: Store) -> dict[str, Any]:
+    """Return the state of the daemon and of each site."""
+    now = web.now()
+    totals, counts = store.read.site_totals(), store.read.visit_counts(now - DAY)
+    due, events = store.monitor.next_due(), store.monitor.events()
+    unread = store.monitor.unread_seeds()
+    queue = store.monitor.queue(now)
+    vectors = embedding_facts(store, web.settings.embeddings)
+    sites = [
+        {
+            "id": row.id,
+            "name": row.name,
+            "state": row.state,
+            **totals.get(row.id, _NONE),
+            **budget_and_visit(web.settings, row, due.get(row.id), now=now),
+            "visits_by_status": counts.get(row.id, {}),
+            "trouble": unread.get(row.id),
+            "events": events.get(row.id, []),
+        }
+        for row in store.read.sites()
+    ]
+    return {
+        "now": now,
+        "crawling": web.is_crawled(),
+        "daemon": health_facts(web.health_report(), now),
+        "daemons": daemons_facts(store.daemons.all()),
+        "quarantine": quarantine_facts(store),
+        "hubs_due": queue.hubs,
+        "verifications_due": queue.verifications,
+        "embeddings": asdict(vectors) | {"model": vectors.model},
+        "sites": sites,
+    }
+
+
+def site_health(
+    web: Web, store: Store, rows: Sequence[SiteRow], counts: Mapping[int, Mapping[str, int]]
+) -> dict[int, Health]:
+    """Return the health of each site; *counts* are the visits of the last day by site and status."""
+    now = web.now()
+    last_announced, due = store.monitor.last_announced(), store.monitor.next_due()
+    unread = store.monitor.unread_seeds()
+    found = {}
+    for row in rows:
+        values = {
+            **budget_and_visit(web.settings, row, due.get(row.id), now=now),
+            "last_new_at": last_announced.get(row.id),
+        }
+        trouble = unread.get(row.id)
+        if trouble and row.state != enums.SiteStatus.PAUSED:
+            tone, why = "bad", "unread"
+            said: dict[str, object] = {"status": trouble}
+        else:
+            tone, why, said = _health(row, counts.get(row.id, {}), values, now)
+        found[row.id] = Health(tone, why, said, values)
+    return found
+
+
+def _health(
+    row: SiteRow, counts: Mapping[str, int], values: Mapping[str, Any], now: float
+) -> tuple[str, str, dict[str, object]]:
+    if row.state == enums.SiteStatus.PAUSED:
+        return "idle", "paused", {}
+    failed = {status: count for status, count in counts.items() if status not in HARMLESS}
+    visits = sum(counts.values())
+    if failed and 2 * sum(failed.values()) > visits:
+        worst = max(failed, key=failed.__getitem__)
+        share = round(100 * sum(failed.values()) / visits)
+        return "bad", "failing", {"share": share, "status": worst}
+    if not visits:
+        return "idle", "quiet", {}
+    last = values["last_new_at"]
+    expected = (
+        SiteState.from_json(json.loads(row.revisit)).rate_total * (now - (last or now)) / 3600
+    )
+    if expected > _SILENT_LINKS and now - (last or now) > DAY:
+        return "warn", "silent", {"days": round((now - (last or now)) / DAY, 1)}
+    return ("good", "fine", {"n": visits}) if visits >= _LEAST_VISITS else ("good", "begun", {})
+
+
+LEAST_COUNTED = 24.0
+"""New links from which on a site's day is shown: one an hour."""
+
+
+def hour_rates(web: Web, row: SiteRow) -> list[float] | None:
+    """Return the new links per day in each hour of the day, in the server's time zone.
+
+    From links that were counted, unlike the schedule's expectation, which begins with an even day.
+    None = too few were counted to show when the site publishes.
+    """
+    state = SiteState.from_json(json.loads(row.revisit))
+    counted = sum(state.hours)
+    if counted < LEAST_COUNTED or not state.rate_total:
+        return None
+    hours = [len(state.hours) * links / counted for links in state.hours]
+    zone = datetime.fromtimestamp(web.now(), UTC).astimezone().utcoffset()
+    ahead = round(zone.total_seconds() / 3600) if zone is not None else 0
+    days = _HOURS_OF_WEEK // _HOURS_OF_DAY
+    return [
+        state.rate_total
+        * sum(hours[(hour - ahead + day * _HOURS_OF_DAY) % _HOURS_OF_WEEK] for day in range(days))
+        / days
+        for hour in range(_HOURS_OF_DAY)
+    ]

@@ -1,0 +1,245 @@
+"""Write Atom (RFC 4287), JSON Feed 1.1, RSS 2.0 and OPML 2.0. Pure.
+
+An entry's id depends on the page's URL only, so it is the same in every feed and after a restart.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from html import escape
+from typing import Any
+
+from lxml import etree
+
+from incremental.base.plain_text import clean
+from incremental.base.texts import named
+
+_ATOM = "http://www.w3.org/2005/Atom"
+_DC = "http://purl.org/dc/elements/1.1/"
+_GOOGLE = "http://www.google.com/reader/"
+_MARKUP = re.compile(r"[<>]|&(?=#?\w+;)")
+_SPACES: Any = {None: _ATOM}
+_TITLE, _SUMMARY = 500, 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A feed entry. Times are unix seconds, UTC."""
+
+    id: str
+    url: str
+    title: str
+    site: str
+    found_at: float
+    published_at: float | None = None
+    summary: str = ""
+    language: str | None = None
+    tags: tuple[str, ...] = ()
+    states: tuple[str, ...] = ()
+    """Google Reader's, such as ``user/-/state/com.google/read``; in Atom only."""
+    translations: tuple[tuple[str, str, str], ...] = ()
+    """Language, URL and title of what says the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class Feed:
+    """A feed and its URLs."""
+
+    id: str
+    title: str
+    home: str
+    """The web page with the same content."""
+    address: str
+    """The URL of the feed itself."""
+    entries: Sequence[Entry] = ()
+    updated_at: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """One feed in an OPML list."""
+
+    title: str
+    feed: str
+    home: str
+    tags: tuple[str, ...] = ()
+    """The first is its folder; all are its categories."""
+
+
+def atom(feed: Feed) -> bytes:
+    """Write *feed* as Atom, UTF-8."""
+    root = etree.Element(f"{{{_ATOM}}}feed", nsmap=_SPACES)
+    _add(root, "title", feed.title)
+    _add(root, "id", feed.id)
+    _add(root, "updated", _iso(feed.updated_at))
+    _add(root, "link", rel="self", type="application/atom+xml", href=feed.address)
+    _add(root, "link", rel="alternate", type="text/html", href=feed.home)
+    _add(root, "generator", "Hubwatch")
+    _add(_add(root, "author"), "name", "Hubwatch")
+    for entry in feed.entries:
+        _add_entry(root, entry)
+    return _xml(root)
+
+
+def _add_entry(root: Any, entry: Entry) -> None:  # noqa: ANN401 - lxml has no types
+    node = _add(root, "entry")
+    _add(node, "title", _title(entry))
+    _add(node, "id", entry.id)
+    _add(node, "link", rel="alternate", href=_plain(entry.url))
+    _add(node, "updated", _iso(entry.found_at))
+    _add(node, "published", _iso(entry.published_at or entry.found_at))
+    _add(_add(node, "author"), "name", _line(entry.site, _TITLE))
+    for tag in entry.tags:
+        _add(node, "category", term=_line(tag, _TITLE))
+    for state in entry.states:
+        label = state.rpartition("/")[2]
+        _add(node, "category", term=_plain(state), scheme=_GOOGLE, label=_plain(label))
+    for language, url, title in entry.translations:
+        facts = {"hreflang": _plain(language), "title": _line(title, _TITLE)}
+        _add(node, "link", rel="related", href=_plain(url), **facts)
+    if summary := _summary(entry):
+        _add(node, "summary", summary, type="text")
+
+
+def json_feed(feed: Feed) -> bytes:
+    """Write *feed* as JSON Feed 1.1, UTF-8."""
+    items = []
+    for entry in feed.entries:
+        item: dict[str, Any] = {
+            "id": entry.id,
+            "url": entry.url,
+            "title": _title(entry),
+            "content_text": _summary(entry) or _title(entry),
+            "date_published": _iso(entry.published_at or entry.found_at),
+            "date_modified": _iso(entry.found_at),
+            "authors": [{"name": _line(entry.site, _TITLE)}],
+        }
+        if entry.language:
+            item["language"] = entry.language
+        if entry.tags:
+            item["tags"] = [_line(tag, _TITLE) for tag in entry.tags]
+        items.append(item)
+    fields = {
+        "version": "https://jsonfeed.org/version/1.1",
+        "title": feed.title,
+        "home_page_url": feed.home,
+        "feed_url": feed.address,
+        "items": items,
+    }
+    return json.dumps(fields, ensure_ascii=False).encode("utf-8", "replace")
+
+
+def rss(feed: Feed) -> bytes:
+    """Write *feed* as RSS 2.0 (https://www.rssboard.org/rss-specification), UTF-8, for old readers.
+
+    Descriptions are HTML, so their text is escaped twice. What titles are is not defined, and readers differ:
+    only what HTML would read as markup is escaped there, so "A & B" looks right everywhere.
+    """
+    root = etree.Element("rss", nsmap={"atom": _ATOM, "dc": _DC}, version="2.0")
+    channel = _add(root, "channel")
+    _add(channel, "title", feed.title)
+    _add(channel, "link", feed.home)
+    _add(channel, "description", feed.title)
+    _add(channel, "lastBuildDate", _mail_date(feed.updated_at))
+    _add(channel, "generator", "Hubwatch")
+    link = {"rel": "self", "type": "application/rss+xml", "href": feed.address}
+    etree.SubElement(channel, f"{{{_ATOM}}}link", link)
+    for entry in feed.entries:
+        _add_item(channel, entry)
+    return _xml(root)
+
+
+def _add_item(channel: Any, entry: Entry) -> None:  # noqa: ANN401 - lxml has no types
+    item = _add(channel, "item")
+    _add(item, "title", _MARKUP.sub(lambda found: escape(found[0]), _title(entry)))
+    _add(item, "link", _plain(entry.url))
+    _add(item, "guid", entry.id, isPermaLink="false")
+    _add(item, "pubDate", _mail_date(entry.published_at or entry.found_at))
+    site = _line(entry.site, _TITLE)
+    if site:
+        etree.SubElement(item, f"{{{_DC}}}creator").text = site
+    for tag in filter(None, (_line(tag, _TITLE) for tag in entry.tags)):
+        _add(item, "category", tag)
+    if summary := _summary(entry):
+        _add(item, "description", escape(summary, quote=False))
+
+
+def opml(title: str, outlines: Sequence[Outline], *, at: float) -> bytes:
+    """Write a list of feeds as OPML 2.0, those with a tag in folders."""
+    root = etree.Element("opml", version="2.0")
+    head = _add(root, "head")
+    _add(head, "title", title)
+    _add(head, "dateCreated", _mail_date(at))
+    body = _add(root, "body")
+    folders: dict[str, Any] = {"": body}
+    for one in outlines:
+        folder = _line(one.tags[0], _TITLE) if one.tags else ""
+        if folder not in folders:
+            folders[folder] = _add(body, "outline", text=folder, title=folder)
+        name = _line(one.title, _TITLE)
+        # OPML 2.0: a category without a slash is a tag.
+        more = {"category": ",".join(_line(tag, _TITLE) for tag in one.tags)} if one.tags else {}
+        facts = {"text": name, "title": name, "xmlUrl": one.feed, "htmlUrl": one.home}
+        _add(folders[folder], "outline", type="rss", **facts, **more)
+    return _xml(root)
+
+
+def _add(parent: Any, name: str, content: str = "", **attributes: str) -> Any:  # noqa: ANN401 - lxml has no types
+    space = parent.nsmap.get(None)
+    node = etree.SubElement(parent, f"{{{space}}}{name}" if space else name, attributes)
+    if content:
+        node.text = _plain(content)
+    return node
+
+
+def _xml(root: Any) -> bytes:  # noqa: ANN401 - lxml has no types
+    done: bytes = etree.tostring(root, encoding="utf-8", xml_declaration=True, pretty_print=True)
+    return done
+
+
+def _title(entry: Entry) -> str:
+    """Return the title, or the URL if the title is empty."""
+    return _line(entry.title, _TITLE) or _plain(entry.url)
+
+
+def _summary(entry: Entry) -> str:
+    """Return the summary, followed by the titles in other languages."""
+    parts = [_line(entry.summary, _SUMMARY)]
+    parts += [
+        f"Also in {named('language', language)}: {_line(title, _TITLE)}"
+        for language, _, title in entry.translations
+    ]
+    return " · ".join(filter(None, parts))
+
+
+def _line(text: str, most: int) -> str:
+    return _plain(clean(text[: most * 8])[:most])
+
+
+def _plain(text: str) -> str:
+    """Drop characters that XML 1.0 does not allow (control characters, lone surrogates, U+FFFE)."""
+    kept = (
+        c
+        for c in text
+        if c in "\t\n\r" or " " <= c <= "\ud7ff" or "\ue000" <= c <= "\ufffd" or c > "\uffff"
+    )
+    return "".join(kept)
+
+
+def _iso(at: float) -> str:
+    return f"{_date(at):%Y-%m-%dT%H:%M:%SZ}"
+
+
+def _mail_date(at: float) -> str:
+    """Return a date as RFC 822 writes it, in English whatever the locale."""
+    return format_datetime(_date(at), usegmt=True)
+
+
+def _date(at: float) -> datetime:
+    # Sites claim any date: clamp to what a feed can express.
+    return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=min(max(at, 0.0), 2.5e11))

@@ -1,0 +1,39 @@
+"""Routes of the web pages, the feeds and the WebSub callback."""
+
+from __future__ import annotations
+
+from incremental.interfaces.web.routes import (
+    adding,
+    backfills,
+    changes,
+    discovery,
+    entry,
+    feeds,
+    messages,
+    models,
+    news,
+    page_html,
+    site_editing,
+    sites,
+    status,
+    topic_html,
+    websub,
+)
+
+ROUTERS = (
+    entry.router,
+    news.router,
+    backfills.router,
+    changes.router,
+    adding.router,
+    sites.router,
+    site_editing.router,
+    page_html.router,
+    topic_html.router,
+    discovery.router,
+    messages.router,
+    models.router,
+    status.router,
+    feeds.router,
+    websub.router,
+)

@@ -1,0 +1,193 @@
+"""Adding sites: the form, and what is there, at once and while the daemon finds hubs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Form, Request
+from fastapi.responses import Response
+
+from incremental.base.errors import InputError
+from incremental.base.lookup import site_numbered
+from incremental.base.scope import Reach, read_scope
+from incremental.base.tagging import checked_tags, parted
+from incremental.interfaces.site_editing import SiteEdit, edit_site
+from incremental.interfaces.transfer.adding import add_all
+from incremental.interfaces.transfer.apart import read_list_apart
+from incremental.interfaces.web.api.schemas import RowId
+from incremental.interfaces.web.context import Web, web_of
+from incremental.interfaces.web.long_work import begin_looks, look_of
+from incremental.interfaces.web.routes.forms import see
+from incremental.interfaces.web.views import page, problem_of, words_of
+from incremental.settings.seeds import SeedTerms, add_seed, everything_below, folder_of
+from store.enums import HubRole, HubStatus
+from store.values import SiteRow
+
+router = APIRouter(include_in_schema=False)
+_MOST_SEEDS = 500
+# Who adds a long list waits for the daemon.
+_MOST_LOOKS = 5
+_Text = Annotated[str, Form(max_length=500)]
+
+
+@router.get("/add")
+def add_page(request: Request) -> Response:
+    """Show the form for new sites."""
+    return _add(request, [], [], "")
+
+
+@router.post("/add")
+def add(  # noqa: PLR0913, PLR0917 - the fields of the form
+    request: Request,
+    urls: Annotated[str, Form(max_length=200_000)],
+    reach: Annotated[Reach, Form()] = Reach.HOST,
+    requests_per_day: Annotated[str, Form(max_length=20)] = "",
+    include: _Text = "",
+    exclude: _Text = "",
+    tags: _Text = "",
+) -> Response:
+    """Watch the sites of the URLs in a text and show the result of each."""
+    web = web_of(request)
+    typed = list(dict.fromkeys(urls.split()))
+    problems: list[str] = []
+    added: dict[int, SiteRow] = {}
+    refused: list[str] = []
+    with web.store() as store:
+        try:
+            terms = _terms(reach, requests_per_day, include, exclude)
+            chosen = checked_tags(parted(tags))
+        except InputError as error:
+            return _add(request, [], [problem_of(request, error)], urls)
+        for url in typed[:_MOST_SEEDS]:
+            try:
+                fetch = web.settings.fetch
+                site_id = add_seed(store, url, now=web.now(), terms=terms, fetch=fetch)
+                added[site_id] = site_numbered(store, site_id)
+                if chosen:
+                    store.tags.set_site_tags(site_id, chosen)
+            except InputError as error:
+                problems.append(problem_of(request, error))
+                refused.append(url)
+    if len(typed) > _MOST_SEEDS:
+        problems.append(words_of(request)("add.too_many", n=_MOST_SEEDS))
+        refused += typed[_MOST_SEEDS:]
+    begin_looks(web, [*added][:_MOST_LOOKS])
+    return _add(request, list(added.values()), problems, "\n".join(refused))
+
+
+def _terms(reach: Reach, requests: str, include: str, exclude: str) -> SeedTerms | None:
+    """Return the terms of the form; None if unchanged, so known sites keep theirs."""
+    if reach == Reach.HOST and not (requests or include or exclude):
+        return None
+    if requests and not re.fullmatch(r"\d{1,9}(\.\d+)?", requests.strip()):
+        raise InputError("requests per day", requests, "must be a number, 0 or more")
+    return SeedTerms(
+        reach=reach,
+        include=tuple(include.split()),
+        exclude=tuple(exclude.split()),
+        requests_per_day=float(requests) if requests else None,
+    )
+
+
+@router.post("/import")
+def import_list(
+    request: Request,
+    content: Annotated[str, Form(max_length=1_900_000)],
+    dry_run: Annotated[str, Form(max_length=1)] = "",
+) -> Response:
+    """Watch the sites of another program's list, or only say what would be taken."""
+    web = web_of(request)
+    try:
+        given = content.encode("utf-8", "replace")
+        found = read_list_apart(given, "auto", web.settings.daemon)
+        with web.store() as store:
+            added = add_all(
+                store,
+                found.wanted,
+                now=web.now(),
+                fetch=web.settings.fetch,
+                dry_run=bool(dry_run),
+            )
+    except InputError as error:
+        problem = problem_of(request, error)
+        return _add(request, [], [], "", import_problem=problem, import_again=content)
+    imported = {
+        "dry_run": bool(dry_run),
+        "sites": added.sites,
+        "feeds": added.feeds,
+        "known": added.known,
+        "problems": [*found.problems, *added.problems],
+        "skipped": found.skipped,
+        "entries": added.entries,
+    }
+    again = content if dry_run else ""
+    return _add(request, [], [], "", imported=imported, import_again=again)
+
+
+def _add(  # noqa: PLR0913 - what the two forms show
+    request: Request,
+    added: list[SiteRow],
+    problems: list[str],
+    again: str,
+    *,
+    imported: Mapping[str, Any] | None = None,
+    import_problem: str = "",
+    import_again: str = "",
+) -> Response:
+    values = {
+        "imported": imported,
+        "import_problem": import_problem,
+        "import_again": import_again,
+        "added": added,
+        "problems": problems,
+        "again": again,
+        "default_requests": web_of(request).settings.revisit.requests_per_day,
+    }
+    return page(request, "add.html", values)
+
+
+@router.get("/sites/{site_id}/found")
+def found_part(request: Request, site_id: RowId) -> Response:
+    """Return the hubs found so far on a new site."""
+    web = web_of(request)
+    with web.store() as store:
+        row = site_numbered(store, site_id)
+        hubs = [hub for hub in store.read.hubs(site_id) if hub.state != HubStatus.DROPPED]
+        seeds = [hub for hub in store.read.hubs(site_id) if hub.role == HubRole.SEED]
+    # A seed that waits for robots.txt or its address was never fetched: not a failure.
+    failed = [hub.last_status for hub in seeds if hub.last_status and hub.baseline_at is None]
+    hubs.sort(key=lambda hub: (hub.baseline_at is None, -hub.score))
+    values = {
+        "site": row,
+        **_seen(web, row),
+        "hubs": hubs,
+        "read": any(hub.baseline_at for hub in hubs),
+        "trouble": next(iter(failed), None),
+    }
+    return page(request, "_found.html", values)
+
+
+def _seen(web: Web, row: SiteRow) -> dict[str, Any]:
+    """Return what the first look showed, and the folder that may be all that is meant."""
+    work, below = look_of(web, row.id), folder_of(row.seed_url)
+    scope = read_scope(row)
+    return {
+        "look": work.result if work is not None else None,
+        "looking": work is not None and work.running,
+        "below": below if scope.reach is Reach.HOST and not scope.include else "",
+    }
+
+
+@router.post("/sites/{site_id}/below")
+def only_below(request: Request, site_id: RowId) -> Response:
+    """Watch only what is below the folder of the seed."""
+    web = web_of(request)
+    with web.store() as store:
+        row = site_numbered(store, site_id)
+        folder = folder_of(row.seed_url)
+        if folder:
+            edit = SiteEdit(include=(everything_below(folder),))
+            edit_site(store, row, edit, web.settings, now=web.now())
+    return see(f"/sites/{site_id}")

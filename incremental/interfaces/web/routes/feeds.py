@@ -1,0 +1,273 @@
+"""Feeds of all new pages, of sites, topics, tags and saved searches, and their OPML list."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Annotated
+from urllib.parse import quote
+from uuid import NAMESPACE_URL, uuid5
+
+from fastapi import APIRouter, Path, Request
+from fastapi.responses import Response
+
+from incremental.base.errors import InputError
+from incremental.base.lookup import check_tag, site_numbered, topic_numbered
+from incremental.base.texts import Words
+from incremental.interfaces.filters import Filters, from_json
+from incremental.interfaces.web.api.schemas import RowId
+from incremental.interfaces.web.conditional import ConditionalRoute, unless_known
+from incremental.interfaces.web.context import web_of
+from incremental.interfaces.web.feeds import Entry, Feed, Outline, atom, json_feed, opml, rss
+from incremental.interfaces.web.google_reader import BASE as APPS
+from incremental.interfaces.web.reading import Between, gained, merged
+from incremental.interfaces.web.routes.news import search_filters
+from incremental.interfaces.web.views import page, query, words_of
+from store import Store
+from store.answers import AnnouncedPage
+from store.backfills import BackfillEvent, BackfillQuery
+from store.enums import TopicVerdict
+from store.watch_values import ChangeQuery
+
+router = APIRouter(include_in_schema=False, route_class=ConditionalRoute)
+_ENTRIES = 100
+# The backfill feed is longer: a site may gain hundreds of pages at once.
+_OLDER = 1_000
+# Pages that say the same in another language, named in one entry.
+_TRANSLATIONS = 3
+_FORMATS: dict[str, tuple[Callable[[Feed], bytes], str]] = {
+    "atom": (atom, "application/atom+xml; charset=utf-8"),
+    "json": (json_feed, "application/feed+json; charset=utf-8"),
+    "rss": (rss, "application/rss+xml; charset=utf-8"),
+}
+_Format = Annotated[str, Path(pattern="^(atom|json|rss)$")]
+
+
+@dataclass(frozen=True, slots=True)
+class _Named:
+    """A feed: its path without extension, and its filters."""
+
+    path: str
+    title: str
+    filters: Filters
+    tags: tuple[str, ...] = ()
+    """Of the site or topic; the first is its folder in the OPML list."""
+
+
+@router.get("/feeds")
+def feeds_page(request: Request) -> Response:
+    """Show the list of feeds."""
+    with web_of(request).store() as store:
+        feeds = list(_all(store, request))
+    # Not in the OPML: an import of all feeds should not bring hundreds of old pages.
+    feeds.append(_Named("/feeds/backfill", words_of(request)("backfill.feed"), Filters()))
+    feeds.append(_Named("/feeds/changes", words_of(request)("changes.feed"), Filters()))
+    return page(request, "feeds.html", {"feeds": feeds, "apps": _base(request) + APPS})
+
+
+@router.get("/feeds/all.opml")
+def all_feeds(request: Request) -> Response:
+    """Return all feeds as OPML, for import into a feed reader."""
+    web = web_of(request)
+    base = _base(request)
+    with web.store() as store:
+        outlines = [
+            Outline(feed.title, f"{base}{feed.path}.atom", base + _home(feed.filters), feed.tags)
+            for feed in _all(store, request)
+        ]
+        at = store.monitor.last_announced()
+    body = opml("Hubwatch", outlines, at=max(at.values(), default=0.0))
+    return Response(body, media_type="text/x-opml; charset=utf-8")
+
+
+@router.get("/feeds/new.{form}")
+def new_feed(request: Request, form: _Format) -> Response:
+    """Return the feed of all new pages."""
+    return _feed(request, _Named("/feeds/new", words_of(request)("feeds.all"), Filters()), form)
+
+
+@router.get("/feeds/site/{site_id}.{form}")
+def site_feed(request: Request, site_id: RowId, form: _Format) -> Response:
+    """Return the feed of a site."""
+    with web_of(request).store() as store:
+        name = site_numbered(store, site_id).name
+    return _feed(request, _Named(f"/feeds/site/{site_id}", name, Filters(site=site_id)), form)
+
+
+@router.get("/feeds/topic/{topic_id}.{form}")
+def topic_feed(request: Request, topic_id: RowId, form: _Format) -> Response:
+    """Return the feed of a topic's relevant pages."""
+    with web_of(request).store() as store:
+        name = topic_numbered(store, topic_id).name
+    return _feed(request, _of_topic(topic_id, name), form)
+
+
+@router.get("/feeds/tag/{tag}.{form}")
+def tag_feed(request: Request, tag: str, form: _Format) -> Response:
+    """Return the feed of the sites and topics with a tag."""
+    with web_of(request).store() as store:
+        check_tag(store, tag)
+    return _feed(request, _of_tag(tag), form)
+
+
+@router.get("/feeds/search/{name}.{form}")
+def search_feed(request: Request, name: str, form: _Format) -> Response:
+    """Return the feed of a saved search."""
+    return _feed(request, _of_search(name, search_filters(request, name)), form)
+
+
+def _of_topic(topic_id: int, name: str) -> _Named:
+    return _Named(
+        f"/feeds/topic/{topic_id}", name, Filters(topic=topic_id, verdict=TopicVerdict.RELEVANT)
+    )
+
+
+def _of_tag(tag: str) -> _Named:
+    return _Named(f"/feeds/tag/{quote(tag, safe='')}", tag, Filters(tag=tag))
+
+
+def _of_search(name: str, filters: Filters) -> _Named:
+    # Without "unread" or "starred": entries would come and go, but a feed announces each page once.
+    return _Named(f"/feeds/search/{quote(name, safe='')}", name, replace(filters, show=""))
+
+
+def _all(store: Store, request: Request) -> Iterator[_Named]:
+    yield _Named("/feeds/new", words_of(request)("feeds.all"), Filters())
+    sites, topics = store.tags.of_sites(), store.tags.of_topics()
+    for site in store.read.sites():
+        tags = tuple(sites.get(site.id, ()))
+        yield _Named(f"/feeds/site/{site.id}", site.name, Filters(site=site.id), tags)
+    for topic in store.topics.topics():
+        named = _of_topic(topic.id, topic.name)
+        yield replace(named, tags=tuple(topics.get(topic.id, ())))
+    for tag in store.tags.tags():
+        yield _of_tag(tag.name)
+    for search in store.answers.searches():
+        # Searches saved elsewhere may be invalid here.
+        with contextlib.suppress(InputError):
+            yield _of_search(search.name, from_json(search.query))
+
+
+def _feed(request: Request, named: _Named, form: str) -> Response:
+    web = web_of(request)
+    write, kind = _FORMATS[form]
+    base = _base(request)
+    with web.store() as store:
+        asked = named.filters.query(web.now(), limit=_ENTRIES)
+        rows = store.answers.new(asked).rows
+        events = gained(store, named.filters, Between(), web.now())
+        shown = merged(rows, events)[:_ENTRIES]
+        entries = [_announced(row, words_of(request), base) for row in shown]
+        feed = Feed(
+            id=_urn(f"{base}{named.path}"),
+            title=f"{named.title} · Hubwatch",
+            home=base + _home(named.filters),
+            address=f"{base}{named.path}.{form}",
+            entries=entries,
+            updated_at=max((one.found_at for one in entries), default=0.0),
+        )
+    return unless_known(request, Response(write(feed), media_type=kind))
+
+
+def _announced(row: AnnouncedPage | BackfillEvent, words: Words, base: str) -> Entry:
+    """Return the entry of a new page or of a whole backfill."""
+    if isinstance(row, AnnouncedPage):
+        return feed_entry(row)
+    headline = words("backfill.added", n=row.pages, folder=row.folder)
+    one = row.pages == 1
+    return Entry(
+        id=_kept("backfill", row.id, row.found_at),
+        url=row.url if one else f"{base}/backfills/{row.id}",
+        title=(row.title or row.url) if one else headline,
+        site=row.site,
+        found_at=row.found_at,
+        summary=headline,
+    )
+
+
+@router.get("/feeds/backfill.{form}")
+def backfill_feed(request: Request, form: _Format) -> Response:
+    """Return the feed of backfilled pages, an entry for each page."""
+    write, kind = _FORMATS[form]
+    base, path = _base(request), "/feeds/backfill"
+    with web_of(request).store() as store:
+        rows = store.backfills.pages(BackfillQuery(limit=_OLDER))
+    feed = Feed(
+        id=_urn(base + path),
+        title=f"{words_of(request)('backfill.feed')} · Hubwatch",
+        home=f"{base}/",
+        address=f"{base}{path}.{form}",
+        entries=[feed_entry(row) for row in rows],
+        updated_at=max((row.found_at for row in rows), default=0.0),
+    )
+    return unless_known(request, Response(write(feed), media_type=kind))
+
+
+@router.get("/feeds/changes.{form}")
+def changes_feed(request: Request, form: _Format) -> Response:
+    """Return the feed of changes of watched pages, an entry for each change."""
+    write, kind = _FORMATS[form]
+    base, path = _base(request), "/feeds/changes"
+    with web_of(request).store() as store:
+        rows = store.watched_changes.changes(ChangeQuery(limit=_ENTRIES))
+    changed = words_of(request)("changes.changed")
+    feed = Feed(
+        id=_urn(base + path),
+        title=f"{words_of(request)('changes.feed')} · Hubwatch",
+        home=f"{base}/changes",
+        address=f"{base}{path}.{form}",
+        entries=[
+            Entry(
+                id=_kept("change", row.id, row.at),
+                url=row.url,
+                title=f"{changed} {row.name}",
+                site=row.site,
+                found_at=row.at,
+                summary=" · ".join(f"{sign} {line}" for sign, line in row.lines),
+            )
+            for row in rows
+        ],
+        updated_at=max((row.at for row in rows), default=0.0),
+    )
+    return unless_known(request, Response(write(feed), media_type=kind))
+
+
+def _home(filters: Filters) -> str:
+    return query("/", **filters.values())
+
+
+def _base(request: Request) -> str:
+    """Return this server's URL as the client wrote it; the guard has checked the Host header."""
+    return f"{request.url.scheme}://{request.headers['host']}"
+
+
+def _urn(address: str) -> str:
+    """Return a stable id for a URL (RFC 9562, UUID version 5)."""
+    return uuid5(NAMESPACE_URL, address).urn
+
+
+def _kept(kind: str, number: int, at: float) -> str:
+    """Return the id of an entry: of what it is in the store, so that it stays when an address changes."""
+    # With the time, as another store numbers its pages alike.
+    return _urn(f"hubwatch:{kind}:{number}:{at:.3f}")
+
+
+def feed_entry(row: AnnouncedPage) -> Entry:
+    """Return the entry of a page."""
+    tags = tuple(mark.topic for mark in row.topics if mark.verdict == TopicVerdict.RELEVANT)
+    return Entry(
+        id=_kept("page", row.page_id, row.found_at),
+        url=row.url,
+        title=row.name,
+        site=row.site,
+        found_at=row.found_at,
+        published_at=row.published_at,
+        summary=row.excerpt or row.anchor,
+        language=row.language,
+        tags=tags,
+        translations=tuple(
+            (one.language, one.url, one.title or one.url)
+            for one in row.translations[:_TRANSLATIONS]
+        ),
+    )

@@ -1,0 +1,164 @@
+"""Messages: channels, outboxes, test messages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Form, Query, Request
+from fastapi.responses import Response
+
+from incremental.base.errors import InputError
+from incremental.base.tagging import joined, parted
+from incremental.fetch.libraries import LibraryGate
+from incremental.interfaces.notify.channels import put_channel, remove_channel
+from incremental.interfaces.notify.delivery import Delivered
+from incremental.interfaces.notify.overview import channel_named, send_test, standings
+from incremental.interfaces.web.context import web_of
+from incremental.interfaces.web.routes.forms import see
+from incremental.interfaces.web.views import page, problem_of
+from incremental.settings.channels import ChannelSettings
+from incremental.settings.saved_channels import added_channels, all_channels
+
+router = APIRouter(include_in_schema=False)
+# Outbox entries shown per channel.
+_LATEST = 10
+_FIELDS = (
+    *(
+        "name",
+        "url",
+        "topic",
+        "search",
+        "tag",
+        "include",
+        "exclude",
+        "every_minutes",
+        "daily_at",
+        "group_by",
+        "quiet_hours",
+        "time_zone",
+    ),
+)
+_Short = Annotated[str, Form(max_length=200)]
+_Many = Annotated[str, Form(max_length=5_000)]
+_Name = Annotated[str, Form(min_length=1, max_length=200)]
+
+
+@router.get("/messages")
+def messages_page(request: Request, edit: Annotated[str, Query(max_length=200)] = "") -> Response:
+    """Show the channels with their latest outbox entries, and one that was added in the form."""
+    web = web_of(request)
+    with web.store() as store:
+        known = {one.name: one for one in added_channels(store, web.settings)} if edit else {}
+    return _messages(request, {}, typed=_typed(known[edit]) if edit in known else None)
+
+
+def _typed(channel: ChannelSettings) -> dict[str, str]:
+    """Return what would be typed for a channel, without its address."""
+    lists = {"include": joined(channel.include), "exclude": joined(channel.exclude)}
+    every = f"{channel.every_minutes:g}" if channel.every_minutes else ""
+    texts = ("name", "topic", "search", "tag", "daily_at", "group_by", "quiet_hours", "time_zone")
+    return {name: getattr(channel, name) for name in texts} | lists | {"every_minutes": every}
+
+
+def _messages(
+    request: Request,
+    outcomes: Mapping[str, Delivered],
+    *,
+    problem: str = "",
+    typed: Mapping[str, str] | None = None,
+) -> Response:
+    web = web_of(request)
+    with web.store() as store:
+        channels = standings(store, all_channels(store, web.settings))
+        added = {one.name for one in added_channels(store, web.settings)}
+        tags = [one.name for one in store.tags.tags()]
+        searches = [row.name for row in store.answers.searches()]
+        latest = {one.name: store.outbox.recent(one.name, limit=_LATEST) for one in channels}
+        topics = {row.name: row.id for row in store.topics.topics()}
+    values = {
+        "channels": channels,
+        "latest": latest,
+        "topics": topics,
+        "outcomes": outcomes,
+        "added": added,
+        "searches": searches,
+        "tags": tags,
+        "problem": problem,
+        "form": dict.fromkeys(_FIELDS, "") | dict(typed or {}),
+    }
+    return page(request, "messages.html", values)
+
+
+@router.post("/messages/add")
+def add_channel(  # noqa: PLR0913, PLR0917 - the fields of the form
+    request: Request,
+    name: _Name,
+    url: Annotated[str, Form(max_length=2_000)] = "",
+    topic: _Short = "",
+    search: _Short = "",
+    tag: _Short = "",
+    include: _Many = "",
+    exclude: _Many = "",
+    every_minutes: _Short = "",
+    daily_at: _Short = "",
+    group_by: _Short = "",
+    quiet_hours: _Short = "",
+    time_zone: _Short = "",
+) -> Response:
+    """Add a channel, or change one that was added; an empty address leaves it as it is."""
+    web = web_of(request)
+    given: dict[str, Any] = {
+        "topic": topic,
+        "search": search,
+        "tag": tag,
+        "include": parted(include),
+        "exclude": parted(exclude),
+        "every_minutes": every_minutes or "0",
+        "daily_at": daily_at,
+        "group_by": group_by,
+        "quiet_hours": quiet_hours,
+        "time_zone": time_zone,
+    }
+    if url.strip():
+        given["url"] = url.strip()
+    try:
+        with web.store() as store:
+            put_channel(store, web.settings, name, given, now=web.now())
+    except InputError as error:
+        # The address is typed again: it is a secret, and never sent back.
+        lists = {"include": include, "exclude": exclude}
+        typed = {**given, **lists, "name": name, "every_minutes": every_minutes}
+        return _messages(request, {}, problem=problem_of(request, error), typed=typed)
+    return see("/messages")
+
+
+@router.post("/messages/remove")
+def delete_channel(request: Request, channel: _Name) -> Response:
+    """Remove a channel that was added."""
+    web = web_of(request)
+    with web.store() as store:
+        remove_channel(store, web.settings, channel)
+    return see("/messages")
+
+
+@router.post("/messages/test")
+def try_channel(request: Request, channel: _Name) -> Response:
+    """Send a test message and show the result."""
+    web = web_of(request)
+    with web.store() as store:
+        chosen = channel_named(all_channels(store, web.settings), channel)
+    outcome = send_test(LibraryGate(web.settings.fetch, web.clock), chosen, now=web.now())
+    if "hx-request" in request.headers:
+        return page(request, "_outcome.html", {"outcome": outcome})
+    return _messages(request, {channel: outcome})
+
+
+@router.post("/messages/retry")
+def retry(request: Request, channel: _Name) -> Response:
+    """Queue the failed messages of a channel again."""
+    web = web_of(request)
+    with web.store() as store:
+        channel_named(all_channels(store, web.settings), channel)
+        store.outbox.retry(channel)
+    return see("/messages")

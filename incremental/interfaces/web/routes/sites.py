@@ -1,0 +1,179 @@
+"""Sites and hubs: health, adding, removing, hubs found so far."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Form, Query, Request
+from fastapi.responses import Response
+
+from incremental.base.errors import InputError
+from incremental.base.lookup import site_numbered
+from incremental.base.texts import Words
+from incremental.interfaces.explain.page import explain, hub_rows
+from incremental.interfaces.site_editing import site_in_file
+from incremental.interfaces.web.api.schemas import RowId
+from incremental.interfaces.web.charts import bars
+from incremental.interfaces.web.context import Web, web_of
+from incremental.interfaces.web.explanation import explanation
+from incremental.interfaces.web.facts import Health, hour_rates, site_facts, site_health
+from incremental.interfaces.web.routes.forms import Back, see, tone
+from incremental.interfaces.web.views import page, problem_of, words_of
+from incremental.topics.training.corrections import correct
+from store import Store
+from store.enums import SiteStatus
+from store.values import SiteRow
+
+router = APIRouter(include_in_schema=False)
+_MOST_SEEDS = 500
+_MOST_HUBS = 500
+_Text = Annotated[str, Form(max_length=500)]
+
+
+@router.get("/sites")
+def sites_page(request: Request, tag: Annotated[str, Query(max_length=40)] = "") -> Response:
+    """Show every site with its health, or those with a tag."""
+    web = web_of(request)
+    with web.store() as store:
+        rows = _sites(web, store, request, store.read.sites())
+        tags = [one for one in store.tags.tags() if one.sites]
+    shown = [row for row in rows if not tag or tag in row["tags"]]
+    return page(request, "sites.html", {"sites": shown, "tags": tags, "tag": tag})
+
+
+def _sites(web: Web, store: Store, request: Request, rows: list[SiteRow]) -> list[dict[str, Any]]:
+    words, now = words_of(request), web.now()
+    totals, tags = store.read.site_totals(), store.tags.of_sites()
+    counts = store.read.visit_counts(now - 86_400)
+    healths = site_health(web, store, rows, counts)
+    return [
+        {
+            **site_facts(row, totals, tags),
+            **healths[row.id].values,
+            "health": healths[row.id].tone,
+            "health_why": _why(words, healths[row.id]),
+            "visits_by_status": counts.get(row.id, {}),
+        }
+        for row in rows
+    ]
+
+
+def _why(words: Words, health: Health) -> str:
+    said = dict(health.said)
+    if "status" in said:
+        said["status"] = words.maybe("fetch", str(said["status"]))
+    return words(f"sites.why_{health.why}", **said)
+
+
+@router.get("/sites/{site_id}")
+def site_page(
+    request: Request,
+    site_id: RowId,
+    asked: Annotated[int, Query(ge=0, le=10_000)] = 0,
+    refused: Annotated[str, Query(max_length=500)] = "",
+) -> Response:
+    """Show one site: health, terms, new links by hour, hubs."""
+    # Only a sentence of ours is shown: the address may come from anywhere.
+    known = words_of(request).known(refused)
+    return site_view(request, site_id, problem=known, asked=asked)
+
+
+def site_view(
+    request: Request,
+    site_id: int,
+    *,
+    problem: str = "",
+    asked: int = 0,
+    typed: Mapping[str, Any] | None = None,
+) -> Response:
+    """Show one site, with what was *typed* into its form and refused."""
+    web, words = web_of(request), words_of(request)
+    with web.store() as store:
+        row = site_numbered(store, site_id)
+        (site,) = _sites(web, store, request, [row])
+        hubs = hub_rows(store, web.settings, [row], now=web.now())[:_MOST_HUBS]
+        rates = hour_rates(web, row)
+        events = store.read.site_changes(site_id, limit=10)
+        in_file = site_in_file(row, web.settings) is not None
+    chart = None
+    if rates:
+        hours = [f"{hour:02d}" for hour in range(24)]
+        chart = bars(
+            words("sites.by_hour"), hours, {words("hubs.per_day"): rates}, every=3, wide=False
+        )
+    values = {
+        "site": site | {"events": events},
+        "hubs": hubs,
+        "by_hour": chart,
+        "tone": tone,
+        "problem": problem,
+        "asked": asked,
+        "form": {**site, **(typed or {})},
+        "typed": typed is not None,
+        "in_file": in_file,
+        "defaults": web.settings.revisit,
+    }
+    return page(request, "site.html", values)
+
+
+@router.get("/sites/{site_id}/hubs")
+def hubs_part(request: Request, site_id: RowId) -> Response:
+    """Return the table of a site's hubs."""
+    web = web_of(request)
+    with web.store() as store:
+        row = site_numbered(store, site_id)
+        hubs = hub_rows(store, web.settings, [row], now=web.now())[:_MOST_HUBS]
+    return page(request, "_hubs.html", {"hubs": hubs})
+
+
+@router.post("/sites/{site_id}/state")
+def set_state(
+    request: Request, site_id: RowId, state: Annotated[str, Form(pattern="^(active|paused)$")]
+) -> Response:
+    """Pause or resume a site."""
+    with web_of(request).store() as store:
+        site_numbered(store, site_id)
+        store.write.update_site(site_id, state=SiteStatus(state))
+    return see(f"/sites/{site_id}")
+
+
+@router.post("/sites/{site_id}/remove")
+def remove(request: Request, site_id: RowId) -> Response:
+    """Stop watching a site and delete everything found there."""
+    with web_of(request).store() as store:
+        site_numbered(store, site_id)
+        store.write.remove_site(site_id)
+    return see("/sites")
+
+
+@router.post("/labels")
+def label(
+    request: Request,
+    url: Annotated[str, Form(max_length=2_000)],
+    label: Annotated[str, Form(pattern="^(hub|article)$")],
+    back: Back = "/models",
+) -> Response:
+    """Label a page as hub or article."""
+    web = web_of(request)
+    with web.store() as store:
+        correct(store, url, label, now=web.now())
+    return see(back)
+
+
+@router.get("/check")
+def check(request: Request, url: str = "") -> Response:
+    """Explain how a URL is classified and why it was (not) found."""
+    web = web_of(request)
+    values: dict[str, Any] = {"url": url[:2_000], "problem": "", "rows": [], "verdict": ""}
+    if url:
+        try:
+            with web.store() as store:
+                answer = explain(store, web.settings, url, now=web.now(), models=web.models)
+        except InputError as error:
+            values["problem"] = problem_of(request, error)
+        else:
+            words = words_of(request)
+            values["verdict"] = words.said(answer.pop("verdict"))
+            values["rows"] = explanation(answer, words)
+    return page(request, "check.html", values)

@@ -1,0 +1,238 @@
+"""Topics: examples, keywords, scores."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Form, Request
+from fastapi.responses import Response
+
+from hubwatch.errors import HubwatchError
+from incremental.base.errors import InputError
+from incremental.base.lookup import topic_numbered
+from incremental.base.tagging import parted
+from incremental.base.texts import read_text
+from incremental.interfaces.explain.topic import word_of
+from incremental.interfaces.web.api.schemas import RowId
+from incremental.interfaces.web.charts import bars
+from incremental.interfaces.web.context import web_of
+from incremental.interfaces.web.routes.forms import see
+from incremental.interfaces.web.views import page, problem_of, words_of
+from incremental.topics.editing import (
+    METHODS,
+    begin,
+    edit_topic,
+    forget_example,
+    give_feedback,
+    set_paused,
+)
+from incremental.topics.notes import warnings_of
+from store import Store
+from store.answers import NewQuery
+from store.enums import ExampleOrigin, ProposalState, TopicState, TopicVerdict
+from store.topic_values import TopicRow
+
+router = APIRouter(include_in_schema=False)
+_Many = Annotated[str, Form(max_length=10_000)]
+_Urls = Annotated[str, Form(max_length=100_000)]
+_PARTS = 20
+# Latest relevant pages whose strongest terms are shown.
+_TERMS_FROM = 200
+_TERMS_SHOWN = 30
+
+
+def topic_values(row: TopicRow, counts: dict[int, dict[str, int]]) -> dict[str, Any]:
+    """Return a topic's template values."""
+    return {
+        "id": row.id,
+        "name": row.name,
+        "state": row.state,
+        "why": read_text(row.why),
+        "keywords": json.loads(row.keywords),
+        "method": row.method,
+        "include": json.loads(row.include),
+        "exclude": json.loads(row.exclude),
+        "description": row.description,
+        "warnings": warnings_of(row),
+        "counts": counts.get(row.id, {}),
+    }
+
+
+@router.get("/topics")
+def topics_page(request: Request) -> Response:
+    """Show all topics."""
+    return _topics(request, "")
+
+
+def _topics(request: Request, problem: str) -> Response:
+    with web_of(request).store() as store:
+        counts = store.topics.counts()
+        rows = [topic_values(row, counts) for row in store.topics.topics()]
+        proposed = _proposed(store)
+    values = {"topics": rows, "problem": problem, "proposed": proposed}
+    return page(request, "topics.html", values)
+
+
+def _proposed(store: Store) -> dict[int, int]:
+    """Count the undecided proposals by topic."""
+    counts = store.discovery.proposal_counts()
+    return {topic: states.get(ProposalState.PROPOSED, 0) for topic, states in counts.items()}
+
+
+@router.post("/topics")
+def add_topic(
+    request: Request,
+    name: Annotated[str, Form(max_length=80)],
+    keywords: Annotated[str, Form(max_length=1_000)] = "",
+    urls: _Urls = "",
+    description: Annotated[str, Form(max_length=500)] = "",
+) -> Response:
+    """Create a topic from examples, keywords, a sentence, or all of them."""
+    web = web_of(request)
+    words = parted(keywords)
+    try:
+        with web.store() as store:
+            row, _ = begin(
+                store,
+                name,
+                examples=urls.split(),
+                keywords=words,
+                description=description,
+                now=web.now(),
+            )
+    except HubwatchError as error:
+        return _topics(request, problem_of(request, error))
+    return see(f"/topics/{row.id}")
+
+
+@router.post("/topics/{topic_id}/edit")
+def edit(  # noqa: PLR0913, PLR0917 - the fields of the form
+    request: Request,
+    topic_id: RowId,
+    name: Annotated[str, Form(max_length=200)],
+    method: Annotated[str, Form(max_length=40)],
+    keywords: _Many = "",
+    description: Annotated[str, Form(max_length=500)] = "",
+    include: _Many = "",
+    exclude: _Many = "",
+    tags: _Many = "",
+) -> Response:
+    """Rename a topic, or replace its keywords, sentence, method, tags, or the words that narrow it."""
+    web = web_of(request)
+    try:
+        with web.store() as store:
+            edit_topic(
+                store,
+                topic_numbered(store, topic_id),
+                name=name,
+                keywords=parted(keywords),
+                description=description,
+                method=method,
+                include=parted(include),
+                exclude=parted(exclude),
+                tags=parted(tags),
+                now=web.now(),
+            )
+    except InputError as error:
+        return _topic(request, topic_id, problem_of(request, error))
+    return see(f"/topics/{topic_id}")
+
+
+@router.post("/topics/{topic_id}/forget")
+def forget(
+    request: Request,
+    topic_id: RowId,
+    example: Annotated[int, Form(ge=1, le=2**62)],
+) -> Response:
+    """Remove a page from the topic's examples."""
+    web = web_of(request)
+    try:
+        with web.store() as store:
+            forget_example(store, topic_numbered(store, topic_id), example, now=web.now())
+    except InputError as error:
+        return _topic(request, topic_id, problem_of(request, error))
+    return see(f"/topics/{topic_id}")
+
+
+@router.get("/topics/{topic_id}")
+def topic_page(request: Request, topic_id: RowId) -> Response:
+    """Show one topic: counts, scores, terms, examples."""
+    return _topic(request, topic_id, "")
+
+
+def _topic(request: Request, topic_id: int, problem: str) -> Response:
+    words = words_of(request)
+    with web_of(request).store() as store:
+        row = topic_numbered(store, topic_id)
+        values = {
+            "topic": topic_values(row, store.topics.counts()),
+            "tags": store.tags.of_topics().get(topic_id, []),
+            "examples": store.topics.examples(topic_id),
+            "terms": _terms(store, topic_id),
+            "proposed": _proposed(store).get(topic_id, 0),
+        }
+        counts = store.topics.score_counts(topic_id, parts=_PARTS)
+    chart = None
+    if any(counts):
+        labels = [f"{number / _PARTS:.2f}" for number in range(_PARTS)]
+        chart = bars(
+            words("topics.scores"), labels, {words("page.page"): counts}, every=4, wide=False
+        )
+    more = {"scores": chart, "problem": problem, "methods": METHODS}
+    return page(request, "topic.html", {**values, **more})
+
+
+def _terms(store: Store, topic_id: int) -> list[tuple[str, float]]:
+    """Return the positive terms of a topic's latest relevant pages in their words, strongest first."""
+    asked = NewQuery(topic=topic_id, verdict=TopicVerdict.RELEVANT, limit=_TERMS_FROM)
+    pages = [row.page_id for row in store.answers.new(asked).rows]
+    shares: Counter[str] = Counter()
+    # One page of each term: to read all of them for their words would take long.
+    source: dict[str, int] = {}
+    for score in store.topics.scores(pages, topic_id):
+        for term, share in json.loads(score.terms) if score.fetched else ():
+            shares[term] += share / len(pages)
+            source.setdefault(term, score.page_id)
+    best = [(term, share) for term, share in shares.most_common(_TERMS_SHOWN) if share > 0]
+    words = {page_id: word_of(store, page_id) for page_id in {source[term] for term, _ in best}}
+    return [(words[source[term]](term), share) for term, share in best]
+
+
+@router.post("/topics/{topic_id}/examples")
+def add_examples(
+    request: Request,
+    topic_id: RowId,
+    urls: _Urls,
+    origin: Annotated[str, Form(pattern="^(relevant|irrelevant)$")],
+) -> Response:
+    """Label pages as relevant or irrelevant."""
+    web = web_of(request)
+    with web.store() as store:
+        name = topic_numbered(store, topic_id).name
+        give_feedback(
+            store, name, urls.split(), relevant=origin == ExampleOrigin.RELEVANT, now=web.now()
+        )
+    return see(f"/topics/{topic_id}")
+
+
+@router.post("/topics/{topic_id}/state")
+def set_state(
+    request: Request, topic_id: RowId, state: Annotated[str, Form(pattern="^(active|paused)$")]
+) -> Response:
+    """Pause or resume a topic."""
+    web = web_of(request)
+    with web.store() as store:
+        name = topic_numbered(store, topic_id).name
+        set_paused(store, name, paused=state == TopicState.PAUSED, now=web.now())
+    return see(f"/topics/{topic_id}")
+
+
+@router.post("/topics/{topic_id}/remove")
+def remove_topic(request: Request, topic_id: RowId) -> Response:
+    """Delete a topic with its examples and scores."""
+    with web_of(request).store() as store:
+        topic_numbered(store, topic_id)
+        store.topics.remove(topic_id)
+    return see("/topics")

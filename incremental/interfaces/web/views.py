@@ -1,0 +1,205 @@
+"""Render templates: always escaped, in the browser's language, with its CSRF token."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from http import HTTPStatus
+from math import isfinite
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode, urlsplit
+
+from fastapi import Request
+from fastapi.responses import HTMLResponse, Response
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from hubwatch.errors import HubwatchError
+from incremental.base.errors import InputError
+from incremental.base.plain_text import one_line
+from incremental.base.readable_urls import readable
+from incremental.base.texts import LANGUAGES, Words
+from incremental.interfaces.results.schema import utc, when
+from incremental.interfaces.web.access import SESSION_COOKIE, form_token
+from incremental.interfaces.web.context import web_of
+from incremental.interfaces.web.guard import FORM_COOKIE, cookies_of, form_cookie
+from incremental.interfaces.web.language import LANGUAGE_COOKIE, choose
+
+_TEMPLATES = Path(__file__).with_name("templates")
+_STATIC = Path(__file__).with_name("static")
+_UNITS = (("d", 86_400.0), ("h", 3_600.0), ("min", 60.0))
+_MOST_SHOWN = 300
+
+
+@dataclass(frozen=True)
+class View:
+    """Language and time for templates."""
+
+    words: Words
+    now: float
+
+    def ago(self, at: float | None) -> str:
+        """Return the time since *at*, or until it; a dash for None and never."""
+        if at is None or not isfinite(at):
+            return "–"
+        seconds = self.now - at
+        key = "time.ago" if seconds >= 0 else "time.ahead"
+        return self.words(key, span=self.span(abs(seconds)))
+
+    def due(self, at: float | None) -> str:
+        """Return the time until *at*; now if it has passed."""
+        # What is due within a second is due now.
+        return self.ago(at) if at is None or at >= self.now + 1 else self.words("time.now")
+
+    def span(self, seconds: float) -> str:
+        """Return a duration in its largest unit."""
+        for unit, size in _UNITS:
+            if seconds >= size:
+                return self.words(f"time.{unit}", count=int(seconds / size))
+        return self.words("time.s", count=int(seconds))
+
+
+def text(value: object, most: int = _MOST_SHOWN) -> str:
+    """Return untrusted text as one line, cut, without control and bidi characters."""
+    return one_line(str(value or "")[: most * 8], most)
+
+
+def number(value: float | None, digits: int = 3) -> str:
+    """Format a number; a dash for None."""
+    if value is None:
+        return "–"
+    return f"{value:,.0f}" if abs(value) >= 100 or value == int(value) else f"{value:.{digits}g}"  # noqa: PLR2004 - no decimals from 100 on
+
+
+def address(url: object) -> str:
+    """Return *url* if it is http(s), else an empty string."""
+    parts = str(url or "")
+    return parts if urlsplit(parts).scheme in ("http", "https") else ""
+
+
+def query(path: str, **values: object) -> str:
+    """Return *path* with the non-empty *values* as its query."""
+    said = {key: value for key, value in values.items() if value not in (None, "", False)}
+    return f"{path}?{urlencode(said, doseq=True)}" if said else path
+
+
+@lru_cache(maxsize=1)
+def environment() -> Environment:
+    """Return the template environment; it escapes every file type."""
+    made = Environment(
+        loader=FileSystemLoader(_TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
+    )
+    made.filters |= {
+        "text": text,
+        "number": number,
+        "address": address,
+        "readable": lambda url: text(readable(str(url))),
+        "when": when,
+        "utc": utc,
+        "host": lambda url: urlsplit(str(url)).netloc,
+    }
+    made.globals |= {"query": query, "languages": LANGUAGES, "version": _version()}
+    return made
+
+
+def _version() -> str:
+    """Return a digest of the static files."""
+    digest = hashlib.blake2b(digest_size=6)
+    for path in sorted(_STATIC.iterdir()):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def words_of(request: Request) -> Words:
+    """Return the texts in the request's language."""
+    web = web_of(request)
+    cookie = cookies_of(request.headers).get(LANGUAGE_COOKIE, "")
+    accepted = request.headers.get("accept-language", "")
+    return Words(choose(cookie, web.settings.web.language, accepted))
+
+
+def page(
+    request: Request,
+    template: str,
+    values: Mapping[str, Any] | None = None,
+    *,
+    status: HTTPStatus = HTTPStatus.OK,
+) -> Response:
+    """Render *template*, a page or a part of one."""
+    web, words = web_of(request), words_of(request)
+    cookie = form_cookie(request)
+    fresh = "" if cookie else secrets.token_urlsafe(24)
+    common = {
+        "t": words,
+        "view": View(words, web.now()),
+        "request_path": request.url.path,
+        "back": _way_back(request),
+        "caller": getattr(request.state, "caller", None),
+        "may_write": may_write(request),
+        "form_token": form_token(cookie or fresh),
+        "crawling": web.is_crawled(),
+        "logged_in": SESSION_COOKIE in cookies_of(request.headers),
+    }
+    html = environment().get_template(template).render(**common, **(values or {}))
+    response = HTMLResponse(html, status)
+    response.headers["Content-Language"] = words.language
+    response.headers["Vary"] = "Accept-Language, Cookie, HX-Request"
+    if fresh:
+        set_cookie(request, response, FORM_COOKIE, fresh, same_site="strict")
+    return response
+
+
+def _way_back(request: Request) -> str:
+    """Return the path that forms go back to: this one if it is a whole page, else the first page."""
+    whole = request.method in {"GET", "HEAD"} and "hx-request" not in request.headers
+    return request.url.path if whole else "/"
+
+
+def may_write(request: Request) -> bool:
+    """Return whether the caller may write."""
+    caller = getattr(request.state, "caller", None)
+    return caller is not None and caller.may("write")
+
+
+def set_cookie(  # noqa: PLR0913 - the parts of a cookie
+    request: Request,
+    response: Response,
+    name: str,
+    value: str,
+    *,
+    seconds: float | None = None,
+    same_site: str = "lax",
+) -> None:
+    """Set an HttpOnly cookie; Secure if the request came by https."""
+    response.set_cookie(
+        name,
+        value,
+        max_age=None if seconds is None else int(seconds),
+        httponly=True,
+        secure=request.url.scheme == "https",
+        samesite="strict" if same_site == "strict" else "lax",
+    )
+
+
+def problem_of(request: Request, error: HubwatchError) -> str:
+    """Return an error in the request's language, with the field and the value."""
+    words = words_of(request)
+    if not isinstance(error, InputError):
+        return str(error)
+    field = words.maybe("field", error.what)
+    named = field if error.value in ("", None) else f"{field} {error.value!r}"
+    return f"{named}: {words.said(error.way_out)}"
+
+
+def error_page(request: Request, status: HTTPStatus, detail: str) -> Response:
+    """Return an error as a page, or as one line for an htmx request."""
+    template = "_error.html" if "hx-request" in request.headers else "error.html"
+    return page(request, template, {"code": int(status), "detail": detail}, status=status)

@@ -1,0 +1,66 @@
+"""What passes between the daemon and its readers: a length of four bytes, then MessagePack.
+
+Both sides decode into typed values. Nothing that arrives is ever run: a reader may have been taken over by
+the page that it read.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+from typing import BinaryIO
+
+import msgspec
+
+from incremental.sandbox.body import Body, Reading
+
+LENGTH = struct.Struct(">I")
+# Twenty thousand links of three kilobytes each; most pages need a hundredth.
+MAX_ANSWER_BYTES = 64_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a reader sends back: a reading, or why there is none."""
+
+    reading: Reading | None = None
+    other: bytes = b""
+    """What a program for other files than pages found."""
+    no_memory: bool = False
+    bug: str = ""
+    """The trace of an error of ours."""
+
+
+_encoder = msgspec.msgpack.Encoder()
+_bodies = msgspec.msgpack.Decoder(Body)
+_answers = msgspec.msgpack.Decoder(Answer)
+
+
+def frame(value: Body | Answer) -> bytes:
+    """Return *value* as bytes, with its length in front."""
+    content = _encoder.encode(value)
+    return LENGTH.pack(len(content)) + content
+
+
+def to_body(content: bytes) -> Body:
+    """Return the body in a frame's content."""
+    return _bodies.decode(content)
+
+
+def to_answer(content: bytes | memoryview) -> Answer:
+    """Return the answer in a frame's content.
+
+    Raises:
+        msgspec.DecodeError: it is none.
+    """
+    return _answers.decode(content)
+
+
+def next_content(stream: BinaryIO) -> bytes | None:
+    """Return the content of the next frame; None at the end of *stream*, even within a frame."""
+    head = stream.read(LENGTH.size)
+    if len(head) < LENGTH.size:
+        return None
+    (length,) = LENGTH.unpack(head)
+    content = stream.read(length)
+    return content if len(content) == length else None

@@ -1,0 +1,245 @@
+"""The budget: requests a day, turned into a price and into a moment from which a site may be asked.
+
+Every request counts, whatever it was for. Three things hold the budget:
+
+- The *price*: minutes of accrued delay that a visit must be worth. It starts at the anchor, the price
+  at which visits by the square-root law use up the budget exactly. Through the day it follows a plan:
+  the day's remaining visits against what these hours usually take. What the plan corrects
+  every day becomes the price's *trim*.
+- The *bucket*: grants arrive evenly, at most half a day's are saved up, and an empty bucket closes the
+  site until the next grant.
+- The *day* (UTC): never more requests than a day's budget, and in one hour at most four times the mean.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+from incremental.base.json_state import JsonState
+from incremental.schedule.allocation import (
+    RESERVE_SHARE,
+    SAVED_DAYS,
+    VISITS_SHARE,
+    YOUNG_SECONDS,
+    YOUNG_VISITS_SHARE,
+    filled,
+    granted_at,
+)
+
+_DAY = 86400.0
+_HOUR = 3600.0
+# Change of the price's logarithm in a day with e times the planned visits. Visits fall with the square
+# root of the price, and habits lag by days: stable up to about 3.
+_GAIN = 1.5
+# Part of the plan that is spread evenly; the rest is habit.
+_EVEN = 0.25
+_HABIT_DAYS = 7.0
+# Response of the price's logarithm to that of the lead; visits fall with the price's square root.
+_STRENGTH = 2.0
+# Visits added to both sides of the plan, because one more or less means little.
+_DOUBT = 0.5
+# Aim at slightly more than the day allows; the day's limit holds anyway.
+_AIM = 1.02
+# As a logarithm of visits: the price moves by at most e to the fourth within a day.
+_LARGEST_LEAD = 2.0
+# The anchor is right within a small factor; beyond a factor of 7, something else limits the visits.
+_TRIM_LIMIT = 2.0
+# A stall of any length moves the price by at most a day, so that nothing bursts after it.
+_LONGEST_STALL_DAYS = 1.0
+_START_MINUTES = 30.0
+# A site counts as known from this weight on: a link a year.
+_LEAST = 0.01
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetState(JsonState):
+    """Where a budget stands."""
+
+    trim: float = 0.0
+    """Logarithm of price over anchor."""
+    tokens: float = 0.0
+    """Unused grants; negative = overdrawn."""
+    updated_at: float = 0.0
+    """0 = never used."""
+    started_at: float = 0.0
+    used: tuple[float, ...] = ()
+    """Requests by hour, the current hour first, 24 of them."""
+    visited: tuple[float, ...] = ()
+    """Hub visits among them."""
+    habit: tuple[float, ...] = ()
+    """Hub visits by hour of the day (UTC), averaged over about a week; empty = unknown."""
+    per_day: float = 0.0
+    """The budget when last used, for read-only callers."""
+    floor_minutes: float = 0.0
+    """Price of a budget shared with other sites; the higher price counts."""
+
+    @property
+    def used_lately(self) -> float:
+        """Requests in the current hour and the 23 before it."""
+        return sum(self.used)
+
+    @property
+    def used_today(self) -> float:
+        """Requests since midnight, UTC."""
+        return sum(self.used[: self._hour + 1])
+
+    @property
+    def visited_today(self) -> float:
+        """Hub visits among them."""
+        return sum(self.visited[: self._hour + 1])
+
+    @property
+    def _hour(self) -> int:
+        return int(self.updated_at // _HOUR) % 24
+
+
+def advance(state: BudgetState, requests_per_day: float, now: float) -> BudgetState:
+    """Return *state* at *now*: grants added, price and averages updated."""
+    if not state.updated_at:
+        tokens = min(requests_per_day, max(1.0, requests_per_day / 4))
+        empty = (0.0,) * 24
+        return replace(
+            state,
+            tokens=tokens,
+            updated_at=now,
+            started_at=now,
+            used=empty,
+            visited=empty,
+            per_day=requests_per_day,
+        )
+    # A clock that goes back grants nothing and forgets nothing.
+    days = min(max(now - state.updated_at, 0.0) / _DAY, _LONGEST_STALL_DAYS)
+    trim = state.trim
+    if requests_per_day > 0:  # the price keeps its corrections
+        trim += _GAIN * _lead(state, requests_per_day) * days
+        trim = min(max(trim, -_TRIM_LIMIT), _TRIM_LIMIT)
+    most = max(requests_per_day * SAVED_DAYS, 1.0)
+    hours = min(max(int(now // _HOUR) - int(state.updated_at // _HOUR), 0), 24)
+    return replace(
+        state,
+        trim=trim,
+        tokens=filled(state.tokens, requests_per_day, now - state.updated_at, most),
+        updated_at=now,
+        used=(0.0,) * hours + state.used[: 24 - hours],
+        visited=(0.0,) * hours + state.visited[: 24 - hours],
+        habit=_habit(state, now) if hours else state.habit,
+        per_day=requests_per_day,
+    )
+
+
+def not_ahead(state: BudgetState, now: float) -> BudgetState:
+    """Return *state* with timestamps from the future clamped to *now*.
+
+    Otherwise a spent budget would be granted nothing until they come again.
+    """
+    if state.updated_at <= now and state.started_at <= now:
+        return state
+    return replace(
+        state, updated_at=min(state.updated_at, now), started_at=min(state.started_at, now)
+    )
+
+
+def _habit(state: BudgetState, now: float) -> tuple[float, ...]:
+    """Return the usual visits by hour, updated; unknown before the first whole day, unchanged by a stall."""
+    first = int(state.updated_at // _HOUR)
+    if now - state.started_at < _DAY or now - state.updated_at > _DAY / 2:
+        return state.habit
+    if not state.habit:
+        return tuple(state.visited[(first - hour) % 24] for hour in range(24))
+    habit = list(state.habit)
+    # Hours after the day was used up do not show demand: an even share is assumed, or they would never
+    # get visits again.
+    closed = state.used_today + 1 > max(math.ceil(state.per_day), 1)
+    least = left_for_visits(state, state.per_day) / 24 if closed else 0.0
+    for passed in range(int(now // _HOUR) - first):
+        hour = (first + passed) % 24
+        visits = max(state.visited[0] if passed == 0 else 0.0, least)
+        habit[hour] += (visits - habit[hour]) / _HABIT_DAYS
+    return tuple(habit)
+
+
+def spend(
+    state: BudgetState, requests_per_day: float, now: float, *, visits: int = 0, others: int = 0
+) -> BudgetState:
+    """Return *state* after *visits* of hubs and *others* of any other kind."""
+    state = advance(state, requests_per_day, now)
+    count = visits + others
+    return replace(
+        state,
+        # May be overdrawn, and is taken off the rest of the day: robots.txt, and what is worthless later
+        # (the next page of a list that overflowed) do not wait for a grant.
+        tokens=state.tokens - count,
+        used=(state.used[0] + count, *state.used[1:]),
+        visited=(state.visited[0] + visits, *state.visited[1:]),
+    )
+
+
+def reserve_at(state: BudgetState, requests_per_day: float, now: float) -> float:
+    """Return from when on enough is saved up for low-value requests."""
+    if requests_per_day <= 0:
+        return math.inf
+    # The rest is reserved for news, which comes in batches, and each new page is read.
+    wanted = max(requests_per_day * SAVED_DAYS * RESERVE_SHARE, 1.0)
+    tokens = advance(state, requests_per_day, now).tokens
+    return max(now, now + (wanted - tokens) / requests_per_day * _DAY)
+
+
+def open_at(state: BudgetState, requests_per_day: float, now: float) -> float:
+    """Return the earliest time all limits allow a request; infinite = never."""
+    if requests_per_day <= 0:
+        return math.inf
+    state = advance(state, requests_per_day, now)
+    granted = granted_at(state.tokens, requests_per_day, now)
+    # With a clock that went back the state is ahead of now: its hour counts as the current one.
+    at = max(now, state.updated_at)
+    if state.used_today + 1 > max(math.ceil(requests_per_day), 1):
+        return max(granted, (at // _DAY + 1) * _DAY)
+    # Four times the mean, but a small budget may still make a few requests in a row.
+    an_hour = max(requests_per_day / 6, min(6.0, requests_per_day / 2), 1.0)
+    return granted if state.used[0] + 1 <= an_hour else max(granted, (at // _HOUR + 1) * _HOUR)
+
+
+def left_for_visits(state: BudgetState, requests_per_day: float) -> float:
+    """Return the hub visits per day that other requests leave."""
+    others = state.used_lately - sum(state.visited)
+    young = state.updated_at - state.started_at < YOUNG_SECONDS
+    return max(
+        requests_per_day - others,
+        requests_per_day * (YOUNG_VISITS_SHARE if young else VISITS_SHARE),
+    )
+
+
+def price_minutes(state: BudgetState, requests_per_day: float, weight_total: float) -> float:
+    """Return the price: what a visit must be worth, in minutes of accrued delay.
+
+    *weight_total* is the sum over hubs of the square roots of their rates per hour.
+    """
+    left = left_for_visits(state, requests_per_day)
+    if left <= 0:
+        return math.inf
+    # Visits by the square-root law at price C link-hours come weight_total / sqrt(2 C) times an hour; the
+    # anchor is that solved for C.
+    anchor = (weight_total * 24 / left) ** 2 / 2 * 60 if weight_total > _LEAST else _START_MINUTES
+    steered = anchor * math.exp(state.trim + _STRENGTH * _lead(state, requests_per_day))
+    return max(steered, state.floor_minutes)
+
+
+def _lead(state: BudgetState, requests_per_day: float) -> float:
+    """Return how far the day's visits are ahead of the plan, as a logarithm; negative = behind."""
+    if not state.updated_at:
+        return 0.0
+    left = left_for_visits(state, requests_per_day)
+    at = state.updated_at % _DAY
+    planned = left * (1.0 - at / _DAY)
+    if state.habit:
+        hour = int(at // _HOUR)
+        usual = sum(state.habit[hour + 1 :]) + state.habit[hour] * (1.0 - at % _HOUR / _HOUR)
+        # The habit gives the hours, not the number.
+        usual *= left / max(sum(state.habit), _LEAST)
+        planned = _EVEN * planned + (1 - _EVEN) * usual
+    room = max(_AIM * left - state.visited_today, 0.0)
+    # Ahead of the plan the price rises, so that visits thin out instead of ending; behind, it falls, so
+    # that nothing is left over at midnight.
+    lead = math.log((planned + _DOUBT) / (room + _DOUBT))
+    return min(max(lead, -_LARGEST_LEAD), _LARGEST_LEAD)

@@ -1,0 +1,99 @@
+"""Keeping a vector of each announced page, in small batches beside the crawler.
+
+::
+
+    store: pages that wait ── 32 ──> the embedder's thread ──> store, at the next step
+                                                               with what says the same in another language
+
+The crawler's thread only hands texts over and writes what came back. A page that a topic just judged is
+often embedded already, and its vector at hand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import Final
+
+from classifier.embedding.meaning import Meaning
+from classifier.embedding.packing import squeezed
+from classifier.topic.values import PageText
+from incremental.base.threads import pause
+from incremental.topics.embedding.comparing import compare
+from incremental.topics.embedding.page_embedder import PageEmbedder
+from store import Store
+from store.translations import Compared
+from store.vectors import Space, WaitingText
+
+_BATCH: Final = 32
+BUSY_SECONDS: Final = 0.5
+IDLE_SECONDS: Final = 10.0
+# After a failure; the embedder itself pauses for up to an hour.
+FAILED_SECONDS: Final = 60.0
+FINISH_SECONDS: Final = 60.0
+_POLL_SECONDS: Final = 0.05
+_Started = list[tuple[WaitingText, PageText, Future[Meaning | None]]]
+
+
+class VectorKeeper:
+    """Embeds what waits; a job of the daemon."""
+
+    def __init__(self, store: Store, embedder: PageEmbedder, *, translations: bool = True) -> None:
+        # Whether pages that say the same in two languages are sought.
+        self._translations = translations
+        self._store = store
+        self._embedder = embedder
+        self._space: Space | None = None
+        self._started: _Started = []
+
+    def step(self, now: float) -> float:
+        """Keep what was embedded, hand over what waits; return when to go on."""
+        if not all(answer.done() for _, _, answer in self._started):
+            return now + BUSY_SECONDS
+        self._space = self._space or self._store.vectors.begin(kept_space(self._embedder.space))
+        failed = self._keep(self._space)
+        if failed:
+            return now + FAILED_SECONDS
+        waiting = self._store.vectors.waiting(self._space, limit=_BATCH)
+        for one in waiting:
+            page = page_text(one)
+            self._started.append((one, page, self._embedder.start(page)))
+        return now + (BUSY_SECONDS if waiting else IDLE_SECONDS)
+
+    def finish(self, now: Callable[[], float]) -> None:
+        """Embed what waits, within a minute: for a single run."""
+        ends = now() + FINISH_SECONDS
+        while (at := now()) < ends and self.step(at) - at < 2 * BUSY_SECONDS:
+            pause(_POLL_SECONDS)
+
+    def _keep(self, space: Space) -> bool:
+        """Write what came back; return whether a page that may have a vector has none."""
+        started, self._started = self._started, []
+        kept: list[tuple[WaitingText, bytes | None]] = []
+        for waiting, page, answer in started:
+            meaning = answer.result()
+            if meaning is not None:
+                kept.append((waiting, squeezed(meaning.packed)))
+            elif self._embedder.has_none(page):
+                kept.append((waiting, None))
+        if kept:
+            self._store.vectors.put(space, kept, self._compared(space, kept))
+        return len(kept) < len(started)
+
+    def _compared(
+        self, space: Space, kept: list[tuple[WaitingText, bytes | None]]
+    ) -> Compared | None:
+        if not self._translations:
+            return None
+        found = [(text.page_id, vector) for text, vector in kept if vector is not None]
+        return compare(self._store, space, found)
+
+
+def kept_space(model: str) -> str:
+    """Return the name of the space in which a model's vectors are kept: the form is a part of it."""
+    return f"{model}, 7 bits"
+
+
+def page_text(waiting: WaitingText) -> PageText:
+    """Return the text to embed of an announced page."""
+    return PageText(waiting.url, title=waiting.title, body=waiting.text)

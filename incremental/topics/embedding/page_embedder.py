@@ -1,0 +1,263 @@
+"""Embedding pages off the crawler's thread, in batches.
+
+::
+
+    visits' threads ── pages ──> queue ──> one thread: up to 64 pages at once ──> vectors
+    links, topics' examples ────────┘          a failure: a pause of a minute, doubling to an hour,
+        when no page waits                     and for as long as an endpoint asks, at most a day
+                                               a text that the model refuses: no vector, and no pause
+                                               unless there are ten and nothing else
+
+Links come a few at once, so that a page never waits long for them. Whatever goes wrong, the page comes back
+without a vector and is judged by words; ``hubwatch status``, the page and the log say why.
+"""
+
+from __future__ import annotations
+
+import logging
+import queue
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as NotYetError
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import count
+
+from classifier.embedding.embedder import Embedder, EmbeddingError
+from classifier.embedding.meaning import Meaning
+from classifier.topic.values import PageText
+from incremental.base.attempts import Bug, attempt
+from incremental.sandbox import Body, Read, Reading, Unread
+from incremental.topics.embedding.pages import Embedded, embedded, space_of
+from incremental.topics.embedding.passages import passages_of
+
+logger = logging.getLogger("hubwatch.embedding")
+
+_BATCH = 64
+# Links at once: a quarter of a second with the default model.
+_LATER_BATCH = 8
+# Pages whose vectors are at hand.
+_REMEMBERED = 4_000
+# How long a visit waits for its vector.
+PATIENCE_SECONDS = 30.0
+FIRST_PAUSE_SECONDS = 60.0
+LONGEST_PAUSE_SECONDS = 3_600.0
+# Of what an endpoint asks for.
+LONGEST_REST_SECONDS = 86_400.0
+_QUEUED = 1_000
+# So many texts in a row are no longer single ones.
+_MANY_REFUSED = 10
+_END, _NOW, _LATER = range(3)
+"""The order in which the thread takes what waits: the end, pages, links."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    page: PageText
+    answer: Future[Meaning | None]
+
+
+class PageEmbedder:
+    """Gives pages their vectors. Safe to use from any thread; :meth:`close` it."""
+
+    def __init__(self, embedder: Embedder, now: Callable[[], float]) -> None:
+        self.space = space_of(embedder)
+        """The one space of all vectors it gives."""
+        self.problem = ""
+        """What went wrong last; empty after a success. Single texts that the model refuses do not count."""
+        self.failing_since = 0.0
+        """Since when there is a problem: unix seconds, UTC."""
+        self._embedder = embedder
+        self._now = now
+        self._resumes_at = 0.0
+        # In a row.
+        self._refused = 0
+        self._pause = FIRST_PAUSE_SECONDS
+        # Numbered, so that those of one kind come out as they went in.
+        self._queue: queue.PriorityQueue[tuple[int, int, _Asked | None]]
+        self._queue = queue.PriorityQueue()
+        self._numbers = count()
+        self._remembered: OrderedDict[tuple[str, ...], Meaning | None] = OrderedDict()
+        self._lock = threading.RLock()
+        self._closed = False
+        self._thread: threading.Thread | None = None
+
+    def with_meaning(self, page: PageText) -> PageText:
+        """Return *page* with its vector, or as it is if there is none within half a minute."""
+        return self.with_meanings([page])[0]
+
+    def with_meanings(
+        self, pages: Sequence[PageText], *, patience_seconds: float = PATIENCE_SECONDS
+    ) -> list[PageText]:
+        """Return *pages* with their vectors as far as they were found in time."""
+        ends = self._now() + patience_seconds
+        # Held, so that the thread takes them together.
+        with self._lock:
+            answers = [self.start(page) for page in pages]
+        found = []
+        for page, answer in zip(pages, answers, strict=True):
+            try:
+                meaning = answer.result(timeout=max(0.0, ends - self._now()))
+            except NotYetError:
+                meaning = None
+            found.append(page if meaning is None else replace(page, meaning=meaning))
+        return found
+
+    def start(self, page: PageText) -> Future[Meaning | None]:
+        """Queue a page; None comes for one without words or that the model refuses, and after a failure.
+
+        Also if too many wait, and when this is closed.
+        """
+        return self._start(page, _NOW)
+
+    def start_later(self, page: PageText) -> Future[Meaning | None]:
+        """Queue the text of a link, whose turn comes when no page waits; its vector is not remembered.
+
+        Otherwise as :meth:`start`.
+        """
+        return self._start(page, _LATER)
+
+    def _start(self, page: PageText, turn: int) -> Future[Meaning | None]:
+        answer: Future[Meaning | None] = Future()
+        with self._lock:
+            known = self._remembered.get(_key(page), answer)
+            if not isinstance(known, Future):
+                answer.set_result(known)
+            elif self._closed or self._queue.qsize() >= _QUEUED:
+                answer.set_result(None)
+            else:
+                self._queue.put((turn, next(self._numbers), _Asked(page, answer)))
+                self._begin()
+        return answer
+
+    def _begin(self) -> None:
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._work, name="embedding", daemon=True)
+            self._thread.start()
+
+    def has_none(self, page: PageText) -> bool:
+        """Whether a page that came back has no vector for good: it has no words, or the model refuses it."""
+        key = _key(page)
+        with self._lock:
+            return not key or (key in self._remembered and self._remembered[key] is None)
+
+    def trouble(self) -> tuple[str, float] | None:
+        """Return what goes wrong and since when (unix seconds, UTC); None = nothing does."""
+        with self._lock:
+            return (self.problem, self.failing_since) if self.problem else None
+
+    def reading(self, read: Read) -> Read:
+        """Return *read* with vectors for the texts that topics judge."""
+
+        def read_with_meaning(body: Body) -> Reading | Unread:
+            found = read(body)
+            if isinstance(found, Unread) or found.text is None:
+                return found
+            return replace(found, text=self.with_meaning(found.text))
+
+        return read_with_meaning
+
+    def close(self) -> None:
+        """End the thread after its batch; what waits gets no vector."""
+        with self._lock:
+            self._closed = True
+            thread = self._thread
+            self._queue.put((_END, next(self._numbers), None))
+        if thread is not None:
+            thread.join(timeout=PATIENCE_SECONDS)
+        # The thread does it, unless its model hangs.
+        self._settle_rest()
+
+    def _settle_rest(self) -> None:
+        """Give no vector to what waits."""
+        ends = []
+        while True:
+            try:
+                entry = self._queue.get_nowait()
+            except queue.Empty:
+                break
+            if entry[2] is None:
+                ends.append(entry)
+            else:
+                entry[2].answer.set_result(None)
+        for entry in ends:
+            self._queue.put(entry)
+
+    def _work(self) -> None:
+        while True:
+            turn, batch = self._next_batch()
+            if not batch:
+                self._settle_rest()
+                return
+            pages = [one.page for one in batch]
+            meanings = attempt(partial(self._embedded, pages, remember=turn == _NOW))
+            if isinstance(meanings, Bug):
+                self._fail(meanings.error)
+                meanings = [None] * len(batch)
+            for one, meaning in zip(batch, meanings, strict=True):
+                one.answer.set_result(meaning)
+
+    def _next_batch(self) -> tuple[int, list[_Asked]]:
+        """Wait for a page or a link and take what else of its kind waits; empty = closed."""
+        turn, _, first = self._queue.get()
+        batch = [] if first is None else [first]
+        most = _LATER_BATCH if turn == _LATER else _BATCH
+        while batch and len(batch) < most:
+            try:
+                entry = self._queue.get_nowait()
+            except queue.Empty:
+                break
+            if entry[0] != turn or entry[2] is None:
+                self._queue.put(entry)
+                break
+            batch.append(entry[2])
+        return turn, batch
+
+    def _embedded(self, pages: list[PageText], *, remember: bool) -> list[Meaning | None]:
+        if self._now() < self._resumes_at:
+            return [None] * len(pages)
+        try:
+            found = embedded(pages, self._embedder)
+        except EmbeddingError as error:
+            self._fail(str(error), error.retry_after_seconds)
+            return [None] * len(pages)
+        self._works(found)
+        with self._lock:
+            for page, meaning in zip(pages if remember else (), found.meanings, strict=False):
+                self._remembered[_key(page)] = meaning
+            while len(self._remembered) > _REMEMBERED:
+                self._remembered.popitem(last=False)
+        return found.meanings
+
+    def _works(self, found: Embedded) -> None:
+        """Note that the model embeds something, unless it refuses all that comes."""
+        if found.refused:
+            refused, of = found.refused, len(found.meanings)
+            logger.warning("no vector for %d of %d: %s", refused, of, found.refusal)
+        succeeded = any(found.meanings)
+        self._refused = 0 if succeeded else self._refused + found.refused
+        if self._refused >= _MANY_REFUSED:
+            # Each costs three requests or so. After the pause others come.
+            self._fail(f"the last {self._refused} texts were refused: {found.refusal}")
+        elif succeeded or found.refused:
+            self.problem, self._pause = "", FIRST_PAUSE_SECONDS
+
+    def _fail(self, problem: str, asked_seconds: float = 0.0) -> None:
+        """Pause after a failure, at least as long as was asked for."""
+        self._note(problem)
+        pause = max(self._pause, min(asked_seconds, LONGEST_REST_SECONDS))
+        self._resumes_at = self._now() + pause
+        logger.warning("pages are judged by words for %d s: %s", pause, problem)
+        self._pause = min(2 * self._pause, LONGEST_PAUSE_SECONDS)
+
+    def _note(self, problem: str) -> None:
+        with self._lock:
+            if not self.problem:
+                self.failing_since = self._now()
+            self.problem = problem
+
+
+def _key(page: PageText) -> tuple[str, ...]:
+    return passages_of(page)

@@ -1,0 +1,152 @@
+"""What runs on a worker: a visit, with a fetcher and readers that the worker has made for itself.
+
+A worker keeps them for the next visit, but no credentials: those of a task's origin come with the task.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+
+from incremental.base.clock import SystemClock
+from incremental.base.texts import Text
+from incremental.base.threads import cores
+from incremental.fetch.options import FetchSettings, SiteAccess, origin
+from incremental.fetch.session import Fetcher
+from incremental.sandbox import Read, read_body
+from incremental.sandbox.pool import ReaderPool
+from incremental.sandbox.process import ReaderLimits
+from incremental.visit.engines.visits import LostVisitError
+from incremental.visit.visit import Outcome, VisitTask
+from incremental.visit.ways.parts import PartFetcher
+from incremental.visit.ways.visiting import HubVisitor
+
+# The form of tasks, terms and outcomes. Raise it when one of them changes.
+PROTOCOL = 3
+# More than there are processors read nothing sooner.
+MAX_READERS = 4
+# Of daemons with different settings that share a cluster.
+_MOST_KEPT = 4
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerTerms:
+    """What visits of one daemon are made with; holds no secret."""
+
+    fetch: FetchSettings
+    limits: ReaderLimits
+    readers: int | None = None
+    """Processes that read bodies, of each worker; None = one per processor, 0 = the worker itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Tools:
+    fetcher: Fetcher
+    parts: PartFetcher
+    read: Read
+    pool: ReaderPool | None
+
+
+_kept: OrderedDict[WorkerTerms, _Tools] = OrderedDict()
+_lock = threading.Lock()
+
+
+def introduce() -> tuple[str, int]:
+    """Return the version of Hubwatch at work here, and its protocol."""
+    try:
+        return version("hubwatch"), PROTOCOL
+    except PackageNotFoundError:
+        return "", PROTOCOL
+
+
+def refusal(theirs: tuple[str, int], ours: tuple[str, int]) -> str:
+    """Return why a worker that introduced itself is refused; empty = it is not."""
+    if theirs == ours:
+        return ""
+    return Text(
+        "health.worker_version",
+        theirs=theirs[0] or "?",
+        their_protocol=theirs[1],
+        ours=ours[0] or "?",
+        our_protocol=ours[1],
+    )
+
+
+def access_of(task: VisitTask, sites: Mapping[str, SiteAccess]) -> SiteAccess | None:
+    """Return the credentials that a worker is sent with a task; *sites*: by origin."""
+    try:
+        return sites.get(origin(task.url))
+    except ValueError:
+        return None  # the worker's fetcher says what is wrong with the address
+
+
+def carry_out(
+    daemon: tuple[str, int],
+    task: VisitTask,
+    terms: WorkerTerms,
+    access: SiteAccess | None,
+    asked_at: float,
+) -> Outcome:
+    """Carry out *task* of a *daemon*, if it is of this version; *access* are credentials of its origin.
+
+    A visit that would begin late is refused: its worker stood still, or others came first, and the daemon may
+    have given it up. For the same reason it sends nothing after ``visit_timeout_seconds``. Both count from
+    when it was asked for, so the clocks of the machines must agree to a few seconds.
+
+    Raises:
+        LostVisitError: it is of another version, or too late.
+    """
+    if why := refusal(introduce(), daemon):
+        raise LostVisitError(why)
+    clock = SystemClock()
+    waited = max(clock.now() - asked_at, 0.0)
+    if waited > terms.fetch.total_timeout_seconds:
+        raise LostVisitError(f"it would have begun {waited:.0f} seconds late by its worker's clock")
+    last_at = clock.monotonic() + terms.fetch.visit_timeout_seconds - waited
+    return visit_on_worker(task, terms, access, last_at)
+
+
+def visit_on_worker(
+    task: VisitTask,
+    terms: WorkerTerms,
+    access: SiteAccess | None,
+    last_at: float,
+) -> Outcome:
+    """Carry out *task* here; *access* are the credentials of its origin.
+
+    *last_at*: when its last request ends at the latest, in monotonic time.
+    """
+    tools = _tools(terms)
+    with tools.fetcher.until(last_at):
+        if access is None:
+            return HubVisitor(tools.parts)(task, tools.fetcher.fetch, tools.read)
+        own = tools.fetcher.with_sites({origin(task.url): access})
+        return HubVisitor(_parts(own, terms))(task, own.fetch, tools.read)
+
+
+def _parts(fetcher: Fetcher, terms: WorkerTerms) -> PartFetcher:
+    return PartFetcher(fetcher.fetch, terms.fetch.product_token, SystemClock())
+
+
+def _tools(terms: WorkerTerms) -> _Tools:
+    """Return fetcher and readers for *terms*, made at the first visit."""
+    with _lock:
+        if terms not in _kept:
+            _kept[terms] = _made(terms)
+        _kept.move_to_end(terms)
+        while len(_kept) > _MOST_KEPT:
+            _, old = _kept.popitem(last=False)
+            old.fetcher.close()
+            if old.pool is not None:
+                old.pool.close()
+        return _kept[terms]
+
+
+def _made(terms: WorkerTerms) -> _Tools:
+    fetcher = Fetcher(terms.fetch, clock=SystemClock())
+    readers = min(cores(), MAX_READERS) if terms.readers is None else terms.readers
+    pool = ReaderPool(readers, terms.limits) if readers else None
+    return _Tools(fetcher, _parts(fetcher, terms), read_body if pool is None else pool.read, pool)

@@ -1,0 +1,107 @@
+"""A single fetch on behalf of a person, under the crawler's terms.
+
+::
+
+    host in back-off?      -> not fetched
+    robots.txt unknown?    -> fetched first, and stored for the crawler
+    robots.txt denies?     -> not fetched
+    fetch                  -> what the host is owed is stored
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from classifier.topic.values import PageText
+from incremental.base.errors import InputError
+from incremental.base.texts import Text, named
+from incremental.base.urls import normalize
+from incremental.fetch.robots import follow_robots, robots_url
+from incremental.fetch.status import FetchStatus, Request, Response
+from incremental.sandbox import Body, Read, Unread, read_body
+from incremental.settings import Settings
+from incremental.visit.host_gate import HostGate
+from incremental.visit.page_texts import cached_text
+from incremental.visit.visit import Fetch
+from store import Store
+
+# Whose detail says all of it.
+_SAID_IN_FULL = frozenset(
+    {
+        FetchStatus.ROBOTS_UNREACHABLE,
+        FetchStatus.ROBOTS_DENIED,
+        FetchStatus.FORBIDDEN_ADDRESS,
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadPage:
+    """A page as topics see it."""
+
+    url: str
+    source: str
+    """cache, fetched, or empty when it could not be had."""
+    text: PageText | None
+    problem: str = ""
+    """Why there is nothing to read; for people."""
+
+
+def read_page(  # noqa: PLR0913 - all but two by name or by habit
+    store: Store, settings: Settings, url: str, fetch: Fetch, *, now: float, read: Read = read_body
+) -> ReadPage:
+    """Return a page's text from the cache, else fetch it. The page is not recorded.
+
+    Raises:
+        InputError: it is no web address.
+    """
+    address = normalize(url.strip())
+    if address is None:
+        raise InputError("url", url[:200], Text("input.not_an_address"))
+    text = cached_text(store, address)
+    if text is not None:
+        return ReadPage(address, "cache", text)
+    response = fetch_once(store, settings, address, fetch, now=now)
+    if response.status is not FetchStatus.FETCHED:
+        return ReadPage(address, "", None, problem_of(response))
+    reading = read(fetched_body(response))
+    if isinstance(reading, Unread):
+        failed = replace(response, status=reading.status, detail=reading.detail)
+        return ReadPage(address, "", None, problem_of(failed))
+    return ReadPage(response.url, "fetched", reading.text, reading.page.problem)
+
+
+def fetched_body(response: Response) -> Body:
+    """Return what topics read of a fetched page."""
+    kind = response.headers.get("content-type", "")
+    return Body(response.url, response.body, content_type=kind, want_text=True, for_topics=True)
+
+
+def problem_of(response: Response) -> str:
+    """Return in words why a response has no page."""
+    words = named("fetch", response.status)
+    if response.status in _SAID_IN_FULL:
+        return response.detail or words
+    if response.location is not None:
+        return Text("verdict.leads_to", status=words, url=response.location)
+    detail = response.detail
+    return Text("verdict.ended", status=words, detail=detail) if detail else words
+
+
+def fetch_once(store: Store, settings: Settings, url: str, fetch: Fetch, *, now: float) -> Response:
+    """Fetch one page if its host and robots.txt allow it; store what the host is owed."""
+    gate = HostGate(store, settings)
+    answer = gate.ask(url, now)
+    # Back-off after failures is kept; for one fetch the pause between two requests is skipped.
+    if answer.failures and answer.allowed_at > now:
+        wait = Text("robots.trouble", seconds=f"{answer.allowed_at - now:.0f}")
+        return Response(url, FetchStatus.RATE_LIMITED, detail=wait)
+    if answer.robots_due:
+        robots = follow_robots(fetch, fetch(Request(robots_url(url))))
+        store.write.put_host(gate.release(url, robots, now, robots=True))
+        answer = gate.ask(url, now)
+    if answer.refusal is not None:
+        return Response(url, answer.refusal, detail=answer.says)
+    response = fetch(Request(url))
+    store.write.put_host(gate.release(url, response, now))
+    return gate.obey(response)

@@ -1,0 +1,34 @@
+"""The text of a fetched page, as topics judge it. No network."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from classifier.topic.values import PageText
+from incremental.base.urls import canonical_key
+from incremental.sandbox import Body, Read, Unread, read_body
+from store import Store
+
+
+def cached_body(store: Store, page: Mapping[str, Any]) -> bytes | None:
+    """Return a page's cached body, as a hub or else as a page; *page* has its columns."""
+    hub = store.read.hub(page["id"])
+    digests = (hub.body_md5 if hub is not None else None, page["body_md5"])
+    bodies = (store.cache.get(page["url"], digest) for digest in digests if digest)
+    return next((body for body in bodies if body is not None), None)
+
+
+def cached_text(store: Store, url: str) -> PageText | None:
+    """Return the text of a page with a cached body, or None."""
+    for page in store.read.find_page(url, canonical_key(url)):
+        body = cached_body(store, page)
+        if body is not None:
+            return text_of(body, str(page["url"]))
+    return None
+
+
+def text_of(body: bytes, url: str, read: Read = read_body) -> PageText | None:
+    """Return the text of a cached body by position; None if *read* could not read it."""
+    reading = read(Body(url, body, want_text=True, for_topics=True))
+    return None if isinstance(reading, Unread) else reading.text

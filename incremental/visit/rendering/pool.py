@@ -1,0 +1,327 @@
+"""A few browsers for many threads, and the requests of their pages.
+
+Each page is drawn in a fresh context: no cookies, no storage, nothing of the page before. A browser is
+started when a page needs it, ends after a while without one, and is replaced after so many pages.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import OrderedDict
+from collections.abc import Container
+from contextlib import suppress
+from dataclasses import replace
+from queue import Empty, LifoQueue
+from threading import Lock, Timer
+from types import TracebackType
+from typing import Self
+from urllib.parse import urlsplit
+
+from incremental.base.clock import Clock
+from incremental.fetch.headers import cache_seconds
+from incremental.fetch.options import origin
+from incremental.fetch.robots import RobotsPolicy
+from incremental.fetch.status import FetchStatus, Request, Response
+from incremental.settings.browser import BrowserSettings
+from incremental.visit.rendering.frames import Answer, Drawn, Wanted
+from incremental.visit.rendering.process import BrowserLimits, BrowserProcess
+from incremental.visit.rendering.sifting import Ruling, is_own, ruling_of
+from incremental.visit.ways.parts import PartFetcher, Parts
+from incremental.visit.ways.visiting import Rendered
+
+logger = logging.getLogger("hubwatch.rendering")
+
+# A browser takes a few hundred megabytes while it waits.
+IDLE_SECONDS = 120.0
+# For the thread that had a killed browser draw a page.
+CLOSE_SECONDS = 5.0
+MOST_REDIRECTS = 3
+# Of the time for a page, from its first request: what takes longer is not waited for, and the rest is drawn.
+_ASKING_SHARE = 0.6
+_ERRORS = frozenset({FetchStatus.GONE, FetchStatus.BLOCKED, FetchStatus.HTTP_ERROR})
+_MOST_SCRIPT_BYTES = 48_000_000
+_PASSED_ON = ("content-type", "cache-control")
+
+
+class BrowserPool:
+    """Draws pages. Thread-safe."""
+
+    def __init__(  # noqa: PLR0913 - what drawing depends on
+        self,
+        executable: str,
+        settings: BrowserSettings,
+        *,
+        own: PartFetcher,
+        others: PartFetcher,
+        agent: str,
+        clock: Clock,
+        posting: Container[str] = (),
+        idle_seconds: float = IDLE_SECONDS,
+    ) -> None:
+        """Draw with the Chromium at *executable*, which ends after *idle_seconds* without a page.
+
+        Requests to the page's own site go through *own*, those to *others* through a fetcher that is allowed
+        public addresses only. Scripts of the origins *posting* may POST to their own.
+        """
+        self._executable = executable
+        self._settings = settings
+        self._limits = BrowserLimits(settings.page_seconds, settings.memory_mb)
+        self._own, self._others, self._agent, self._clock = own, others, agent, clock
+        self._idle_seconds, self._posting = idle_seconds, posting
+        self._scripts = ScriptMemory(clock)
+        self._lock = Lock()
+        self._closed = False
+        self._places: LifoQueue[_Place] = LifoQueue()
+        self._all = [_Place() for _ in range(settings.pages)]
+        for place in self._all:
+            self._places.put(place)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        _kind: type[BaseException] | None,
+        _error: BaseException | None,
+        _trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    @property
+    def pids(self) -> list[int]:
+        """Process ids of what drives the browsers."""
+        return [place.process.pid for place in self._all if place.process is not None]
+
+    def render(self, url: str, rules: RobotsPolicy | None) -> Rendered:
+        """Draw the page at *url*, whose origin has these *rules*."""
+        try:
+            place = self._places.get(timeout=2 * self._settings.page_seconds)
+        except Empty:
+            busy = "the browser is busy with other pages"
+            return Rendered(Response(url, FetchStatus.PARSE_TIMED_OUT, detail=busy))
+        try:
+            return self._render(place, url, rules)
+        finally:
+            self._give_back(place)
+
+    def close(self) -> None:
+        """Kill all browsers, busy ones as well."""
+        with self._lock:
+            self._closed = True
+            for place in self._all:
+                place.stop_timer()
+                if place.process is not None:
+                    place.process.kill()
+        for place in self._all:
+            with suppress(Empty):
+                self._places.get(timeout=CLOSE_SECONDS)
+            place.close()
+
+    def _render(self, place: _Place, url: str, rules: RobotsPolicy | None) -> Rendered:
+        process = self._started(place)
+        if isinstance(process, str):
+            return Rendered(Response(url, FetchStatus.PARSE_FAILED, detail=process))
+        began = self._clock.monotonic()
+        most = self._settings.page_requests
+        desk = _Desk(
+            url,
+            self._own.of_page(rules, url, most),
+            self._others.of_page(None, url, most),
+            self._scripts,
+            seconds=self._settings.page_seconds * _ASKING_SHARE,
+            clock=self._clock,
+            may_post=origin(url) in self._posting,
+        )
+        drawn = process.draw(url, self._agent, desk.answer)
+        seconds = self._clock.monotonic() - began
+        if drawn.problem:
+            logger.warning("%s was not drawn: %s", url, drawn.problem)
+        return Rendered(
+            _response(url, desk.document, drawn),
+            requests=desk.requests,
+            seconds=seconds,
+            wait_seconds=desk.wait_seconds,
+        )
+
+    def _started(self, place: _Place) -> BrowserProcess | str:
+        """Return a browser that can be asked, or why there is none."""
+        with self._lock:
+            place.stop_timer()
+            if self._closed:
+                return "Hubwatch is stopping"
+            process = place.process
+            worn = process is not None and process.pages >= self._settings.restart_pages
+            if process is None or worn or not process.alive:
+                place.close()
+                try:
+                    place.process = BrowserProcess(
+                        self._executable, self._limits, sandbox=self._settings.sandbox
+                    )
+                except OSError as error:
+                    return f"no browser could start: {error}"
+            assert place.process is not None
+            return place.process
+
+    def _give_back(self, place: _Place) -> None:
+        with self._lock:
+            if not self._closed:
+                place.timer = Timer(self._idle_seconds, self._end_idle, [place])
+                place.timer.daemon = True
+                place.timer.start()
+        self._places.put(place)
+
+    def _end_idle(self, place: _Place) -> None:
+        with self._lock:
+            if place.timer is not None:  # else it was taken again meanwhile
+                place.close()
+
+
+class ScriptMemory:
+    """Scripts that may be used again, so that a page costs few requests at its next visit. Thread-safe."""
+
+    def __init__(self, clock: Clock, most_bytes: int = _MOST_SCRIPT_BYTES) -> None:
+        self._clock = clock
+        self._most = most_bytes
+        self._lock = Lock()
+        self._kept: OrderedDict[str, tuple[float, Response]] = OrderedDict()
+        self._bytes = 0
+
+    def get(self, url: str) -> Response | None:
+        """Return the script at *url*; None = unknown, or too old."""
+        with self._lock:
+            until, response = self._kept.get(url, (0.0, None))
+            return response if self._clock.now() < until else None
+
+    def put(self, url: str, response: Response) -> None:
+        """Keep a script as long as its server allows."""
+        seconds = cache_seconds(response.headers)
+        size = len(response.body)
+        if response.status is not FetchStatus.FETCHED or not seconds or size > self._most:
+            return
+        with self._lock:
+            _, before = self._kept.pop(url, (0.0, None))
+            self._bytes -= len(before.body) if before is not None else 0
+            self._kept[url] = (self._clock.now() + seconds, response)
+            self._bytes += size
+            while self._bytes > self._most:
+                _, (_, oldest) = self._kept.popitem(last=False)
+                self._bytes -= len(oldest.body)
+
+
+class _Desk:
+    """Answers the requests of one page."""
+
+    def __init__(  # noqa: PLR0913 - what its answers depend on
+        self,
+        url: str,
+        own: Parts,
+        others: Parts,
+        scripts: ScriptMemory,
+        *,
+        seconds: float,
+        clock: Clock,
+        may_post: bool,
+    ) -> None:
+        self._url, self._own, self._others, self._scripts = url, own, others, scripts
+        self._seconds, self._clock, self._may_post = seconds, clock, may_post
+        self._ends_at: float | None = None
+        parts = urlsplit(url)
+        self._origin = f"{parts.scheme}://{parts.netloc}"
+        self.document: Response | None = None
+        """The answer to the page itself."""
+
+    @property
+    def requests(self) -> int:
+        """How many were sent."""
+        return self._own.requests + self._others.requests
+
+    @property
+    def wait_seconds(self) -> float:
+        """The longest pause that the page's own site asked for."""
+        return self._own.wait_seconds
+
+    def answer(self, wanted: Wanted) -> Answer:
+        """Answer a request of the page."""
+        ruling = ruling_of(wanted, self._url, may_post=self._may_post)
+        if ruling is Ruling.EMPTY:
+            return Answer(wanted.number, 200, {"content-type": "text/css"})
+        if ruling is Ruling.REFUSE:
+            return Answer(wanted.number)
+        kept = self._scripts.get(wanted.url) if wanted.kind == "script" else None
+        response = kept or self._fetch(wanted)
+        if wanted.kind == "script" and kept is None:
+            self._scripts.put(wanted.url, response)
+        if wanted.kind == "document":
+            self.document = response
+            if response.content_type not in ("text/html", "application/xhtml+xml", ""):
+                return Answer(wanted.number)  # it would be downloaded
+        if response.status is not FetchStatus.FETCHED:
+            # Scripts expect errors of what they ask for.
+            code = response.http_code or 0
+            shown = wanted.kind in ("xhr", "fetch") and response.status in _ERRORS
+            return Answer(wanted.number, code if shown else 0, self._headers(response))
+        body = b"" if wanted.method == "HEAD" else response.body
+        return Answer(wanted.number, response.http_code or 200, self._headers(response), body)
+
+    def _fetch(self, wanted: Wanted) -> Response:
+        given = {"Accept": wanted.accept, "Content-Type": wanted.content_type}
+        headers = {name: text for name, text in given.items() if text and text.isprintable()}
+        posts, now = wanted.method == "POST", self._clock.monotonic()
+        # Its time begins with its first request: before, the browser may have had to start.
+        self._ends_at = self._ends_at or now + self._seconds
+        request = Request(
+            wanted.url,
+            headers=headers,
+            post=(wanted.post or b"") if posts else None,
+            bare=posts,
+            seconds=self._ends_at - now,
+        )
+        for _ in range(MOST_REDIRECTS):
+            parts = self._own if is_own(request.url, self._url) else self._others
+            response = parts.fetch(request)
+            elsewhere = response.status is FetchStatus.REDIRECTED and response.location is not None
+            # The caller decides where the page itself went.
+            if not elsewhere or wanted.kind == "document":
+                return response
+            seconds = self._ends_at - self._clock.monotonic()
+            request = Request(response.location or "", headers=headers, seconds=seconds)
+        return replace(response, status=FetchStatus.TOO_MANY_REDIRECTS)
+
+    def _headers(self, response: Response) -> dict[str, str]:
+        kept = {name: response.headers[name] for name in _PASSED_ON if name in response.headers}
+        # Servers are not told which page asks, so all that it may ask for it may read.
+        own = {"access-control-allow-origin": self._origin}
+        return kept | own | {"access-control-allow-credentials": "true"}
+
+
+def _response(url: str, document: Response | None, drawn: Drawn) -> Response:
+    """Return what the visit of the page came to."""
+    if document is None or document.status is not FetchStatus.FETCHED:
+        if document is not None:
+            return document
+        detail = drawn.problem or "the browser did not ask for the page"
+        return Response(url, FetchStatus.PARSE_FAILED, detail=detail)
+    if drawn.problem:
+        status = FetchStatus.PARSE_TIMED_OUT if drawn.too_slow else FetchStatus.PARSE_FAILED
+        return replace(document, status=status, detail=drawn.problem, body=b"")
+    # Validators would be those of the shell.
+    headers = {"content-type": "text/html; charset=utf-8"}
+    return replace(document, body=drawn.html, headers=headers)
+
+
+class _Place:
+    """Where a browser runs, or none."""
+
+    def __init__(self) -> None:
+        self.process: BrowserProcess | None = None
+        self.timer: Timer | None = None
+
+    def stop_timer(self) -> None:
+        if self.timer is not None:
+            self.timer.cancel()
+            self.timer = None
+
+    def close(self) -> None:
+        if self.process is not None:
+            self.process.close()
+            self.process = None
