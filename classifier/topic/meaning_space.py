@@ -98,7 +98,7 @@ class Space:
         if int(known.sum()) < MIN_PAGES:
             return None
         name = sample.background.meanings.space
-        languages = Languages.of(rows[known], name)
+        languages = Languages.of(rows[known], name, own)
         pages = languages.centred(rows)
         near, weights = nearest(pages, pages)
         solved = pages.shape[1] <= MAX_SOLVED
