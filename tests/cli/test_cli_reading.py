@@ -133,7 +133,7 @@ def test_status_sums_up_a_budget_that_all_sites_share(
     hubwatch: Run, found: list[str], tmp_path: Path
 ) -> None:
     assert found
-    (tmp_path / "hubwatch.toml").write_text("[revisit]\nwhole_requests_per_day = 30\n")
+    (tmp_path / "hubwatch.toml").write_text("[revisit]\ntotal_requests_per_day = 30\n")
     assert hubwatch("status", "--json").json["total_requests_per_day"] == 30
     assert "of 30 requests in 24 h" in hubwatch("status").err
 
