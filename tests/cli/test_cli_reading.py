@@ -38,7 +38,15 @@ def test_new_as_a_table_and_as_urls(hubwatch: Run, found: list[str]) -> None:
 
 def test_new_as_csv(hubwatch: Run, found: list[str]) -> None:
     rows = list(csv.DictReader(io.StringIO(hubwatch("new", "--format", "csv").out)))
-    assert list(rows[0]) == ["cursor", "found_at", "published_at", "site", "title", "url", "hub_url"]
+    assert list(rows[0]) == [
+        "cursor",
+        "found_at",
+        "published_at",
+        "site",
+        "title",
+        "url",
+        "hub_url",
+    ]
     assert set(found) < {row["url"] for row in rows}
 
 
