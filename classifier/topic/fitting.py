@@ -24,7 +24,7 @@ from classifier.topic.vectors import Vector
 Scores = NDArray[np.float64]
 
 # In log-odds; with twice as many pages of the crawl half of it.
-CAUTION: Final = 4.0
+CAUTION: Final = 6.0
 CAUTIOUS_PAGES: Final = 2.0
 
 

@@ -51,8 +51,8 @@ class Languages:
     shares: NDArray[np.float64]
 
     @classmethod
-    def of(cls, pages: NDArray[np.float32], space: str) -> Self:
-        """Measure unit vectors, at least one."""
+    def of(cls, pages: NDArray[np.float32], space: str, own: int = 0) -> Self:
+        """Measure unit vectors, at least one; the first *own* tell which languages are spoken, 0 = all."""
         found = language_means(space)
         if found is None:
             mean = pages.mean(axis=0, keepdims=True)
@@ -64,7 +64,8 @@ class Languages:
         np.add.at(sums, spoken, pages)
         expected = table + (pages - table[spoken]).mean(axis=0)
         means = (sums + _PRIOR_PAGES * expected) / (counts + _PRIOR_PAGES)[:, None]
-        return cls(table, means.astype(np.float32), counts / len(pages))
+        shares = np.bincount(spoken[: own or len(spoken)], minlength=len(table))
+        return cls(table, means.astype(np.float32), shares / shares.sum())
 
     def centred(self, rows: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return rows less the mean of their language, of length 1; a row of zeros stays one."""

@@ -43,7 +43,7 @@ _LEFT_OUT: Final = 0.05
 # The nearest pages of a topic stand out from everyday pages by 2.3 deviations, where the sample is of other
 # subjects by .9 (medians by a sentence; by one example 3.6 and 1.2).
 STANDING_OUT: Final = 1.2
-ABSENCE: Final = 4.0
+ABSENCE: Final = 6.0
 # Fewer pages show nothing.
 _SHOWING: Final = 3
 # A covariance of more dimensions takes seconds to solve, and the centre is what judges.
@@ -98,7 +98,7 @@ class Space:
         if int(known.sum()) < MIN_PAGES:
             return None
         name = sample.background.meanings.space
-        languages = Languages.of(rows[known], name)
+        languages = Languages.of(rows[known], name, own)
         pages = languages.centred(rows)
         near, weights = nearest(pages, pages)
         solved = pages.shape[1] <= MAX_SOLVED

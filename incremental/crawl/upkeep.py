@@ -3,7 +3,7 @@
 ::
 
     candidates   after a first reading: lists not read yet, of the form of address that was read
-    coverage     twice a day, after enough first visits of hubs, or an overflow (incremental.schedule.coverage)
+    coverage     twice a day, after enough first visits, or an overflow (incremental.schedule.coverage)
     plan         after the price has fallen (incremental.schedule.replanning)
     articles     twice a day: which are monitored (incremental.decide.articles); due sooner after a gain
 

@@ -26,8 +26,8 @@ def test_new_as_json(hubwatch: Run, found: list[str]) -> None:
     assert {row["url"] for row in rows} == {*found, "https://other.example/b.html"}
     row = next(row for row in rows if row["url"] == found[0])
     assert row["title"] == "Title of new-0.html"
-    assert (row["site"], row["hub"], row["state"]) == ("news.example", HOME, "known")
-    assert datetime.fromisoformat(row["found"]).utcoffset() == timedelta(0)
+    assert (row["site"], row["hub_url"], row["state"]) == ("news.example", HOME, "known")
+    assert datetime.fromisoformat(row["found_at"]).utcoffset() == timedelta(0)
 
 
 def test_new_as_a_table_and_as_urls(hubwatch: Run, found: list[str]) -> None:
@@ -38,7 +38,15 @@ def test_new_as_a_table_and_as_urls(hubwatch: Run, found: list[str]) -> None:
 
 def test_new_as_csv(hubwatch: Run, found: list[str]) -> None:
     rows = list(csv.DictReader(io.StringIO(hubwatch("new", "--format", "csv").out)))
-    assert list(rows[0]) == ["cursor", "found", "published", "site", "title", "url", "hub"]
+    assert list(rows[0]) == [
+        "cursor",
+        "found_at",
+        "published_at",
+        "site",
+        "title",
+        "url",
+        "hub_url",
+    ]
     assert set(found) < {row["url"] for row in rows}
 
 
@@ -133,7 +141,7 @@ def test_status_sums_up_a_budget_that_all_sites_share(
     hubwatch: Run, found: list[str], tmp_path: Path
 ) -> None:
     assert found
-    (tmp_path / "hubwatch.toml").write_text("[revisit]\nwhole_requests_per_day = 30\n")
+    (tmp_path / "hubwatch.toml").write_text("[revisit]\ntotal_requests_per_day = 30\n")
     assert hubwatch("status", "--json").json["total_requests_per_day"] == 30
     assert "of 30 requests in 24 h" in hubwatch("status").err
 

@@ -120,7 +120,7 @@ def test_what_the_server_asks_for_is_granted() -> None:
     )
     why = PricePolicy(FREE).why(hub, site, CHEAP, NOW + HOUR)
     assert why.due_at == NOW + 6 * HOUR
-    assert "asked us to wait" in why.reason
+    assert "asked for a pause" in why.reason
 
 
 def test_shortest_and_longest_intervals_hold() -> None:

