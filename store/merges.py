@@ -119,17 +119,19 @@ class Merge:
     """The columns that, with *column*, no two rows share; None = any number of rows may refer to a page."""
     join: _Join = _known
     """Makes one of two rows with the same *key*; where it returns None, both stay as they are."""
+    by_site: bool = False
+    """No index begins with *column*, so only the rows of the site are searched."""
 
 
 MERGES = (
     Merge(Visit.page),
     Merge(Change.page),
-    Merge(Change.hub_id),
+    Merge(Change.hub_id, by_site=True),
     Merge(WatchedChange.page),
-    Merge(Page.first_hub_id),
-    Merge(Page.moved_to),
+    Merge(Page.first_hub_id, by_site=True),
+    Merge(Page.moved_to, by_site=True),
     Merge(News.hub_id),
-    Merge(Backfill.hub_id),
+    Merge(Backfill.hub_id, by_site=True),
     Merge(PageText.cluster),
     Merge(News.page, (), _joined(read_at=_least, starred_at=_least)),
     # What was announced with two events is counted by both.
@@ -201,6 +203,8 @@ def merge_pages(
     What is left of the other page is a former address by *rule*.
     """
     pairs = list(moves)
+    if not pairs:
+        return
     merging = _Merging(database, cache, [page for pair in pairs for page in pair])
     for old, new in pairs:
         merging.merge(old, new, now, rule)
@@ -219,13 +223,18 @@ class _Merging:
         self._cache = cache
         living = Page.select(LIVING).where(Page.id.in_(page_ids)).tuples().execute(database)
         ids = [*page_ids, *(page for (page,) in living)]
+        self._site = self._row(page_ids[0])["site"]
         # Asked once for all, as some columns have no index.
-        self._referred = {merge: self._referring(merge.column, ids) for merge in MERGES}
+        self._referred = {merge: self._referring(merge, ids) for merge in MERGES}
 
-    def _referring(self, column: Any, page_ids: Sequence[int]) -> set[int]:  # noqa: ANN401 - a peewee field
-        found: set[int] = set()
+    def _within(self, merge: Merge) -> tuple[Any, ...]:
+        return (merge.column.model.site == self._site,) if merge.by_site else ()
+
+    def _referring(self, merge: Merge, page_ids: Sequence[int]) -> set[int]:
+        column, found = merge.column, set[int]()
         for batch in batches(page_ids):
-            query = column.model.select(column).where(column.in_(batch)).distinct()
+            here = reduce(and_, self._within(merge), column.in_(batch))
+            query = column.model.select(column).where(here).distinct()
             found |= {page for (page,) in query.tuples().execute(self._db)}
         return found
 
@@ -247,7 +256,7 @@ class _Merging:
             referred = self._referred[merge]
             if goes["id"] in referred:
                 referred.add(stays["id"])
-                self._apply(merge, stays["id"], goes["id"])
+                self._apply(merge, stays["id"], goes["id"], *self._within(merge))
         self._apply_named(stays["id"], goes["id"])
         self._put_pages(stays, goes, at, rule)
         for row in known:

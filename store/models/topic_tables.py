@@ -72,7 +72,7 @@ class TopicExample(Table):
     id = AutoField()
     topic = ForeignKeyField(Topic, on_delete="CASCADE", lazy_load=False, index=False)
     url = TextField()
-    canonical_key = TextField()
+    canonical_key = TextField(index=True)
     origin = TextField()
     """:class:`~store.enums.ExampleOrigin`."""
     title = TextField(default="")
