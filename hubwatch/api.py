@@ -207,7 +207,13 @@ class Hubwatch:
         return [hub.url for hub in self._store.read.hubs() if hub.state == HubStatus.ACTIVE]
 
     def label(self, url: str, label: Literal["hub", "article"]) -> tuple[str, ...]:
-        """Correct the hub classifier; return the names of the sites where it takes effect at once."""
+        """Correct the hub classifier; return the names of the sites where it takes effect at once.
+
+        Raises:
+            InputError: not a web address, an unknown label, or ``article`` for a seed.
+        """
+        if label not in ("hub", "article"):
+            raise InputError("label", label, "must be hub or article")
         done = correct(self._store, url, label, now=self._clock.now())
         self._crawler.load(self._clock.now())
         return done.sites

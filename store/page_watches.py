@@ -217,10 +217,6 @@ class PageWatches(Repository):
         )
         return self._rows(query)
 
-    def latest_page(self) -> int:
-        """Return the highest page id."""
-        return int(self._scalar(Page.select(fn.MAX(Page.id))) or 0)
-
     def due(self, site_id: int, now: float) -> WatchedPageRow | None:
         """Return the page of a site that has been due longest."""
         rows = self._asked(_DUE, site=site_id, now=now)

@@ -13,7 +13,7 @@ from pathlib import Path
 from peewee import SqliteDatabase
 
 from store.enums import OutboxState
-from store.errors import StoreDamagedError
+from store.errors import StoreDamagedError, StoreTooNewError
 from store.upgrades import known_migrations, make_tables
 
 # Not in every database: SQLite's own, made by AUTOINCREMENT and ANALYZE.
@@ -56,15 +56,22 @@ def make_harmless(path: Path, *, keep_access: bool, keep_channels: bool) -> Remo
 def _check(connection: sqlite3.Connection) -> None:
     found = _schema(connection)
     applied = {str(name) for (name,) in connection.execute("SELECT name FROM schema_migration")}
-    ours = SqliteDatabase(":memory:")
-    with closing(ours):
-        if not applied.isdisjoint(known_migrations()):
-            make_tables(ours)
-        expected = _schema(ours.connection())  # type: ignore[no-untyped-call]  # peewee's stubs lack it
-    for key in sorted({*found, *expected}):
-        if found.get(key) != expected.get(key):
-            what = " ".join(key)
-            raise StoreDamagedError(f"the backup's database is not one of Hubwatch's: {what!r}")
+    if later := sorted(applied - {*known_migrations()}):
+        raise StoreTooNewError(f"the backup was made by a later version of Hubwatch ({later[-1]})")
+    database = SqliteDatabase(":memory:")
+    with closing(database):
+        if applied:
+            make_tables(database)
+        ours: sqlite3.Connection = database.connection()  # type: ignore[no-untyped-call]  # peewee's stubs lack it
+        expected = _schema(ours)
+        indexes = dict(ours.execute("SELECT name, sql FROM sqlite_schema WHERE type = 'index'"))
+    for kind, name in sorted({*found, *expected}):
+        if (kind, name) not in found and indexes.get(name):
+            connection.execute(indexes[name])  # an earlier version had none
+        elif found.get((kind, name)) != expected.get((kind, name)):
+            raise StoreDamagedError(
+                f"the backup's database is not one of Hubwatch's, or of another version: '{kind} {name}'"
+            )
     (verdict,) = connection.execute("PRAGMA quick_check(1)").fetchone()
     if verdict != "ok":
         raise StoreDamagedError(f"the backup's database is damaged: {verdict}")

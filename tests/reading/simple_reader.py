@@ -6,7 +6,7 @@ import os
 import sys
 
 # ``Answer(no_memory=True)``, in a frame; a test compares them.
-ANSWER = b"\x00\x00\x00\x1a\x83\xa7reading\xc0\xa9no_memory\xc3\xa3bug\xa0"
+ANSWER = b"\x00\x00\x00\x22\x84\xa7reading\xc0\xa5other\xc4\x00\xa9no_memory\xc3\xa3bug\xa0"
 
 
 def main() -> None:

@@ -19,7 +19,13 @@ from incremental.settings.storage import only_writer
 from store import Store, open_store
 from store.backup import back_up, restore
 from store.enums import TokenKind, TokenScope
-from store.errors import StoreDamagedError, StoreError, StorePlaceError, StoreRemainsError
+from store.errors import (
+    StoreDamagedError,
+    StoreError,
+    StorePlaceError,
+    StoreRemainsError,
+    StoreTooNewError,
+)
 from store.home import DATABASE, remove_abandoned, workplace
 from store.page_cache import body_md5
 from store.restored import Removed
@@ -409,8 +415,24 @@ def test_each_is_kept_if_the_user_asks_for_it(tmp_path: Path) -> None:
     assert in_power(tmp_path / "b") == (0, states)
 
 
-def test_a_backup_of_an_upgraded_store_is_ours(tmp_path: Path) -> None:
-    """Its tables were altered step by step, and the statistics are SQLite's own."""
+def test_a_backup_with_statistics_is_ours(tmp_path: Path) -> None:
+    """ANALYZE makes tables of SQLite's own."""
     file = tampered(tmp_path, "ANALYZE")
     restore(file, tmp_path / "new")
     assert is_whole(tmp_path / "new")
+
+
+def test_an_index_that_an_earlier_version_lacked_is_made(tmp_path: Path) -> None:
+    restore(tampered(tmp_path, "DROP INDEX topic_example_canonical_key"), tmp_path / "new")
+    with closing(sqlite3.connect(tmp_path / "new" / DATABASE)) as connection:
+        names = {name for (name,) in connection.execute("SELECT name FROM sqlite_schema")}
+    assert "topic_example_canonical_key" in names
+
+
+def test_a_backup_of_a_later_version_is_refused_before_anything_is_put_in_place(
+    tmp_path: Path,
+) -> None:
+    added = "INSERT INTO schema_migration (name) VALUES ('9999_later')"
+    with pytest.raises(StoreTooNewError, match="9999_later"):
+        restore(tampered(tmp_path, added), tmp_path / "new")
+    assert not (tmp_path / "new").exists()

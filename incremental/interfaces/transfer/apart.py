@@ -11,6 +11,7 @@ import msgspec
 
 from incremental.base.errors import InputError
 from incremental.interfaces.transfer.lists import MAX_FILE_BYTES, ReadList, read_list
+from incremental.sandbox.body import Unread
 from incremental.sandbox.frames import LENGTH, Answer
 from incremental.sandbox.pool import ReaderBugError
 from incremental.sandbox.process import ReaderLimits, ReaderProcess
@@ -19,6 +20,8 @@ from incremental.settings.sections import DaemonSettings
 
 # Each takes a process, and its memory.
 _one_at_a_time = Lock()
+# Whoever waits holds one of the web server's threads.
+_PATIENCE_SECONDS = 2.0
 
 
 class _File(msgspec.Struct):
@@ -45,15 +48,12 @@ def read_list_apart(
         raise InputError(name, f"{len(content)} bytes", f"at most {MAX_FILE_BYTES} bytes are read")
     given = msgspec.msgpack.encode(_File(name, form, content))
     limits = ReaderLimits(daemon.parse_seconds, daemon.parse_memory_mb)
-    with _one_at_a_time:
-        try:
-            process = ReaderProcess(limits, __name__)
-        except OSError as error:
-            raise InputError(name, "", f"no process to read it could start: {error}") from None
-        try:
-            answer = process.ask(LENGTH.pack(len(given)) + given)
-        finally:
-            process.close()
+    if not _one_at_a_time.acquire(timeout=_PATIENCE_SECONDS):
+        raise InputError(name, "", "another list is being read; try again in a moment")
+    try:
+        answer = _ask(given, limits, name)
+    finally:
+        _one_at_a_time.release()
     if not isinstance(answer, Answer):
         raise InputError(name, "", answer.detail)
     if answer.bug:
@@ -65,6 +65,17 @@ def read_list_apart(
         raise InputError(*result.refused)
     assert result.found is not None, "it was read or refused"
     return result.found
+
+
+def _ask(given: bytes, limits: ReaderLimits, name: str) -> Answer | Unread:
+    try:
+        process = ReaderProcess(limits, __name__)
+    except OSError as error:
+        raise InputError(name, "", f"no process to read it could start: {error}") from None
+    try:
+        return process.ask(LENGTH.pack(len(given)) + given)
+    finally:
+        process.close()
 
 
 def _read(given: bytes) -> Answer:

@@ -186,22 +186,22 @@ class ScriptMemory:
         self._kept: OrderedDict[str, tuple[float, Response]] = OrderedDict()
         self._bytes = 0
 
-    def get(self, url: str) -> Response | None:
-        """Return the script at *url*; None = unknown, or too old."""
+    def get(self, key: str) -> Response | None:
+        """Return the script kept under *key*; None = unknown, or too old."""
         with self._lock:
-            until, response = self._kept.get(url, (0.0, None))
+            until, response = self._kept.get(key, (0.0, None))
             return response if self._clock.now() < until else None
 
-    def put(self, url: str, response: Response) -> None:
+    def put(self, key: str, response: Response) -> None:
         """Keep a script as long as its server allows."""
         seconds = cache_seconds(response.headers)
         size = len(response.body)
         if response.status is not FetchStatus.FETCHED or not seconds or size > self._most:
             return
         with self._lock:
-            _, before = self._kept.pop(url, (0.0, None))
+            _, before = self._kept.pop(key, (0.0, None))
             self._bytes -= len(before.body) if before is not None else 0
-            self._kept[url] = (self._clock.now() + seconds, response)
+            self._kept[key] = (self._clock.now() + seconds, response)
             self._bytes += size
             while self._bytes > self._most:
                 _, (_, oldest) = self._kept.popitem(last=False)
@@ -247,10 +247,12 @@ class _Desk:
             return Answer(wanted.number, 200, {"content-type": "text/css"})
         if ruling is Ruling.REFUSE:
             return Answer(wanted.number)
-        kept = self._scripts.get(wanted.url) if wanted.kind == "script" else None
+        # Each origin has its own: what was fetched with a site's secrets is not for the next site's page.
+        script = f"{self._origin} {wanted.url}"
+        kept = self._scripts.get(script) if wanted.kind == "script" else None
         response = kept or self._fetch(wanted)
         if wanted.kind == "script" and kept is None:
-            self._scripts.put(wanted.url, response)
+            self._scripts.put(script, response)
         if wanted.kind == "document":
             self.document = response
             if response.content_type not in ("text/html", "application/xhtml+xml", ""):
