@@ -477,7 +477,8 @@ class FactReader:
         return Onward(
             url,
             known=self._store.read.known(site.row.id, [name]).get(name),
-            on_feed=row.page_id in self._store.read.visible(hub.page_id),
+            on_feed=row.page_id in self._store.read.visible(hub.page_id)
+            and not self._store.read.was_led_to(site.row.id, row.page_id),
             inside=site.scope.verdict(url).inside,
         )
 

@@ -24,6 +24,7 @@ from store.models import (
     WatchedPage,
 )
 from store.repository import Repository, Shape
+from store.rules import Rule
 from store.statements import Prepared, any_of
 from store.values import (
     DueTimes,
@@ -168,6 +169,13 @@ _VISIBLE = Prepared(
         (Sighting.hub == hub) & Sighting.gone_at.is_null()
     )
 )
+_LED_TO = Prepared(
+    lambda site, page, rule: (
+        Page.select(Page.id)
+        .where((Page.site == site) & (Page.moved_to == page) & (Page.rule == rule))
+        .limit(1)
+    )
+)
 _FIRST_SHOWN = Prepared(
     lambda hub, at: Sighting.select(Sighting.page).where(
         (Sighting.hub == hub) & (Sighting.first_seen_at == at)
@@ -303,6 +311,10 @@ class RoundQueries(Repository):
     def visible(self, hub_id: int) -> set[int]:
         """Return the ids of the pages that the hub showed at its last visit."""
         return {page for (page,) in self._asked(_VISIBLE, hub=hub_id)}
+
+    def was_led_to(self, site_id: int, page_id: int) -> bool:
+        """Whether a redirect led to the page, which has taken the place of the one that redirected."""
+        return bool(self._asked(_LED_TO, site=site_id, page=page_id, rule=Rule.LED_ON))
 
     def first_shown(self, hub_id: int, at: float) -> set[int]:
         """Return the ids of the pages that the hub first showed at *at*."""

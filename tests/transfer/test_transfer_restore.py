@@ -432,7 +432,7 @@ def test_an_index_that_an_earlier_version_lacked_is_made(tmp_path: Path) -> None
 def test_a_backup_of_a_later_version_is_refused_before_anything_is_put_in_place(
     tmp_path: Path,
 ) -> None:
-    added = "INSERT INTO schema_migration (name) VALUES ('9999_later')"
-    with pytest.raises(StoreTooNewError, match="9999_later"):
+    added = "INSERT INTO schema_migration (name, applied) VALUES ('9999_later', '2030-01-01')"
+    with pytest.raises(StoreTooNewError, match="later version"):
         restore(tampered(tmp_path, added), tmp_path / "new")
     assert not (tmp_path / "new").exists()
