@@ -451,6 +451,7 @@ class FactReader:
             missing=self._store.read.missing_pages(site.row.id) if missing_by(outcome) else 1,
             by_article=by_article,
             since=self._since(site, now),
+            is_labelled=self._store.read.corrections([own]).get(own) == ARTICLE,
         )
 
     def _elsewhere(

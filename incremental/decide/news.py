@@ -99,10 +99,16 @@ def _is_later(target: SeenLink, view: HubView) -> bool:
     return view.hub.kind != HubKind.FEED and is_later_page(target)
 
 
+def _is_list(target: SeenLink, view: HubView) -> bool:
+    """Whether the address is a list's and no user called the page an article."""
+    label = view.labels.get(target.canonical_key)
+    return label != PageLabel.ARTICLE and is_list_address(target.url)
+
+
 def _is_old_news(target: SeenLink, view: HubView) -> bool:
     """Whether a known page is no news on this hub."""
     # Lists that two hubs show in either order are no news either.
-    is_list = _is_later(target, view) or is_list_address(target.url)
+    is_list = _is_later(target, view) or _is_list(target, view)
     return _is_known(target, view) and (is_list or not _is_overlooked(target, view))
 
 
@@ -114,7 +120,7 @@ RULES: tuple[tuple[Rule, Callable[[SeenLink, HubView], bool]], ...] = (
     # Recorded as a hub, with a baseline of its own.
     (Rule.HUB, _is_like_a_hub),
     (Rule.LATER_PAGE, _is_later),
-    (Rule.LIST_PAGE, lambda t, _: is_list_address(t.url)),
+    (Rule.LIST_PAGE, _is_list),
     (Rule.DATED_BY_FEED, lambda t, view: _is_baseline(t, view) and _is_dated_since(t, view)),
     (Rule.BASELINE, _is_baseline),
     (Rule.BACKDATED, _is_old),
@@ -363,18 +369,20 @@ class PageNews:
     """The rule that announces or withholds it; None = it was not waiting, or as it was found."""
 
 
-def page_news(
+def page_news(  # noqa: PLR0913 - each bears on it
     row: VerificationRow | None,
     rule: Rule | None,
     title: str,
     *,
     awaits_event: bool = False,
     perhaps_list: bool = False,
+    is_labelled: bool = False,
 ) -> PageNews:
     """Decide whether a fetched page is announced now: if it was waiting, and is no furniture.
 
     *rule* announces it (None = the rule that found it). *awaits_event*: a list gained this old page, and
     no event has announced it yet. *perhaps_list*: it may be a list, and is one if its URL says so.
+    *is_labelled*: the user called it an article, whatever its URL says.
     """
     waits = row is not None and row.state in (PageState.PENDING, PageState.MISSING)
     if row is None or not (waits or awaits_event):
@@ -383,6 +391,6 @@ def page_news(
         # One that cannot be read stays what its address says; one that was read is monitored as a hub.
         return PageNews(rule=Rule.LIST_PAGE if rule is Rule.UNREADABLE else None)
     kept = furniture(row.url, title)
-    if kept is not None:
+    if kept is not None and not (is_labelled and kept is Rule.LIST_PAGE):
         return PageNews(rule=kept)
     return PageNews(Fate.ANNOUNCE if waits else Fate.BACKFILL, rule)

@@ -100,6 +100,8 @@ class VerifiedFacts:
     by_article: bool
     """No list shows it: an article, or a new page of its section, links to it."""
     since: Since
+    is_labelled: bool
+    """The user called it an article, whatever its address says."""
 
     def was_there(self, outcome: Outcome) -> bool | None:
         """Return whether the page is there, where that says something of its place; None = it does not."""
@@ -269,7 +271,7 @@ def _there(base: VisitRecord, outcome: Outcome, facts: VerifiedFacts) -> Decisio
 
 
 def _news(outcome: Outcome, facts: VerifiedFacts, rule: Rule | None, title: str) -> PageNews:
-    news = page_news(facts.row, rule, title)
+    news = page_news(facts.row, rule, title, is_labelled=facts.is_labelled)
     announced = news.fate is Fate.ANNOUNCE
     older = announced and facts.by_article and _is_older(outcome, facts)
     return PageNews(rule=Rule.OLDER) if older else news
