@@ -147,7 +147,7 @@ def test_an_address_inside_is_not_reached_unless_allowed(sqlite_store: Store) ->
         run(messages, LATER)
     assert hook.messages == []
     (entry,) = sqlite_store.outbox.recent("hook")
-    assert "not public" in entry.error
+    assert entry.error.startswith("input.channel_not_public")
     assert "hook-secret" not in entry.error
 
 
