@@ -87,7 +87,7 @@ def test_doctor_asks_a_cluster_who_works_there(
     configure(tmp_path, f'kind = "dask"\naddress = "{cluster.address}"')
     checks = hubwatch("doctor", "--json").json["checks"]
     refused, works = [one for one in checks if one["check"] == "engine"]
-    assert "refused: tcp://127.0.0.1:" in refused["says"]
+    assert "refused: worker tcp://127.0.0.1:" in refused["says"]
     assert works["says"] == f"Dask at {cluster.address}, 1 worker, 2 visits at a time"
 
 
