@@ -79,5 +79,5 @@ def test_whatever_is_typed_is_a_shard_or_refused(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["0/8", "9/8", "1/0", "1/1001", "2", "a/b", "-1/4", "1/2/3"])
 def test_a_shard_that_cannot_be_is_refused(text: str) -> None:
-    with pytest.raises(InputError, match="e.g. 2/8"):
+    with pytest.raises(InputError, match="2/8"):
         read_shard(text)
