@@ -396,7 +396,7 @@ class Daemon:
         if self._stop_at is None:
             self._stop_at = moment + _DRAIN_SHARE * self._settings.daemon.stop_seconds
             self._health.enter(DaemonState.STOPPING)
-            logger.warning("finishing running fetches; press Ctrl-C again to stop now")
+            logger.warning("finishing running fetches; a second signal stops at once")
         if self._outage is None and not self._fresh:
             self.crawler.drain(now)
         else:

@@ -21,6 +21,10 @@ HOUR = 3600.0
 _DAY_PRIOR_LINKS = 48.0
 # Pseudo-links behind the prior: two for each hour of the day, two for each hour of the week.
 _CELL_PRIOR_LINKS = 336.0
+# Rayleigh's statistic n R^2 above which an even day would show such a rhythm in 1 of 100 weeks.
+_RAYLEIGH = 4.6
+# A rhythm this weak says nothing of the time of day, however sure it is.
+_FLAT = 0.1
 
 
 @dataclass(frozen=True)
@@ -242,17 +246,20 @@ def _add_minutes(
             minutes[index] += mass * part / whole
 
 
-def utc_offset_hours(hours: Sequence[float]) -> float | None:
+def utc_offset_hours(hours: Sequence[float], links: float) -> float | None:
     """Return the site's likely offset from UTC by its hours of the week; None without a rhythm.
 
-    Assumes that the day's activity centres on 14:00 local time; only for display.
+    *links* is how many links the hours were learned from; fewer than Rayleigh's test needs to see
+    a rhythm at 1 % say nothing (Mardia and Jupp, Directional Statistics, 6.3.1). Assumes that the
+    day's activity centres on 14:00 local time; only for display.
     """
     from cmath import phase, pi, rect  # noqa: PLC0415 - only this guess needs them
 
     vector = sum(
         value * rect(1.0, 2 * pi * (hour % 24 + 0.5) / 24) for hour, value in enumerate(hours)
     )
-    if abs(vector) < 0.1 * sum(hours) or not hours:
+    strength = abs(vector) / (sum(hours) or 1.0)
+    if strength < _FLAT or links * strength**2 < _RAYLEIGH:
         return None
     middle = phase(vector) / (2 * pi) * 24
     return (14 - middle + 12) % 24 - 12

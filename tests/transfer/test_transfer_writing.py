@@ -56,6 +56,18 @@ def test_a_feed_reader_gets_the_feeds(sqlite_store: Store) -> None:
     assert feed.url == HOME + "feed.xml"
 
 
+def test_a_guessed_feed_that_was_never_read_is_not_exported(sqlite_store: Store) -> None:
+    watched(sqlite_store)
+    (site,) = sqlite_store.read.sites()
+    home = sqlite_store.read.hubs(site.id)[0].page_id
+    guess = seen(HOME + "rss", hub=NewHub(HubKind.FEED, HubRole.PROBE, 0.5, "", START))
+    sqlite_store.write.visit(visit_of(site.id, home, START + 2 * HOUR, more_pages=(guess,)))
+    out = io.BytesIO()
+    write_sites(sqlite_store, out)
+    (feed,) = listparser.parse(out.getvalue().decode()).feeds
+    assert feed.url == HOME + "feed.xml"
+
+
 def test_an_archive_gets_the_bodies_that_were_kept(sqlite_store: Store) -> None:
     watched(sqlite_store)
     kept = {

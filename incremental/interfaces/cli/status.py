@@ -46,7 +46,7 @@ def status(context: typer.Context, *, as_json: Json = False) -> None:
         if as_json:
             print_json({"now": utc(at), "daemon": _shown(daemon), "error": str(error)})
         else:
-            _say_health(daemon, running=bool(running), skipped=False)
+            _say_health(daemon, running=bool(running), skipped=False, unread=False)
         raise
     if as_json:
         whole = settings.revisit.total_requests_per_day or None
@@ -61,7 +61,8 @@ def status(context: typer.Context, *, as_json: Json = False) -> None:
         print_json({**answer, "embeddings": asdict(vectors), "sites": sites})
         return
     if daemon is not None or not daemons:
-        _say_health(daemon, running=bool(running), skipped=bool(held))
+        unread = any(one["trouble"] for one in sites)
+        _say_health(daemon, running=bool(running), skipped=bool(held), unread=unread)
     else:
         say("what is wrong with a daemon is known in its own folder: run hubwatch status there")
     _print_daemons(daemons)
@@ -82,8 +83,13 @@ def _shown(daemon: dict[str, Any] | None) -> dict[str, Any] | None:
     return {**dated(daemon), "at": utc(daemon["at"]), "jobs": jobs, "problems": problems}
 
 
-def _say_health(daemon: dict[str, Any] | None, *, running: bool, skipped: bool) -> None:
-    """Print the daemon's health; *skipped*: whether something is skipped because of a bug."""
+def _say_health(
+    daemon: dict[str, Any] | None, *, running: bool, skipped: bool, unread: bool
+) -> None:
+    """Print the daemon's health.
+
+    *skipped*: something is skipped because of a bug; *unread*: a seed could not be fetched yet.
+    """
     if not running:
         killed = daemon is not None
         ended = f"; it was killed after {when(daemon['at'])}" if killed and daemon else ""
@@ -98,7 +104,9 @@ def _say_health(daemon: dict[str, Any] | None, *, running: bool, skipped: bool) 
         say(f"since {when(one['since'])}: {one['detail']}")
     if daemon["well"] and not daemon["problems"]:
         state, since = daemon["state"], when(daemon["started_at"])
-        found = "a bug holds up what is listed below" if skipped else "all is well"
+        found = "not every seed could be fetched" if unread else "all is well"
+        if skipped:
+            found = "a bug holds up what is listed below"
         say(f"the daemon has been {state} since {since}; {found}")
     if daemon["engine"] is not None:
         say(f"visits: {daemon['engine']['in_words']}")
@@ -168,7 +176,10 @@ def _print_sites(rows: list[dict[str, Any]], settings: Settings) -> None:
             row["new_pages"],
             f"{row['requests_today']:g} of {row['budget_per_day']:g}",
             f"{row['requests_last_day']:g}",
-            ", ".join(f"{name} {count}" for name, count in sorted(row["visits_by_status"].items())),
+            ", ".join(
+                f"{count} {named('fetch', name)}"
+                for name, count in sorted(row["visits_by_status"].items())
+            ),
         )
         for row in rows
     ]

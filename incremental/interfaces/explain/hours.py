@@ -33,7 +33,7 @@ def hours_of(store: Store, settings: Settings, url: str) -> dict[str, Any]:
                 site = watch(row, settings, policy_maker(settings))
                 state = site.hub_state(hub)
                 shape, rate = hub_shape(state, site.state), rate_of(state, site.state)
-                offset = utc_offset_hours(shape.hours)
+                offset = utc_offset_hours(shape.hours, sum(state.hours))
                 ahead = None if offset is None else round(offset)
                 by_hour = _by_day([rate * value for value in shape.hours], ahead or 0)
                 return {

@@ -17,7 +17,7 @@ from incremental.parse.sniff import Form, sniff
 from store import Store
 from store.announced import AnnouncedPage
 from store.answers import NewQuery
-from store.enums import HubKind, HubStatus, SiteStatus
+from store.enums import HubKind, HubRole, HubStatus, SiteStatus
 from store.values import SiteRow
 
 FORMATS = ("csv", "jsonl", "opml", "warc")
@@ -101,7 +101,8 @@ def write_sites(store: Store, out: IO[bytes]) -> int:
     etree.SubElement(head, "title").text = "Sites that Hubwatch watches"
     feeds: dict[int, list[str]] = {}
     for hub in store.read.hubs():
-        if hub.kind == HubKind.FEED and hub.state != HubStatus.DROPPED:
+        guess = hub.role == HubRole.PROBE and hub.baseline_at is None
+        if hub.kind == HubKind.FEED and hub.state != HubStatus.DROPPED and not guess:
             feeds.setdefault(hub.site_id, []).append(hub.url)
     sites = store.read.sites()
     folders: dict[str, Any] = {"": body}
