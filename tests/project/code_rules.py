@@ -10,6 +10,7 @@ import ast
 import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
@@ -67,6 +68,7 @@ def read_packages(root: Path) -> dict[str, str]:
     return found
 
 
+@cache
 def facts(source: str) -> Facts:
     """Read one module."""
     found = Facts()
