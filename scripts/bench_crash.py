@@ -37,7 +37,6 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout, not installed
 
 from lab.crashes import SERVER_ONLY, Counted, CrashWorld, Moment, plan
-from lab.daemon_process import complete
 from lab.postgres_server import PostgresServer, missing_for_postgres
 from rich.console import Console
 from rich.progress import Progress
@@ -48,13 +47,8 @@ _MOST_SHOWN = 5
 
 
 def moments_for(store: str) -> list[Moment]:
-    """Return the moments that this kind of store, and this version of Hubwatch, has."""
-    with tempfile.TemporaryDirectory(prefix="hubwatch-crash-") as name:
-        compacts = complete(Path(name), "compact", "--help") == 0
-    missing = set() if compacts else {Moment.COMPACT}
-    return [
-        one for one in Moment if one not in missing | (SERVER_ONLY if store != "sqlite" else set())
-    ]
+    """Return the moments that this kind of store has."""
+    return [one for one in Moment if store == "sqlite" or one not in SERVER_ONLY]
 
 
 def run(world: CrashWorld, moments: list[Moment], kills: int, tick: Any) -> Counted:  # noqa: ANN401 - a progress bar's

@@ -3,21 +3,9 @@
 
     scripts/bench_engines.py
     scripts/bench_engines.py --visits 1000 --links 100 --json
-    scripts/bench_engines.py --whole --sites 200 --json
 
 Pages come from a site on loopback in a process of its own, which does not count. Dask's scheduler and its
 workers are processes of this machine. Before each measurement every worker has made a few visits.
-
-``--whole`` compares whole systems instead: one daemon with threads, and two daemons with four Dask workers,
-on PostgreSQL; then one daemon on SQLite. All see the same sites in the same states
-(scripts/lab/arrangements.py).
-
-equal        each has announced all that was published, once, and nothing else
-announced    pages, of each
-cpu_ratio    processor time of a visit with Dask over that with threads: daemons, readers, workers, scheduler;
-             PostgreSQL is apart
-cpu_ratio_busy  the same without what idle processes use in that time, measured before; where others use
-             the machine as well, visits take longer, and idle processes have more time to be idle in
 """
 
 from __future__ import annotations
@@ -37,11 +25,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout, not installed
 
 import psutil  # type: ignore[import-untyped] # ships no types
-from lab.arrangements import ARRANGEMENTS, crawl
 from lab.dask_cluster import DaskCluster
-from lab.fleet import QUIET_DASK
-from rich.console import Console
-from rich.table import Table
 
 from incremental.base.clock import SystemClock
 from incremental.base.threads import pause
@@ -72,6 +56,16 @@ server.serve_forever()
 """
 
 
+QUIET_DASK = {
+    "DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED": "false",
+    "DASK_DISTRIBUTED__WORKER__MEMORY__MONITOR_INTERVAL": "2s",
+    "DASK_DISTRIBUTED__ADMIN__TICK__INTERVAL": "1s",
+    "DASK_DISTRIBUTED__ADMIN__SYSTEM_MONITOR__INTERVAL": "5s",
+    "DASK_DISTRIBUTED__SCHEDULER__WORK_STEALING": "false",
+}
+"""As shipped, Dask looks at itself many times a second: 3.5 % of a core for each idle worker; so, 0.3."""
+
+
 @dataclass(frozen=True, slots=True)
 class Cost:
     """What visits of one engine took."""
@@ -88,8 +82,6 @@ class Cost:
 def main() -> int:
     """Measure, print."""
     options = _options()
-    if options.whole:
-        return _compare(options.sites, as_json=options.json)
     found = []
     with site(options.links) as url:
         for kind in ("threads", "processes"):
@@ -120,48 +112,8 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--visits", type=int, default=400, metavar="N")
     parser.add_argument("--links", type=int, default=50, metavar="N", help="of the page")
     parser.add_argument("--processes", type=int, default=2, metavar="N")
-    parser.add_argument("--whole", action="store_true", help="compare whole systems")
-    parser.add_argument("--sites", type=int, default=200, metavar="N", help="of each whole system")
     parser.add_argument("--json", action="store_true")
     return parser.parse_args()
-
-
-def _compare(sites: int, *, as_json: bool) -> int:
-    """Let each arrangement crawl the same sites; 1 = one has announced something else."""
-    console = Console(stderr=True)
-    found = {}
-    with tempfile.TemporaryDirectory(prefix="hubwatch-whole-") as folder, console.status("") as bar:
-        for number, one in enumerate(ARRANGEMENTS):
-            found[one.name] = crawl(one, Path(folder) / f"{number}", sites, bar.update)
-    threads, dask, *_ = found.values()
-    answer = {
-        "equal": all(one.is_true for one in found.values()),
-        "announced": [one.announced.total() for one in found.values()],
-        "cpu_ratio": dask.per_visit_ms / threads.per_visit_ms,
-        "cpu_ratio_busy": dask.busy_per_visit_ms / threads.busy_per_visit_ms,
-        "cpu_ratio_by_phase": {
-            name: used.ours / used.visits / (before.ours / before.visits)
-            for (name, used), before in zip(
-                dask.phases.items(), threads.phases.values(), strict=True
-            )
-        },
-        "load": os.getloadavg()[1],
-        "cores": os.cpu_count(),
-        "arrangements": {name: one.as_json() for name, one in found.items()},
-    }
-    if as_json:
-        print(json.dumps(answer))
-        return 0 if answer["equal"] else 1
-    table = Table("", "visits", "daemons, ms", "workers, ms", "together", "PostgreSQL, ms")
-    for name, crawled in found.items():
-        shown = crawled.as_json()
-        keys = ("visits", "daemons_ms", "workers_ms", "together_ms", "postgres_ms")
-        table.add_row(name, *(f"{shown[key]:.1f}" for key in keys))
-    Console().print(table)
-    print(
-        f"equal: {answer['equal']}; processor time {answer['cpu_ratio']:.2f} x; load {answer['load']:.1f}"
-    )
-    return 0 if answer["equal"] else 1
 
 
 def settings_of(kind: str, address: str, processes: int) -> Settings:

@@ -14,11 +14,12 @@ import contextlib
 import sys
 import tempfile
 import threading
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import msgspec
-from demo_site import DemoSite, serve
+from lab.publishing_site import PublishingSite, ServedSite
 
 from incremental.base.clock import FastClock, SystemClock
 from incremental.crawl.crawler import Crawler
@@ -49,6 +50,14 @@ def demo_settings(folder: Path) -> Settings:
     )
 
 
+@contextlib.contextmanager
+def published(clock: FastClock) -> Iterator[str]:
+    """Serve a site with an article every quarter of an hour of the clock's time; give its address."""
+    with ServedSite(PublishingSite(seconds_between=900, now=clock.now)) as served:
+        served.site.begin()
+        yield served.url
+
+
 def main() -> int:
     """Run from the command line; exit 0."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
@@ -59,7 +68,7 @@ def main() -> int:
         settings = demo_settings(Path(name))
         config = _write_config(Path(name))
         with contextlib.ExitStack() as stack:
-            url = stack.enter_context(serve(DemoSite(clock.now()), clock))
+            url = stack.enter_context(published(clock))
             # As the daemon does, so that other commands see it.
             stack.enter_context(only_writer(settings, Path(name)))
             store = stack.enter_context(open_configured_store(settings, Path(name)))

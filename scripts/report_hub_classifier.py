@@ -1,29 +1,22 @@
 #!/usr/bin/env python3
 """Print the tables and draw the chart of ``docs/how-hubs-are-found.md``.
 
-    scripts/report_hub_classifier.py study --train urls.tsv --test held/urls.tsv
     scripts/report_hub_classifier.py costs --pages pages.tsv --archive pages.tar.xz
     scripts/report_hub_classifier.py context --replays DIR
     scripts/report_hub_classifier.py domains --train urls.tsv --test paperlike.tsv
-    scripts/report_hub_classifier.py features --replays DIR
-    scripts/report_hub_classifier.py features --train urls.tsv --pages pages.tsv --archive pages.tar.xz
-    scripts/report_hub_classifier.py grid --out docs/images/hub-grids.png
     scripts/report_hub_classifier.py chart --model held/0001-... --out docs/images/hubs.svg
         --urls held/urls.tsv --pages held/pages.tsv --archive pages.tar.xz
 
-``study`` is paper 003's training-size study, ``costs`` its table 5 (time, memory, processor of
+``costs`` is paper 003's table 5 (time, memory, processor of
 1,000 pages, each method in a process of its own), ``context`` what the site's other URLs add on
 recorded sites, ``domains`` the scores on all rows of a file, uncapped, each judged by machines that
-never saw its domain (five folds), ``features`` what page size and crawl depth add, on recorded sites
-(those of ``DIR/validation`` as well) or captured pages, ``grid`` the heat maps of the model's search for
-C and gamma (extra ``bench``), ``chart`` the precision-recall curves and the errors by kind of site.
+never saw its domain (five folds), ``chart`` the precision-recall curves and the errors by kind of site.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import os
 import resource
 import sqlite3
 import subprocess
@@ -47,10 +40,7 @@ from lab.hub.assessment import (
     scored_rows,
 )
 from lab.hub.files import read_captures
-from lab.hub.grid import Search
 from lab.hub.rivals import Rivals, paper_content_rows
-from lab.hub.study import size_study
-from lab.hub.training import PAPER_BEST
 from lab.hub.url_training import Probes, TrainedUrlMachine, TrainingRows, train_url_machine
 
 from classifier.hub.classifier import HubClassifier, load_default
@@ -64,7 +54,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-REPORTS = ("study", "costs", "cost", "context", "domains", "features", "grid", "chart")
+REPORTS = ("costs", "cost", "context", "domains", "chart")
 COST_PAGES = 1000
 COST_METHODS = ("heuristic", "paper_content", "content", "cascade", "paper_url", "url")
 
@@ -73,13 +63,10 @@ def main(arguments: list[str] | None = None) -> int:
     """Run one report; 0 = done, 2 = bad input."""
     options = _options(arguments)
     reports = {
-        "study": _study,
         "costs": _costs,
         "cost": _cost,
         "context": _context,
         "domains": _domains,
-        "features": _features,
-        "grid": _grid,
         "chart": _chart,
     }
     try:
@@ -114,21 +101,6 @@ def _load(options: argparse.Namespace) -> HubClassifier:
 def _capped(path: str) -> list[LabelRow]:
     rows = read_labels(path)
     return [rows[place] for place in scored_rows(rows)]
-
-
-def _study(options: argparse.Namespace) -> None:
-    """Table: rows, best pair, ten-fold accuracy, scores on unseen domains (sites of both apart)."""
-    test = _capped(options.test)
-    apart = {row.domain for row in test}
-    train = [row for row in _capped(options.train) if row.domain not in apart]
-    print("| rows | C | gamma | ten-fold accuracy | P | R | F1 |")
-    print("| --- | --- | --- | --- | --- | --- | --- |")
-    for found in size_study(train, test, how=Search(processes=os.cpu_count() or 1)):
-        print(
-            f"| {found.size} | {found.cost:g} | {found.gamma:g} | {found.accuracy:.3f}"
-            f" | {found.test.precision:.3f} | {found.test.recall:.3f} | {found.test.f1:.3f} |",
-            flush=True,
-        )
 
 
 def _costs(options: argparse.Namespace) -> None:
@@ -284,45 +256,6 @@ def _judged_apart(options: argparse.Namespace, test: Sequence[LabelRow]) -> Trai
         probes=Probes([row.evidence for row in test], [row.domain for row in test]),
         report=lambda line: print(line, file=sys.stderr),
     )
-
-
-def _features(options: argparse.Namespace) -> None:
-    """Tables: what size and depth add, on recorded sites or on captured pages."""
-    from hub_report_features import (  # noqa: PLC0415 - it needs the crawler's packages
-        Labelled,
-        pages_table,
-        recorded_site,
-        sites_table,
-    )
-
-    if options.replays:
-        classifier = _load(options)
-        truths = sorted(options.replays.glob("truth/*.tsv"))
-        truths += sorted(options.replays.glob("validation/truth/*.tsv"))
-        found = {
-            truth.stem: recorded_site(truth.parents[1] / f"{truth.stem}.sqlite", truth, classifier)
-            for truth in truths
-        }
-        lines = sites_table(
-            {name: one for name, one in found.items() if one.hubs.any()}, PAPER_BEST
-        )
-    else:
-        rows = _capped(options.pages)
-        captures = read_captures(rows, options.archive)
-        links = [LinkEvidence(c.row.url, page_bytes=len(c.body) or None) for c in captures]
-        hubs = np.array([row.is_hub for row in rows], dtype=np.bool_)
-        alone = _judged_apart(options, rows).probed
-        lines = pages_table(Labelled(links, hubs, alone), [row.domain for row in rows], PAPER_BEST)
-    for line in lines:
-        print(line, flush=True)
-
-
-def _grid(options: argparse.Namespace) -> None:
-    """Draw the grids in which C and gamma of the model's machines were found."""
-    from hub_report_grid import draw_grids  # noqa: PLC0415 - needs matplotlib
-
-    draw_grids(_load(options).model, options.out)
-    print(options.out)
 
 
 def _chart(options: argparse.Namespace) -> None:

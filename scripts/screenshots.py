@@ -24,8 +24,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from demo import demo_settings
-from demo_site import DemoSite, serve
+from demo import demo_settings, published
 from playwright.sync_api import Browser, sync_playwright
 
 from incremental.base.clock import FastClock
@@ -77,7 +76,7 @@ def watched() -> Iterator[tuple[str, Store, FastClock]]:
         settings = msgspec.structs.replace(
             demo_settings(folder), web=WebSettings(port=0), notify=(CHANNEL,)
         )
-        site = stack.enter_context(serve(DemoSite(clock.now()), clock))
+        site = stack.enter_context(published(clock))
         store = stack.enter_context(open_configured_store(settings, folder))
         add_seed(store, site, now=clock.now())
         begin(store, "Bridges", examples=[], keywords=["bridge", "lighthouse"], now=clock.now())

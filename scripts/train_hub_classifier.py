@@ -13,8 +13,7 @@
 
 ``--search`` finds C and gamma of every machine on the rows it trains on: each pair of a coarse grid is
 judged by folds of whole domains, about ``--coarse-rows`` rows of them, then each pair of a fine grid
-around the best by all rows, on all cores, or with ``--dask`` on the workers of a Dask cluster (each with this
-checkout's ``scripts`` in its PYTHONPATH); the manifest keeps both grids. Without it every machine takes
+around the best by all rows, on all cores; the manifest keeps both grids. Without it every machine takes
 the pair of the shipped model, or that of ``--pairs MODEL``, with the grids they were found in: so what
 was found with the held-out sixth apart trains the model of all domains.
 
@@ -42,7 +41,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a chec
 
 from lab.hub.files import PAGE_COLUMNS, check_two_classes, read_captures
 from lab.hub.grid import Search
-from lab.hub.joblib_cluster import ClusterError
 from lab.hub.training import TrainingOptions, train_model
 from rich.console import Console
 from rich.progress import MofNCompleteColumn, Progress, TaskID
@@ -83,7 +81,7 @@ def main(arguments: list[str] | None = None) -> int:
         # One thread a process, whatever the machine has: the same input gives the same bytes.
         with threadpool_limits(1):
             return _train(options)
-    except (HubClassifierError, StoreError, ClusterError) as error:
+    except (HubClassifierError, StoreError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
 
@@ -106,17 +104,12 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
         "--coarse-rows", type=int, default=Search().coarse_rows, metavar="N", help="0 = all rows"
     )
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1, metavar="N")
-    parser.add_argument(
-        "--dask", default="", metavar="ADDRESS", help="search on a Dask cluster: tcp://HOST:8786"
-    )
     parser.add_argument("--hold-out", type=Path, metavar="DIR", help="where held-out rows go")
     parser.add_argument("--force", action="store_true", help="replace a better model")
     options = parser.parse_args(arguments)
     options.models = options.models or (options.store / "models" if options.store else MODELS)
     if not options.labels and not options.store:
         parser.error("give --labels or --store")
-    if options.dask and not options.search:
-        parser.error("--dask is for --search")
     if options.update and options.search:
         parser.error(
             "--update learns with the C and gamma of its base; --search is for full training"
@@ -153,7 +146,7 @@ def _retrain(options: argparse.Namespace, stored: list[LabelEntry]) -> HubModel:
     captures = read_captures(pages, options.archive)
     version = next_version(options.models, labels_hash([*rows, *pages]))
     with _progress() as progress:
-        how = Search(options.coarse_rows, options.processes, progress, options.dask)
+        how = Search(options.coarse_rows, options.processes, progress)
         if options.search:
             chosen = TrainingOptions(report=_report, search=how)
         else:

@@ -18,7 +18,6 @@
         .retention  Retention   forgetting what is old
         .space      Space       sizes, giving free space back
         .vectors    Vectors     vectors of announced pages, for search by meaning
-        .translations Translations  pages that say the same in two languages
         .page_watches    PageWatches     pages watched for changes of their text
         .watched_changes WatchedChanges  what changed on them
         .quarantine Quarantined pages, sites, topics and jobs that met a bug
@@ -60,7 +59,6 @@ if TYPE_CHECKING:
     from store.space import Space
     from store.tags import Tags
     from store.topics import Topics
-    from store.translations import Translations
     from store.vectors import Vectors
     from store.watched_changes import WatchedChanges
 
@@ -79,7 +77,6 @@ _PARTS = {
     "retention": ("store.retention", "Retention"),
     "space": ("store.space", "Space"),
     "vectors": ("store.vectors", "Vectors"),
-    "translations": ("store.translations", "Translations"),
     "page_watches": ("store.page_watches", "PageWatches"),
     "watched_changes": ("store.watched_changes", "WatchedChanges"),
     "quarantine": ("store.quarantine", "Quarantined"),
@@ -116,7 +113,6 @@ class Store:
         retention: Retention = field(init=False)
         space: Space = field(init=False)
         vectors: Vectors = field(init=False)
-        translations: Translations = field(init=False)
         page_watches: PageWatches = field(init=False)
         watched_changes: WatchedChanges = field(init=False)
         quarantine: Quarantined = field(init=False)

@@ -31,24 +31,6 @@ class TopicMark:
 
 
 @dataclass(frozen=True, slots=True)
-class Translation:
-    """An announced page that says what another one says, in another language.
-
-    Found by meaning, numbers and dates, so it may be wrong; it hides nothing.
-    """
-
-    page_id: int
-    url: str
-    title: str
-    """Of the page, or else the text of the link to it."""
-    site: str
-    language: str
-    """The primary subtag: ``zh``."""
-    likeness: float
-    """Cosine of the two vectors, 0 to 1."""
-
-
-@dataclass(frozen=True, slots=True)
 class AnnouncedPage:
     """A page announced as new, alone or with a backfill event.
 
@@ -79,8 +61,6 @@ class AnnouncedPage:
     """Id shared by near-duplicates; None = too little text."""
     copies: int = 0
     """Other pages in its cluster."""
-    translations: tuple[Translation, ...] = ()
-    """The same in other languages, the most alike first."""
     excerpt: str = ""
     """Page text around the search terms, else its beginning; empty if no text is kept."""
     event: int | None = None

@@ -32,7 +32,6 @@ from store.models import (
     PageBand,
     PageText,
     PageTopic,
-    PageTranslation,
     PageVector,
     Quarantine,
     Refresh,
@@ -149,8 +148,6 @@ MERGES = (
     ),
     Merge(PageVector.page, (), _joined(lambda row: (row["vector"] is not None, row["space"]))),
     Merge(PageBand.page, ("band",)),
-    Merge(PageTranslation.page, ("other",)),
-    Merge(PageTranslation.other, ("page",)),
     Merge(Hub.page, ()),
     Merge(VisitRequest.page, (), _joined(at=_least)),
     Merge(Sighting.page, ("hub",), _joined(first_seen_at=_least, gone_at=_not_yet)),
@@ -174,8 +171,8 @@ ADDRESSED = (
     Merge(Label.canonical_key, ("origin",), _joined(itemgetter("at"))),
     Merge(TopicExample.canonical_key, ("topic",), _joined(itemgetter("added_at"))),
 )
-# Pages that show each other: one page neither shows nor translates itself.
-_PAIRS = ((Sighting.hub, Sighting.page), (PageTranslation.page, PageTranslation.other))
+# Pages that show each other: no page shows itself.
+_PAIRS = ((Sighting.hub, Sighting.page),)
 _QUARANTINED = Merge(Quarantine.key, ("kind", "purpose"), _joined(itemgetter("at")))
 
 # Of two states the first: what is decided outranks what is not, and what is there what is not.

@@ -14,7 +14,6 @@ from store.models import (
     OutboxEntry,
     Page,
     PageBand,
-    PageTranslation,
     PageWatch,
     Proposal,
     Site,
@@ -29,7 +28,7 @@ _LASTING_IDS = (
     *(Topic, TopicExample, ExternalCandidate, DiscoveryRun, DiscoveryPage, Proposal),
 )
 # Without its row ids the table is its index.
-_INDEX_ONLY = (PageBand, PageTranslation)
+_INDEX_ONLY = (PageBand,)
 
 # Few pages are unread where somebody reads, and few are starred: an index of those alone finds them at once.
 _PARTIAL_INDEXES = """

@@ -15,7 +15,7 @@ from __future__ import annotations
 import hashlib
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 from peewee import JOIN, Database, fn
@@ -25,7 +25,6 @@ from store.failures import storage_errors
 from store.models import News, Page, PageText, PageVector, VectorSpace
 from store.repository import Repository
 from store.statements import Prepared, Updated, Upserted, any_of
-from store.translations import Compared, put_translations
 
 BLOCK_ROWS: Final = 20_000
 _WAITS: Final = 0
@@ -156,25 +155,14 @@ class Vectors(Repository):
         earlier = query.order_by(VectorSpace.id.desc()).tuples().execute(self._db)
         return [_WAITS, *(one for (one,) in earlier)]
 
-    def put(
-        self,
-        space: Space,
-        vectors: Sequence[tuple[WaitingText, bytes | None]],
-        compared: Compared | None = None,
-    ) -> int:
-        """Keep vectors of texts, None for one without a word; return how many texts were still the same.
-
-        What was known of their translations is replaced by *compared*; None = nothing was compared.
-        """
+    def put(self, space: Space, vectors: Sequence[tuple[WaitingText, bytes | None]]) -> int:
+        """Keep vectors of texts, None for one without a word; return how many texts were still the same."""
         kept = 0
-        pages = tuple(text.page_id for text, _ in vectors)
-        found = compared or Compared()
         with writing(self._db, self._where):
             for text, vector in vectors:
                 digest = text_digest(text.title, text.text)
                 fields = {"space": space.id, "vector": vector, "digest": digest}
                 kept += _EMBEDDED.run(self._db, fields, page=text.page_id, taken=text.taken)
-            put_translations(self._db, replace(found, page_ids=(*pages, *found.page_ids)))
         return kept
 
     def vector(self, space: Space, page_id: int) -> bytes | None:

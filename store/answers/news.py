@@ -37,7 +37,6 @@ from store.fulltext import (
 )
 from store.models import News, Page, PageText, PageTopic, Site, SiteTag, Topic, TopicTag
 from store.news import primary_language
-from store.translations import translations_of
 from store.words import Phrase, read_query
 
 MOST_ROWS = 1_000_000
@@ -96,14 +95,13 @@ def news_rows(database: Database, ids: Sequence[int]) -> dict[int, AnnouncedPage
         )
         found += asked.tuples().execute(database)
     pages = [row[1] for row in found]
-    marks, translations = topics_of(database, pages), translations_of(database, pages)
+    marks = topics_of(database, pages)
     return {
         row[0]: replace(
             AnnouncedPage(*row[:-3]),
             topics=tuple(marks.get(row[1], ())),
             cluster=row[-3],
             copies=max(row[-2] - 1, 0),
-            translations=tuple(translations.get(row[1], ())),
             excerpt=lead(row[-1], row[3] or row[4]),
         )
         for row in found

@@ -11,7 +11,7 @@ truncated and storable (:func:`store.texts.storable`). Ids are never reused.
       change: a change of a page or a whole site, in recording order
       label: the label of a URL, which needs no page
       news: an announced page, in a narrow row for lists; page_text: its text;
-      page_vector: its vector in a vector_space; page_translation: what says the same in another language
+      page_vector: its vector in a vector_space
       backfill 1 ─── n backfill_page: older pages that a list gained, one event
       daemon 1 ─── n daemon_site n ─── 1 site: who of several daemons visits it
       page_watch 1 ─── n watched_page · n watched_change: pages watched for changes of their text
@@ -44,7 +44,6 @@ from store.models.reader_tables import (
     OutboxEntry,
     PageBand,
     PageText,
-    PageTranslation,
     PageVector,
     Refresh,
     SavedSearch,
@@ -96,7 +95,6 @@ __all__ = [
     "PageBand",
     "PageText",
     "PageTopic",
-    "PageTranslation",
     "PageVector",
     "PageWatch",
     "Proposal",

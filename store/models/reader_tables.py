@@ -126,20 +126,6 @@ class PageVector(Table):
         indexes = ((("space", "page"), False),)
 
 
-class PageTranslation(Table):
-    """A page that says what another one says, in another language; each pair stands in both directions."""
-
-    page = ForeignKeyField(Page, on_delete="CASCADE", lazy_load=False, index=False)
-    other = ForeignKeyField(Page, on_delete="CASCADE", lazy_load=False, index=True)
-    language = TextField()
-    """Of *other*: the primary subtag."""
-    likeness = DoubleField()
-    """Cosine of their vectors, which were of one space."""
-
-    class Meta:
-        primary_key = CompositeKey("page", "other")
-
-
 class Refresh(Table):
     """A scheduled refresh, with validators for a conditional request."""
 

@@ -8,12 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from hub_samples import PAIRS, sample_captures, sample_rows, train_small_model
-from lab.daemon_process import free_port
-from lab.dask_cluster import DaskCluster
 from lab.hub import training
 from lab.hub.folded import FoldedRows, Measure
 from lab.hub.grid import GridPlan, GridPoint, GridResult, Search, search
-from lab.hub.joblib_cluster import ClusterError
 from lab.hub.rivals import Rivals
 from lab.hub.training import PLANS, TrainingOptions, train_model
 from numpy.typing import NDArray
@@ -204,22 +201,3 @@ def test_a_pair_that_is_none_or_missing_makes_a_model_unreadable(tmp_path: Path)
     path.write_text(json.dumps(manifest))
     with pytest.raises(ModelError, match="C and gamma are missing"):
         load_model(path.parent)
-
-
-def test_a_cluster_finds_the_same_pair_by_the_same_scores(tmp_path: Path) -> None:
-    rows, domains = _rings()
-    heard: list[int] = []
-    with DaskCluster(tmp_path) as cluster:
-        cluster.start_worker(threads=2)
-        cluster.start_worker()
-        cluster.wait_for(2)
-        there = Search(dask=cluster.address, progress=lambda _name, done, _all: heard.append(done))
-        found = search("rings", rows, domains, SMALL, there)
-    assert found == search("rings", rows, domains, SMALL, Search())
-    assert len(heard) >= len(rows.folds) * len(SMALL.coarse())
-
-
-def test_an_address_without_a_scheduler_is_said() -> None:
-    rows, domains = _rings()
-    with pytest.raises(ClusterError, match="no Dask scheduler answers; start one"):
-        search("rings", rows, domains, SMALL, Search(dask=f"tcp://127.0.0.1:{free_port()}"))

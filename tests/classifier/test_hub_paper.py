@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hub_samples import sample_captures, sample_rows
 from lab.hub.assessment import page_features
-from lab.hub.grid import Search
 from lab.hub.paper import (
     PAPER_FEATURE_NAMES,
     PaperMachine,
@@ -20,7 +19,6 @@ from lab.hub.paper import (
     train_paper_url,
 )
 from lab.hub.rivals import HeuristicBayes, courlan_test, paper_content_rows, rule_says_hub
-from lab.hub.study import size_study
 from numpy.typing import NDArray
 
 from classifier.hub.evidence import LinkEvidence, split_url
@@ -81,18 +79,6 @@ def test_the_papers_svm_learns_and_survives_its_file() -> None:
     machine = train_paper_url(links, hubs, cost=32.0, gamma=0.0625)
     again = PaperMachine.from_json(machine.to_json(), machine.machine.text)
     assert ((again.decide_links(links) > 0) == hubs).mean() > 0.95
-
-
-def test_the_size_study_searches_trains_and_tests_on_other_sites() -> None:
-    rows = sample_rows(9)
-    announced: list[str] = []
-    train, test = rows[:60], rows[60:]
-    how = Search(progress=lambda name, *_: announced.append(name))
-    [found] = size_study(train, test, sizes=[20], how=how)
-    assert found.size == 20
-    assert found.test.n == len(test)
-    assert found.accuracy > 0.8
-    assert {"20 rows, coarse grid", "20 rows, fine grid, step 1"} <= set(announced)
 
 
 @pytest.mark.parametrize(

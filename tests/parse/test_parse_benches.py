@@ -1,4 +1,4 @@
-"""The scripts that measure the parsers and the dates, on small inputs of their own."""
+"""The script that measures dates, on small inputs of its own."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-
-import pytest
 
 SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
 
@@ -17,20 +15,6 @@ def run(script: str, *arguments: str | Path) -> list[dict[str, object]]:
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
     rows: list[dict[str, object]] = json.loads(done.stdout)
     return rows
-
-
-def test_a_link_that_a_parser_loses_is_counted(tmp_path: Path) -> None:
-    """In an image a title is no raw text: browsers see the link behind one that never ends."""
-    pytest.importorskip("html5lib")
-    (tmp_path / "a.dat").write_text(
-        "#data\n<svg><title>abc\n#errors\n#document\n| <html>\n\n"
-        "#data\n<p>sound</p>\n#errors\n#document\n| <html>\n",
-        encoding="utf-8",
-    )
-    rows = {row["parser"]: row for row in run("bench_parsers.py", "--trees", tmp_path)}
-    assert [row["documents"] for row in rows.values()] == [2, 2, 2]
-    assert (rows["soup html5lib"]["links"], rows["soup html5lib"]["lost"]) == (2, 0)
-    assert (rows["hubwatch"]["links"], rows["hubwatch"]["lost"]) == (1, 1)
 
 
 def test_dates_are_right_wrong_or_none(tmp_path: Path) -> None:

@@ -46,15 +46,6 @@ def test_every_list_is_visited_three_times_and_its_news_announced() -> None:
     assert ours["statements"]["unchanged"] < ours["statements"]["changed"]
 
 
-def test_a_crawler_starts_and_visits_whatever_the_number_of_sites() -> None:
-    answer = printed("bench_growth.py", "--sites", "10,200", "--visits", "20")
-    assert answer["sites"].keys() == {"10", "200"}
-    for row in answer["sites"].values():
-        assert row.keys() >= {"start_seconds", "reload_seconds", "rss_mb", "cpu_ms_first"}
-        assert all(value > 0 for value in row.values())
-    assert {"growth_unchanged", "growth_changed", "growth_first"} < answer.keys()
-
-
 @pytest.mark.parametrize("backend", ["sqlite", "postgres"])
 def test_the_store_is_filled_and_asked(backend: str) -> None:
     if backend == "postgres" and (missing := missing_for_postgres()):

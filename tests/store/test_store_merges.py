@@ -373,12 +373,12 @@ def test_whatever_refers_to_pages_follows_them(store: Store, seed: int) -> None:
     now, all_now = references(store, {}), references(store, living)
     mixed = {"backfill_page.page", "outbox.page", "page.moved_to"}
     for name, rows in referred.items():
-        pairs = name.startswith(("sighting", "page_translation"))
+        pairs = name.startswith("sighting")
         moved = {
             tuple(living.get(one, one) if n == 0 or pairs else one for n, one in enumerate(row))
             for row in rows
         }
-        # A page neither shows nor translates itself.
+        # No page shows itself.
         assert {row for row in moved if not pairs or row[0] != row[1]} <= all_now[name], name
         assert name in mixed or not {row[0] for row in now[name]} & former, name
     rows_now = page_rows(store)

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
-import msgspec
 from web_served import Served
 
 from classifier.embedding.packing import squeezed
-from incremental.settings.embeddings import EmbeddingSettings
 
 Ids = Callable[[], list[int]]
 
@@ -72,22 +69,6 @@ def test_a_page_that_was_not_announced_has_no_button(served: Served, announced: 
     assert f"/pages/{home['id']}/like" not in served.client().get(f"/pages/{home['id']}").text
     embed(served)
     assert "announced as new" in served.client().get(f"/pages/{home['id']}/like").text
-
-
-def test_the_status_says_that_the_chosen_model_finds_no_translations(served: Served) -> None:
-    chosen = EmbeddingSettings("endpoint", "some-model", "http://127.0.0.1:9/v1")
-    for model, told in ((chosen, True), (EmbeddingSettings(provider="none"), False)):
-        settings = msgspec.structs.replace(served.web.settings, embeddings=model)
-        page = replace(served, web=replace(served.web, settings=settings), app=None)
-        for language, says in (
-            (
-                "en",
-                "Translations are not detected: thresholds were measured only for the models",
-            ),
-            ("zh", "不会查找其他语言的相同内容"),
-        ):
-            shown = page.client(accept_language=language).get("/status").text
-            assert (says in shown) == told
 
 
 def test_the_status_says_how_far_the_vectors_are(served: Served, announced: Ids) -> None:

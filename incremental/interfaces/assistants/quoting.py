@@ -41,11 +41,6 @@ def quoted_page(page: AnnouncedPage) -> dict[str, Any]:
         {key: mark[key] for key in ("topic", "score", "verdict", "fetched")}
         for mark in facts["topics"]
     ]
-    translations = [
-        {name: one_line(one[name], _LINE) for name in ("language", "title", "url")}
-        for one in facts["translations"]
-    ]
-    written |= {"in_other_languages": translations} if translations else {}
     return {
         **{name: facts[name] for name in _KEPT},
         "site": one_line(page.site, _LINE),

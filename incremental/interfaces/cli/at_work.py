@@ -92,7 +92,7 @@ def watch(run: Run, further: Mapping[str, Step], *, explore: int, serves: bool) 
         fetcher = make_fetcher(settings, clock)
         stack.callback(fetcher.close)
         make, embedder = _crawlers(run, stack, fetcher.fetch, explore)
-        keeper = _keeper(store, settings, embedder)
+        keeper = _keeper(store, embedder)
         jobs = dict(further)
         if keeper is not None:
             jobs["vectors"] = keeper.step
@@ -226,13 +226,13 @@ def _pushes(run: Run, fetch: Fetch, daemon: Daemon, executor: Executor) -> Pushe
     return Pushes(run.store, settings.websub, keys, fetch=fetch, note=note, executor=executor)
 
 
-def _keeper(store: Store, settings: Settings, embedder: PageEmbedder | None) -> VectorKeeper | None:
+def _keeper(store: Store, embedder: PageEmbedder | None) -> VectorKeeper | None:
     """Return what keeps the vectors of announced pages; None without a model."""
     if embedder is None:
         return None
     from incremental.topics.embedding.keeping import VectorKeeper  # noqa: PLC0415 - numpy
 
-    return VectorKeeper(store, embedder, translations=settings.embeddings.translations)
+    return VectorKeeper(store, embedder)
 
 
 def _notifier(store: Store, settings: Settings, clock: SystemClock, health: Health) -> Notifier:

@@ -12,7 +12,6 @@ from incremental.base.errors import InputError, NotFoundError
 from incremental.base.lookup import find_page
 from incremental.base.plain_text import clean
 from incremental.base.readable_urls import readable
-from incremental.base.texts import named
 from incremental.base.times import moment
 from incremental.interfaces.cli.common import (
     Json,
@@ -25,7 +24,7 @@ from incremental.interfaces.cli.common import (
     say,
 )
 from incremental.interfaces.explain.page_versions import compare, previous, text_of, version_at
-from incremental.interfaces.results.schema import dated, translation_json, utc, when
+from incremental.interfaces.results.schema import dated, utc, when
 from incremental.parse import parse
 from incremental.parse.decoding import decode_body
 from incremental.parse.history.textdiff import Piece, Row, TextDiff
@@ -192,7 +191,6 @@ def show(context: typer.Context, url: Address, *, at: At = None, as_json: Json =
     copies = [copy for copy in detail.copies if copy.page_id != row["id"]] if detail else []
     if detail is not None and detail.news is not None:
         answer |= {name: getattr(detail.news, name) for name in ("read_at", "starred_at")}
-        answer["translations"] = [translation_json(one) for one in detail.news.translations]
     if as_json:
         listed = [{"url": copy.url, "site": copy.site} for copy in copies]
         print_json(dated(answer) | {"copies": listed})
@@ -204,14 +202,9 @@ def _print_facts(answer: dict[str, Any], copies: Sequence[Copy]) -> None:
     times = {name: v for name, v in answer.items() if name.endswith("_at") and v is not None}
     shown = answer | {name: when(v) for name, v in times.items()}
     shown["copies"] = "\n".join(copy.url for copy in copies) or None
-    shown["translations"] = "\n".join(map(_also, answer.get("translations", ()))) or None
     rows = [(name, v) for name, v in shown.items() if name != "text" and v is not None]
     print_table("", ("", ""), rows)
     print("\n".join(clean(line) for line in (answer["text"] or "(no body kept)").splitlines()))  # noqa: T201
-
-
-def _also(one: dict[str, Any]) -> str:
-    return f"in {named('language', one['language'])}: {one['title']}\n{one['url']}"
 
 
 def _text_at(store: Store, row: dict[str, Any], at: str | None) -> dict[str, Any]:

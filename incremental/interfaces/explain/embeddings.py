@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from incremental.settings.embeddings import EmbeddingSettings
-from incremental.topics.embedding.choice import COMPARED, Translating, standing
+from incremental.topics.embedding.choice import standing
 from store import Store
 
 
@@ -22,7 +22,6 @@ class EmbeddingFacts:
     waiting: int
     missing: str
     """What to do to have a model; empty = there is one, or none is wanted."""
-    translations: Translating
 
     @property
     def model(self) -> str:
@@ -41,7 +40,6 @@ def embedding_facts(store: Store, settings: EmbeddingSettings) -> EmbeddingFacts
         embedded=counts.embedded,
         waiting=counts.waiting,
         missing=missing,
-        translations=found.translating(settings),
     )
 
 
@@ -54,9 +52,4 @@ def embeddings_in_words(facts: EmbeddingFacts) -> str:
     if facts.waiting:
         goes_on = "hubwatch run embeds them" if facts.provider else "no model embeds them"
         parts.append(f"{facts.waiting:,} wait, {goes_on}")
-    if facts.translations is Translating.NOT_MEASURED:
-        measured = " and ".join(COMPARED)
-        parts.append(
-            f"pages in other languages are not compared, which was measured for {measured}"
-        )
     return "; ".join(parts)

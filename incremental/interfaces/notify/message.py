@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from incremental.base.errors import SettingsError
 from incremental.base.plain_text import one_line
-from incremental.base.texts import named
 from incremental.interfaces.explain.backfill import address, subject
 from incremental.interfaces.results.changes import change_json
 from incremental.interfaces.results.schema import page_json, utc
@@ -44,8 +43,6 @@ DEFAULT_BODY = """\
 {% endif %}{{ page.url }}
 {{ page.site }}{% if page.verdict == "grey" %} (perhaps on topic){% endif %}
 {% for line in page.lines %}{{ line }}
-{% endfor %}{% for one in page.translations %}Also in {{ one.language }}: {{ one.title }}
-{{ one.url }}
 {% endfor %}{% endmacro -%}
 {% for group in groups -%}
 {% if group.name %}[{{ group.name }}]
@@ -60,8 +57,6 @@ and {{ count - pages|length }} more
 OTHER_TOPICS = "Other pages"
 # Changed lines of one page in a message; the rest is counted.
 MAX_LINES = 20
-# Pages that say the same in another language, named for one page.
-MAX_TRANSLATIONS = 5
 _MAX_LINE = 500
 
 
@@ -74,8 +69,7 @@ def of_page(page: AnnouncedPage, topic: str = "") -> TemplatePage:
     """Return an announced page for templates, with the verdict of the channel's topic.
 
     *found_at* is ISO 8601, UTC. *older* and *articles* are used by backfill events only, *added*,
-    *removed* and *lines* by changes. *translations* say the same in other languages.
-    *best_topic* is that of its highest score that is not irrelevant.
+    *removed* and *lines* by changes. *best_topic* is that of its highest score that is not irrelevant.
     """
     facts = page_json(page)
     marks: list[dict[str, Any]] = [one for one in facts["topics"] if one["topic"] == topic]
@@ -89,10 +83,6 @@ def of_page(page: AnnouncedPage, topic: str = "") -> TemplatePage:
         "articles": (),
         **_NO_CHANGE,
         "best_topic": _best_topic(page),
-        "translations": [
-            {"language": named("language", one.language), "title": one.title, "url": one.url}
-            for one in page.translations
-        ],
     }
 
 
@@ -129,7 +119,6 @@ def of_event(event: BackfillEvent, pages: Sequence[AnnouncedPage]) -> TemplatePa
         **_NO_CHANGE,
         "kind": "backfill",
         "best_topic": "",
-        "translations": (),
     }
 
 
@@ -209,11 +198,6 @@ def _plain(page: TemplatePage) -> TemplatePage:
         "articles": [
             one | {"url": link, "title": one_line(one["title"], MAX_TITLE) or link[:MAX_TITLE]}
             for one in page["articles"][:MAX_PAGES]
-            for link in [one_line(one["url"], MAX_URL)]
-        ],
-        "translations": [
-            one | {"url": link, "title": one_line(one["title"], MAX_TITLE) or link[:MAX_TITLE]}
-            for one in page["translations"][:MAX_TRANSLATIONS]
             for link in [one_line(one["url"], MAX_URL)]
         ],
     }

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from incremental.base.plain_text import clean
-from store.announced import AnnouncedPage, TopicMark, Translation, moment_of
+from store.announced import AnnouncedPage, TopicMark, moment_of
 
 SHOWN_TERMS = 8
 
@@ -43,19 +43,6 @@ def page_json(page: AnnouncedPage) -> dict[str, Any]:
         "id": page.page_id,
         "title": clean(page.title or page.anchor),
         "topics": [topic_json(mark) for mark in page.topics],
-        "translations": [translation_json(one) for one in page.translations],
-    }
-
-
-def translation_json(one: Translation) -> dict[str, Any]:
-    """Return what says the same in another language for JSON."""
-    return {
-        "id": one.page_id,
-        "url": one.url,
-        "title": clean(one.title),
-        "site": one.site,
-        "language": one.language,
-        "likeness": one.likeness,
     }
 
 
@@ -82,7 +69,6 @@ def page_line(page: AnnouncedPage, topic: str | None = None) -> dict[str, Any]:
         for name in (
             *("cursor", "url", "title", "site", "found_at", "published_at", "hub_url"),
             *("language", "state", "read_at", "starred_at", "copies", "cluster"),
-            "translations",
         )
     }
     if page.event is not None:

@@ -17,7 +17,6 @@ from typing import Any
 from lxml import etree
 
 from incremental.base.plain_text import clean
-from incremental.base.texts import named
 
 _ATOM = "http://www.w3.org/2005/Atom"
 _DC = "http://purl.org/dc/elements/1.1/"
@@ -42,8 +41,6 @@ class Entry:
     tags: tuple[str, ...] = ()
     states: tuple[str, ...] = ()
     """Google Reader's, such as ``user/-/state/com.google/read``; in Atom only."""
-    translations: tuple[tuple[str, str, str], ...] = ()
-    """Language, URL and title of what says the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,9 +96,6 @@ def _add_entry(root: Any, entry: Entry) -> None:  # noqa: ANN401 - lxml has no t
     for state in entry.states:
         label = state.rpartition("/")[2]
         _add(node, "category", term=_plain(state), scheme=_GOOGLE, label=_plain(label))
-    for language, url, title in entry.translations:
-        facts = {"hreflang": _plain(language), "title": _line(title, _TITLE)}
-        _add(node, "link", rel="related", href=_plain(url), **facts)
     if summary := _summary(entry):
         _add(node, "summary", summary, type="text")
 
@@ -208,13 +202,7 @@ def _title(entry: Entry) -> str:
 
 
 def _summary(entry: Entry) -> str:
-    """Return the summary, followed by the titles in other languages."""
-    parts = [_line(entry.summary, _SUMMARY)]
-    parts += [
-        f"Also in {named('language', language)}: {_line(title, _TITLE)}"
-        for language, _, title in entry.translations
-    ]
-    return " · ".join(filter(None, parts))
+    return _line(entry.summary, _SUMMARY)
 
 
 def _line(text: str, most: int) -> str:

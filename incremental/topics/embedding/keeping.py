@@ -3,7 +3,6 @@
 ::
 
     store: pages that wait ── 32 ──> the embedder's thread ──> store, at the next step
-                                                               with what says the same in another language
 
 The crawler's thread only hands texts over and writes what came back. A page that a topic just judged is
 often embedded already, and its vector at hand.
@@ -19,10 +18,8 @@ from classifier.embedding.meaning import Meaning
 from classifier.embedding.packing import squeezed
 from classifier.topic.values import PageText
 from incremental.base.threads import pause
-from incremental.topics.embedding.comparing import compare
 from incremental.topics.embedding.page_embedder import PageEmbedder
 from store import Store
-from store.translations import Compared
 from store.vectors import Space, WaitingText
 
 _BATCH: Final = 32
@@ -38,9 +35,7 @@ _Started = list[tuple[WaitingText, PageText, Future[Meaning | None]]]
 class VectorKeeper:
     """Embeds what waits; a job of the daemon."""
 
-    def __init__(self, store: Store, embedder: PageEmbedder, *, translations: bool = True) -> None:
-        # Whether pages that say the same in two languages are sought.
-        self._translations = translations
+    def __init__(self, store: Store, embedder: PageEmbedder) -> None:
         self._store = store
         self._embedder = embedder
         self._space: Space | None = None
@@ -77,16 +72,8 @@ class VectorKeeper:
             elif self._embedder.has_none(page):
                 kept.append((waiting, None))
         if kept:
-            self._store.vectors.put(space, kept, self._compared(space, kept))
+            self._store.vectors.put(space, kept)
         return len(kept) < len(started)
-
-    def _compared(
-        self, space: Space, kept: list[tuple[WaitingText, bytes | None]]
-    ) -> Compared | None:
-        if not self._translations:
-            return None
-        found = [(text.page_id, vector) for text, vector in kept if vector is not None]
-        return compare(self._store, space, found)
 
 
 def kept_space(model: str) -> str:

@@ -6,6 +6,6 @@
     grid · folded   C and gamma by cross-validation over folds of whole domains
     fits            what is fitted to training rows: scaling, calibration, value tables
     paper · rivals  paper 003's own machine, and the methods that it and we compare with
-    assessment · study      scores on labelled rows
+    assessment      scores on labelled rows
     files           what is read
 """

@@ -8,7 +8,7 @@
 
 Each pair is trained and judged on every fold; the folds are made by whoever searches, of whole
 domains for the machines that ship. Trainings are independent of each other, so they run on as many
-processes as are given, or on the workers of a Dask cluster, and the result is the same for any number.
+processes as are given, and the result is the same for any number.
 """
 
 from __future__ import annotations
@@ -26,7 +26,6 @@ from typing import Any, Final, Self
 from classifier.hub.svm import Pair
 from classifier.hub.updating import folds_of
 from lab.hub.folded import Fold, FoldedRows, Measure
-from lab.hub.joblib_cluster import on_cluster
 
 Exponents = tuple[int, int]
 """Of 2, for C and gamma: whole numbers, so that a pair is the same number on every machine."""
@@ -147,8 +146,6 @@ class Search:
     """Training processes; the result does not depend on their number."""
     progress: Callable[[str, int, int], None] = lambda *_: None
     """Hears of (machine and grid, trainings done, trainings in all)."""
-    dask: str = ""
-    """Address of a Dask scheduler on whose workers the trainings run, with the same result; empty = here."""
 
     def sample(self, rows: FoldedRows, domains: Sequence[str]) -> FoldedRows:
         """Return what the coarse grid looks at: always the same domains; all when a sample is too small."""
@@ -223,10 +220,6 @@ def _trials(
 ) -> Iterator[Iterator[Trial]]:
     """Yield (pair, place of the fold, score) in any order, as they are ready."""
     tasks = [(pair, place) for pair in pairs for place in range(len(folds))]
-    if how.dask:
-        with on_cluster(how.dask, folds, tasks, partial(_score, measure=measure)) as trials:
-            yield trials
-        return
     if how.processes <= 1:
         yield ((pair, place, _score(folds[place], pair, measure)) for pair, place in tasks)
         return

@@ -14,14 +14,12 @@ from incremental.interfaces.web.api.schemas import (
     shape_of,
 )
 from incremental.interfaces.web.changes import Difference
-from store.announced import AnnouncedPage, TopicMark, Translation
+from store.announced import AnnouncedPage, TopicMark
 from store.answers import Copy, HistoryEntry, PageDetail, StoredText, Version
 from store.backfills import BackfillEvent
 
 _mark: Any = shape_of(TopicMark, terms=list[tuple[str, float]])
-_translation: Any = shape_of(Translation, leave=["page_id"], id=int)
-_more: dict[str, Any] = {"id": int, "topics": list[_mark], "translations": list[_translation]}
-_announced: Any = shape_of(AnnouncedPage, leave=["page_id"], **_more)
+_announced: Any = shape_of(AnnouncedPage, leave=["page_id"], id=int, topics=list[_mark])
 _event: Any = shape_of(BackfillEvent)
 _copy: Any = shape_of(Copy, leave=["site_id", "found_at"])
 NEW_PAGES: Any = create_model(
@@ -32,7 +30,7 @@ NEW_PAGES: Any = create_model(
     cursor=(int | None, ...),
     more=(bool, ...),
 )
-_like: Any = shape_of(AnnouncedPage, leave=["page_id"], **_more, likeness=float)
+_like: Any = shape_of(AnnouncedPage, leave=["page_id"], id=int, topics=list[_mark], likeness=float)
 LIKE_PAGES: Any = create_model(
     "LikePages",
     __base__=ResponseSchema,

@@ -18,7 +18,6 @@ from pydantic import (
 )
 
 from incremental.base.scope import Reach
-from incremental.topics.embedding.choice import Translating
 from store.announced import moment_of
 
 
@@ -232,9 +231,6 @@ class Embeddings(ResponseSchema):
     waiting: int
     missing: str
     """What to do to have a model; empty = there is one, or none is wanted."""
-    translations: Translating
-    """Whether pages that say the same in another language are looked for: only with models that were measured
-    for it."""
 
 
 class Status(ResponseSchema):

@@ -34,8 +34,6 @@ router = APIRouter(include_in_schema=False, route_class=ConditionalRoute)
 _ENTRIES = 100
 # The backfill feed is longer: a site may gain hundreds of pages at once.
 _OLDER = 1_000
-# Pages that say the same in another language, named in one entry.
-_TRANSLATIONS = 3
 _FORMATS: dict[str, tuple[Callable[[Feed], bytes], str]] = {
     "atom": (atom, "application/atom+xml; charset=utf-8"),
     "json": (json_feed, "application/feed+json; charset=utf-8"),
@@ -266,8 +264,4 @@ def feed_entry(row: AnnouncedPage) -> Entry:
         summary=row.excerpt or row.anchor,
         language=row.language,
         tags=tags,
-        translations=tuple(
-            (one.language, one.url, one.title or one.url)
-            for one in row.translations[:_TRANSLATIONS]
-        ),
     )
