@@ -19,7 +19,8 @@
         .space      Space       sizes, giving free space back
         .vectors    Vectors     vectors of announced pages, for search by meaning
         .translations Translations  pages that say the same in two languages
-        .page_watches    PageWatches     pages watched for changes of their text
+        .refreshes       Refreshes       pages fetched again for changes of their text
+        .page_watches    PageWatches     what users watch for such changes
         .watched_changes WatchedChanges  what changed on them
         .quarantine Quarantined pages, sites, topics and jobs that met a bug
         .daemons    Daemons     daemons that share a PostgreSQL store, their sites and hosts
@@ -56,6 +57,7 @@ if TYPE_CHECKING:
     from store.quarantine import Quarantined
     from store.queries import Queries
     from store.record import Recorder
+    from store.refreshes import Refreshes
     from store.retention import Retention
     from store.space import Space
     from store.tags import Tags
@@ -81,6 +83,7 @@ _PARTS = {
     "vectors": ("store.vectors", "Vectors"),
     "translations": ("store.translations", "Translations"),
     "page_watches": ("store.page_watches", "PageWatches"),
+    "refreshes": ("store.refreshes", "Refreshes"),
     "watched_changes": ("store.watched_changes", "WatchedChanges"),
     "quarantine": ("store.quarantine", "Quarantined"),
     "daemons": ("store.daemons", "Daemons"),
@@ -118,6 +121,7 @@ class Store:
         vectors: Vectors = field(init=False)
         translations: Translations = field(init=False)
         page_watches: PageWatches = field(init=False)
+        refreshes: Refreshes = field(init=False)
         watched_changes: WatchedChanges = field(init=False)
         quarantine: Quarantined = field(init=False)
         daemons: Daemons = field(init=False)

@@ -52,13 +52,11 @@ from incremental.visit.visit import (
     hub_task,
     refresh_task,
     verification_task,
-    watch_task,
 )
 from store import Store
 from store.enums import HubClass, PageState
 from store.quarantine import QuarantineKind
 from store.values import DueTimes, HostRow, HubRow, VerificationRow
-from store.watch_values import WatchedPageRow
 
 # When to ask again a site that had less to do than expected.
 SOON_SECONDS = 1.0
@@ -421,9 +419,7 @@ class Frontier:
             if task.purpose is Purpose.VERIFY:
                 self._store.write.update_page(task.page_id, verify_due_at=answer.allowed_at)
             elif task.purpose is Purpose.REFRESH:
-                self._store.answers.postpone_refresh(task.page_id, answer.allowed_at)
-            elif task.purpose is Purpose.WATCH:
-                self._store.page_watches.postpone(task.page_id, answer.allowed_at)
+                self._store.refreshes.postpone(task.page_id, answer.allowed_at)
             else:
                 self._store.write.update_hub(task.page_id, due_at=answer.allowed_at)
             return None
@@ -454,12 +450,15 @@ class Frontier:
         if verifications:
             waits = missing or verifications[0].state == PageState.PENDING
             found[Share.VERIFY if waits else Share.READ] = verification_task(verifications[0])
-        if (watched := self._watched(site, due, now)) is not None:
-            found[Share.WATCH] = watch_task(watched)
+        if (watched := self._refresh(site, due.watch, now, watched=True)) is not None:
+            found[Share.WATCH] = watched
         rest = found.keys() - {Share.ARTICLE}
         idle = not rest and (not found or site.reserve_at(now) > now)
         if idle or (rest <= {Share.REVISIT} and self._refresh_starves(site, now)):
-            again = self._refresh_task(site, now) if _is_due(due.refresh, now) else None
+            may = site.allows_at(Share.REFRESH, now) <= now
+            again = self._refresh(site, due.refresh, now, watched=False) if may else None
+            if again is not None:
+                site.allocation.draw(Share.REFRESH)
             if again is not None or idle:
                 return again
         share = site.turn(found.keys(), now)
@@ -482,24 +481,20 @@ class Frontier:
             return ask(site.row.id, now, likely_first=likely)
         return ()
 
-    def _watched(self, site: WatchedSite, due: DueTimes, now: float) -> WatchedPageRow | None:
-        """Return the page to check for changes next, if any."""
-        return self._store.page_watches.due(site.row.id, now) if _is_due(due.watch, now) else None
+    def _refresh(
+        self, site: WatchedSite, due_at: float | None, now: float, *, watched: bool
+    ) -> VisitTask | None:
+        """Return the page to refresh next, if any."""
+        row = None
+        if _is_due(due_at, now):
+            row = self._store.refreshes.due(site.row.id, now, watched=watched)
+        return refresh_task(row) if row is not None else None
 
     def _refresh_starves(self, site: WatchedSite, now: float) -> bool:
         """Whether refreshes have saved up all they may, so that hubs must make room."""
         saved = site.allocation.saved(Share.REFRESH, site.terms.requests_per_day, now)
         settled = now - site.row.added_at >= SETTLED_SECONDS
         return settled and saved >= QUOTAS[Share.REFRESH].least
-
-    def _refresh_task(self, site: WatchedSite, now: float) -> VisitTask | None:
-        """Return a due refresh, if the share allows it."""
-        if site.allows_at(Share.REFRESH, now) > now:
-            return None
-        for row in self._store.answers.due_refreshes(site.row.id, now):
-            site.allocation.draw(Share.REFRESH)
-            return refresh_task(row)
-        return None
 
     def _due_hub(self, site: WatchedSite, now: float, share: Share) -> HubRow | None:
         """Return the due hub of a class that most deserves a visit."""
