@@ -391,7 +391,7 @@ def test_a_browser_ends_when_no_page_needs_it(site: ScriptedSite) -> None:
     site.json("/zz/rows", rows(1))
     settings, clock = settings_for(site), SystemClock()
     with closing(make_fetcher(settings, clock)) as fetcher:
-        parts = PartFetcher(fetcher.fetch, "hubwatch", clock)
+        parts = PartFetcher(fetcher.fetch, settings, clock)
         executable = find_browser(settings.browser).executable
         with BrowserPool(
             executable,
