@@ -19,13 +19,13 @@ from typing import Any
 
 import msgspec
 
+from incremental.base.children import family, private_bytes
 from incremental.base.clock import SystemClock
 from incremental.daemon.assembly import make_fetcher, make_renderer
 from incremental.fetch.options import FetchSettings
 from incremental.parse import parse
 from incremental.settings import Settings
 from incremental.visit.rendering.pool import BrowserPool
-from incremental.visit.rendering.processes import family, private_bytes
 
 SHELL = b"<html><body><div id=root></div><script src=/main.js></script></body></html>"
 SCRIPT = """

@@ -384,30 +384,33 @@ class Frontier:
             requested = self._requested.task(site.row.id)
             urgent = None if requested else self._overflows.task(site, now)
             task = requested or urgent or self._candidate(site, now)
-            if task is None:
+            answer = None if task is None else self._turn(site, task, now)
+            if task is None or answer is None or (requested and answer.allowed_at > now):
                 return None
-            answer = self.gate.ask(task.url, now)
-            if answer.busy:
-                self._waiting.setdefault(host_key(task.url), set()).add(site.row.id)
-                return None
-            if self._only_quick and not self.gate.is_quick(task.url, now):
-                self._held[site.row.id] = None
-                return None
-            turn = self.gate.take(task.url, answer, now)
-            # Another daemon asks the host: all of the site waits, not one page after the other.
-            waits = turn is not answer and host_key(task.url) == host_key(site.scope.seed_url)
-            if turn.allowed_at > now and (requested or waits):
-                return None
-            answer = turn
             admitted = self._admit(task, answer, now)
-            if requested and (admitted is None or admitted.purpose is not Purpose.ROBOTS):
-                self._requested.taken(task)
-            if urgent and (admitted is None or admitted.purpose is not Purpose.ROBOTS):
-                site.take_urgent(task, put_off=admitted is None)
+            if admitted is None or admitted.purpose is not Purpose.ROBOTS:
+                if requested:
+                    self._requested.taken(task)
+                elif urgent:
+                    site.take_urgent(task, put_off=admitted is None)
             if admitted is not None:
                 site.busy = True
                 return admitted
         return None
+
+    def _turn(self, site: WatchedSite, task: VisitTask, now: float) -> Answer | None:
+        """Ask for the host of a task; None = all of the site waits for it."""
+        answer = self.gate.ask(task.url, now)
+        if answer.busy:
+            self._waiting.setdefault(host_key(task.url), set()).add(site.row.id)
+            return None
+        if self._only_quick and not self.gate.is_quick(task.url, now):
+            self._held[site.row.id] = None
+            return None
+        turn = self.gate.take(task.url, answer, now)
+        # Another daemon asks the host: all of the site waits, not one page after the other.
+        waits = turn is not answer and host_key(task.url) == host_key(site.scope.seed_url)
+        return None if waits and turn.allowed_at > now else turn
 
     def _admit(self, task: VisitTask, answer: Answer, now: float) -> VisitTask | None:
         """Return what the host gate admits: the task, or the robots.txt that it needs.
@@ -440,18 +443,7 @@ class Frontier:
         if site.open_at(now) > now:
             return None
         due = self._store.read.due_times(site.row.id)
-        found: dict[Share, VisitTask] = {}
-        for kind, due_at in due.hubs.items():
-            hub = self._due_hub(site, now, Share(kind)) if _is_due(due_at, now) else None
-            if hub is not None:
-                found[Share(kind)] = hub_task(hub)
-        verifications = self._verifications(site, due, now)
-        missing = bool(verifications) and verifications[0].state == PageState.MISSING
-        if verifications:
-            waits = missing or verifications[0].state == PageState.PENDING
-            found[Share.VERIFY if waits else Share.READ] = verification_task(verifications[0])
-        if (watched := self._refresh(site, due.watch, now, watched=True)) is not None:
-            found[Share.WATCH] = watched
+        found, missing = self._found(site, due, now)
         rest = found.keys() - {Share.ARTICLE}
         idle = not rest and (not found or site.reserve_at(now) > now)
         if idle or (rest <= {Share.REVISIT} and self._refresh_starves(site, now)):
@@ -468,6 +460,24 @@ class Frontier:
             # names pages twice, wrongly, new pages got none.
             site.allocation.draw(Share.READ)
         return found[share]
+
+    def _found(
+        self, site: WatchedSite, due: DueTimes, now: float
+    ) -> tuple[dict[Share, VisitTask], bool]:
+        """Return what is due by class, refreshes aside, and whether the page to verify was missing."""
+        found: dict[Share, VisitTask] = {}
+        for kind, due_at in due.hubs.items():
+            hub = self._due_hub(site, now, Share(kind)) if _is_due(due_at, now) else None
+            if hub is not None:
+                found[Share(kind)] = hub_task(hub)
+        verifications = self._verifications(site, due, now)
+        missing = bool(verifications) and verifications[0].state == PageState.MISSING
+        if verifications:
+            waits = missing or verifications[0].state == PageState.PENDING
+            found[Share.VERIFY if waits else Share.READ] = verification_task(verifications[0])
+        if (watched := self._refresh(site, due.watch, now, watched=True)) is not None:
+            found[Share.WATCH] = watched
+        return found, missing
 
     def _verifications(
         self, site: WatchedSite, due: DueTimes, now: float
