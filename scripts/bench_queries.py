@@ -424,7 +424,7 @@ def _questions(store: Store, world: World) -> dict[str, Question]:
         ),
         "crawler: due hubs": lambda d: read.due_hubs(site(d), NOW, HubClass.REVISIT, limit=8),
         "crawler: due looks": lambda d: read.due_verifications(site(d), NOW),
-        "crawler: due checks": lambda d: answers.due_refreshes(site(d), NOW),
+        "crawler: due checks": lambda d: store.refreshes.due(site(d), NOW, watched=False),
         "crawler: 200 known pages": lambda d: read.known(
             s := site(d), [world.url((s - 1) * SITE_PAGES + n)[6:] for n in range(1, 201)]
         ),

@@ -18,7 +18,8 @@
         .retention  Retention   forgetting what is old
         .space      Space       sizes, giving free space back
         .vectors    Vectors     vectors of announced pages, for search by meaning
-        .page_watches    PageWatches     pages watched for changes of their text
+        .refreshes       Refreshes       pages fetched again for changes of their text
+        .page_watches    PageWatches     what users watch for such changes
         .watched_changes WatchedChanges  what changed on them
         .quarantine Quarantined pages, sites, topics and jobs that met a bug
         .daemons    Daemons     daemons that share a PostgreSQL store, their sites and hosts
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
     from store.quarantine import Quarantined
     from store.queries import Queries
     from store.record import Recorder
+    from store.refreshes import Refreshes
     from store.retention import Retention
     from store.space import Space
     from store.tags import Tags
@@ -78,6 +80,7 @@ _PARTS = {
     "space": ("store.space", "Space"),
     "vectors": ("store.vectors", "Vectors"),
     "page_watches": ("store.page_watches", "PageWatches"),
+    "refreshes": ("store.refreshes", "Refreshes"),
     "watched_changes": ("store.watched_changes", "WatchedChanges"),
     "quarantine": ("store.quarantine", "Quarantined"),
     "daemons": ("store.daemons", "Daemons"),
@@ -114,6 +117,7 @@ class Store:
         space: Space = field(init=False)
         vectors: Vectors = field(init=False)
         page_watches: PageWatches = field(init=False)
+        refreshes: Refreshes = field(init=False)
         watched_changes: WatchedChanges = field(init=False)
         quarantine: Quarantined = field(init=False)
         daemons: Daemons = field(init=False)

@@ -40,7 +40,6 @@ from store.models import (
     Visit,
     VisitRequest,
     WatchedChange,
-    WatchedPage,
 )
 from store.news import index_pages, note_language, unindex
 from store.page_cache import PageCache
@@ -152,16 +151,15 @@ MERGES = (
     Merge(VisitRequest.page, (), _joined(at=_least)),
     Merge(Sighting.page, ("hub",), _joined(first_seen_at=_least, gone_at=_not_yet)),
     Merge(Sighting.hub, ("page",), _joined(first_seen_at=_least, gone_at=_not_yet)),
-    Merge(Refresh.page, (), _joined(due_at=_least, checks=_most)),
     Merge(
-        WatchedPage.page,
+        Refresh.page,
         (),
         _joined(
             lambda row: row["checked_at"] or 0,
             due_at=_least,
             changed_at=_most,
             gone_at=_better,
-            checks=_total,
+            checks=_most,
             counted_changes=_total,
             counted_seconds=_total,
         ),

@@ -1,4 +1,4 @@
-"""What a visit writes for readers: the list of announced pages, indexed texts, refreshes.
+"""What a visit writes for readers: the list of announced pages, indexed texts.
 
 Called inside the visit's transaction (:mod:`store.record`).
 """
@@ -8,18 +8,17 @@ from __future__ import annotations
 import re
 import zlib
 from collections.abc import Sequence
-from dataclasses import asdict
 
 from peewee import JOIN, Database
 
 from store.clusters import cluster_of, put_bands
 from store.enums import ChangeKind
 from store.fulltext import index_words_of, unindex_words_of, words_of
-from store.models import Change, News, Page, PageBand, PageText, PageVector, Refresh
+from store.models import Change, News, Page, PageBand, PageText, PageVector
 from store.repository import batches
 from store.statements import Inserted, Prepared, Updated, Upserted, any_of
-from store.texts import MAX_TEXT, columns, storable
-from store.values import NextRefresh, ReadText
+from store.texts import MAX_TEXT, storable
+from store.values import ReadText
 from store.vectors import await_vectors, text_digest
 
 # Characters kept of a page's text.
@@ -48,8 +47,6 @@ _TO_INDEX = Prepared(
 )
 _TEXT = Upserted(PageText, ["page"])
 _SET_LANGUAGE = Updated(News, lambda page: News.page == page)
-_REFRESH = Upserted(Refresh, ["page"])
-_NO_REFRESH = Prepared(lambda page: Refresh.delete().where(Refresh.page == page))
 
 
 def primary_language(tag: str | None) -> str | None:
@@ -111,15 +108,6 @@ def put_text(database: Database, page_id: int, read: ReadText, at: float) -> Non
     }
     _TEXT.run(database, [{"page": page_id, **row}])
     index_pages(database, [page_id], at)
-
-
-def put_refresh(database: Database, site_id: int, page_id: int, check: NextRefresh) -> None:
-    """Schedule the next refresh of an announced page, or none."""
-    if check.due_at is None:
-        _NO_REFRESH.run(database, page=page_id)
-        return
-    row = columns(asdict(check))
-    _REFRESH.run(database, [{"page": page_id, "site_id": site_id, **row}])
 
 
 def unindex(database: Database, page_ids: Sequence[int]) -> None:

@@ -11,7 +11,7 @@ from peewee import Case, fn
 from store.database import writing
 from store.enums import HubRole, PageState
 from store.failures import storage_errors
-from store.models import Hub, Page, Site, WatchedPage
+from store.models import Hub, Page, Refresh, Site
 from store.queries.site_facts import refused
 from store.repository import Repository, batches
 from store.rules import COLUMNS, Rule
@@ -102,11 +102,12 @@ class PageRecords(Repository):
                 Hub.site_id.in_(sites) & (Hub.due_at > now) & (Hub.due_at < _FOREVER),
             ),
             Page: (Page.verify_due_at, Page.site.in_(sites) & (Page.verify_due_at > now)),
-            WatchedPage: (
-                WatchedPage.due_at,
-                WatchedPage.site_id.in_(sites)
-                & (WatchedPage.due_at > now)
-                & (WatchedPage.due_at < _FOREVER),
+            Refresh: (
+                Refresh.due_at,
+                Refresh.site_id.in_(sites)
+                & (Refresh.watch > 0)
+                & (Refresh.due_at > now)
+                & (Refresh.due_at < _FOREVER),
             ),
         }
         with writing(self._db, self._where):

@@ -1,9 +1,9 @@
-"""Pages that a user watches for changes of their text, and the changes recorded of them.
+"""What a user watches for changes of its text: URLs, patterns of URLs.
 
 ::
 
-    watch (a URL or a pattern) ── take_in ──► watched page ── visit, due_at ──► change with its difference
-                                                                                 (in the visit's transaction)
+    watch (a URL or a pattern) ── take_in ──► refresh ── visit, due_at ──► change with its difference
+                                                                            (in the visit's transaction)
 
 A page belongs to one watch: that of its own URL, else the first pattern that took it in.
 """
@@ -12,80 +12,30 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
 from typing import Any
 
-from peewee import Case, Database, fn
+from peewee import Case, fn
 
 from store.database import writing
 from store.enums import PageState, WatchState
-from store.models import (
-    News,
-    Page,
-    PageWatch,
-    VisitRequest,
-    WatchedPage,
-)
-from store.repository import Repository, Shape, batches
+from store.models import BackfillPage, News, Page, PageWatch, Refresh, VisitRequest
+from store.refreshes import WATCHED
+from store.repository import Repository, batches
 from store.statements import Prepared, Updated
-from store.texts import MAX_ADDRESS, columns, storable, to_json
-from store.watch_values import (
-    NextWatch,
-    WatchedPageRow,
-    WatchRow,
-    WatchStanding,
-)
+from store.texts import MAX_ADDRESS, storable, to_json
+from store.values import ASKED, NEVER_DUE
+from store.watch_values import WatchRow, WatchStanding
 
 # A pattern takes in no more pages.
 MAX_PAGES = 500
-# Due later than any clock goes: its watch is paused.
-NEVER_DUE = 1e12
-ASKED = 0.0
-"""Due time of a page that a user wants checked now."""
-_ROW = Shape(
-    WatchedPageRow,
-    WatchedPage,
-    page_id=WatchedPage.page,
-    url=Page.url,
-    canonical_key=Page.canonical_key,
-    title=Page.title,
-    body_md5=Page.body_md5,
-    state=Page.state,
-    min_interval_seconds=PageWatch.min_interval_seconds,
-    max_interval_seconds=PageWatch.max_interval_seconds,
-    added_at=PageWatch.added_at,
-    announced_at=News.found_at,
-)
 _WATCH = (
     *(PageWatch.id, PageWatch.site, PageWatch.pattern, PageWatch.state),
     *(PageWatch.min_interval_seconds, PageWatch.max_interval_seconds),
     *(PageWatch.channels, PageWatch.include, PageWatch.exclude),
     *(PageWatch.added_at, PageWatch.taken_to),
 )
-
-
-def _pages() -> Any:  # noqa: ANN401 - a peewee query
-    return (
-        _ROW.select()
-        .join(Page, on=Page.id == WatchedPage.page)
-        .join(PageWatch, on=PageWatch.id == WatchedPage.watch)
-        .join(News, "LEFT OUTER JOIN", on=News.page == WatchedPage.page)
-    )
-
-
-_ONE = Prepared(lambda page: _pages().where(WatchedPage.page == page))
-_DUE = Prepared(
-    lambda site, now: (
-        _pages()
-        .where((WatchedPage.site_id == site) & (WatchedPage.due_at <= now))
-        .order_by(WatchedPage.due_at, WatchedPage.page)
-        .limit(1)
-    )
-)
-_SET = Updated(WatchedPage, lambda page: WatchedPage.page == page)
-_WATCH_OF = Prepared(
-    lambda page: WatchedPage.select(WatchedPage.watch).where(WatchedPage.page == page)
-)
+_SET = Updated(Refresh, lambda page: Refresh.page == page)
+_KNOWN = Prepared(lambda page: Refresh.select(Refresh.watch).where(Refresh.page == page))
 
 
 class PageWatches(Repository):
@@ -123,9 +73,9 @@ class PageWatches(Repository):
                 return int(PageWatch.insert(row).execute(self._db))
             PageWatch.update(fields).where(PageWatch.id == found).execute(self._db)
             # Under other intervals it may be due at once.
-            active = (WatchedPage.watch == found) & (WatchedPage.due_at < NEVER_DUE)
-            soon = (WatchedPage.due_at > now) & active
-            WatchedPage.update(due_at=now).where(soon).execute(self._db)
+            active = (Refresh.watch == found) & (Refresh.due_at < NEVER_DUE)
+            soon = (Refresh.due_at > now) & active
+            Refresh.update(due_at=now).where(soon).execute(self._db)
             return int(found)
 
     def watches(self, site_id: int | None = None) -> list[WatchRow]:
@@ -150,8 +100,8 @@ class PageWatches(Repository):
         with writing(self._db, self._where):
             mine = PageWatch.id == watch_id
             PageWatch.update(state=state, changed_at=now).where(mine).execute(self._db)
-            pages = WatchedPage.watch == watch_id
-            WatchedPage.update(due_at=due_at).where(pages).execute(self._db)
+            pages = Refresh.watch == watch_id
+            Refresh.update(due_at=due_at).where(pages).execute(self._db)
 
     def remove(self, watch_id: int, *, now: float) -> bool:
         """Remove a watch; return whether it existed. Patterns of its site may take its pages in again."""
@@ -159,6 +109,12 @@ class PageWatches(Repository):
             site = PageWatch.select(PageWatch.site).where(PageWatch.id == watch_id).scalar(self._db)
             if site is None:
                 return False
+            # Announced pages are refreshed as before.
+            mine = Refresh.watch == watch_id
+            announced = Refresh.page.in_(News.select(News.page)) | Refresh.page.in_(
+                BackfillPage.select(BackfillPage.page)
+            )
+            Refresh.update(watch=None, due_at=now).where(mine & announced).execute(self._db)
             PageWatch.delete().where(PageWatch.id == watch_id).execute(self._db)
             others = PageWatch.site == site
             PageWatch.update(taken_to=0, changed_at=now).where(others).execute(self._db)
@@ -166,12 +122,13 @@ class PageWatches(Repository):
 
     def standings(self) -> dict[int, WatchStanding]:
         """Return, by watch, how many pages it has, and when they were last checked and last changed."""
-        gone = fn.COUNT(WatchedPage.gone_at)
-        due = fn.MIN(Case(None, ((WatchedPage.due_at < NEVER_DUE, WatchedPage.due_at),)))
-        query = WatchedPage.select(
-            *(WatchedPage.watch, fn.COUNT(WatchedPage.page), fn.MAX(WatchedPage.checked_at)),
-            *(fn.MAX(WatchedPage.changed_at), gone, due),
-        ).group_by(WatchedPage.watch)
+        gone = fn.COUNT(Refresh.gone_at)
+        due = fn.MIN(Case(None, ((Refresh.due_at < NEVER_DUE, Refresh.due_at),)))
+        query = Refresh.select(
+            *(Refresh.watch, fn.COUNT(Refresh.page), fn.MAX(Refresh.checked_at)),
+            *(fn.MAX(Refresh.changed_at), gone, due),
+        )
+        query = query.where(WATCHED).group_by(Refresh.watch)
         return {watch: WatchStanding(*row) for watch, *row in self._rows(query)}
 
     # Pages.
@@ -185,8 +142,8 @@ class PageWatches(Repository):
         """
         due_at = NEVER_DUE if watch.state is WatchState.PAUSED else now
         with writing(self._db, self._where):
-            mine = WatchedPage.select(fn.COUNT(WatchedPage.page))
-            count = before = int(mine.where(WatchedPage.watch == watch.id).scalar(self._db))
+            mine = Refresh.select(fn.COUNT(Refresh.page))
+            count = before = int(mine.where(Refresh.watch == watch.id).scalar(self._db))
             for page_id in page_ids:
                 if count >= MAX_PAGES:
                     break
@@ -195,13 +152,14 @@ class PageWatches(Repository):
             return count - before
 
     def _take(self, watch: WatchRow, page_id: int, due_at: float) -> int:
-        known = _WATCH_OF.rows(self._db, page=page_id)
+        known = _KNOWN.rows(self._db, page=page_id)
         if not known:
             site = watch.site_id
             row = {"page": page_id, "watch": watch.id, "site_id": site, "due_at": due_at}
-            WatchedPage.insert(row).execute(self._db)
+            Refresh.insert(row).execute(self._db)
             return 1
-        if watch.is_pattern or known[0][0] == watch.id:
+        mine = known[0][0]
+        if mine == watch.id or (mine is not None and watch.is_pattern):
             return 0
         _SET.run(self._db, {"watch": watch.id, "due_at": due_at}, page=page_id)
         return 1
@@ -217,47 +175,20 @@ class PageWatches(Repository):
         )
         return self._rows(query)
 
-    def due(self, site_id: int, now: float) -> WatchedPageRow | None:
-        """Return the page of a site that has been due longest."""
-        rows = self._asked(_DUE, site=site_id, now=now)
-        return _ROW(rows[0]) if rows else None
-
-    def page(self, page_id: int) -> WatchedPageRow | None:
-        """Return a watched page."""
-        rows = self._asked(_ONE, page=page_id)
-        return _ROW(rows[0]) if rows else None
-
-    def pages(self, watch_id: int, *, limit: int = MAX_PAGES) -> list[WatchedPageRow]:
-        """Return the pages of a watch, the last changed first."""
-        last = fn.COALESCE(WatchedPage.changed_at, 0)
-        query = _pages().where(WatchedPage.watch == watch_id)
-        return self._all(_ROW, query.order_by(last.desc(), WatchedPage.page).limit(limit))
-
-    def postpone(self, page_id: int, until: float) -> None:
-        """Put off the next visit of a page."""
-        active = (WatchedPage.page == page_id) & (WatchedPage.due_at < NEVER_DUE)
-        self._write(WatchedPage.update(due_at=until).where(active))
-
     def check_now(self, page_ids: Iterable[int], *, now: float) -> int:
         """Note that pages are to be checked now; return how many are watched."""
         count = 0
         with writing(self._db, self._where):
             for batch in batches(page_ids):
-                chosen = WatchedPage.page.in_(batch)
-                query = WatchedPage.select(WatchedPage.page, WatchedPage.site_id).where(chosen)
+                chosen = Refresh.page.in_(batch) & WATCHED
+                query = Refresh.select(Refresh.page, Refresh.site_id).where(chosen)
                 pages = list(query.tuples().execute(self._db))
                 asked = [{"page": page, "site_id": site, "at": now} for page, site in pages]
                 if asked:
-                    WatchedPage.update(due_at=ASKED).where(chosen).execute(self._db)
+                    Refresh.update(due_at=ASKED).where(chosen).execute(self._db)
                     VisitRequest.insert_many(asked).on_conflict_ignore().execute(self._db)
                 count += len(asked)
         return count
-
-
-def put_next_watch(database: Database, page_id: int, following: NextWatch) -> None:
-    """Record what a visit for changes found of a page, and when the next one is due."""
-    fields = columns(asdict(following))
-    _SET.run(database, fields, page=page_id)
 
 
 def _watch(row: Sequence[Any]) -> WatchRow:

@@ -23,10 +23,10 @@ from store.failures import storage_errors
 from store.label_records import LabelRecords
 from store.merges import merge_pages
 from store.models import Change, Host, Hub, Page, Sighting, Visit
-from store.news import note_language, put_news, put_refresh, put_text
+from store.news import note_language, put_news, put_text
 from store.page_cache import PageCache
 from store.page_records import LIVING, SET_HUB, SET_PAGE
-from store.page_watches import put_next_watch
+from store.refreshes import put_refresh
 from store.rules import Fate, Rule
 from store.site_records import SET_SITE, SiteRecords
 from store.statements import Inserted, Prepared, Updated, Upserted, any_of
@@ -254,8 +254,6 @@ class Recorder(SiteRecords, LabelRecords):
             put_text(self._db, record.page_id, record.text, record.at)
         if record.next_refresh is not None:
             put_refresh(self._db, record.site_id, record.page_id, record.next_refresh)
-        if record.next_watch is not None:
-            put_next_watch(self._db, record.page_id, record.next_watch)
         if record.page_change is not None:
             change_id = self._insert_change(record, record.page_change, record.page_id)
             put_watched_change(self._db, record, record.page_change, change_id)

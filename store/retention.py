@@ -45,9 +45,9 @@ from store.models import (
     Refresh,
     Sighting,
     Visit,
-    WatchedPage,
 )
 from store.news import keep_titles
+from store.refreshes import PLANNED
 from store.repository import Repository, batches
 
 BATCH = 500
@@ -100,7 +100,9 @@ class Retention(Repository):
             Kind.SIGHTINGS: lambda: self._sightings(before, after),
             Kind.GUESSES: lambda: self._guesses(before, after),
             Kind.OUTBOX: lambda: self._outbox(before, keep),
-            Kind.REFRESHES: lambda: self._of(Refresh, Refresh.page, Refresh.due_at < before),
+            Kind.REFRESHES: lambda: self._of(
+                Refresh, Refresh.page, (Refresh.due_at < before) & PLANNED
+            ),
             Kind.DISCOVERY: lambda: self._discovery(before),
             Kind.HOSTS: lambda: self._of(Host, Host.name, Host.next_allowed_at < before),
         }
@@ -147,7 +149,6 @@ class Retention(Repository):
             .where(PageText.page.not_in(starred))
             # What is refreshed is compared with its last text.
             .where(PageText.page.not_in(Refresh.select(Refresh.page)))
-            .where(PageText.page.not_in(WatchedPage.select(WatchedPage.page)))
             .order_by(PageText.at)
             .limit(BATCH)
         )

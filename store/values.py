@@ -19,7 +19,7 @@ from store.enums import (
 )
 from store.rules import Fate
 from store.updates import HubUpdate, PageUpdate, SiteUpdate
-from store.watch_values import DifferenceLines, NextWatch
+from store.watch_values import DifferenceLines
 
 ARTICLE = HubRole.ARTICLE
 
@@ -352,13 +352,60 @@ class ReadText:
     """Hashes of the signature's bands, below 2**63."""
 
 
+# Due later than any clock goes: its watch is paused.
+NEVER_DUE = 1e12
+ASKED = 0.0
+"""Due time of a page that a user wants checked now."""
+
+
+@dataclass(frozen=True, slots=True)
+class RefreshRow:
+    """A scheduled refresh, with what is known of its page."""
+
+    page_id: int
+    site_id: int
+    watch_id: int | None
+    """None = an announced page, refreshed by its age."""
+    url: str
+    canonical_key: str
+    title: str
+    due_at: float
+    checks: int
+    checked_at: float | None
+    changed_at: float | None
+    gone_at: float | None
+    status: str | None
+    counted_changes: float
+    counted_seconds: float
+    etag: str | None
+    last_modified: str | None
+    body_md5: str | None
+    state: PageState
+    min_interval_seconds: float | None
+    max_interval_seconds: float | None
+    found_at: float | None
+    """When it was announced."""
+
+    @property
+    def next_at(self) -> float | None:
+        """When it is due; None = its watch is paused, or it is checked next."""
+        return self.due_at if ASKED < self.due_at < NEVER_DUE else None
+
+
 @dataclass(frozen=True, slots=True)
 class NextRefresh:
-    """When an announced page is refreshed next; *due_at* None = never."""
+    """When a page is refreshed next, and what was learned; *due_at* None = never."""
 
     due_at: float | None
+    watched: bool = False
+    """By the intervals of its watch."""
     checks: int = 0
     """Refreshes so far."""
+    checked_at: float | None = None
+    status: str | None = None
+    gone_at: float | None = None
+    counted_changes: float = 0.0
+    counted_seconds: float = 0.0
     etag: str | None = None
     last_modified: str | None = None
 
@@ -404,8 +451,6 @@ class VisitRecord:
     """The visited page's current text."""
     next_refresh: NextRefresh | None = None
     """None = unchanged."""
-    next_watch: NextWatch | None = None
-    """The visited page is watched for changes; None = unchanged."""
     verify_again: tuple[VerifyAgain, ...] = ()
     topic_scores: tuple[TopicScore, ...] = ()
     """Expected scores of its links."""

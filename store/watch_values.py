@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from store.enums import PageState, WatchState
+from store.enums import WatchState
 
 DifferenceLines = Sequence[tuple[str, str]]
 """Shortened lines, each with ``-`` (it went) or ``+`` (it came)."""
@@ -46,49 +46,6 @@ class WatchStanding:
     gone: int = 0
     """Pages that are missing now."""
     next_at: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class WatchedPageRow:
-    """A page that is visited for changes, with what is known of it."""
-
-    page_id: int
-    site_id: int
-    url: str
-    canonical_key: str
-    title: str
-    due_at: float
-    checks: int
-    checked_at: float | None
-    changed_at: float | None
-    gone_at: float | None
-    status: str | None
-    counted_changes: float
-    counted_seconds: float
-    etag: str | None
-    last_modified: str | None
-    body_md5: str | None
-    state: PageState
-    min_interval_seconds: float | None
-    max_interval_seconds: float | None
-    added_at: float
-    """When the watch was added."""
-    announced_at: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class NextWatch:
-    """What a visit for changes leaves: when the next one is due, and what was learned."""
-
-    due_at: float
-    checked_at: float
-    status: str
-    checks: int
-    gone_at: float | None
-    counted_changes: float
-    counted_seconds: float
-    etag: str | None
-    last_modified: str | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,8 @@ from typing import Any
 
 from peewee import Database
 
-from store.models import Change, Page, Site, WatchedChange, WatchedPage
+from store.models import Change, Page, Refresh, Site, WatchedChange
+from store.refreshes import WATCHED
 from store.repository import Repository
 from store.statements import Inserted, Prepared, Updated
 from store.texts import storable, to_json
@@ -22,9 +23,9 @@ _CHANGE = (
     *(Change.body_before, Change.body_after),
 )
 _WATCH_OF = Prepared(
-    lambda page: WatchedPage.select(WatchedPage.watch).where(WatchedPage.page == page)
+    lambda page: Refresh.select(Refresh.watch).where((Refresh.page == page) & WATCHED)
 )
-_SET = Updated(WatchedPage, lambda page: WatchedPage.page == page)
+_SET = Updated(Refresh, lambda page: Refresh.page == page)
 _NEW_CHANGE = Inserted(
     WatchedChange,
     (

@@ -54,7 +54,6 @@ from incremental.decide.links import (
 )
 from incremental.decide.migration import MIGRATION_MIN_LINKS
 from incremental.decide.news import shown_later
-from incremental.decide.page_watch import WatchFacts
 from incremental.decide.refresh import Elsewhere, RefreshFacts
 from incremental.decide.sections import (
     MAX_ORIGINALS,
@@ -72,17 +71,15 @@ from incremental.decide.verification import Onward, VerifiedFacts
 from incremental.decide.ways import continues, is_other_source
 from incremental.fetch.status import FetchStatus
 from incremental.parse import Page, PageKind
-from incremental.parse.history.plan import RefreshTerms
 from incremental.parse.hub_way import read_way
 from incremental.sandbox import Body, Read, Unread, read_body
-from incremental.schedule.watching import WatchTerms, bounds
+from incremental.schedule.refreshing import RefreshTerms, WatchTerms, bounds
 from incremental.settings import Settings
 from incremental.visit.visit import Outcome, Purpose, is_first_reading
 from store import Store
-from store.answers.values import RefreshRow
 from store.enums import HubKind, HubRole, PageState
 from store.rules import Case, Rule
-from store.values import ARTICLE, HubRow, KnownPage, SeenLink, VerificationRow
+from store.values import ARTICLE, HubRow, KnownPage, RefreshRow, SeenLink, VerificationRow
 
 # From this share of the daily limit of new pages on, a visit's unknown links are counted against it.
 QUOTA_MATTERS = 0.02
@@ -152,8 +149,6 @@ class FactReader:
             return RobotsFacts(now, site.scope, site.path_aliases, named)
         if case is Case.VERIFIED:
             return self._verified(outcome, site, now)
-        if outcome.task.purpose is Purpose.WATCH:
-            return self._watched(outcome, site, now)
         return self._refreshed(outcome, site, now)
 
     # Hubs.
@@ -484,33 +479,34 @@ class FactReader:
         )
 
     def _refreshed(self, outcome: Outcome, site: WatchedSite, now: float) -> RefreshFacts | None:
-        row = self._store.answers.check(outcome.task.page_id)
+        row = self._store.refreshes.row(outcome.task.page_id)
         if row is None:
             return None
         latest = self._store.answers.history(row.page_id, limit=1)
+        watched, of_event = row.watch_id is not None, self._store.backfills.has(row.page_id)
+        is_news = not watched or of_event or row.found_at is not None
         return RefreshFacts(
             now,
             row,
             before=self._store.answers.text(row.page_id),
-            of_event=self._store.backfills.has(row.page_id),
+            of_event=of_event,
+            is_news=is_news,
             changed_at=latest[0].at if latest else None,
-            elsewhere=self._elsewhere(outcome, row, site),
-            terms=self._terms,
-            gained=self._gained(outcome, row, site, now),
+            # Wherever the address leads, its text is what the user watches: it never counts as moved.
+            elsewhere=None if watched else self._elsewhere(outcome, row, site),
+            terms=self._watch_terms(row, site, now) if watched else self._terms,
+            gained=self._gained(outcome, row, site, now) if is_news else (),
         )
 
-    def _watched(self, outcome: Outcome, site: WatchedSite, now: float) -> WatchFacts | None:
-        row = self._store.page_watches.page(outcome.task.page_id)
-        if row is None:
-            return None
+    @staticmethod
+    def _watch_terms(row: RefreshRow, site: WatchedSite, now: float) -> WatchTerms:
         least, most = bounds(
             row.min_interval_seconds,
             row.max_interval_seconds,
             site.terms.min_interval_seconds,
             site.terms.max_interval_seconds,
         )
-        before = self._store.answers.text(row.page_id)
-        return WatchFacts(now, row, before, terms=WatchTerms(site.price(now), least, most))
+        return WatchTerms(site.price(now), least, most)
 
     def _gained(
         self, outcome: Outcome, row: RefreshRow, site: WatchedSite, now: float

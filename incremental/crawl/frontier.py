@@ -52,13 +52,11 @@ from incremental.visit.visit import (
     hub_task,
     refresh_task,
     verification_task,
-    watch_task,
 )
 from store import Store
 from store.enums import HubClass, PageState
 from store.quarantine import QuarantineKind
 from store.values import DueTimes, HostRow, HubRow, VerificationRow
-from store.watch_values import WatchedPageRow
 
 # When to ask again a site that had less to do than expected.
 SOON_SECONDS = 1.0
@@ -386,30 +384,33 @@ class Frontier:
             requested = self._requested.task(site.row.id)
             urgent = None if requested else self._overflows.task(site, now)
             task = requested or urgent or self._candidate(site, now)
-            if task is None:
+            answer = None if task is None else self._turn(site, task, now)
+            if task is None or answer is None or (requested and answer.allowed_at > now):
                 return None
-            answer = self.gate.ask(task.url, now)
-            if answer.busy:
-                self._waiting.setdefault(host_key(task.url), set()).add(site.row.id)
-                return None
-            if self._only_quick and not self.gate.is_quick(task.url, now):
-                self._held[site.row.id] = None
-                return None
-            turn = self.gate.take(task.url, answer, now)
-            # Another daemon asks the host: all of the site waits, not one page after the other.
-            waits = turn is not answer and host_key(task.url) == host_key(site.scope.seed_url)
-            if turn.allowed_at > now and (requested or waits):
-                return None
-            answer = turn
             admitted = self._admit(task, answer, now)
-            if requested and (admitted is None or admitted.purpose is not Purpose.ROBOTS):
-                self._requested.taken(task)
-            if urgent and (admitted is None or admitted.purpose is not Purpose.ROBOTS):
-                site.take_urgent(task, put_off=admitted is None)
+            if admitted is None or admitted.purpose is not Purpose.ROBOTS:
+                if requested:
+                    self._requested.taken(task)
+                elif urgent:
+                    site.take_urgent(task, put_off=admitted is None)
             if admitted is not None:
                 site.busy = True
                 return admitted
         return None
+
+    def _turn(self, site: WatchedSite, task: VisitTask, now: float) -> Answer | None:
+        """Ask for the host of a task; None = all of the site waits for it."""
+        answer = self.gate.ask(task.url, now)
+        if answer.busy:
+            self._waiting.setdefault(host_key(task.url), set()).add(site.row.id)
+            return None
+        if self._only_quick and not self.gate.is_quick(task.url, now):
+            self._held[site.row.id] = None
+            return None
+        turn = self.gate.take(task.url, answer, now)
+        # Another daemon asks the host: all of the site waits, not one page after the other.
+        waits = turn is not answer and host_key(task.url) == host_key(site.scope.seed_url)
+        return None if waits and turn.allowed_at > now else turn
 
     def _admit(self, task: VisitTask, answer: Answer, now: float) -> VisitTask | None:
         """Return what the host gate admits: the task, or the robots.txt that it needs.
@@ -421,9 +422,7 @@ class Frontier:
             if task.purpose is Purpose.VERIFY:
                 self._store.write.update_page(task.page_id, verify_due_at=answer.allowed_at)
             elif task.purpose is Purpose.REFRESH:
-                self._store.answers.postpone_refresh(task.page_id, answer.allowed_at)
-            elif task.purpose is Purpose.WATCH:
-                self._store.page_watches.postpone(task.page_id, answer.allowed_at)
+                self._store.refreshes.postpone(task.page_id, answer.allowed_at)
             else:
                 self._store.write.update_hub(task.page_id, due_at=answer.allowed_at)
             return None
@@ -444,6 +443,28 @@ class Frontier:
         if site.open_at(now) > now:
             return None
         due = self._store.read.due_times(site.row.id)
+        found, missing = self._found(site, due, now)
+        rest = found.keys() - {Share.ARTICLE}
+        idle = not rest and (not found or site.reserve_at(now) > now)
+        if idle or (rest <= {Share.REVISIT} and self._refresh_starves(site, now)):
+            may = site.allows_at(Share.REFRESH, now) <= now
+            again = self._refresh(site, due.refresh, now, watched=False) if may else None
+            if again is not None:
+                site.allocation.draw(Share.REFRESH)
+            if again is not None or idle:
+                return again
+        share = site.turn(found.keys(), now)
+        site.allocation.count(share)
+        if share in (Share.VERIFY, Share.READ) and not missing:
+            # Missing pages take no verification fetches from new ones: on a recorded site whose sitemap
+            # names pages twice, wrongly, new pages got none.
+            site.allocation.draw(Share.READ)
+        return found[share]
+
+    def _found(
+        self, site: WatchedSite, due: DueTimes, now: float
+    ) -> tuple[dict[Share, VisitTask], bool]:
+        """Return what is due by class, refreshes aside, and whether the page to verify was missing."""
         found: dict[Share, VisitTask] = {}
         for kind, due_at in due.hubs.items():
             hub = self._due_hub(site, now, Share(kind)) if _is_due(due_at, now) else None
@@ -454,21 +475,9 @@ class Frontier:
         if verifications:
             waits = missing or verifications[0].state == PageState.PENDING
             found[Share.VERIFY if waits else Share.READ] = verification_task(verifications[0])
-        if (watched := self._watched(site, due, now)) is not None:
-            found[Share.WATCH] = watch_task(watched)
-        rest = found.keys() - {Share.ARTICLE}
-        idle = not rest and (not found or site.reserve_at(now) > now)
-        if idle or (rest <= {Share.REVISIT} and self._refresh_starves(site, now)):
-            again = self._refresh_task(site, now) if _is_due(due.refresh, now) else None
-            if again is not None or idle:
-                return again
-        share = site.turn(found.keys(), now)
-        site.allocation.count(share)
-        if share in (Share.VERIFY, Share.READ) and not missing:
-            # Missing pages take no verification fetches from new ones: on a recorded site whose sitemap
-            # names pages twice, wrongly, new pages got none.
-            site.allocation.draw(Share.READ)
-        return found[share]
+        if (watched := self._refresh(site, due.watch, now, watched=True)) is not None:
+            found[Share.WATCH] = watched
+        return found, missing
 
     def _verifications(
         self, site: WatchedSite, due: DueTimes, now: float
@@ -482,24 +491,20 @@ class Frontier:
             return ask(site.row.id, now, likely_first=likely)
         return ()
 
-    def _watched(self, site: WatchedSite, due: DueTimes, now: float) -> WatchedPageRow | None:
-        """Return the page to check for changes next, if any."""
-        return self._store.page_watches.due(site.row.id, now) if _is_due(due.watch, now) else None
+    def _refresh(
+        self, site: WatchedSite, due_at: float | None, now: float, *, watched: bool
+    ) -> VisitTask | None:
+        """Return the page to refresh next, if any."""
+        row = None
+        if _is_due(due_at, now):
+            row = self._store.refreshes.due(site.row.id, now, watched=watched)
+        return refresh_task(row) if row is not None else None
 
     def _refresh_starves(self, site: WatchedSite, now: float) -> bool:
         """Whether refreshes have saved up all they may, so that hubs must make room."""
         saved = site.allocation.saved(Share.REFRESH, site.terms.requests_per_day, now)
         settled = now - site.row.added_at >= SETTLED_SECONDS
         return settled and saved >= QUOTAS[Share.REFRESH].least
-
-    def _refresh_task(self, site: WatchedSite, now: float) -> VisitTask | None:
-        """Return a due refresh, if the share allows it."""
-        if site.allows_at(Share.REFRESH, now) > now:
-            return None
-        for row in self._store.answers.due_refreshes(site.row.id, now):
-            site.allocation.draw(Share.REFRESH)
-            return refresh_task(row)
-        return None
 
     def _due_hub(self, site: WatchedSite, now: float, share: Share) -> HubRow | None:
         """Return the due hub of a class that most deserves a visit."""

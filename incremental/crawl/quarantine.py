@@ -110,9 +110,7 @@ class CrawlQuarantine:
         if purpose is Purpose.VERIFY:
             self._store.write.update_page(page_id, verify_due_at=until)
         elif purpose is Purpose.REFRESH:
-            self._store.answers.postpone_refresh(page_id, until)
-        elif purpose is Purpose.WATCH:
-            self._store.page_watches.postpone(page_id, until)
+            self._store.refreshes.postpone(page_id, until)
         elif purpose is Purpose.HUB:
             self._store.write.update_hub(page_id, due_at=until)
 

@@ -84,7 +84,7 @@ def make_crawler(  # noqa: PLR0913 - the parts that a caller may want to replace
     if embedder is not None:
         read = embedder.reading(read)
     workers = settings.daemon.workers
-    parts = PartFetcher(fetch, settings.fetch.product_token, SystemClock())
+    parts = PartFetcher(fetch, settings, SystemClock())
     visits = here = visits_here(executor, HubVisitor(parts, renderer), fetch, read, workers)
     if elsewhere is not None:
         start = elsewhere.start
@@ -144,14 +144,13 @@ def make_renderer(
         fetch=replace(settings.fetch, allowed_hosts=frozenset(), allowed_networks=()),
         site=(),
     )
-    agent = settings.fetch.product_token
     with (
         contextlib.closing(make_fetcher(public, clock, adapter=adapter)) as others,
         BrowserPool(
             browser.executable,
             settings.browser,
-            own=PartFetcher(fetch, agent, clock),
-            others=PartFetcher(others.fetch, agent, clock),
+            own=PartFetcher(fetch, settings, clock),
+            others=PartFetcher(others.fetch, public, clock),
             agent=settings.fetch.user_agent_header,
             clock=clock,
             posting={origin(site.url) for site in settings.site if site.browser_posts},

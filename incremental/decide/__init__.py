@@ -3,7 +3,7 @@
 ::
 
     cases      what came of a visit, in one table; each case has facts of its own type
-    hub_visit, verification, refresh, page_watch
+    hub_visit, verification, refresh
                outcome, facts of the case  ->  Decision: record, rule, numbers for the schedule
     news       the rule and the fate of each link, in two tables
 """

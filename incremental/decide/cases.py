@@ -25,7 +25,6 @@ from incremental.decide.hub_facts import (
     SameLinksFacts,
 )
 from incremental.decide.links import links_digest
-from incremental.decide.page_watch import WatchFacts, decide_watch
 from incremental.decide.refresh import RefreshFacts, decide_refresh
 from incremental.decide.verification import VerifiedFacts, decide_verification
 from incremental.fetch.status import HAS_PAGE, FetchStatus
@@ -44,7 +43,7 @@ OfHub = (
     | ListFacts
     | SameLinksFacts
 )
-Facts = OfHub | VerifiedFacts | RefreshFacts | WatchFacts
+Facts = OfHub | VerifiedFacts | RefreshFacts
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +112,6 @@ OTHER_CASES = {
     Purpose.ROBOTS: Case.ROBOTS,
     Purpose.VERIFY: Case.VERIFIED,
     Purpose.REFRESH: Case.COMPARED,
-    Purpose.WATCH: Case.COMPARED,
 }
 """What comes of any other visit, by its purpose."""
 
@@ -130,8 +128,6 @@ def decide(outcome: Outcome, facts: Facts) -> Decision:
             return decide_verification(outcome, facts)
         case RefreshFacts():
             return decide_refresh(outcome, facts)
-        case WatchFacts():
-            return decide_watch(outcome, facts)
         case _:
             return _decide_hub(outcome, facts)
 

@@ -19,7 +19,7 @@ from incremental.decide.sections import MAX_NEW_SECTION, SectionFacts
 from incremental.decide.topics import Guesses
 from incremental.decide.url_dates import UrlDates
 from incremental.parse import Page
-from incremental.parse.history.plan import RefreshTerms
+from incremental.schedule.refreshing import RefreshTerms
 from store.enums import PageState
 from store.values import HubRow, KnownPage, SeenLink, Sight, VerificationRow
 

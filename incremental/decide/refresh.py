@@ -1,4 +1,4 @@
-"""Deciding on an announced page that was refreshed: the same, changed, gone, back or moved. Pure.
+"""Deciding on a page that was refreshed: the same, changed, gone, back or moved. Pure.
 
 ::
 
@@ -9,6 +9,9 @@
     another text                                    changed, with both bodies; noise alone is only logged
     no answer, no text                              nothing; refreshed again like any other
     links to unknown pages                          verified; the page is monitored from then on
+
+An announced page is refreshed by its age. A page that a user watches is visited by the intervals of its
+watch, gone or not; it never counts as moved, and its state is decided where it is found.
 """
 
 from __future__ import annotations
@@ -20,12 +23,20 @@ from incremental.base.texts import hub_why
 from incremental.base.urls import canonical_key
 from incremental.decide.decision import Decision, base_record, missing_by, state_if_there
 from incremental.fetch.status import HAS_PAGE, FetchStatus
-from incremental.parse.history.plan import RefreshTerms, next_refresh_at
 from incremental.parse.history.reading import whole
 from incremental.parse.history.shortened import changed_lines
 from incremental.parse.history.textdiff import TextDiff, diff
+from incremental.schedule.refreshing import (
+    RETRY_SECONDS,
+    Counted,
+    RefreshTerms,
+    WatchTerms,
+    counted,
+    interval_seconds,
+    next_refresh_at,
+)
 from incremental.visit.visit import Outcome
-from store.answers.values import RefreshRow, StoredText
+from store.answers.values import StoredText
 from store.enums import ChangeKind, HubKind, PageState
 from store.rules import Fate, Rule
 from store.updates import PageUpdate
@@ -36,6 +47,7 @@ from store.values import (
     NextRefresh,
     PageChange,
     ReadText,
+    RefreshRow,
     SeenLink,
     VisitRecord,
 )
@@ -64,11 +76,13 @@ class RefreshFacts:
     """The last text."""
     of_event: bool
     """It was announced with a backfill event."""
+    is_news: bool
+    """It is not only watched: topics judge it, and its new links count."""
     changed_at: float | None
     """When it last changed; None = never."""
     elsewhere: Elsewhere | None
     """None = it names no other address."""
-    terms: RefreshTerms
+    terms: RefreshTerms | WatchTerms
     gained: Sequence[SeenLink]
     """Unknown pages that it links to since its body was last kept."""
 
@@ -92,27 +106,25 @@ class Before:
 
 
 def decide_refresh(outcome: Outcome, facts: RefreshFacts) -> Decision:
-    """Decide on an announced page that was refreshed."""
+    """Decide on a page that was refreshed."""
     row, gone = facts.row, why_gone(outcome)
-    announced_at = row.found_at or 0.0
-    before = Before(row.state == PageState.GONE, facts.of_event, row.body_md5, facts.before)
+    was_gone = row.state == PageState.GONE or (row.watch_id is not None and row.gone_at is not None)
+    before = Before(was_gone, facts.of_event, row.body_md5, facts.before)
     moved_to = None if gone else facts.moved_to
     record = compared(base_record(outcome, facts.now), outcome, before, gone, moved_to=moved_to)
-    change = record.page_change.kind if record.page_change is not None else None
-    changed = change in (ChangeKind.CHANGED, ChangeKind.BACK, ChangeKind.MOVED)
-    same_since = facts.now if changed else max(announced_at, facts.changed_at or 0.0)
-    due_at = next_refresh_at(same_since, facts.now, facts.terms)
-    stays = change not in (ChangeKind.GONE, ChangeKind.MOVED)
+    if not facts.is_news:
+        # The state of other pages is decided where they are found.
+        fields = {name: value for name, value in record.page_fields.items() if name != "state"}
+        record = replace(record, page_fields=fields)  # type: ignore[arg-type]  # the same keys
+    moved = record.page_change is not None and record.page_change.kind is ChangeKind.MOVED
+    stays = facts.is_news and not gone and not moved
     record = replace(
         record,
-        next_refresh=_next_refresh(outcome, row, due_at),
-        more_pages=(
-            *record.more_pages,
-            *(_gained(facts) if stays and not gone and moved_to is None else ()),
-        ),
+        next_refresh=_next_refresh(outcome, facts, record, gone),
+        more_pages=(*record.more_pages, *(_gained(facts) if stays and moved_to is None else ())),
     )
     # A change is explained by both bodies; one that differs only in noise is not kept.
-    return Decision(record, keep_body=record.text is not None, judge_topics=stays and not gone)
+    return Decision(record, keep_body=record.text is not None, judge_topics=stays)
 
 
 def why_gone(outcome: Outcome) -> str:
@@ -206,15 +218,40 @@ def difference(before: StoredText, after: ReadText) -> TextDiff:
     return diff(whole(before.title, before.text), whole(after.title, after.text))
 
 
-def _next_refresh(outcome: Outcome, row: RefreshRow, due_at: float | None) -> NextRefresh:
-    headers = outcome.response.headers
-    read = outcome.body_md5 is not None
+def _next_refresh(
+    outcome: Outcome, facts: RefreshFacts, record: VisitRecord, gone: str
+) -> NextRefresh:
+    row, now, change = facts.row, facts.now, record.page_change
+    answered = not gone and outcome.response.status in HAS_PAGE
+    seen = Counted(row.counted_changes, row.counted_seconds)
+    if answered and row.checked_at is not None:
+        changed = change is not None and bool(change.difference)
+        seen = counted(seen, now - row.checked_at, changed=changed)
+    read, headers = outcome.body_md5 is not None, outcome.response.headers
     return NextRefresh(
-        due_at=due_at,
+        due_at=_due_at(facts, seen, change, answered=answered),
+        watched=isinstance(facts.terms, WatchTerms),
         checks=row.checks + 1,
+        checked_at=now,
+        status=outcome.response.status.value,
+        gone_at=(row.gone_at or now) if gone else None if answered else row.gone_at,
+        counted_changes=seen.changes,
+        counted_seconds=seen.seconds,
         etag=headers.get("etag") if read else row.etag,
         last_modified=headers.get("last-modified") if read else row.last_modified,
     )
+
+
+def _due_at(
+    facts: RefreshFacts, seen: Counted, change: PageChange | None, *, answered: bool
+) -> float | None:
+    now = facts.now
+    if isinstance(facts.terms, WatchTerms):
+        wait = interval_seconds(seen, facts.terms)
+        return now + (wait if answered else max(wait, RETRY_SECONDS))
+    changed = change is not None and change.kind is not ChangeKind.GONE
+    same_since = now if changed else max(facts.row.found_at or 0.0, facts.changed_at or 0.0)
+    return next_refresh_at(same_since, now, facts.terms)
 
 
 def first_refresh(outcome: Outcome, now: float, terms: RefreshTerms) -> NextRefresh:

@@ -26,7 +26,7 @@ from incremental.decide.sections import Section, SectionFacts, section_of
 from incremental.decide.site_context import NEVER_THERE
 from incremental.fetch.status import UNREADABLE
 from incremental.parse.dates import parse_date
-from incremental.parse.history.plan import RefreshTerms
+from incremental.schedule.refreshing import RefreshTerms
 from incremental.visit.visit import Outcome
 from store.enums import ChangeKind, HubKind, PageState
 from store.rules import Fate, Rule, is_withheld

@@ -175,7 +175,7 @@ def check_now(store: Store, watch: WatchRow, *, now: float) -> int:
     site = site_of(store, watch)
     if site is not None and site.state == "paused":
         raise InputError("site", "", Text("input.site_paused", site=site.name))
-    pages = store.page_watches.pages(watch.id)
+    pages = store.refreshes.of_watch(watch.id)
     return store.page_watches.check_now([page.page_id for page in pages], now=now)
 
 

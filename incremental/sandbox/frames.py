@@ -6,17 +6,13 @@ the page that it read.
 
 from __future__ import annotations
 
-import struct
 from dataclasses import dataclass
 from typing import BinaryIO
 
 import msgspec
 
+from incremental.base.children import LENGTH
 from incremental.sandbox.body import Body, Reading
-
-LENGTH = struct.Struct(">I")
-# Twenty thousand links of three kilobytes each; most pages need a hundredth.
-MAX_ANSWER_BYTES = 64_000_000
 
 
 @dataclass(frozen=True, slots=True)

@@ -141,7 +141,7 @@ class ReaderPool:
             if self._closed:
                 return
             if place.successor is not None:
-                if place.successor.is_ready():
+                if place.successor.is_ready:
                     process.close()
                     place.process, place.successor = place.successor, None
             elif process.pages >= self._pages_each or self._has_grown(process):

@@ -4,18 +4,22 @@
 
     ask(url, now)      -> Answer: host busy or owed a pause? robots.txt due? denied by it?
                           Nothing is sent.
+    admit(url, fetch)  -> the Answer for a fetch beside the crawler's rounds: robots.txt is fetched if it is
+                          due; back-off is kept, the pause between two requests is not
     take(url, answer)  -> the Answer, or a later one where another daemon asks the host
     release(url, ...)  <- a request ended: what the host is owed now, for the store
     obey(response)     -> the response, empty if a redirect led where robots.txt denies
 
-Rows of hosts are read once and kept, up to a bound. Not thread-safe: one gate per thread.
+Rows of hosts are read once and kept, up to a bound. A gate with a store belongs to one thread.
 """
 
 from __future__ import annotations
 
 import json
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from threading import Lock
 from typing import Any, Protocol
 
 from incremental.base.texts import Text, named
@@ -26,15 +30,14 @@ from incremental.fetch.politeness import (
     host_key,
     polite_delay_seconds,
 )
-from incremental.fetch.robots import RobotsPolicy, robots_url
-from incremental.fetch.status import FetchStatus, Response
+from incremental.fetch.robots import RobotsPolicy, follow_robots, robots_url
+from incremental.fetch.status import FetchStatus, Request, Response
 from incremental.settings import Settings
 from incremental.settings.engine import EngineKind
 from store import Store
 from store.values import HostRow
 
 
-# Origins whose parsed robots.txt is kept in memory (paper 004); others are read from the store again.
 class Turns(Protocol):
     """One daemon at a time asks a host."""
 
@@ -45,6 +48,7 @@ class Turns(Protocol):
         """Give a host back, which may be asked again from *until* on."""
 
 
+# Origins whose parsed robots.txt is kept in memory (paper 004); others are read from the store again.
 MOST_POLICIES = 1_000
 # Hosts kept in memory: those of external candidates never come again.
 MOST_HOSTS = 1_000
@@ -72,6 +76,8 @@ class Answer:
     """Why the URL may not be fetched, by the last known rules; None = it may, or they are unknown."""
     retry_at: float
     """When to ask again about a refused URL."""
+    delay_seconds: float
+    """The pause between two requests that robots.txt asks for."""
     says: str
     """In words, for people."""
 
@@ -79,8 +85,12 @@ class Answer:
 class HostGate:
     """What hosts allow and are owed, from the store and from this process's fetches since."""
 
-    def __init__(self, store: Store, settings: Settings, turns: Turns | None = None) -> None:
-        """Make a gate; *turns*: those of several daemons, None = there is one."""
+    def __init__(self, store: Store | None, settings: Settings, turns: Turns | None = None) -> None:
+        """Make a gate; *store* None = it knows this process's fetches alone.
+
+        *turns*: those of several daemons, None = there is one.
+        """
+        self._lock = Lock()
         self._store = store
         self._turns = turns
         self._settings = settings
@@ -94,9 +104,10 @@ class HostGate:
         self._quick: set[str] = set()
         self._policies: OrderedDict[str, RobotsPolicy] = OrderedDict()
 
-    def ask(self, url: str, now: float) -> Answer:
-        """Return whether *url* may be fetched at *now*."""
-        host, policy = self._host(host_key(url), now), self._policy(url)
+    def ask(self, url: str, now: float, rules: RobotsPolicy | None = None) -> Answer:
+        """Return whether *url* may be fetched at *now*, by *rules* of its origin if they are given."""
+        with self._lock:
+            host, policy = self._host(host_key(url), now), rules or self._policy(url)
         refusal: FetchStatus | None = None
         retry_at, says = now + DENIED_RETRY_SECONDS, Text("robots.allowed")
         if policy is None:
@@ -113,11 +124,36 @@ class HostGate:
             allowed_at=host.next_allowed_at,
             busy=host.name in self._busy,
             failures=host.failures,
-            robots_due=policy is None or not now < policy.expires_at <= now + FURTHEST_TERM_SECONDS,
+            robots_due=rules is None
+            and (policy is None or not now < policy.expires_at <= now + FURTHEST_TERM_SECONDS),
             refusal=refusal,
             retry_at=retry_at,
+            delay_seconds=(policy.crawl_delay_seconds if policy is not None else None) or 0.0,
             says=says,
         )
+
+    def admit(
+        self,
+        url: str,
+        fetch: Callable[[Request], Response],
+        now: float,
+        *,
+        rules: RobotsPolicy | None = None,
+        put: Callable[[HostRow], object] = lambda _: None,
+    ) -> Answer:
+        """Answer for a single fetch or a part of a page; a back-off after failures is a refusal.
+
+        A robots.txt that is due is fetched, and *put* stores what its host is owed.
+        """
+        answer = self.ask(url, now, rules)
+        if answer.failures and answer.allowed_at > now:
+            wait = Text("robots.trouble", seconds=f"{answer.allowed_at - now:.0f}")
+            return replace(answer, refusal=FetchStatus.RATE_LIMITED, says=wait)
+        if answer.robots_due:
+            robots = follow_robots(fetch, fetch(Request(robots_url(url))))
+            put(self.release(url, robots, now, robots=True))
+            answer = self.ask(url, now)
+        return answer
 
     def allowed_at(self, url: str, now: float) -> float:
         """Return from when on the host of *url* may be asked, whatever its robots.txt says."""
@@ -165,6 +201,12 @@ class HostGate:
         *robots*: it was a robots.txt, whose rules apply from now on. *requests*: that were sent, with those
         for what belongs to the page.
         """
+        with self._lock:
+            return self._release(url, response, now, robots=robots, requests=requests)
+
+    def _release(
+        self, url: str, response: Response, now: float, *, robots: bool, requests: int
+    ) -> HostRow:
         # First of all: what follows may meet a store that cannot be used.
         since = self._busy.pop(host_key(url), now)
         host = self._host(host_key(url), now)
@@ -192,9 +234,10 @@ class HostGate:
         delay = host.crawl_delay_seconds
         return HostRow(host.name, host.next_allowed_at, host.failures, delay, rules)
 
-    def obey(self, response: Response) -> Response:
-        """Drop a body that came, by redirect, from a URL that robots.txt denies."""
-        policy = self._policy(response.url) if response.redirects else None
+    def obey(self, response: Response, rules: RobotsPolicy | None = None) -> Response:
+        """Drop a body that came, by redirect, from a URL that robots.txt denies; *rules* as for ask()."""
+        with self._lock:
+            policy = (rules or self._policy(response.url)) if response.redirects else None
         if policy is None or policy.allows(response.url):
             return response
         return replace(response, status=FetchStatus.ROBOTS_DENIED, body=b"")
@@ -216,7 +259,7 @@ class HostGate:
     def _host(self, name: str, now: float) -> HostState:
         host = self._hosts.get(name)
         if host is None:
-            row = self._store.read.host(name)
+            row = self._row(name)
             host = HostState(name)
             if row is not None:
                 owed = self._believable(row.next_allowed_at, now)
@@ -225,6 +268,9 @@ class HostGate:
                     self._quick.add(name)
             self._keep(host)
         return host
+
+    def _row(self, name: str) -> HostRow | None:
+        return self._store.read.host(name) if self._store is not None else None
 
     def _keep(self, host: HostState) -> None:
         """Keep a host in memory; the one kept longest unchanged is read from the store again."""
@@ -267,6 +313,6 @@ class HostGate:
 
     def _stored(self, name: str) -> dict[str, dict[str, Any]]:
         """Return a host's stored robots.txt files, by URL."""
-        row = self._store.read.host(name)
+        row = self._row(name)
         found: dict[str, dict[str, Any]] = json.loads(row.robots or "{}") if row else {}
         return found

@@ -1,12 +1,4 @@
-"""A single fetch on behalf of a person, under the crawler's terms.
-
-::
-
-    host in back-off?      -> not fetched
-    robots.txt unknown?    -> fetched first, and stored for the crawler
-    robots.txt denies?     -> not fetched
-    fetch                  -> what the host is owed is stored
-"""
+"""A single fetch on behalf of a person, let through by the host gate and stored there for the crawler."""
 
 from __future__ import annotations
 
@@ -16,7 +8,6 @@ from classifier.topic.values import PageText
 from incremental.base.errors import InputError
 from incremental.base.texts import Text, named
 from incremental.base.urls import normalize
-from incremental.fetch.robots import follow_robots, robots_url
 from incremental.fetch.status import FetchStatus, Request, Response
 from incremental.sandbox import Body, Read, Unread, read_body
 from incremental.settings import Settings
@@ -91,15 +82,7 @@ def problem_of(response: Response) -> str:
 def fetch_once(store: Store, settings: Settings, url: str, fetch: Fetch, *, now: float) -> Response:
     """Fetch one page if its host and robots.txt allow it; store what the host is owed."""
     gate = HostGate(store, settings)
-    answer = gate.ask(url, now)
-    # Back-off after failures is kept; for one fetch the pause between two requests is skipped.
-    if answer.failures and answer.allowed_at > now:
-        wait = Text("robots.trouble", seconds=f"{answer.allowed_at - now:.0f}")
-        return Response(url, FetchStatus.RATE_LIMITED, detail=wait)
-    if answer.robots_due:
-        robots = follow_robots(fetch, fetch(Request(robots_url(url))))
-        store.write.put_host(gate.release(url, robots, now, robots=True))
-        answer = gate.ask(url, now)
+    answer = gate.admit(url, fetch, now, put=store.write.put_host)
     if answer.refusal is not None:
         return Response(url, answer.refusal, detail=answer.says)
     response = fetch(Request(url))

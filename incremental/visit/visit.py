@@ -24,9 +24,7 @@ if TYPE_CHECKING:  # commands that fetch nothing load no parser
     from incremental.parse import Page
     from incremental.parse.behind import Behind
     from incremental.sandbox import Read
-    from store.answers.values import RefreshRow
-    from store.values import HubRow, ReadText, VerificationRow
-    from store.watch_values import WatchedPageRow
+    from store.values import HubRow, ReadText, RefreshRow, VerificationRow
 
 Fetch = Callable[[Request], Response]
 
@@ -41,9 +39,7 @@ class Purpose(StrEnum):
     VERIFY = "verify"
     """For title, date and text, and whether the page exists."""
     REFRESH = "refresh"
-    """For changes of an announced page."""
-    WATCH = "watch"
-    """For changes of a page that a user watches."""
+    """For changes of a page that was announced, or that a user watches."""
     EXAMPLE = "example"
     """For a topic to learn from; may belong to no watched site."""
     EXTERNAL_CANDIDATE = "external_candidate"
@@ -52,7 +48,7 @@ class Purpose(StrEnum):
 
 
 # Purposes that need the page's text.
-_READ = (Purpose.VERIFY, Purpose.REFRESH, Purpose.WATCH)
+_READ = (Purpose.VERIFY, Purpose.REFRESH)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,22 +82,9 @@ def verification_task(row: VerificationRow) -> VisitTask:
 
 
 def refresh_task(row: RefreshRow) -> VisitTask:
-    """Return a refresh of an announced page."""
+    """Return a refresh."""
     return VisitTask(
         purpose=Purpose.REFRESH,
-        url=row.url,
-        site_id=row.site_id,
-        page_id=row.page_id,
-        etag=row.etag,
-        last_modified=row.last_modified,
-        body_md5=row.body_md5,
-    )
-
-
-def watch_task(row: WatchedPageRow) -> VisitTask:
-    """Return a visit of a page that is watched for changes."""
-    return VisitTask(
-        purpose=Purpose.WATCH,
         url=row.url,
         site_id=row.site_id,
         page_id=row.page_id,

@@ -28,7 +28,6 @@ from store.answers.values import (
     NewQuery,
     NewsAnswer,
     PageDetail,
-    RefreshRow,
     SavedSearchRow,
     StoredText,
     Version,
@@ -38,6 +37,7 @@ from store.failures import storage_errors
 from store.models import Change, Hub, News, Page, Refresh, SavedSearch, Site
 from store.repository import Repository
 from store.texts import MAX_TEXT, storable
+from store.values import NEVER_DUE
 
 __all__ = [
     "AnnouncedPage",
@@ -48,7 +48,6 @@ __all__ = [
     "NewQuery",
     "NewsAnswer",
     "PageDetail",
-    "RefreshRow",
     "SavedSearchRow",
     "StoredText",
     "TopicMark",
@@ -125,7 +124,8 @@ class Answers(Repository):
             if facts is None:
                 return None
             news = News.select(News.id).where(News.page == page_id).scalar(self._db)
-            check = Refresh.select(Refresh.due_at).where(Refresh.page == page_id).scalar(self._db)
+            planned = (Refresh.page == page_id) & (Refresh.due_at < NEVER_DUE)
+            next_at = Refresh.select(Refresh.due_at).where(planned).scalar(self._db)
             return PageDetail(
                 **facts,
                 news=news_rows(self._db, [news]).get(news) if news is not None else None,
@@ -133,7 +133,7 @@ class Answers(Repository):
                 copies=tuple(one_page.copies(self._db, page_id)),
                 topics=tuple(topics_of(self._db, [page_id]).get(page_id, ())),
                 history=tuple(one_page.history(self._db, page_id, most)),
-                next_refresh_at=check,
+                next_refresh_at=next_at,
             )
 
     def _facts(self, page_id: int) -> dict[str, Any] | None:
@@ -203,29 +203,6 @@ class Answers(Repository):
         """Return near-duplicates of a page, itself included, first seen first."""
         with storage_errors(self._where):
             return one_page.copies(self._db, page_id)
-
-    # Refreshes.
-
-    def due_refreshes(self, site_id: int, now: float, *, limit: int = 1) -> list[RefreshRow]:
-        """Return pages of a site to refresh, latest due first."""
-        # If the budget does not cover all, young pages go first: they are the ones still changing.
-        due = (Refresh.site_id == site_id) & (Refresh.due_at <= now)
-        query = one_page.refresh_columns().where(due).order_by(Refresh.due_at.desc(), Refresh.page)
-        with storage_errors(self._where):
-            return one_page.checks(self._db, query.limit(limit))
-
-    def check(self, page_id: int) -> RefreshRow | None:
-        """Return a page's scheduled refresh."""
-        with storage_errors(self._where):
-            rows = one_page.checks(
-                self._db, one_page.refresh_columns().where(Refresh.page == page_id)
-            )
-        return rows[0] if rows else None
-
-    def postpone_refresh(self, page_id: int, until: float) -> None:
-        """Postpone a page's next refresh."""
-        with writing(self._db, self._where):
-            Refresh.update(due_at=until).where(Refresh.page == page_id).execute(self._db)
 
     # Marks and saved searches.
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from peewee import JOIN, Database
 
 from store.answers.excerpts import unpacked
-from store.answers.values import Copy, HistoryEntry, RefreshRow, StoredText, Version
+from store.answers.values import Copy, HistoryEntry, StoredText, Version
 from store.clusters import agreement
-from store.models import Change, News, Page, PageText, Refresh, Site
+from store.models import Change, News, Page, PageText, Site
 from store.statements import Prepared
 
 MAX_COPIES = 200
@@ -119,29 +117,3 @@ def copies(database: Database, page_id: int) -> list[Copy]:
         for row in query.tuples().execute(database)
     ]
     return sorted(found, key=lambda copy: (copy.first_seen_at, copy.page_id))
-
-
-def refresh_columns() -> Any:  # noqa: ANN401 - a peewee query
-    """Begin a query of scheduled refreshes."""
-    return (
-        Refresh.select(
-            Refresh.page,
-            Refresh.site_id,
-            Page.url,
-            Page.canonical_key,
-            Refresh.due_at,
-            Refresh.checks,
-            Refresh.etag,
-            Refresh.last_modified,
-            Page.body_md5,
-            Page.state,
-            News.found_at,
-        )
-        .join(Page, on=Page.id == Refresh.page)
-        .join(News, JOIN.LEFT_OUTER, on=News.page == Refresh.page)
-    )
-
-
-def checks(database: Database, query: Any) -> list[RefreshRow]:  # noqa: ANN401 - likewise
-    """Run a query of scheduled refreshes."""
-    return [RefreshRow(*row) for row in query.tuples().execute(database)]

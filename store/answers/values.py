@@ -129,24 +129,6 @@ class StoredText:
 
 
 @dataclass(frozen=True, slots=True)
-class RefreshRow:
-    """A scheduled refresh, with validators for a conditional request."""
-
-    page_id: int
-    site_id: int
-    url: str
-    canonical_key: str
-    due_at: float
-    checks: int
-    etag: str | None
-    last_modified: str | None
-    body_md5: str | None
-    state: str
-    found_at: float | None
-    """When it was announced."""
-
-
-@dataclass(frozen=True, slots=True)
 class PageDetail:
     """Everything about one page, for its detail view."""
 

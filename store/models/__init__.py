@@ -14,7 +14,7 @@ truncated and storable (:func:`store.texts.storable`). Ids are never reused.
       page_vector: its vector in a vector_space
       backfill 1 ─── n backfill_page: older pages that a list gained, one event
       daemon 1 ─── n daemon_site n ─── 1 site: who of several daemons visits it
-      page_watch 1 ─── n watched_page · n watched_change: pages watched for changes of their text
+      page_watch 1 ─── n refresh · n watched_change: pages fetched again for changes of their text
       topic 1 ─── n topic_example · n external_candidate · n page_topic (its score of a page)
 """
 
@@ -45,7 +45,6 @@ from store.models.reader_tables import (
     PageBand,
     PageText,
     PageVector,
-    Refresh,
     SavedSearch,
     VectorSpace,
 )
@@ -63,7 +62,7 @@ from store.models.topic_tables import (
     TopicExample,
     TopicTag,
 )
-from store.models.watch_tables import PageWatch, WatchedChange, WatchedPage
+from store.models.watch_tables import PageWatch, Refresh, WatchedChange
 
 ALL = tuple(Table.__subclasses__())
 OF_DAEMONS = (Daemon, DaemonSite, HostClaim)
@@ -113,5 +112,4 @@ __all__ = [
     "Visit",
     "VisitRequest",
     "WatchedChange",
-    "WatchedPage",
 ]

@@ -126,19 +126,6 @@ class PageVector(Table):
         indexes = ((("space", "page"), False),)
 
 
-class Refresh(Table):
-    """A scheduled refresh, with validators for a conditional request."""
-
-    page = ForeignKeyField(Page, primary_key=True, on_delete="CASCADE", lazy_load=False)
-    site_id = IntegerField()
-    due_at = DoubleField()
-    checks = IntegerField(default=0)
-    """Refreshes so far."""
-    etag = TextField(null=True)
-    last_modified = TextField(null=True)
-
-    class Meta:
-        indexes = ((("site_id", "due_at"), False),)
 
 
 class SavedSearch(Table):

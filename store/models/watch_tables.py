@@ -1,4 +1,4 @@
-"""Tables of pages that a user watches for changes of their text."""
+"""Tables of pages that are fetched again for changes of their text."""
 
 from __future__ import annotations
 
@@ -38,22 +38,24 @@ class PageWatch(Table):
     """Of a pattern: the highest page id that was compared with it."""
 
 
-class WatchedPage(Table):
-    """A page that is visited for changes; of several watches, its own URL's counts, else the first."""
+class Refresh(Table):
+    """A page that is fetched again for changes; of several watches, its own URL's counts, else the first."""
 
     page = ForeignKeyField(Page, primary_key=True, on_delete="CASCADE", lazy_load=False)
-    watch = ForeignKeyField(PageWatch, on_delete="CASCADE", lazy_load=False, index=True)
+    watch = ForeignKeyField(PageWatch, null=True, on_delete="CASCADE", lazy_load=False, index=True)
+    """NULL = an announced page, refreshed by its age."""
     site_id = IntegerField()
     due_at = DoubleField()
     """0 = a user asked for it; later than any clock goes = paused."""
     checked_at = DoubleField(null=True)
     changed_at = DoubleField(null=True)
-    """When its text last changed."""
+    """When the text of a watched page last changed."""
     gone_at = DoubleField(null=True)
     """Since when it is missing; NULL = it is there."""
     status = TextField(null=True)
     """Of the last visit."""
     checks = IntegerField(default=0)
+    """Refreshes so far."""
     counted_changes = DoubleField(default=0)
     """Changes seen, fading with time."""
     counted_seconds = DoubleField(default=0)
@@ -62,7 +64,7 @@ class WatchedPage(Table):
     last_modified = TextField(null=True)
 
     class Meta:
-        indexes = ((("site_id", "due_at"), False),)
+        indexes = ((("site_id", "watch", "due_at"), False),)
 
 
 class WatchedChange(Table):

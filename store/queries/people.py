@@ -11,9 +11,9 @@ from peewee import fn
 
 from store.failures import storage_errors
 from store.models import Change, Hub, News, Page, Sighting, Site, Visit
-from store.page_watches import NEVER_DUE
 from store.repository import Repository
 from store.texts import storable
+from store.values import NEVER_DUE
 
 
 class PeopleQueries(Repository):

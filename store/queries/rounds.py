@@ -21,8 +21,8 @@ from store.models import (
     Site,
     Topic,
     VisitRequest,
-    WatchedPage,
 )
+from store.refreshes import PLANNED, WATCHED
 from store.repository import Repository, Shape
 from store.rules import Rule
 from store.statements import Prepared, any_of
@@ -99,9 +99,11 @@ def _due_times(site: Any) -> Any:  # noqa: ANN401 - peewee expressions
         Page.select(fn.MIN(Page.verify_due_at)).where((Page.site == site) & _PLANNED & of_kind)
         for of_kind in (_AWAITED, Page.state.not_in(_AWAITED_STATES))
     ]
-    refresh = Refresh.select(fn.MIN(Refresh.due_at)).where(Refresh.site_id == site)
-    watch = WatchedPage.select(fn.MIN(WatchedPage.due_at)).where(WatchedPage.site_id == site)
-    return Hub.select(*hubs, *pages, refresh, watch).where(Hub.site_id == site)
+    again = [
+        Refresh.select(fn.MIN(Refresh.due_at)).where((Refresh.site_id == site) & of_kind)
+        for of_kind in (PLANNED, WATCHED)
+    ]
+    return Hub.select(*hubs, *pages, *again).where(Hub.site_id == site)
 
 
 _BOTH = (True, False)
@@ -130,6 +132,16 @@ def _first_pages(of_kind: Any) -> Prepared:  # noqa: ANN401 - a peewee expressio
     )
 
 
+def _first_refreshes(of_kind: Any) -> Prepared:  # noqa: ANN401 - a peewee expression
+    return Prepared(
+        lambda: (
+            Refresh.select(Refresh.site_id, fn.MIN(Refresh.due_at))
+            .where(of_kind)
+            .group_by(Refresh.site_id)
+        )
+    )
+
+
 _FIRST_DUE = (
     Prepared(
         lambda: Hub.select(
@@ -139,14 +151,8 @@ _FIRST_DUE = (
     ),
     _first_pages(_AWAITED),
     _first_pages(Page.state.not_in(_AWAITED_STATES)),
-    Prepared(
-        lambda: Refresh.select(Refresh.site_id, fn.MIN(Refresh.due_at)).group_by(Refresh.site_id)
-    ),
-    Prepared(
-        lambda: WatchedPage.select(WatchedPage.site_id, fn.MIN(WatchedPage.due_at)).group_by(
-            WatchedPage.site_id
-        )
-    ),
+    _first_refreshes(PLANNED),
+    _first_refreshes(WATCHED),
 )
 _ONE_HUB = Prepared(lambda page: _hubs().where(Hub.page == page))
 _ONE_PAGE = Prepared(lambda page: _PAGE.select().where(Page.id == page))

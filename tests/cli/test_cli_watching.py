@@ -46,7 +46,7 @@ def test_changes_are_shown_and_read_on(hubwatch: Run, tmp_path: Path) -> None:
     hubwatch("watch-page", "add", PRICE)
     folder = tmp_path / "hubwatch-data"
     with open_store(str(folder / "hubwatch.sqlite"), cache_folder=folder / "pages") as store:
-        (row,) = store.page_watches.pages(1)
+        (row,) = store.refreshes.of_watch(1)
         change(store, row.page_id, at=START)
         change(store, row.page_id, ("+", "In stock \x1b[31m again"), at=START + 60)
     first, second = hubwatch("changes", "--json", "--after", "0").json

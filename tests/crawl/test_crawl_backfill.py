@@ -47,7 +47,7 @@ def test_they_are_read_when_nothing_else_is_to_do_and_once(tmp_path: Path) -> No
         text = crawl.store.answers.text(row.page_id)
         assert text is not None
         assert text.text.startswith("It is announced at length")
-        assert crawl.store.answers.check(row.page_id) is None
+        assert crawl.store.refreshes.row(row.page_id) is None
         asked = [url for url in crawl.web.urls() if "/2007/" in url]
         assert len(asked) == len(set(asked)) == 3
 

@@ -131,7 +131,7 @@ def test_a_hub_added_elsewhere_is_read_soon_whatever_else_waits(
         now, (site,) = crawl.clock.now(), crawl.crawler.frontier.sites()
         if overdue:
             page_id = announced_pages(crawl.store)[0].page_id
-            crawl.store.answers.postpone_refresh(page_id, now - 60)
+            crawl.store.refreshes.postpone(page_id, now - 60)
             for _ in range(3):
                 site.allocation.draw(Share.REFRESH)
         crawl.crawler.load(now)

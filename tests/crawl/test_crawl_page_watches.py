@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from fake_web import DAY, HOUR, SPARING, START, FakeWeb, Reply, Watch, page, watch
 
@@ -17,7 +18,9 @@ from incremental.interfaces.page_watching import (
     pause_watch,
     watch_page,
 )
-from store.watch_values import ChangeQuery, WatchedChangeRow, WatchedPageRow
+from incremental.settings import RefreshSettings
+from store.values import RefreshRow
+from store.watch_values import ChangeQuery, WatchedChangeRow
 
 HOME = "https://news.example/"
 PRICE = HOME + "prices/tea.html"
@@ -48,9 +51,9 @@ def changes(crawl: Watch, **query: Any) -> list[WatchedChangeRow]:
     return crawl.store.watched_changes.changes(ChangeQuery(**{"oldest_first": True, **query}))
 
 
-def watched(crawl: Watch, url: str = PRICE) -> WatchedPageRow:
+def watched(crawl: Watch, url: str = PRICE) -> RefreshRow:
     (found,) = crawl.store.read.find_page(url, "")
-    row = crawl.store.page_watches.page(found["id"])
+    row = crawl.store.refreshes.row(found["id"])
     assert row is not None
     return row
 
@@ -184,10 +187,10 @@ def test_a_pattern_takes_in_what_is_known_and_what_is_found_later(tmp_path: Path
     with watch(tmp_path, pages) as crawl:
         crawl.run(HOUR)
         follow(crawl, HOME + "prices/*")
-        rows = crawl.store.page_watches.pages(1)
+        rows = crawl.store.refreshes.of_watch(1)
         assert [row.url for row in rows] == [PRICE]
         crawl.run(8 * DAY)
-        assert {row.url for row in crawl.store.page_watches.pages(1)} == {
+        assert {row.url for row in crawl.store.refreshes.of_watch(1)} == {
             PRICE,
             HOME + "prices/rice.html",
         }
@@ -200,7 +203,7 @@ def test_a_pattern_has_a_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     with watch(tmp_path, {HOME: page(*names)}) as crawl:
         crawl.run(HOUR)
         follow(crawl, HOME + "p/*")
-        assert len(crawl.store.page_watches.pages(1)) == 3
+        assert len(crawl.store.refreshes.of_watch(1)) == 3
 
 
 def test_a_page_of_no_watched_site_is_watched_alone(tmp_path: Path) -> None:
@@ -288,11 +291,11 @@ def test_a_removed_watch_gives_its_page_back_to_the_pattern(tmp_path: Path) -> N
         follow(crawl, HOME + "prices/*")
         follow(crawl)
         alone = named_watch(crawl.store, PRICE)
-        assert [row.url for row in crawl.store.page_watches.pages(alone.id)] == [PRICE]
+        assert [row.url for row in crawl.store.refreshes.of_watch(alone.id)] == [PRICE]
         crawl.store.page_watches.remove(alone.id, now=crawl.clock.now())
         crawl.crawler.load(crawl.clock.now())
         pattern = named_watch(crawl.store, HOME + "prices/*")
-        assert [row.url for row in crawl.store.page_watches.pages(pattern.id)] == [PRICE]
+        assert [row.url for row in crawl.store.refreshes.of_watch(pattern.id)] == [PRICE]
 
 
 @pytest.mark.parametrize(
@@ -339,6 +342,29 @@ def test_a_page_given_to_be_watched_is_no_news_later(tmp_path: Path) -> None:
         follow(crawl)
         crawl.run(3 * DAY)
         assert crawl.new() == []
+
+
+def test_an_announced_page_has_one_schedule_its_watchs_while_that_stands(tmp_path: Path) -> None:
+    home = [(0, page("/z.html")), (START + HOUR, page("/z.html", "/prices/tea.html"))]
+    refreshing = msgspec.structs.replace(SPARING, refresh=RefreshSettings(share=0.2))
+    with watch(tmp_path, {HOME: home, PRICE: offer("1 euro")}, settings=refreshing) as crawl:
+        crawl.run(6 * HOUR)
+        assert crawl.new() == ["/prices/tea.html"]
+        planned = watched(crawl)
+        assert planned.watch_id is None
+        follow(crawl, min_minutes=120, max_minutes=120)
+        asked = len(crawl.statuses(PRICE))
+        crawl.run(DAY)
+        assert len(crawl.statuses(PRICE)) - asked == pytest.approx(12, abs=1)
+        row = named_watch(crawl.store, PRICE)
+        pause_watch(crawl.store, row, paused=True, now=crawl.clock.now())
+        assert watched(crawl).next_at is None
+        crawl.store.page_watches.remove(row.id, now=crawl.clock.now())
+        crawl.crawler.load(crawl.clock.now())
+        crawl.run(DAY)
+        again = watched(crawl)
+        assert again.watch_id is None
+        assert again.due_at - crawl.clock.now() > 4 * HOUR
 
 
 def test_pages_of_a_removed_site_are_forgotten(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 from fake_web import DAY, HOUR, SPARING, START, FakeWeb, Reply, Watch, page, redirect, watch
 
 from incremental.interfaces.explain.page_versions import compare, previous, version_at
-from incremental.parse.history.plan import RefreshTerms, next_refresh_at
+from incremental.schedule.refreshing import RefreshTerms, next_refresh_at
 from incremental.settings import RefreshSettings, Settings
 from store.answers import NewQuery
 
@@ -181,7 +181,7 @@ def test_a_announced_page_that_was_taken_for_a_hub_is_read_as_well(tmp_path: Pat
     with watch(tmp_path, pages, settings=SETTINGS) as crawl:
         assert crawl.run(2 * DAY).new() == ["/b/"]
         (row,) = crawl.store.answers.new(NewQuery(text="council budget")).rows
-        assert crawl.store.answers.check(row.page_id) is not None
+        assert crawl.store.refreshes.row(row.page_id) is not None
 
 
 def test_copies_on_two_sites_are_found_while_crawling(tmp_path: Path) -> None:

@@ -13,8 +13,8 @@ import sys
 import time
 from pathlib import Path
 
+from incremental.base.children import LENGTH
 from incremental.sandbox import body, worker
-from incremental.sandbox.frames import LENGTH
 
 real = body.read_body
 
@@ -63,6 +63,12 @@ def boast() -> None:
     time.sleep(3_600)
 
 
+def hang_up() -> None:
+    """Close the pipe of the answers, and stay."""
+    os.close(_answers())
+    time.sleep(3_600)
+
+
 def no_memory() -> None:
     raise MemoryError
 
@@ -73,7 +79,7 @@ def err() -> None:
 
 COMMANDS = {
     one.__name__.encode(): one
-    for one in (grow, sleep, spin, crash, leave, kill, chatter, lie, boast, no_memory, err)
+    for one in (grow, sleep, spin, crash, leave, kill, chatter, lie, boast, hang_up, no_memory, err)
 }
 
 

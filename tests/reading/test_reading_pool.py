@@ -102,6 +102,7 @@ def test_many_threads_share_a_few_processes(pool: ReaderPool) -> None:
     ("command", "status", "detail"),
     [
         (b"sleep", "parse_timed_out", "reading it took more than 4 s"),
+        (b"hang_up", "parse_timed_out", "reading it took more than 4 s"),
         (b"spin", "parse_timed_out", "reading it took more than 4 s"),
         (b"grow", "parse_failed", "reading it took more than 128 MB of memory"),
         (b"no_memory", "parse_failed", "reading it took more than 128 MB of memory"),

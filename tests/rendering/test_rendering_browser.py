@@ -13,6 +13,7 @@ import msgspec
 import pytest
 from scripted_site import LIST, ScriptedSite, Served, rows
 
+from incremental.base.children import family
 from incremental.base.clock import SystemClock
 from incremental.base.threads import pause
 from incremental.daemon.assembly import make_fetcher, make_renderer
@@ -24,7 +25,6 @@ from incremental.settings.browser import BrowserSettings
 from incremental.settings.sections import SiteSettings
 from incremental.visit.rendering.browser import find_browser
 from incremental.visit.rendering.pool import BrowserPool
-from incremental.visit.rendering.processes import family
 from incremental.visit.ways.parts import PartFetcher
 from incremental.visit.ways.visiting import Rendered
 
@@ -391,7 +391,7 @@ def test_a_browser_ends_when_no_page_needs_it(site: ScriptedSite) -> None:
     site.json("/zz/rows", rows(1))
     settings, clock = settings_for(site), SystemClock()
     with closing(make_fetcher(settings, clock)) as fetcher:
-        parts = PartFetcher(fetcher.fetch, "hubwatch", clock)
+        parts = PartFetcher(fetcher.fetch, settings, clock)
         executable = find_browser(settings.browser).executable
         with BrowserPool(
             executable,

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incremental.schedule.watching import (
+from incremental.schedule.refreshing import (
     LEAST_PRICE_MINUTES,
     LONGEST_SECONDS,
     Counted,

@@ -38,7 +38,7 @@ from store.values import LabelEntry, PageChange, ReadText, TopicScore
 OLD = HOME + "project/"
 # Numbers that are no ids of pages.
 OTHERS = {
-    *("hub.site_id", "visit_request.site_id", "refresh.site_id", "watched_page.site_id"),
+    *("hub.site_id", "visit_request.site_id", "refresh.site_id"),
     # A mark of how far pages were compared: a page that stays keeps the id that was compared.
     "page_watch.taken_to",
     # Ids of changes, backfills and spaces, and numbers of anything.

@@ -14,9 +14,9 @@ import store.page_watches
 from incremental.base.urls import canonical_key
 from store import Store, open_store
 from store.enums import PageState, WatchState
-from store.page_watches import ASKED, NEVER_DUE
 from store.retention import Kind
-from store.watch_values import ChangeQuery, NextWatch, WatchRow, WatchStanding
+from store.values import ASKED, NEVER_DUE, NextRefresh
+from store.watch_values import ChangeQuery, WatchRow, WatchStanding
 
 PATTERN = HOME + "prices/*"
 
@@ -51,7 +51,7 @@ def test_a_page_belongs_to_one_watch_its_own_first(store: Store) -> None:
     assert store.page_watches.take_in(every, [tea, rice], rice, now=START) == 2
     page = watched(store, HOME + "prices/tea")
     assert page == tea
-    assert [row.page_id for row in store.page_watches.pages(every.id)] == [rice]
+    assert [row.page_id for row in store.refreshes.of_watch(every.id)] == [rice]
     # The pattern does not take it back by itself.
     assert store.page_watches.take_in(every, [tea], rice, now=START) == 0
 
@@ -78,22 +78,25 @@ def test_pages_that_moved_away_are_not_taken_in(store: Store) -> None:
 
 def test_paused_pages_are_not_due_and_asked_ones_come_first(store: Store) -> None:
     page = watched(store)
-    assert [store.page_watches.due(1, at) is not None for at in (START - 1, START)] == [False, True]
+    assert [store.refreshes.due(1, at, watched=True) is not None for at in (START - 1, START)] == [
+        False,
+        True,
+    ]
     store.page_watches.set_state(1, WatchState.PAUSED, now=START)
-    assert store.page_watches.due(1, START + 1_000 * DAY) is None
-    store.page_watches.postpone(page, START)
-    assert store.page_watches.page(page).due_at == NEVER_DUE  # type: ignore[union-attr]
+    assert store.refreshes.due(1, START + 1_000 * DAY, watched=True) is None
+    store.refreshes.postpone(page, START)
+    assert store.refreshes.row(page).due_at == NEVER_DUE  # type: ignore[union-attr]
     store.page_watches.set_state(1, WatchState.ACTIVE, now=START + DAY)
     assert store.page_watches.check_now([page, 999], now=START) == 1
-    assert store.page_watches.due(1, START - DAY).due_at == ASKED  # type: ignore[union-attr]
+    assert store.refreshes.due(1, START - DAY, watched=True).due_at == ASKED  # type: ignore[union-attr]
     assert store.editing.visit_requests() == {1: [page]}
 
 
 def test_a_visit_writes_what_it_learned(store: Store) -> None:
     page = watched(store)
-    following = NextWatch(START + DAY, START, "fetched", 1, None, 0.5, 60.0, '"e"', None)
-    store.write.visit(visit_of(1, page, START, links=None, next_watch=following))
-    row = store.page_watches.page(page)
+    following = NextRefresh(*(START + DAY, True, 1, START, "fetched", None, 0.5, 60.0, '"e"'))
+    store.write.visit(visit_of(1, page, START, links=None, next_refresh=following))
+    row = store.refreshes.row(page)
     assert row is not None
     assert (row.checks, row.due_at, row.etag, row.counted_changes) == (1, START + DAY, '"e"', 0.5)
     assert store.read.due_times(1).watch == START + DAY
@@ -118,7 +121,7 @@ def test_changes_are_listed_by_cursor_site_watch_and_time(store: Store) -> None:
     assert listed(ChangeQuery(site_id=2)) == []
     assert store.watched_changes.change(newest[0].id) == newest[0]
     assert store.watched_changes.change(newest[0].id + 99) is None
-    assert store.page_watches.page(page).changed_at == START + 2 * DAY  # type: ignore[union-attr]
+    assert store.refreshes.row(page).changed_at == START + 2 * DAY  # type: ignore[union-attr]
 
 
 def test_a_removed_watch_leaves_its_changes_and_lets_patterns_begin_again(store: Store) -> None:
@@ -131,7 +134,7 @@ def test_a_removed_watch_leaves_its_changes_and_lets_patterns_begin_again(store:
     (row,) = store.watched_changes.changes(ChangeQuery())
     assert row.watch_id is None
     assert store.page_watches.watch(every.id).taken_to == 0  # type: ignore[union-attr]
-    assert store.page_watches.page(page) is None
+    assert store.refreshes.row(page) is None
 
 
 def test_a_change_is_queued_once_for_each_channel_beside_its_page(store: Store) -> None:
@@ -172,10 +175,11 @@ def test_what_every_round_asks_uses_an_index(tmp_path: Path) -> None:
         database: Any = opened.database
         connection = database.connection()
         connection.set_trace_callback(statements.append)
-        opened.page_watches.due(1, START)
-        opened.page_watches.page(page)
+        opened.refreshes.due(1, START, watched=True)
+        opened.refreshes.due(1, START, watched=False)
+        opened.refreshes.row(page)
         opened.page_watches.pages_after(1, 0, limit=5)
-        opened.page_watches.pages(1)
+        opened.refreshes.of_watch(1)
         opened.watched_changes.changes(ChangeQuery(after=0, since=START, oldest_first=True))
         opened.watched_changes.changes(ChangeQuery(watch_id=1))
         opened.watched_changes.change(1)

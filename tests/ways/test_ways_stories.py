@@ -15,7 +15,7 @@ from stories import announced_pages
 from incremental.base.clock import SimulatedClock, SystemClock
 from incremental.daemon.assembly import make_fetcher
 from incremental.fetch.robots import RobotsPolicy
-from incremental.fetch.status import FetchStatus, Response
+from incremental.fetch.status import FetchStatus, Request, Response
 from incremental.parse.hub_way import Way, WayKind, WayProblem, read_way
 from incremental.sandbox import read_body
 from incremental.settings import Settings
@@ -225,7 +225,7 @@ def hub_visit(url: str, **fields: Any) -> VisitTask:
 
 def visitor(web: FakeWeb, browser: PretendBrowser | None) -> tuple[HubVisitor, Fetch]:
     fetch = make_fetcher(Settings(), web.clock, adapter=web).fetch
-    return HubVisitor(PartFetcher(fetch, "hubwatch", web.clock), browser), fetch
+    return HubVisitor(PartFetcher(fetch, Settings(), web.clock), browser), fetch
 
 
 SHELL_WITH_SOURCE = {
@@ -274,7 +274,7 @@ def test_a_browser_that_is_gone_leaves_the_page_as_it_is() -> None:
 
 
 def test_a_visit_goes_to_another_process_without_its_browser() -> None:
-    parts = PartFetcher(abs, "hubwatch", SystemClock())  # type: ignore[arg-type]  # any function
+    parts = PartFetcher(abs, Settings(), SystemClock())  # type: ignore[arg-type]  # any function
     copy = pickle.loads(pickle.dumps(HubVisitor(parts, PretendBrowser())))
     assert isinstance(copy, HubVisitor)
     assert copy._renderer is None
@@ -319,3 +319,20 @@ def test_an_ordinary_page_costs_no_further_request(tmp_path: Path) -> None:
     with watch(tmp_path, pages) as crawl:
         crawl.run(HOUR)
         assert way_of(crawl, "https://news.example/") == Way()
+
+
+def test_a_host_of_parts_in_trouble_is_left_alone_by_the_next_page_too() -> None:
+    script = "https://cdn.example/main.js"
+    busy = [(0, Reply(code=429, headers={"Retry-After": "600"})), (START + HOUR, "go()")]
+    web = FakeWeb(SimulatedClock(START), {script: busy})
+    fetcher = PartFetcher(
+        make_fetcher(Settings(), web.clock, adapter=web).fetch, Settings(), web.clock
+    )
+
+    def asked() -> FetchStatus:
+        return fetcher.of_page(None, NEWS, 10).fetch(Request(script)).status
+
+    assert [asked(), asked()] == [FetchStatus.RATE_LIMITED, FetchStatus.RATE_LIMITED]
+    assert web.urls().count(script) == 1
+    web.clock.advance_to(START + 2 * HOUR)
+    assert asked() is FetchStatus.FETCHED

@@ -51,7 +51,7 @@ def history(
         versions = store.answers.versions(page["id"])
         sightings = store.read.sightings(page["id"])
         visits = store.read.visits(page["id"])
-        check = store.answers.check(page["id"])
+        check = store.refreshes.row(page["id"])
     if as_json:
         facts = {key: page[key] for key in ("id", "url", "title", "state", "site_name")}
         announced = [dated({name: getattr(row, name) for name in row.__slots__}) for row in changes]
@@ -62,7 +62,7 @@ def history(
             "versions": [_version(version) for version in versions],
             "sightings": [dated(row) for row in sightings],
             "visits": [dated(row) for row in visits],
-            "next_refresh": utc(check.due_at) if check else None,
+            "next_refresh": utc(check.next_at) if check else None,
         }
         print_json(answer)
         return

@@ -77,19 +77,13 @@ def run(  # noqa: PLR0913 - options of the command line
     health = Health(clock)
     manager = ServiceManager()
     manager.tell(ready=1)
+    wait = partial(_patiently, health, settings, folder, once=once)
+    busy_seconds = None if once else BUSY_SECONDS
+    is_shared = bool(settings.store.database)
     with contextlib.ExitStack() as stack:
-        wait = partial(_patiently, health, settings, folder, once=once)
-        pulse = Pulse(health, manager)
-        if not once:
-            stack.enter_context(pulse)
-        is_shared = bool(settings.store.database)
+        pulse = None if once else stack.enter_context(Pulse(health, manager))
         wait(lambda: stack.enter_context(only_writer(settings, folder, shared=is_shared)))
-        same_settings(settings, folder, settings_file(context))
-        keep_private(settings, folder, settings_file(context))
-        was_killed = read_report(folder / settings.store.folder) is not None
-        if not once:
-            pulse.show_in(folder / settings.store.folder, shared=is_shared)
-        busy_seconds = None if once else BUSY_SECONDS
+        was_killed = _secured(settings, folder, settings_file(context), pulse)
         opened = partial(open_configured_store, settings, folder, busy_seconds=busy_seconds)
         store = stack.enter_context(wait(opened))
         begin = partial(_with_store, wait, store)
@@ -117,6 +111,16 @@ def run(  # noqa: PLR0913 - options of the command line
             reporter.finish(once=once)
     if unfinished:
         leave_at_once()
+
+
+def _secured(settings: Settings, folder: Path, file: Path | None, pulse: Pulse | None) -> bool:
+    """Check and close the files of the only writer; return whether the last one was killed."""
+    same_settings(settings, folder, file)
+    keep_private(settings, folder, file)
+    was_killed = read_report(folder / settings.store.folder) is not None
+    if pulse is not None:
+        pulse.show_in(folder / settings.store.folder, shared=bool(settings.store.database))
+    return was_killed
 
 
 def _shard(text: str | None, settings: Settings) -> Shard | None:

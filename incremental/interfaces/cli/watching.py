@@ -125,7 +125,7 @@ def show(context: typer.Context, target: Which, *, as_json: Json = False) -> Non
     """Show the pages of a watch: last check, last change, next check."""
     with open_store(context) as store:
         watch = named_watch(store, target)
-        pages = [watched_page_json(page) for page in store.page_watches.pages(watch.id)]
+        pages = [watched_page_json(page) for page in store.refreshes.of_watch(watch.id)]
         standing = store.page_watches.standings().get(watch.id, WatchStanding())
     if as_json:
         print_json({**watch_json(watch, standing), "watched": pages})

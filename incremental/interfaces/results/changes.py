@@ -7,8 +7,8 @@ from typing import Any
 from incremental.base.plain_text import clean
 from incremental.base.times import MINUTE
 from incremental.interfaces.results.schema import utc
-from store.page_watches import ASKED, NEVER_DUE
-from store.watch_values import WatchedChangeRow, WatchedPageRow, WatchRow, WatchStanding
+from store.values import RefreshRow
+from store.watch_values import WatchedChangeRow, WatchRow, WatchStanding
 
 
 def change_json(change: WatchedChangeRow) -> dict[str, Any]:
@@ -53,9 +53,8 @@ def watch_json(watch: WatchRow, standing: WatchStanding) -> dict[str, Any]:
     }
 
 
-def watched_page_json(page: WatchedPageRow) -> dict[str, Any]:
+def watched_page_json(page: RefreshRow) -> dict[str, Any]:
     """Return a watched page; *due_at* None = its watch is paused, or it is to be checked now."""
-    planned = ASKED < page.due_at < NEVER_DUE
     return {
         "page_id": page.page_id,
         "url": page.url,
@@ -65,5 +64,5 @@ def watched_page_json(page: WatchedPageRow) -> dict[str, Any]:
         "gone_at": utc(page.gone_at),
         "status": page.status,
         "checks": page.checks,
-        "due_at": utc(page.due_at) if planned else None,
+        "due_at": utc(page.next_at),
     }

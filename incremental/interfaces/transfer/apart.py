@@ -9,10 +9,11 @@ from threading import Lock
 
 import msgspec
 
+from incremental.base.children import LENGTH
 from incremental.base.errors import InputError
 from incremental.interfaces.transfer.lists import MAX_FILE_BYTES, ReadList, read_list
 from incremental.sandbox.body import Unread
-from incremental.sandbox.frames import LENGTH, Answer
+from incremental.sandbox.frames import Answer
 from incremental.sandbox.pool import ReaderBugError
 from incremental.sandbox.process import ReaderLimits, ReaderProcess
 from incremental.sandbox.worker import serve

@@ -19,6 +19,7 @@ from incremental.fetch.session import Fetcher
 from incremental.sandbox import Read, read_body
 from incremental.sandbox.pool import ReaderPool
 from incremental.sandbox.process import ReaderLimits
+from incremental.settings import Settings
 from incremental.visit.engines.visits import LostVisitError
 from incremental.visit.visit import Outcome, VisitTask
 from incremental.visit.ways.parts import PartFetcher
@@ -128,7 +129,7 @@ def visit_on_worker(
 
 
 def _parts(fetcher: Fetcher, terms: WorkerTerms) -> PartFetcher:
-    return PartFetcher(fetcher.fetch, terms.fetch.product_token, SystemClock())
+    return PartFetcher(fetcher.fetch, Settings(fetch=terms.fetch), SystemClock())
 
 
 def _tools(terms: WorkerTerms) -> _Tools:

@@ -5,13 +5,11 @@ Both sides decode into typed values; nothing that arrives is ever run.
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Mapping
 
 import msgspec
 
-LENGTH = struct.Struct(">I")
-MAX_BYTES_OF_MESSAGE = 64_000_000
+from incremental.base.children import LENGTH
 
 
 class Order(msgspec.Struct, tag=True, frozen=True):

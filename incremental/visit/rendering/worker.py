@@ -16,9 +16,8 @@ from typing import Any
 
 from playwright.async_api import Browser, Error, Page, Route, WebSocketRoute, async_playwright
 
+from incremental.base.children import LENGTH, MAX_MESSAGE_BYTES
 from incremental.visit.rendering.frames import (
-    LENGTH,
-    MAX_BYTES_OF_MESSAGE,
     Answer,
     Closed,
     Drawn,
@@ -230,14 +229,14 @@ def _spawn(work: Any) -> None:  # noqa: ANN401 - a coroutine
 async def _next(reader: asyncio.StreamReader) -> bytes | None:
     try:
         (length,) = LENGTH.unpack(await reader.readexactly(LENGTH.size))
-        return await reader.readexactly(length) if length <= MAX_BYTES_OF_MESSAGE else None
+        return await reader.readexactly(length) if length <= MAX_MESSAGE_BYTES else None
     except asyncio.IncompleteReadError:
         return None
 
 
 async def _serve(executable: str, *, sandbox: bool, given: int, taken: int) -> None:
     loop = asyncio.get_running_loop()
-    reader = asyncio.StreamReader(limit=MAX_BYTES_OF_MESSAGE)
+    reader = asyncio.StreamReader(limit=MAX_MESSAGE_BYTES)
     await loop.connect_read_pipe(
         lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(given, "rb")
     )

@@ -1,33 +1,30 @@
-"""What belongs to a page: fetched by the one fetcher, under the rules of its host, and counted.
+"""What belongs to a page: fetched by the one fetcher, let through by a host gate, and counted.
 
 ::
 
     robots.txt of the part's origin     unknown: fetched first, kept for a day
     denied, or a long crawl delay       not fetched
     too many parts for one page         not fetched
-    the server asks us to wait          nothing more is fetched for this page
+    its host is in trouble              nothing more is fetched there until that is over
 """
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import replace
-from threading import Lock
 
 from incremental.base.clock import Clock
-from incremental.base.texts import Text
 from incremental.base.threads import pause
 from incremental.fetch.options import host_name, origin
-from incremental.fetch.robots import RobotsPolicy, follow_robots, robots_url
+from incremental.fetch.robots import RobotsPolicy
 from incremental.fetch.status import FetchStatus, Request, Response
+from incremental.settings import Settings
+from incremental.visit.host_gate import HostGate
 
 Fetch = Callable[[Request], Response]
 
 # A site that wants longer pauses than this between two requests is not asked for parts of pages.
 LONGEST_DELAY_SECONDS = 2.0
-_MOST_POLICIES = 500
-_STOPS = frozenset({FetchStatus.RATE_LIMITED, FetchStatus.SERVER_ERROR})
 
 
 def wants_pauses(rules: RobotsPolicy | None) -> bool:
@@ -39,16 +36,16 @@ def wants_pauses(rules: RobotsPolicy | None) -> bool:
 class PartFetcher:
     """Fetches parts of pages. Thread-safe."""
 
-    def __init__(self, fetch: Fetch, agent: str, clock: Clock) -> None:
-        """Fetch by *fetch*, with rules for the product token *agent*."""
+    def __init__(self, fetch: Fetch, settings: Settings, clock: Clock) -> None:
+        """Fetch by *fetch*, as politely as *settings* say."""
+        # What goes to another machine carries no passwords.
+        self._settings = Settings(fetch=settings.fetch, politeness=settings.politeness)
+        self._gate = HostGate(None, self._settings)
         self._fetch = fetch
-        self._agent = agent
         self._clock = clock
-        self._lock = Lock()
-        self._policies: OrderedDict[str, RobotsPolicy] = OrderedDict()
 
     def __reduce__(self) -> tuple[object, ...]:
-        return PartFetcher, (self._fetch, self._agent, self._clock)
+        return PartFetcher, (self._fetch, self._settings, self._clock)
 
     def of_page(
         self, rules: RobotsPolicy | None, url: str, most: int, *, begun: bool = False
@@ -57,27 +54,10 @@ class PartFetcher:
 
         *begun*: the page itself was fetched just now, so that pauses are owed.
         """
-        parts = Parts(self._fetch, self._policy, rules, url, most)
+        parts = Parts(self._fetch, self._gate, self._clock, (origin(url), rules), most)
         if begun:
             parts.hosts.add(host_name(url))
         return parts
-
-    def _policy(self, request: Request) -> tuple[RobotsPolicy, bool]:
-        """Return the rules for a part, and whether they were just fetched."""
-        url = request.url
-        key, now = robots_url(url), self._clock.now()
-        with self._lock:
-            known = self._policies.get(key)
-        if known is not None and now < known.expires_at:
-            return known, False
-        answer = follow_robots(self._fetch, self._fetch(Request(key, seconds=request.seconds)))
-        policy = RobotsPolicy.from_response(answer, self._agent, now, known)
-        with self._lock:
-            self._policies[key] = policy
-            self._policies.move_to_end(key)
-            while len(self._policies) > _MOST_POLICIES:
-                self._policies.popitem(last=False)
-        return policy, True
 
 
 class Parts:
@@ -86,16 +66,16 @@ class Parts:
     def __init__(
         self,
         fetch: Fetch,
-        policy: Callable[[Request], tuple[RobotsPolicy, bool]],
-        rules: RobotsPolicy | None,
-        url: str,
+        gate: HostGate,
+        clock: Clock,
+        own: tuple[str, RobotsPolicy | None],
         most: int,
     ) -> None:
-        self._fetch, self._policy, self._most = fetch, policy, most
-        self._rules = {origin(url): rules} if rules is not None else {}
+        """*own*: the page's origin and its rules."""
+        self._fetch, self._gate, self._clock = fetch, gate, clock
+        self._own, self._most = own, most
         self.hosts: set[str] = set()
         """Those that were asked."""
-        self._stopped: set[str] = set()
         self.requests = 0
         """Sent so far, robots.txt included."""
         self.wait_seconds = 0.0
@@ -111,29 +91,26 @@ class Parts:
         if self.requests >= self._most:
             detail = f"more than {self._most} parts"
             return Response(url, FetchStatus.ROBOTS_DENIED, detail=detail)
-        if host in self._stopped:
-            detail = "the server asked us to wait"
-            return Response(url, FetchStatus.RATE_LIMITED, detail=detail)
-        rules = self._rules.get(where)
-        if rules is None:
-            rules, fetched = self._policy(request)
-            self._rules[where] = rules
-            self.requests += fetched
-        owed = (rules.crawl_delay_seconds or 0.0) if host in self.hosts else 0.0
-        denied = "" if rules.allows(url) else Text("robots.denied")
+        rules = self._own[1] if where == self._own[0] else None
+
+        def sent(one: Request) -> Response:
+            response = self._fetch(replace(one, seconds=request.seconds))
+            self.requests += 1 + len(response.redirects)
+            return response
+
+        answer = self._gate.admit(url, sent, self._clock.now(), rules=rules)
+        if answer.refusal is not None:
+            return Response(url, answer.refusal, detail=answer.says)
+        owed = answer.delay_seconds if host in self.hosts else 0.0
         if owed > LONGEST_DELAY_SECONDS:
-            denied = f"robots.txt asks for pauses of {owed:g} s"
-        if denied:
-            return Response(url, FetchStatus.ROBOTS_DENIED, detail=denied)
+            detail = f"robots.txt asks for pauses of {owed:g} s"
+            return Response(url, FetchStatus.ROBOTS_DENIED, detail=detail)
         if owed:
             pause(owed)
         self.hosts.add(host)
-        self.requests += 1
-        response = self._fetch(request)
-        self.requests += len(response.redirects)
-        if response.status in _STOPS:
-            self._stopped.add(host)
-            self.wait_seconds = max(self.wait_seconds, response.retry_after_seconds or 0.0)
-        if response.redirects and not rules.allows(response.url):
-            return replace(response, status=FetchStatus.ROBOTS_DENIED, body=b"")
-        return response
+        response = sent(request)
+        # The time that is left for the page says nothing of the host.
+        if response.status is not FetchStatus.TIMED_OUT:
+            self._gate.release(url, response, self._clock.now())
+        self.wait_seconds = max(self.wait_seconds, response.retry_after_seconds or 0.0)
+        return self._gate.obey(response, rules)

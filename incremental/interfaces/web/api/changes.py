@@ -181,7 +181,7 @@ def list_pages(request: Request, watch_id: _WatchId) -> list[dict[str, Any]]:
     """List the pages of a watch, the last changed first."""
     with web_of(request).store() as store:
         watch = found_watch(store, watch_id)
-        return [watched_page_json(one) for one in store.page_watches.pages(watch.id)]
+        return [watched_page_json(one) for one in store.refreshes.of_watch(watch.id)]
 
 
 @router.post("/page-watches/{watch_id}/visits", status_code=202)

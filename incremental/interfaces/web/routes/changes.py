@@ -23,7 +23,6 @@ from incremental.interfaces.web.context import web_of
 from incremental.interfaces.web.routes.forms import see, tone
 from incremental.interfaces.web.views import page, problem_of, query
 from incremental.settings.saved_channels import all_channels
-from store.page_watches import ASKED, NEVER_DUE
 from store.watch_values import ChangeQuery, WatchStanding
 
 router = APIRouter(include_in_schema=False)
@@ -66,7 +65,7 @@ def _changes(  # noqa: PLR0913 - what the page may show
         found = store.watched_changes.changes(
             ChangeQuery(before=before, watch_id=watch, limit=_PER_PAGE)
         )
-        pages = [] if watch is None else store.page_watches.pages(watch, limit=_MOST_PAGES)
+        pages = [] if watch is None else store.refreshes.of_watch(watch, limit=_MOST_PAGES)
         channels = [one.name for one in all_channels(store, web.settings)]
     more = query("/changes", watch=watch, before=found[-1].id) if len(found) == _PER_PAGE else ""
     values = {
@@ -79,7 +78,6 @@ def _changes(  # noqa: PLR0913 - what the page may show
         "more_url": more,
         "asked": asked,
         "problem": problem,
-        "planned": lambda at: at is not None and ASKED < at < NEVER_DUE,
         "form": _EMPTY | dict(typed or {}),
     }
     return page(request, "changes.html", values)

@@ -1,7 +1,8 @@
-"""How often a page that is watched for changes is visited. Pure arithmetic.
+"""When a page is fetched again for changes of its text. Pure arithmetic; unix seconds.
 
-A page that changes at a constant rate accrues ``rate * t^2 / 2`` minutes of delay in t minutes. It is visited
-when that reaches the site's price, as its hubs are (:mod:`incremental.schedule.price`)::
+An announced page waits for a share of the time that it has stayed the same. A page that a user watches and
+that changes at a constant rate accrues ``rate * t^2 / 2`` minutes of delay in t minutes. It is visited when
+that reaches the site's price, as its hubs are (:mod:`incremental.schedule.price`)::
 
     interval = sqrt(2 * price / rate),   within the watch's bounds
 
@@ -14,6 +15,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+# The next refresh waits for this share of the time the page has stayed the same. Most corrections come
+# within a day, and a page unchanged for a month mostly stays so for another: about eleven refreshes in
+# ninety days.
+PATIENCE = 0.5
 _DAY = 86_400.0
 _MINUTE = 60.0
 # What was seen counts half after this long.
@@ -27,6 +32,14 @@ LEAST_PRICE_MINUTES = 15.0
 LONGEST_SECONDS = _DAY
 # A visit that failed is repeated no sooner than this.
 RETRY_SECONDS = 15 * _MINUTE
+
+
+@dataclass(frozen=True, slots=True)
+class RefreshTerms:
+    """How often and how long announced pages are refreshed."""
+
+    first_seconds: float
+    max_seconds: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +64,14 @@ class Counted:
         """Changes a minute, with the prior; > 0."""
         seconds = max(self.seconds, 0.0) + _PRIOR_SECONDS
         return (max(self.changes, 0.0) + _PRIOR_CHANGES) / seconds * _MINUTE
+
+
+def next_refresh_at(same_since: float, now: float, terms: RefreshTerms) -> float | None:
+    """Return when to refresh a page unchanged *same_since*; None = never again."""
+    age = max(now - same_since, 0.0)
+    if age >= terms.max_seconds:
+        return None
+    return now + max(terms.first_seconds, PATIENCE * age)
 
 
 def counted(before: Counted, seconds: float, *, changed: bool) -> Counted:
