@@ -24,7 +24,7 @@ from incremental.discovery.providers.metered import Meter, Metered
 from incremental.discovery.search_provider import NoProvider, SearchProvider
 from incremental.fetch.options import origin
 from incremental.fetch.session import Fetcher
-from incremental.sandbox import Read, read_body
+from incremental.sandbox import Read, read_body, with_readers
 from incremental.settings import Settings
 from incremental.settings.policies import policy_maker
 from incremental.settings.storage import models_folder, only_discoverer
@@ -166,8 +166,9 @@ def make_reader(settings: Settings, *, workers: int | None = None) -> Iterator[R
     daemon = settings.daemon
     wanted = daemon.parse_workers
     count = min(cores(), MAX_AUTO_WORKERS) if isinstance(wanted, str) else wanted
+    readers = settings.enabled.readers
     if not count:
-        yield read_body
+        yield with_readers(readers, read_body)
         return
     # Only commands that fetch start processes.
     from incremental.sandbox.pool import ReaderPool  # noqa: PLC0415
@@ -175,7 +176,7 @@ def make_reader(settings: Settings, *, workers: int | None = None) -> Iterator[R
 
     limits = ReaderLimits(daemon.parse_seconds, daemon.parse_memory_mb)
     with ReaderPool(workers or count, limits) as pool:
-        yield pool.read
+        yield with_readers(readers, pool.read)
 
 
 def first_looks(

@@ -46,6 +46,7 @@ from incremental.crawl.crawler import CLOCK_BACK_SECONDS, Crawler
 from incremental.crawl.sharing.membership import BEAT_SECONDS, Membership
 from incremental.daemon.health import DaemonState, Health
 from incremental.daemon.housekeeping import Housekeeping
+from incremental.schedule.state import HubState
 from incremental.settings import Settings
 from incremental.settings.storage import MEGABYTE
 from incremental.visit.host_gate import HostGate
@@ -68,7 +69,7 @@ ONCE_PATIENCE_SECONDS = 60.0
 SECOND_SIGNAL_EXIT = 130
 ROUND = "round"
 # Jobs that change what the crawler has in memory.
-_OF_CRAWLER = (ROUND, "reload", "daemons", "topics", "websub")
+_OF_CRAWLER = (ROUND, "reload", "daemons", "topics")
 # Of a job that met a bug: the first pause and the longest, in seconds.
 _JOB_PAUSES = (60.0, 21_600.0)
 _ROUND_PAUSES = (5.0, 600.0)
@@ -226,6 +227,12 @@ class Daemon:
         self._signals += 1
         self._on_stop()
         self._wake()
+
+    def note(self, page_id: int, change: Callable[[HubState], HubState], now: float) -> None:
+        """Change the state of a hub, and reschedule its visit."""
+        was_fresh, self._fresh = self._fresh, True  # should it meet a bug
+        self.crawler.frontier.note(page_id, change, now)
+        self._fresh = was_fresh
 
     def _add(self, name: str, step: Step) -> None:
         trigger = _StepTrigger()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from incremental.interfaces.assistants.quoting import quoted_page
+from incremental.features.assistants.quoting import quoted_page
 from incremental.interfaces.notify.message import (
     MAX_TRANSLATIONS,
     SAMPLE,

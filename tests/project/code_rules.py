@@ -16,6 +16,7 @@ from pathlib import Path
 from store.rules import Rule
 
 PACKAGES = ("incremental", "classifier", "store")
+FEATURES = "incremental.features"
 GROUND = "hubwatch.errors"
 """The one module that all three may import."""
 Sources = Mapping[str, str]
@@ -41,7 +42,7 @@ _SOCKET_MODULES = {
 }
 _INTERFACES = (
     *("incremental.interfaces.cli", "incremental.interfaces.web"),
-    *("incremental.interfaces.notify", "incremental.interfaces.assistants"),
+    "incremental.interfaces.notify",
 )
 
 
@@ -127,13 +128,14 @@ def pure_rooms(sources: Sources) -> list[str]:
 
 
 def interfaces_are_not_imported(sources: Sources) -> list[str]:
-    """Nothing but the interfaces themselves imports an interface."""
-    rest = {name: source for name, source in sources.items() if not _below(name, *_INTERFACES)}
+    """Nothing but the interfaces themselves and features imports an interface."""
+    above = (*_INTERFACES, FEATURES)
+    rest = {name: source for name, source in sources.items() if not _below(name, *above)}
     return _offending(rest, PACKAGES, _INTERFACES)
 
 
 def web_is_served_by_cli(sources: Sources) -> list[str]:
-    """Of the interfaces the command line serves the web page; assistants get its explanations in words."""
+    """Of the interfaces the command line serves the web page; features add to it."""
     rest = {
         name: source
         for name, source in sources.items()
@@ -141,10 +143,22 @@ def web_is_served_by_cli(sources: Sources) -> list[str]:
             name,
             "incremental.interfaces.web",
             "incremental.interfaces.cli",
-            "incremental.interfaces.assistants",
+            FEATURES,
         )
     }
     return _offending(rest, PACKAGES, ("incremental.interfaces.web",))
+
+
+def features_stand_alone(sources: Sources) -> list[str]:
+    """The core imports no feature, and no feature another."""
+    found = []
+    for module, source in sources.items():
+        own = ".".join(module.split(".")[:3]) if _below(module, FEATURES) else ""
+        for name in sorted(facts(source).imports):
+            inside = _below(name, FEATURES) and name != FEATURES
+            if inside and not (own and _below(name, own)):
+                found.append(f"{module} imports {name}")
+    return found
 
 
 def one_clock(sources: Sources) -> list[str]:
@@ -348,6 +362,7 @@ RULES = (
     pure_rooms,
     interfaces_are_not_imported,
     web_is_served_by_cli,
+    features_stand_alone,
     one_clock,
     one_socket,
     one_database,

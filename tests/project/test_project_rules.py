@@ -37,6 +37,12 @@ BREACHES: list[tuple[Rule, dict[str, str]]] = [
         code_rules.web_is_served_by_cli,
         {"incremental.interfaces.notify.x": "from incremental.interfaces import web"},
     ),
+    (code_rules.features_stand_alone, {"incremental.x": "from incremental.features import websub"}),
+    (
+        code_rules.features_stand_alone,
+        {"incremental.features.a.x": "def f():\n    import incremental.features.b"},
+    ),
+    (code_rules.features_stand_alone, {"hubwatch.api": "import incremental.features.a"}),
     (code_rules.one_socket, {"incremental.interfaces.web.pages": "import socket"}),
     (code_rules.one_socket, {"incremental.interfaces.web.server": "import requests"}),
     (code_rules.one_clock, {"incremental.x": "import datetime\ndatetime.datetime.now()"}),

@@ -1,4 +1,4 @@
-"""Routes of the web pages, the feeds and the WebSub callback."""
+"""Routes of the web pages and the feeds."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from incremental.interfaces.web.routes import (
     sites,
     status,
     topic_html,
-    websub,
 )
 
 ROUTERS = (
@@ -35,5 +34,4 @@ ROUTERS = (
     models.router,
     status.router,
     feeds.router,
-    websub.router,
 )
