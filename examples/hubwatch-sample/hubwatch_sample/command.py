@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import typer
-from hubwatch_sample.tallying import tallies
 
+from hubwatch_sample.tallying import tallies
 from incremental.interfaces.cli.common import Json, open_store, print_json, print_table
 
 

@@ -6,7 +6,6 @@ import json
 
 from hubwatch_sample.settings import SampleSettings
 from hubwatch_sample.tallying import tallies
-
 from incremental.daemon.at_work import AtWork
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
-from hubwatch_sample.tallying import tallies
 
+from hubwatch_sample.tallying import tallies
 from incremental.interfaces.web.context import web_of
 from incremental.interfaces.web.views import page
 

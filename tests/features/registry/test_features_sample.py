@@ -1,4 +1,4 @@
-"""A package of somebody else, as pip would install it, adds one of each; and ``docs/extending.md`` shows it."""
+"""A package of somebody else, installed as by pip, adds one of each; ``docs/extending.md`` shows it."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ def test_it_adds_a_way_to_read_a_hub(tmp_path: Path) -> None:
         Watch(tmp_path, web, home, read=read) as watch,
     ):
         watch.run(2 * DAY)
-        assert [url for url, _ in watch.announced()] == [home + "new"]
+        assert watch.new() == ["/new"]
 
 
 # --- off, or broken ---------------------------------------------------------------------------
@@ -186,7 +186,7 @@ def test_what_is_off_is_not_imported_and_has_no_command_page_or_channel(
 
 
 def test_a_name_that_no_feature_has_is_refused() -> None:
-    with pytest.raises(SettingsError, match="no such feature; installed: .*sample"):
+    with pytest.raises(SettingsError, match=r"no such feature; installed: .*sample"):
         build_settings({"features": {"off": ["simple"]}})
 
 
