@@ -63,6 +63,8 @@ class Feature:
     """Entries of the web page's navigation: path and key of the text."""
     templates: Path | None = None
     """Folder of its templates, which are called ``NAME/file.html``."""
+    add_form: str = ""
+    """Template that stands on the page for adding sites."""
     apps: Mapping[str, str] = field(default_factory=dict)
     """Addresses for programs that are shown with the feeds: path and key of the text."""
     job: str = ""

@@ -154,12 +154,12 @@ def _behind(body: Body, page: Page) -> Behind | None:
 
 
 def _with_header_links(page: Page, body: Body) -> Page:
-    """Take the WebSub hub from the ``Link`` header, else from the page (WebSub, section 4)."""
+    """Take what announces changes from the ``Link`` header, else from the page."""
     named = link_targets(body.url, body.link_header)
     return replace(
         page,
-        websub_hub_url=named.get("hub") or page.websub_hub_url,
-        websub_self_url=named.get("self") or page.websub_self_url,
+        push_hub_url=named.get("hub") or page.push_hub_url,
+        push_topic_url=named.get("self") or page.push_topic_url,
     )
 
 

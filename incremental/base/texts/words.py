@@ -112,8 +112,9 @@ def named(section: str, name: str) -> str:
 
     For values that other programs may extend: statuses, states, kinds.
     """
-    key = f"{section}.{name}"
-    return Text(key) if _has(key) else name.replace("_", " ")
+    # A feature says what its job is called, and the like, in its own section.
+    keys = (f"{section}.{name}", f"{name}.{section}")
+    return next((Text(key) for key in keys if _has(key)), name.replace("_", " "))
 
 
 class Words:

@@ -148,13 +148,6 @@ PURPOSES: dict[str, dict[str, Any]] = {
         },
         "compact": "compacting:compact",
     },
-    "Move data": {
-        "import": "transferring:import_list",
-        "export": "transferring:export",
-        "backup": "transferring:backup",
-        "restore": "transferring:restore",
-        "migrate-store": "transferring:migrate_store",
-    },
 }
 _ROOM = "incremental.interfaces.cli."
 

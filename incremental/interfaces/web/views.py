@@ -109,7 +109,14 @@ def environment(features: tuple[Feature, ...] = ()) -> Environment:
         "host": lambda url: urlsplit(str(url)).netloc,
     }
     pages = [page for one in features for page in one.pages.items()]
-    made.globals |= {"query": query, "languages": LANGUAGES, "version": _version(), "pages": pages}
+    forms = [one.add_form for one in features if one.add_form]
+    made.globals |= {
+        "query": query,
+        "languages": LANGUAGES,
+        "version": _version(),
+        "pages": pages,
+        "add_forms": forms,
+    }
     return made
 
 

@@ -13,7 +13,6 @@ from incremental.interfaces.web.api import (
     sites,
     status,
     topic_api,
-    transfer,
 )
 
 ROUTERS = (
@@ -27,8 +26,6 @@ ROUTERS = (
     topic_api.router,
     discovery.router,
     models.router,
-    transfer.router,
-    transfer.streams,
     messages.router,
     status.router,
 )

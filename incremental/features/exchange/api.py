@@ -12,9 +12,9 @@ from fastapi.responses import StreamingResponse
 from pydantic import StringConstraints
 
 from incremental.base.times import moment
-from incremental.interfaces.transfer.adding import add_all
-from incremental.interfaces.transfer.apart import read_list_apart
-from incremental.interfaces.transfer.writing import write_pages, write_sites
+from incremental.features.exchange.adding import add_all
+from incremental.features.exchange.apart import read_list_apart
+from incremental.features.exchange.writing import write_pages, write_sites
 from incremental.interfaces.web.api.schemas import REFUSED, RequestSchema, ResponseSchema, RowId
 from incremental.interfaces.web.conditional import ConditionalRoute
 from incremental.interfaces.web.context import web_of

@@ -21,7 +21,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from incremental.interfaces.transfer.entry import ListError
+from incremental.features.exchange.entry import ListError
 
 ZIP = b"PK\x03\x04"
 # Of one backup, unpacked: only the files above are read.

@@ -30,7 +30,7 @@ from store.home import DATABASE, remove_abandoned, workplace
 from store.page_cache import body_md5
 from store.restored import Removed
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 BODY = b"<p>One</p>"
 MANIFEST = '{"kind": "hubwatch hub classifier", "format": 1}'
 

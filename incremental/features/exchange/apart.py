@@ -10,7 +10,7 @@ from threading import Lock
 import msgspec
 
 from incremental.base.errors import InputError
-from incremental.interfaces.transfer.lists import MAX_FILE_BYTES, ReadList, read_list
+from incremental.features.exchange.lists import MAX_FILE_BYTES, ReadList, read_list
 from incremental.sandbox.body import Unread
 from incremental.sandbox.frames import LENGTH, Answer
 from incremental.sandbox.pool import ReaderBugError

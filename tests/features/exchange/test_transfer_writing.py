@@ -11,7 +11,7 @@ from stories import HOME, HOUR, START, news_site, seen, visit_of
 from warcio.archiveiterator import ArchiveIterator
 from warcio.timeutils import iso_date_to_timestamp
 
-from incremental.interfaces.transfer.writing import write_pages, write_sites
+from incremental.features.exchange.writing import write_pages, write_sites
 from store import Store
 from store.answers import NewQuery
 from store.enums import HubKind, HubRole

@@ -8,7 +8,7 @@ format               content read
                      ``name`` (or ``title``) and ``folder``, if there are any
 ``opml``             of Miniflux, FreshRSS and other readers: outlines with ``xmlUrl`` are feeds, whose
                      site is ``htmlUrl``; with ``htmlUrl`` only, pages; around them, folders
-``changedetection``  JSON or backup of changedetection.io (:mod:`incremental.interfaces.transfer.watches`)
+``changedetection``  JSON or backup of changedetection.io (:mod:`incremental.features.exchange.watches`)
 ``urlwatch``         ``urls.yaml`` of urlwatch: each job's ``url`` or ``navigate``
 ===================  ==========================================================================
 
@@ -26,8 +26,8 @@ from typing import Any
 
 from incremental.base.errors import InputError
 from incremental.base.urls import normalize
-from incremental.interfaces.transfer.entry import Entry, ListError
-from incremental.interfaces.transfer.watches import ZIP, read_watches
+from incremental.features.exchange.entry import Entry, ListError
+from incremental.features.exchange.watches import ZIP, read_watches
 from incremental.parse.ampersands import escaped
 from incremental.parse.decoding import decode_body
 
@@ -205,7 +205,7 @@ def _cell(row: Sequence[str], column: int | None) -> str:
 
 
 def _opml(text: str, name: str) -> _Found:
-    from incremental.interfaces.transfer.outlines import read_outlines  # noqa: PLC0415 - seldom used
+    from incremental.features.exchange.outlines import read_outlines  # noqa: PLC0415 - seldom used
 
     try:
         yield from read_outlines(escaped(text))
@@ -232,7 +232,7 @@ def _changedetection(content: bytes, name: str) -> _Found:
 
 
 def _urlwatch(text: str, name: str) -> _Found:
-    from incremental.interfaces.transfer.jobs import read_jobs  # noqa: PLC0415 - seldom used
+    from incremental.features.exchange.jobs import read_jobs  # noqa: PLC0415 - seldom used
 
     try:
         for number, job in enumerate(read_jobs(text), 1):

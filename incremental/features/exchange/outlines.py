@@ -21,7 +21,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from incremental.base.plain_text import one_line
-from incremental.interfaces.transfer.entry import Entry, ListError
+from incremental.features.exchange.entry import Entry, ListError
 
 _MOST_DEEP = 50
 # FreshRSS's types of what it reads itself; in "JSONFeed" and "rss" others read feeds as well.

@@ -17,12 +17,12 @@ from hypothesis import strategies as st
 from incremental.base.errors import InputError
 from incremental.base.given_names import is_named
 from incremental.base.scope import Reach
+from incremental.features.exchange.adding import add_all
+from incremental.features.exchange.jobs import MAX_BYTES
+from incremental.features.exchange.lists import FORMATS, Wanted, read_list
+from incremental.features.exchange.watches import MAX_UNPACKED_BYTES
+from incremental.features.exchange.writing import write_sites
 from incremental.fetch.options import FetchSettings
-from incremental.interfaces.transfer.adding import add_all
-from incremental.interfaces.transfer.jobs import MAX_BYTES
-from incremental.interfaces.transfer.lists import FORMATS, Wanted, read_list
-from incremental.interfaces.transfer.watches import MAX_UNPACKED_BYTES
-from incremental.interfaces.transfer.writing import write_sites
 from incremental.settings.seeds import SeedTerms, add_seed
 from store import Store, open_store
 

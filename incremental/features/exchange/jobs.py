@@ -11,7 +11,7 @@ from typing import Any
 
 import yaml
 
-from incremental.interfaces.transfer.entry import ListError
+from incremental.features.exchange.entry import ListError
 
 # Per file. A list of 20,000 jobs has two to three million.
 MAX_BYTES = 5_000_000

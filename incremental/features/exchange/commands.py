@@ -17,6 +17,10 @@ from incremental.base.lookup import find_sites
 from incremental.base.plain_text import one_line
 from incremental.base.readable_urls import readable
 from incremental.base.times import moment
+from incremental.features.exchange.adding import Added, AddedEntry, add_all
+from incremental.features.exchange.lists import MAX_FILE_BYTES, ReadList
+from incremental.features.exchange.stores import move_store
+from incremental.features.exchange.writing import write_pages, write_sites
 from incremental.interfaces.cli.common import (
     Json,
     counted,
@@ -28,10 +32,6 @@ from incremental.interfaces.cli.common import (
     say,
     settings_of,
 )
-from incremental.interfaces.transfer.adding import Added, AddedEntry, add_all
-from incremental.interfaces.transfer.lists import MAX_FILE_BYTES, ReadList
-from incremental.interfaces.transfer.stores import move_store
-from incremental.interfaces.transfer.writing import write_pages, write_sites
 from incremental.settings.storage import CRAWLER_LOCK, only_writer
 from store.answers import NewQuery
 from store.backup import BackupReport, back_up, check_target
@@ -64,7 +64,7 @@ def import_list(
     except OSError as error:
         raise InputError("file", str(file), f"cannot be read: {error.strerror}") from None
     # Numbers and parsers are loaded only where a list is read.
-    from incremental.interfaces.transfer.apart import read_list_apart  # noqa: PLC0415
+    from incremental.features.exchange.apart import read_list_apart  # noqa: PLC0415
 
     settings, _ = settings_of(context)
     found = read_list_apart(content, form, settings.daemon, name=str(file))

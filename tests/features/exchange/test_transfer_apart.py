@@ -11,8 +11,8 @@ from cli_runner import Run
 from web_served import Served
 
 from incremental.base.errors import InputError
-from incremental.interfaces.transfer.apart import read_list_apart
-from incremental.interfaces.transfer.lists import read_list
+from incremental.features.exchange.apart import read_list_apart
+from incremental.features.exchange.lists import read_list
 from incremental.settings.sections import DaemonSettings
 
 LIST = b"https://a.example/\nhttps://b.example/\nnone\n"

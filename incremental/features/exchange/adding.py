@@ -16,7 +16,7 @@ from incremental.base.scope import Scope, read_scope
 from incremental.base.tagging import add_tags
 from incremental.base.texts import hub_why
 from incremental.base.urls import canonical_key, domain_of
-from incremental.interfaces.transfer.lists import Wanted
+from incremental.features.exchange.lists import Wanted
 from incremental.settings.seeds import add_seed, check_address
 from store import Store
 from store.enums import HubKind, HubRole, SiteStatus
