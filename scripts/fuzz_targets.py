@@ -22,7 +22,7 @@ from classifier.topic.model import TopicModel
 from hubwatch.errors import HubwatchError
 from incremental.base.scope import Scope, page_number, template, trap
 from incremental.base.urls import canonical_key, normalize
-from incremental.discovery.providers.json_answers import answer_of
+from incremental.features.discovery.providers.json_answers import answer_of
 from incremental.features.exchange.lists import FORMATS, read_list
 from incremental.fetch.headers import link_targets
 from incremental.fetch.robots import RobotsPolicy

@@ -37,6 +37,18 @@ ENVIRONMENT_PREFIX = "HUBWATCH_"
 TEXTS = "texts.toml"
 
 
+@dataclass(frozen=True)
+class TopicLink:
+    """A link beside each topic of the web page."""
+
+    path: str
+    """With ``{id}`` for the topic's."""
+    text: str
+    """Key of its text."""
+    counts: str
+    """Target: a function of the store; returns what awaits the user, by topic id."""
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Feature:
     """What a feature contributes; a target is written ``module:name``."""
@@ -63,6 +75,7 @@ class Feature:
     """Entries of the web page's navigation: path and key of the text."""
     templates: Path | None = None
     """Folder of its templates, which are called ``NAME/file.html``."""
+    topic_links: tuple[TopicLink, ...] = ()
     add_form: str = ""
     """Template that stands on the page for adding sites."""
     apps: Mapping[str, str] = field(default_factory=dict)

@@ -9,7 +9,7 @@
     vectors      as pages are announced: embed their texts, a few at a time
     daemons      every few seconds, on PostgreSQL: who else is at work, and whose each site is
     messages     every half minute: send what is new to the configured channels
-    discovery    once a day, if enabled: search for further sites of each topic
+    features     each job of a feature under its name
     check        after a kill: read the whole database, in a thread
     topics       after a topic was added: judge earlier announcements, a few pages at a time
 

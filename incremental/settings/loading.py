@@ -15,7 +15,6 @@ from incremental.base.errors import SettingsError
 from incremental.base.features import ENVIRONMENT_PREFIX, FILE_NAME, entries, found
 from incremental.settings.channels import check_channel
 from incremental.settings.checks import check_interval, check_site
-from incremental.settings.discovery import check_discovery
 from incremental.settings.embeddings import check_embeddings, with_model_folder
 from incremental.settings.engine import check_engine
 from incremental.settings.hooks import check_hook
@@ -162,8 +161,6 @@ def _check_lists(settings: Settings) -> None:
 
 
 def _check_providers(settings: Settings, tree: Mapping[str, Any]) -> None:
-    if "discovery" in tree:
-        check_discovery(settings.discovery)
     if "embeddings" in tree:
         check_embeddings(settings.embeddings)
     if "engine" in tree:

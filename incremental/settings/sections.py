@@ -14,7 +14,6 @@ from incremental.fetch.politeness import PolitenessSettings
 from incremental.schedule.allocation import FLOOR_SHARE, REFRESH_SHARE, VERIFICATION_SHARE
 from incremental.settings.browser import BrowserSettings
 from incremental.settings.channels import ChannelSettings
-from incremental.settings.discovery import DiscoverySettings
 from incremental.settings.embeddings import EmbeddingSettings
 from incremental.settings.engine import EngineSettings
 from incremental.settings.hooks import HookSettings, hook_channels
@@ -269,7 +268,6 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     topics: TopicSettings = msgspec.field(default_factory=TopicSettings)
     embeddings: EmbeddingSettings = msgspec.field(default_factory=EmbeddingSettings)
     features: FeatureSettings = msgspec.field(default_factory=FeatureSettings)
-    discovery: DiscoverySettings = msgspec.field(default_factory=DiscoverySettings)
     site: tuple[SiteSettings, ...] = ()
     notify: tuple[ChannelSettings, ...] = ()
     hook: tuple[HookSettings, ...] = ()

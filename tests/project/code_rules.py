@@ -120,11 +120,14 @@ def pure_rooms(sources: Sources) -> list[str]:
     """``revisit``, and ``discovery`` but for what carries a run out, touch no network, store or clock."""
     forbidden = ("incremental.fetch", "store", "incremental.base.clock")
     carried_out = tuple(
-        f"incremental.discovery.{name}"
-        for name in ("accepting", "discoverer", "nightly_discovery", "providers")
+        f"incremental.features.discovery.{name}"
+        for name in (
+            *("accepting", "discoverer", "making", "nightly_discovery", "providers"),
+            *("commands", "api", "pages", "searches", "facts"),
+        )
     )
     pure = {name: source for name, source in sources.items() if not _below(name, *carried_out)}
-    return _offending(pure, ("incremental.schedule", "incremental.discovery"), forbidden)
+    return _offending(pure, ("incremental.schedule", "incremental.features.discovery"), forbidden)
 
 
 def interfaces_are_not_imported(sources: Sources) -> list[str]:

@@ -27,7 +27,7 @@ BREACHES: list[tuple[Rule, dict[str, str]]] = [
         {"incremental.schedule.x": "from incremental.base.clock import SystemClock"},
     ),
     (code_rules.pure_rooms, {"incremental.schedule.x": "from incremental import fetch"}),
-    (code_rules.pure_rooms, {"incremental.discovery.x": "import store.values"}),
+    (code_rules.pure_rooms, {"incremental.features.discovery.x": "import store.values"}),
     (
         code_rules.interfaces_are_not_imported,
         {"incremental.x": "from incremental.interfaces import cli"},

@@ -120,14 +120,6 @@ PURPOSES: dict[str, dict[str, Any]] = {
             "resume": "topic:resume",
             "remove": "topic:remove",
         },
-        "discover": {
-            HELP: "Find further sites for a topic.",
-            "run": "discovering:run",
-            "status": "discovering:status",
-            "proposals": "discovering:proposals",
-            "accept": "discovering:accept",
-            "reject": "discovering:reject",
-        },
     },
     "Operate": {
         "serve": "serving:serve",

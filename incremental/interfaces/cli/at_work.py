@@ -4,7 +4,7 @@
 
     fetcher -> workers, reader, renderer, embedder -> crawlers
     crawlers, jobs                                 -> Daemon
-    web page, features, messages, discovery        -> further jobs, and people's edits
+    web page, features, messages                   -> further jobs, and people's edits
 """
 
 from __future__ import annotations
@@ -24,7 +24,6 @@ from incremental.crawl.crawler import Crawler
 from incremental.crawl.sharing.membership import Membership
 from incremental.daemon.assembly import (
     make_crawler,
-    make_discoverer,
     make_embedder,
     make_fetcher,
     make_reader,
@@ -33,7 +32,6 @@ from incremental.daemon.assembly import (
 from incremental.daemon.at_work import AtWork, Job, jobs_of
 from incremental.daemon.daemon import Daemon, Step
 from incremental.daemon.health import Health
-from incremental.discovery.nightly_discovery import NightlyDiscovery
 from incremental.fetch.libraries import LibraryGate
 from incremental.interfaces.cli.common import now
 from incremental.interfaces.cli.logs import say_error
@@ -111,10 +109,6 @@ def watch(run: Run, further: Mapping[str, Step], *, explore: int, serves: bool) 
         notifier = _notifier(store, settings, clock, run.health)
         run.begin(partial(notifier.listen, clock.now()))
         jobs["messages"] = notifier.step
-        if settings.discovery.pages_per_night:
-            discoverer = partial(make_discoverer, store, settings, run.folder)
-            nightly = NightlyDiscovery(store, settings.discovery.pages_per_night, discoverer)
-            jobs["discovery"] = nightly.step
         daemon.run()
         sent = _finish(run, daemon, notifier, keeper)
         return daemon.unfinished or not sent

@@ -5,7 +5,6 @@ from __future__ import annotations
 from incremental.interfaces.web.api import (
     backfills,
     changes,
-    discovery,
     hubs,
     messages,
     models,
@@ -24,7 +23,6 @@ ROUTERS = (
     sites.visits_router,
     hubs.router,
     topic_api.router,
-    discovery.router,
     models.router,
     messages.router,
     status.router,
