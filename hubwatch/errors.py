@@ -6,6 +6,7 @@ Everything below it is drawn here; each class stands in the room that raises it:
     ├── SettingsError            a setting is wrong: names field, value, way out
     │   └── ListenError          the address for the web page cannot be listened on
     ├── InputError               a URL, pattern or file given by hand is wrong
+    ├── FeatureError             a feature of an installed package does not work
     ├── NotFoundError            no such site, page or hub
     │   └── NoVectorError            a page has no vector, so it cannot be compared
     ├── ListError                a list of another program is not in its format

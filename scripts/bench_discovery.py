@@ -42,13 +42,13 @@ from threadpoolctl import threadpool_limits
 from classifier.topic.background import Background
 from classifier.topic.page_ranking import NAMES, PageRanking
 from incremental.base.clock import SystemClock
-from incremental.discovery.bandit import Bandit
-from incremental.discovery.exploration import Exploration, ExplorationState
-from incremental.discovery.operators import KnownPage, Sources, operators
-from incremental.discovery.providers.searxng import SearxngProvider
+from incremental.features.discovery.bandit import Bandit
+from incremental.features.discovery.exploration import Exploration, ExplorationState
+from incremental.features.discovery.operators import KnownPage, Sources, operators
+from incremental.features.discovery.providers.searxng import SearxngProvider
+from incremental.features.discovery.settings import DiscoverySettings
 from incremental.fetch.options import FetchSettings
 from incremental.fetch.session import Fetcher
-from incremental.settings.discovery import DiscoverySettings
 
 SINGLE = ("forward", "backward", "keyword", "related")
 STRATEGIES = (*SINGLE, "bandit", "random", "ache")

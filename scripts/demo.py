@@ -76,7 +76,9 @@ def main() -> int:
             pulse = stack.enter_context(Pulse(health, ServiceManager()))
             pulse.show_in(Path(name))
             add_seed(store, url, now=clock.now())
-            address = stack.enter_context(web_beside(store, settings, Path(name), clock))
+            address = stack.enter_context(
+                web_beside(store, settings, Path(name), clock, running={})
+            )
             _explain(url, config, address)
             reporter = Reporter(store, as_json=False)
             fetcher = make_fetcher(settings, clock)

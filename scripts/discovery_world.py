@@ -16,7 +16,7 @@ from classifier.topic.segmentation import tokens
 from classifier.topic.text import language_of_page, weighted_terms
 from classifier.topic.values import LinkContext, PageText
 from classifier.topic.vectors import top
-from incremental.discovery.operators import KnownPage, OutLink
+from incremental.features.discovery.operators import KnownPage, OutLink
 
 TERMS = 12
 

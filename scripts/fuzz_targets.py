@@ -22,11 +22,11 @@ from classifier.topic.model import TopicModel
 from hubwatch.errors import HubwatchError
 from incremental.base.scope import Scope, page_number, template, trap
 from incremental.base.urls import canonical_key, normalize
-from incremental.discovery.providers.json_answers import answer_of
+from incremental.features.discovery.providers.json_answers import answer_of
+from incremental.features.exchange.lists import FORMATS, read_list
 from incremental.fetch.headers import link_targets
 from incremental.fetch.robots import RobotsPolicy
 from incremental.fetch.status import FetchStatus, Response
-from incremental.interfaces.transfer.lists import FORMATS, read_list
 from incremental.parse.decoding import decode_body
 from incremental.sandbox import Body, read_body
 from incremental.sandbox.frames import Answer, frame

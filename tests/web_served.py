@@ -51,7 +51,12 @@ class Served:
     def with_settings(self, **web: Any) -> Served:
         """Return the same store under other settings of the web page."""
         settings = msgspec.structs.replace(self.web.settings, web=WebSettings(**web))
-        return _served(settings, self.web.folder, self.clock, self.store)
+        return served_with(self, settings)
+
+
+def served_with(served: Served, settings: Settings) -> Served:
+    """Return the same store under other settings."""
+    return _served(settings, served.web.folder, served.clock, served.store)
 
 
 def _served(settings: Settings, folder: Path, clock: SimulatedClock, store: Store) -> Served:

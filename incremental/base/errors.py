@@ -44,3 +44,10 @@ class InputError(HubwatchError):
 
 class NotFoundError(HubwatchError):
     """The store has nothing of this name."""
+
+
+class FeatureError(HubwatchError):
+    """A feature of an installed package does not work."""
+
+    def __init__(self, name: str, why: str) -> None:
+        super().__init__(f"the feature {name} cannot be used: {why}")

@@ -1,6 +1,6 @@
 """After a visit: let the policy learn from it, and set the next one.
 
-Between visits, change hints (a newer lastmod in a sitemap, a WebSub ping) bring a hub's due time forward,
+Between visits, change hints (a newer lastmod in a sitemap, a ping) bring a hub's due time forward,
 by as much as such hints have been confirmed so far.
 """
 
@@ -60,8 +60,8 @@ def reschedule(decision: Decision, outcome: Outcome, site: WatchedSite, now: flo
 
 
 def _offered(state: HubState, page: Page) -> HubState:
-    """Keep the WebSub hub and topic that the page offers; a new one is subscribed to again."""
-    hub, topic = page.websub_hub_url or "", page.websub_self_url or ""
+    """Keep what the page says of who announces its changes; a new one is subscribed to again."""
+    hub, topic = page.push_hub_url or "", page.push_topic_url or ""
     if (hub, topic) == (state.push_hub, state.push_topic):
         return state
     return replace(state, push_hub=hub, push_topic=topic, push_asked=0, push_until=0.0)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
-import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
@@ -15,19 +13,16 @@ import msgspec
 from requests.adapters import BaseAdapter
 
 from incremental.base.clock import Clock, SystemClock
-from incremental.base.threads import cores, one_thread_for_arithmetic, pause
+from incremental.base.threads import cores, one_thread_for_arithmetic
 from incremental.crawl.crawler import Announced, Crawler
 from incremental.crawl.engine import Engine
 from incremental.crawl.part import Part
 from incremental.decide.hubs import HubScorer
-from incremental.discovery.providers.metered import Meter, Metered
-from incremental.discovery.search_provider import NoProvider, SearchProvider
 from incremental.fetch.options import origin
 from incremental.fetch.session import Fetcher
-from incremental.sandbox import Read, read_body
+from incremental.sandbox import Read, read_body, with_readers
 from incremental.settings import Settings
 from incremental.settings.policies import policy_maker
-from incremental.settings.storage import models_folder, only_discoverer
 from incremental.visit.engines.visits import Visits, drawn, embedded, visits_here
 from incremental.visit.host_gate import HostGate
 from incremental.visit.visit import Fetch
@@ -37,9 +32,7 @@ from store import Store
 
 if TYPE_CHECKING:
     from incremental.crawl.first_look import FirstLook
-    from incremental.discovery.discoverer import Discoverer
     from incremental.topics.embedding.page_embedder import PageEmbedder
-    from store.topic_values import TopicRow
 
 # Each takes 72 MB when it has started, and more than there are processors read nothing sooner.
 MAX_AUTO_WORKERS = 4
@@ -165,8 +158,9 @@ def make_reader(settings: Settings, *, workers: int | None = None) -> Iterator[R
     daemon = settings.daemon
     wanted = daemon.parse_workers
     count = min(cores(), MAX_AUTO_WORKERS) if isinstance(wanted, str) else wanted
+    readers = settings.enabled.readers
     if not count:
-        yield read_body
+        yield with_readers(readers, read_body)
         return
     # Only commands that fetch start processes.
     from incremental.sandbox.pool import ReaderPool  # noqa: PLC0415
@@ -174,7 +168,7 @@ def make_reader(settings: Settings, *, workers: int | None = None) -> Iterator[R
 
     limits = ReaderLimits(daemon.parse_seconds, daemon.parse_memory_mb)
     with ReaderPool(workers or count, limits) as pool:
-        yield pool.read
+        yield with_readers(readers, pool.read)
 
 
 def first_looks(
@@ -211,71 +205,3 @@ def hub_scorer(models: Path | None) -> HubScorer:
     from incremental.topics.training.model_versions import ActiveScorer  # noqa: PLC0415
 
     return ActiveScorer(models)
-
-
-@contextlib.contextmanager
-def make_discoverer(
-    store: Store, settings: Settings, folder: Path, topic: TopicRow
-) -> Iterator[Discoverer]:
-    """Make the discoverer of further sites for *topic*, with the configured search provider.
-
-    Raises:
-        InputError: the topic has no page to start from.
-        StoreLockedError: another run of the topic is under way.
-    """
-    # Models and rankers take seconds to load.
-    from incremental.discovery.discoverer import Dependencies, Discoverer  # noqa: PLC0415
-    from incremental.topics.model_store import TopicModelStore  # noqa: PLC0415
-
-    clock = SystemClock()
-    fetcher = make_fetcher(settings, clock)
-    provider = _provider(store, settings, fetcher.fetch, clock)
-    dependencies = Dependencies(
-        fetch=fetcher.fetch,
-        scorer=hub_scorer(models_folder(settings, folder)),
-        provider=provider,
-        now=clock.now,
-        pause=pause,
-    )
-    try:
-        with (
-            only_discoverer(settings, folder, topic.id),
-            make_reader(settings, workers=1) as read,
-            make_embedder(settings, clock, fetcher.fetch) as embedder,
-        ):
-            model_store = TopicModelStore(store, settings.topics.trees, embedder=embedder)
-            reading = replace(dependencies, read=embedder.reading(read) if embedder else read)
-            yield Discoverer(store, settings, topic, model_store, reading)
-    finally:
-        fetcher.close()
-
-
-def _provider(store: Store, settings: Settings, fetch: Fetch, clock: Clock) -> SearchProvider:
-    from incremental.discovery.providers.brave import KEY_VARIABLE, BraveProvider  # noqa: PLC0415
-    from incremental.discovery.providers.own_index import OwnIndexProvider  # noqa: PLC0415
-    from incremental.discovery.providers.searxng import SearxngProvider  # noqa: PLC0415
-
-    wanted = settings.discovery
-    if not wanted.provider:
-        return NoProvider()
-    if wanted.provider == "own":
-        return OwnIndexProvider(store)
-    provider: SearchProvider = BraveProvider(fetch, os.environ.get(KEY_VARIABLE, ""))
-    if wanted.provider == "searxng":
-        provider = SearxngProvider(
-            fetch,
-            wanted.url,
-            related_query=wanted.related_query,
-            linkers_query=wanted.linkers_query,
-        )
-    name = provider.name
-    stored = store.discovery.meter(name)
-    return Metered(
-        provider,
-        clock.now,
-        per_day=wanted.queries_per_day,
-        interval_seconds=wanted.query_interval_seconds,
-        meter=Meter(*json.loads(stored)) if stored else None,
-        pause=pause,
-        keep=lambda meter: store.discovery.put_meter(name, json.dumps(meter.to_json())),
-    )

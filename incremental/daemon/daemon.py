@@ -9,7 +9,7 @@
     vectors      as pages are announced: embed their texts, a few at a time
     daemons      every few seconds, on PostgreSQL: who else is at work, and whose each site is
     messages     every half minute: send what is new to the configured channels
-    discovery    once a day, if enabled: search for further sites of each topic
+    features     each job of a feature under its name
     check        after a kill: read the whole database, in a thread
     topics       after a topic was added: judge earlier announcements, a few pages at a time
 
@@ -46,6 +46,7 @@ from incremental.crawl.crawler import CLOCK_BACK_SECONDS, Crawler
 from incremental.crawl.sharing.membership import BEAT_SECONDS, Membership
 from incremental.daemon.health import DaemonState, Health
 from incremental.daemon.housekeeping import Housekeeping
+from incremental.schedule.state import HubState
 from incremental.settings import Settings
 from incremental.settings.storage import MEGABYTE
 from incremental.visit.host_gate import HostGate
@@ -68,7 +69,7 @@ ONCE_PATIENCE_SECONDS = 60.0
 SECOND_SIGNAL_EXIT = 130
 ROUND = "round"
 # Jobs that change what the crawler has in memory.
-_OF_CRAWLER = (ROUND, "reload", "daemons", "topics", "websub")
+_OF_CRAWLER = (ROUND, "reload", "daemons", "topics")
 # Of a job that met a bug: the first pause and the longest, in seconds.
 _JOB_PAUSES = (60.0, 21_600.0)
 _ROUND_PAUSES = (5.0, 600.0)
@@ -226,6 +227,12 @@ class Daemon:
         self._signals += 1
         self._on_stop()
         self._wake()
+
+    def note(self, page_id: int, change: Callable[[HubState], HubState], now: float) -> None:
+        """Change the state of a hub, and reschedule its visit."""
+        was_fresh, self._fresh = self._fresh, True  # should it meet a bug
+        self.crawler.frontier.note(page_id, change, now)
+        self._fresh = was_fresh
 
     def _add(self, name: str, step: Step) -> None:
         trigger = _StepTrigger()

@@ -25,6 +25,8 @@ from importlib import metadata
 from pathlib import Path
 
 from hubwatch.errors import HubwatchError
+from incremental.base.errors import FeatureError
+from incremental.base.features import Features
 from incremental.base.findings import Finding, ok, problem, warning
 from incremental.base.times import HOUR, MINUTE
 from incremental.fetch.options import host_name
@@ -323,6 +325,20 @@ def store_problem(error: HubwatchError) -> Finding:
     """Return why the store cannot be used, with the way out."""
     ways = (way for kind, way in _WAYS_OUT.items() if isinstance(error, kind))
     return problem("store", str(error), next(ways, "see [store] in the settings"))
+
+
+# --- features ---------------------------------------------------------------------------------
+
+
+def features_findings(features: Features, off: Sequence[str]) -> list[Finding]:
+    """Say which features are on and which are off, and why others cannot be used."""
+    way_out = "upgrade or uninstall its package, or name it in [features] off"
+    found = [
+        problem("features", str(FeatureError(name, why)), way_out)
+        for name, why in features.broken.items()
+    ]
+    on = ", ".join(one.name for one in features.on) or "none"
+    return [*found, ok("features", f"on: {on}" + (f"; off: {', '.join(off)}" if off else ""))]
 
 
 # --- versions ---------------------------------------------------------------------------------

@@ -54,7 +54,7 @@ class Head:
     title: str = ""
     base: str | None = None
     links: dict[str, str] = field(default_factory=dict)
-    """Targets of link elements by relation: canonical, next, and WebSub's hub and self."""
+    """Targets of link elements by relation: canonical, next, hub and self."""
     refresh: str | None = None
     noscript_refresh: str | None = None
     language: str = ""

@@ -37,8 +37,8 @@ def parse_json_feed(text: str, url: str, *, limits: ParseLimits) -> Page:
         links=_links(items[: limits.max_feed_entries], resolver),
         next_url=resolver.resolve(string(feed, "next_url")),
         home_url=resolver.resolve(string(feed, "home_page_url")),
-        websub_hub_url=resolver.resolve(string(hub, "url")),
-        websub_self_url=resolver.resolve(string(feed, "feed_url")),
+        push_hub_url=resolver.resolve(string(hub, "url")),
+        push_topic_url=resolver.resolve(string(feed, "feed_url")),
         truncated=len(items) > limits.max_feed_entries,
     )
 

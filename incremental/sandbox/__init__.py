@@ -22,6 +22,16 @@ from incremental.sandbox.body import (
     Unread,
     read_body,
     topic_text,
+    with_readers,
 )
 
-__all__ = ["Body", "BodyRole", "Read", "Reading", "Unread", "read_body", "topic_text"]
+__all__ = [
+    "Body",
+    "BodyRole",
+    "Read",
+    "Reading",
+    "Unread",
+    "read_body",
+    "topic_text",
+    "with_readers",
+]

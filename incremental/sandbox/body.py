@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from classifier.topic.values import PageText
+from incremental.base.features import target_of
 from incremental.fetch.headers import link_targets
 from incremental.fetch.status import FetchStatus
 from incremental.parse import Page, PageKind, parse
@@ -58,6 +59,8 @@ class Body:
     """Where its list was found before."""
     folders: tuple[str, ...] = ()
     """Where the scripts of its page look for slugs."""
+    reader: str = ""
+    """The function of a feature that reads bodies of this type, as ``module:name``; empty = we do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,16 +92,10 @@ Read = Callable[[Body], Reading | Unread]
 
 
 def read_body(body: Body) -> Reading:
-    """Read *body*. Never raises because of its content."""
+    """Read *body*. Never raises because of its content, unless a feature reads it."""
     if body.role is not BodyRole.PAGE:
         return _read_part(body)
-    page = parse(
-        body.content,
-        body.url,
-        content_type=body.content_type,
-        decode=decode_body,
-        want_text=body.want_text,
-    )
+    page = _page(body)
     page = _with_header_links(page, body)
     page = replace(page, language=language_of_page(page))
     html = ""
@@ -112,6 +109,30 @@ def read_body(body: Body) -> Reading:
         features=_features(html) if body.describe else None,
         behind=_behind(body, page) if body.behind else None,
     )
+
+
+def _page(body: Body) -> Page:
+    if body.reader:
+        page: Page = target_of(body.reader)(body.content, body.url)
+        return page
+    return parse(
+        body.content,
+        body.url,
+        content_type=body.content_type,
+        decode=decode_body,
+        want_text=body.want_text,
+    )
+
+
+def with_readers(readers: Mapping[str, str], read: Read) -> Read:
+    """Return *read* with the *readers* of features, by media type."""
+
+    def reading(body: Body) -> Reading | Unread:
+        kind = body.content_type.partition(";")[0].strip().lower()
+        reader = readers.get(kind, "") if body.role is BodyRole.PAGE else ""
+        return read(replace(body, reader=reader) if reader else body)
+
+    return reading if readers else read
 
 
 def _read_part(body: Body) -> Reading:
@@ -133,12 +154,12 @@ def _behind(body: Body, page: Page) -> Behind | None:
 
 
 def _with_header_links(page: Page, body: Body) -> Page:
-    """Take the WebSub hub from the ``Link`` header, else from the page (WebSub, section 4)."""
+    """Take what announces changes from the ``Link`` header, else from the page."""
     named = link_targets(body.url, body.link_header)
     return replace(
         page,
-        websub_hub_url=named.get("hub") or page.websub_hub_url,
-        websub_self_url=named.get("self") or page.websub_self_url,
+        push_hub_url=named.get("hub") or page.push_hub_url,
+        push_topic_url=named.get("self") or page.push_topic_url,
     )
 
 

@@ -78,7 +78,7 @@ def retry_at(hub: HubState, now: float) -> float:
 
 
 def ping_of(hub: HubState) -> float:
-    """Return since when a WebSub ping waits for a visit; infinite = none, or pings mislead."""
+    """Return since when a ping waits for a visit; infinite = none, or pings mislead."""
     if hub.pinged_at <= hub.visited_at or hub.hints_confirmed + 1 < _BELIEVED_SHARE * (
         hub.hints + 1
     ):

@@ -236,7 +236,7 @@ def reactivated(hub: HubState, at: float) -> HubState:
 
 
 def pinged(hub: HubState, at: float) -> HubState:
-    """Return the hub as due at *at* by a WebSub ping, believed while one hint in five is confirmed."""
+    """Return the hub as due at *at* by a ping, believed while one hint in five is confirmed."""
     return replace(reactivated(hub, at), pinged_at=at)
 
 

@@ -108,7 +108,7 @@ class HubState(JsonState):
     overlaps: Mapping[str, list[float]] = field(default_factory=dict)
     """By neighbour: links it had shown first, and links it had had the chance to show first."""
     push_hub: str = ""
-    """WebSub hub that the page offered when it was last read; empty = none."""
+    """The server that offered to announce changes when the page was last read; empty = none."""
     push_topic: str = ""
     """What the page calls itself there (rel=self); empty = it does not, and its address stands for it."""
     push_asked_at: float = 0.0
@@ -119,7 +119,7 @@ class HubState(JsonState):
     hinted_at: float = 0.0
     """First change hint since the last visit (sitemap lastmod, ping); 0 = none."""
     pinged_at: float = 0.0
-    """Last ping of the page's WebSub hub; 0 = never."""
+    """Last ping of that server; 0 = never."""
     hints: float = 0.0
     """Change hints followed by a visit."""
     hints_confirmed: float = 0.0

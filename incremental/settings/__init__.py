@@ -30,7 +30,6 @@ from incremental.settings.sections import (
     StoreSettings,
     TopicSettings,
     WebSettings,
-    WebSubSettings,
 )
 
 __all__ = [
@@ -47,7 +46,6 @@ __all__ = [
     "StoreSettings",
     "TopicSettings",
     "WebSettings",
-    "WebSubSettings",
     "build_settings",
     "load_settings",
     "settings_path",

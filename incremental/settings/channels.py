@@ -12,8 +12,8 @@ import msgspec
 from incremental.base.errors import SettingsError
 from incremental.base.texts import Text
 
-# Hooks and plug-ins are listed under these.
-RESERVED = ("hook:", "plugin:")
+# Hooks, and channels of features, are listed under these.
+RESERVED = ("hook:", "feature:")
 _CLOCK = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)")
 GroupBy = Literal["", "site", "topic"]
 _Share = Annotated[float, msgspec.Meta(ge=0, le=1)]

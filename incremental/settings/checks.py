@@ -14,13 +14,6 @@ from incremental.settings.sections import RevisitSettings, SiteSettings
 _SPAN = re.compile(r"(\d{1,2})(?::(\d{2}))?\s*-\s*(\d{1,2})(?::(\d{2}))?")
 
 
-def check_callback(url: str) -> None:
-    """Raise SettingsError for a callback address that hubs could not call."""
-    if url and (normalize(url) is None or "?" in url or "#" in url):
-        way_out = "give a public address without a query, like https://watch.example.org/websub"
-        raise SettingsError("websub.callback_url", url, way_out)
-
-
 def check_site(site: SiteSettings, defaults: RevisitSettings, where: str) -> None:
     """Raise SettingsError for values that would fail only when the site is used."""
     if normalize(site.url) is None:

@@ -10,11 +10,11 @@ from typing import Annotated
 import msgspec
 
 from incremental.base.errors import SettingsError
+from incremental.base.features import Feature
 from incremental.settings.channels import RESERVED, ChannelSettings
 
-PLUGINS = "hubwatch.plugins"
-HOOK, PLUGIN = RESERVED
-_PLUGIN_SECONDS = 60.0
+HOOK, FEATURE = RESERVED
+_FEATURE_SECONDS = 60.0
 # There is one call for each page, however many pages are new.
 _UNBOUNDED = 1_000_000_000
 
@@ -43,10 +43,10 @@ class HookSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class HookChannel(ChannelSettings, frozen=True, forbid_unknown_fields=True):
-    """A hook or a plug-in as a channel: the same filters, retries and outbox; *url* is not an address."""
+    """A hook, or a channel of a feature: the same filters, retries and outbox; *url* is not an address."""
 
     command: tuple[str, ...] = ()
-    timeout_seconds: float = _PLUGIN_SECONDS
+    timeout_seconds: float = _FEATURE_SECONDS
 
 
 def check_hook(hook: HookSettings, where: str) -> None:
@@ -70,8 +70,10 @@ def check_program(hook: HookSettings, where: str) -> None:
         raise SettingsError(f"{where}.command", hook.command[0], way_out)
 
 
-def hook_channels(hooks: Sequence[HookSettings]) -> Iterator[HookChannel]:
-    """Yield *hooks*, then the installed plug-ins by name."""
+def hook_channels(
+    hooks: Sequence[HookSettings], features: Sequence[Feature]
+) -> Iterator[HookChannel]:
+    """Yield *hooks*, then the channels of *features*."""
     for hook in hooks:
         yield HookChannel(
             name=HOOK + hook.name,
@@ -86,15 +88,7 @@ def hook_channels(hooks: Sequence[HookSettings]) -> Iterator[HookChannel]:
             command=hook.command,
             timeout_seconds=hook.timeout_seconds,
         )
-    for name in plugin_names():
-        # Unbuffered, so that what a plug-in prints stands before the error it ends with.
-        command = (sys.executable, "-u", "-m", "incremental.interfaces.notify.plugin", name)
-        yield HookChannel(name=PLUGIN + name, url=HOOK, max_per_hour=_UNBOUNDED, command=command)
-
-
-def plugin_names() -> list[str]:
-    """Return the names of the installed entry points of the group ``hubwatch.plugins``, sorted."""
-    # Takes a few milliseconds for each installed package.
-    from importlib.metadata import entry_points  # noqa: PLC0415
-
-    return sorted({one.name for one in entry_points(group=PLUGINS)})
+    for name, target in ((n, t) for feature in features for n, t in feature.channels.items()):
+        # Unbuffered, so that what it prints stands before the error it ends with.
+        command = (sys.executable, "-u", "-m", "incremental.interfaces.notify.calling", target)
+        yield HookChannel(name=FEATURE + name, url=HOOK, max_per_hour=_UNBOUNDED, command=command)

@@ -12,16 +12,14 @@ from typing import Any
 import msgspec
 
 from incremental.base.errors import SettingsError
+from incremental.base.features import ENVIRONMENT_PREFIX, FILE_NAME, entries, found
 from incremental.settings.channels import check_channel
-from incremental.settings.checks import check_callback, check_interval, check_site
-from incremental.settings.discovery import check_discovery
+from incremental.settings.checks import check_interval, check_site
 from incremental.settings.embeddings import check_embeddings, with_model_folder
 from incremental.settings.engine import check_engine
 from incremental.settings.hooks import check_hook
-from incremental.settings.sections import LISTS, Settings
+from incremental.settings.sections import LISTS, Settings, core_sections
 
-ENVIRONMENT_PREFIX = "HUBWATCH_"
-FILE_NAME = "hubwatch.toml"
 SECRET = re.compile(
     r"^store\.database|^web\.password|^embeddings\.key|^notify\[\d+\]\.url|^site\[\d+\]\.(?:cookies|headers|username|password|proxy)"
 )
@@ -94,24 +92,56 @@ def build_settings(tree: Mapping[str, Any]) -> Settings:
     Raises:
         SettingsError: names the field, its value and what is allowed.
     """
-    if tree:
-        _refuse_unknown(tree)
+    core = {name: given for name, given in tree.items() if name in core_sections()}
+    if core:
+        _refuse_unknown(core)
     try:
-        settings = msgspec.convert(tree, Settings, strict=False)
+        settings = msgspec.convert(core, Settings, strict=False)
     except msgspec.ValidationError as error:
-        message, _, where = str(error).partition(" - at `$")
-        field = where.rstrip("`").lstrip(".") or "settings"
-        raise SettingsError(field, _value_at(tree, field), _way_out(message, field)) from None
+        raise _refused(error, tree, "") from None
     except SettingsError as error:
         raise SettingsError(_with_section(error.field), error.value, error.way_out) from None
+    # Most people set nothing of a feature, and looking for them takes a while.
+    if settings.features.off or len(core) < len(tree):
+        settings = _with_features(settings, tree)
     # The defaults need no check.
     _check_lists(settings)
     _check_providers(settings, tree)
     if "revisit" in tree:
         check_interval("revisit", settings.revisit, settings.revisit)
-    if settings.websub.callback_url:
-        check_callback(settings.websub.callback_url)
     return settings
+
+
+def _refused(
+    error: msgspec.ValidationError, tree: Mapping[str, Any], section: str
+) -> SettingsError:
+    message, _, where = str(error).partition(" - at `$")
+    field = section + where.rstrip("`").lstrip(".") or "settings"
+    return SettingsError(field, _value_at(tree, field), _way_out(message, field))
+
+
+def _with_features(settings: Settings, tree: Mapping[str, Any]) -> Settings:
+    """Add the sections of features; those of one that is off or broken are not read."""
+    for name in settings.features.off:
+        if name not in entries():
+            way_out = f"no such feature; installed: {', '.join(entries())}"
+            raise SettingsError("features.off", name, way_out)
+    further = []
+    without = {one.name for one in settings.enabled.on if not one.settings}
+    for name in tree.keys() - core_sections():
+        _refuse_names([name], [*core_sections(), *(entries().keys() - without)], "")
+        kind = settings.enabled.section(name)
+        if kind is None:
+            continue
+        _refuse_names(tree[name], _field_names(kind), f"{name}.")
+        try:
+            made = msgspec.convert(tree[name], kind, strict=False)
+        except msgspec.ValidationError as error:
+            raise _refused(error, tree, f"{name}.") from None
+        except SettingsError as error:
+            raise SettingsError(f"{name}.{error.field}", error.value, error.way_out) from None
+        further += [made] if made != kind() else []
+    return msgspec.structs.replace(settings, further=tuple(further))
 
 
 def _check_lists(settings: Settings) -> None:
@@ -131,8 +161,6 @@ def _check_lists(settings: Settings) -> None:
 
 
 def _check_providers(settings: Settings, tree: Mapping[str, Any]) -> None:
-    if "discovery" in tree:
-        check_discovery(settings.discovery)
     if "embeddings" in tree:
         check_embeddings(settings.embeddings)
     if "engine" in tree:
@@ -142,9 +170,7 @@ def _check_providers(settings: Settings, tree: Mapping[str, Any]) -> None:
 def _refuse_unknown(tree: Mapping[str, Any]) -> None:
     """Refuse unknown names."""
     # Here, because msgspec ignores them in dataclasses, and its error may quote a whole section.
-    sections = {section.name: section.type for section in msgspec.structs.fields(Settings)}
-    _refuse_names(tree, list(sections), "")
-    for section, kind in sections.items():
+    for section, kind in core_sections().items():
         if section not in LISTS:
             _refuse_names(tree.get(section), _field_names(kind), f"{section}.")
     for section, (kind, required) in LISTS.items():
@@ -157,7 +183,7 @@ def _refuse_unknown(tree: Mapping[str, Any]) -> None:
 
 
 def _refuse_names(given: object, names: list[str], where: str) -> None:
-    for name in given if isinstance(given, Mapping) else ():
+    for name in given if isinstance(given, Mapping | list) else ():
         if name not in names:
             way_out = f"unknown setting; known: {', '.join(names)}"
             raise SettingsError(f"{where}{name}", "...", way_out)
@@ -176,9 +202,9 @@ def _way_out(message: str, field: str) -> str:
 
 def _with_section(field: str) -> str:
     """Return the full name of a field whose section checks itself."""
-    for section in msgspec.structs.fields(Settings):
-        if section.name not in LISTS and field in _field_names(section.type):
-            return f"{section.name}.{field}"
+    for section, kind in core_sections().items():
+        if section not in LISTS and field in _field_names(kind):
+            return f"{section}.{field}"
     return field
 
 
@@ -187,25 +213,48 @@ def _overlay(tree: dict[str, Any], environment: Mapping[str, str]) -> dict[str, 
 
     Returns the variable that set each ``section.name``.
     """
-    defaults, sources = Settings(), dict[str, str]()
+    sources = dict[str, str]()
     meant = {ENVIRONMENT_PREFIX + "CONFIG"}
-    for section in msgspec.structs.fields(Settings):
-        if section.name in LISTS:
-            continue
-        for name in _field_names(section.type):
-            key = f"{ENVIRONMENT_PREFIX}{section.name}_{name}".upper()
-            meant.add(key)
-            if key in environment and isinstance(tree.setdefault(section.name, {}), dict):
-                text = environment[key]
-                default = getattr(getattr(defaults, section.name), name)
-                several = isinstance(default, tuple | frozenset)
-                tree[section.name][name] = text.replace(",", " ").split() if several else text
-                sources[f"{section.name}.{name}"] = key
-    for key in sorted(environment):
-        if key.startswith(ENVIRONMENT_PREFIX) and key not in meant:
-            way_out = "unknown setting; names are HUBWATCH_SECTION_FIELD"
-            raise SettingsError(key, "...", way_out)
+    for section, kind in core_sections().items():
+        if section not in LISTS:
+            meant |= _set(tree, environment, sources, section, kind)
+    given = {key for key in environment if key.startswith(ENVIRONMENT_PREFIX)}
+    for section in entries() if given - meant else ():
+        prefix = f"{ENVIRONMENT_PREFIX}{section}_".upper()
+        wanted = {key for key in given - meant if key.startswith(prefix)}
+        kind = found(_off(tree)).section(section) if wanted else None
+        # Of one that is off or broken nobody knows the names.
+        meant |= wanted if kind is None else _set(tree, environment, sources, section, kind)
+    for key in sorted(given - meant):
+        way_out = "unknown setting; names are HUBWATCH_SECTION_FIELD"
+        raise SettingsError(key, "...", way_out)
     return sources
+
+
+def _set(
+    tree: dict[str, Any],
+    environment: Mapping[str, str],
+    sources: dict[str, str],
+    section: str,
+    kind: Any,  # noqa: ANN401 - a Struct or a dataclass
+) -> set[str]:
+    """Put the variables of a section into *tree* and *sources*; return the names that it has."""
+    defaults, names = kind(), set[str]()
+    for name in _field_names(kind):
+        key = f"{ENVIRONMENT_PREFIX}{section}_{name}".upper()
+        names.add(key)
+        if key in environment and isinstance(tree.setdefault(section, {}), dict):
+            several = isinstance(getattr(defaults, name), tuple | frozenset)
+            text = environment[key]
+            tree[section][name] = text.replace(",", " ").split() if several else text
+            sources[f"{section}.{name}"] = key
+    return names
+
+
+def _off(tree: Mapping[str, Any]) -> frozenset[str]:
+    given = tree.get("features")
+    off = given.get("off") if isinstance(given, Mapping) else None
+    return frozenset(map(str, off)) if isinstance(off, list | tuple) else frozenset()
 
 
 def _field_names(kind: Any) -> list[str]:  # noqa: ANN401 - a Struct or a dataclass

@@ -19,7 +19,8 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 
 import msgspec
 
-from incremental.settings.sections import LISTS, Settings
+from incremental.base.features import found
+from incremental.settings.sections import LISTS, core_sections
 
 # Bounds that only keep infinity out.
 _ENDLESS = 1e6
@@ -83,11 +84,14 @@ class Section:
 
 
 @cache
-def reference() -> tuple[Section, ...]:
-    """Return all sections in the order of the file."""
+def reference(off: frozenset[str] = frozenset()) -> tuple[Section, ...]:
+    """Return all sections in the order of the file, those of features last; none of one that is *off*."""
+    features = found(off)
+    kinds = {one.name: features.section(one.name) for one in features.on if one.settings}
     return tuple(
-        _section(one.name, LISTS[one.name][0] if one.name in LISTS else one.type)
-        for one in msgspec.structs.fields(Settings)
+        _section(name, LISTS[name][0] if name in LISTS else kind)
+        for name, kind in (core_sections() | kinds).items()
+        if kind is not None
     )
 
 

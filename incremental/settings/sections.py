@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
 
+from incremental.base.features import Features, found
 from incremental.base.scope import Reach
 from incremental.fetch.options import FetchSettings, SiteAccess
 from incremental.fetch.politeness import PolitenessSettings
 from incremental.schedule.allocation import FLOOR_SHARE, REFRESH_SHARE, VERIFICATION_SHARE
 from incremental.settings.browser import BrowserSettings
 from incremental.settings.channels import ChannelSettings
-from incremental.settings.discovery import DiscoverySettings
 from incremental.settings.embeddings import EmbeddingSettings
 from incremental.settings.engine import EngineSettings
 from incremental.settings.hooks import HookSettings, hook_channels
+
+T = TypeVar("T", bound=msgspec.Struct)
 
 # Bounded, because infinity is a valid float but no usable setting.
 _Positive = Annotated[float, msgspec.Meta(gt=0, le=1e9)]
@@ -175,14 +177,11 @@ class WebSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """``en`` or ``zh``; empty = the browser's preference."""
 
 
-class WebSubSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Push notifications from feeds' WebSub hubs."""
+class FeatureSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Which features are used; `hubwatch doctor` names those that are installed."""
 
-    callback_url: str = ""
-    """Public address of ``/websub`` on our web server, like ``https://watch.example.org/websub``;
-    empty = no subscriptions."""
-    lease_days: Annotated[float, msgspec.Meta(ge=1, le=60)] = 10
-    """Requested length of a subscription; it is renewed a day before it ends."""
+    off: tuple[str, ...] = ()
+    """Names of features that are not used, such as ``websub``."""
 
 
 class LinkOrderName(StrEnum):
@@ -268,11 +267,21 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     web: WebSettings = msgspec.field(default_factory=WebSettings)
     topics: TopicSettings = msgspec.field(default_factory=TopicSettings)
     embeddings: EmbeddingSettings = msgspec.field(default_factory=EmbeddingSettings)
-    websub: WebSubSettings = msgspec.field(default_factory=WebSubSettings)
-    discovery: DiscoverySettings = msgspec.field(default_factory=DiscoverySettings)
+    features: FeatureSettings = msgspec.field(default_factory=FeatureSettings)
     site: tuple[SiteSettings, ...] = ()
     notify: tuple[ChannelSettings, ...] = ()
     hook: tuple[HookSettings, ...] = ()
+    further: tuple[msgspec.Struct, ...] = ()
+    """Sections of features, as far as they are given."""
+
+    def of(self, kind: type[T]) -> T:
+        """Return the section of a feature; the defaults if none is given."""
+        return next((one for one in self.further if isinstance(one, kind)), None) or kind()
+
+    @property
+    def enabled(self) -> Features:
+        """The features that are not switched off."""
+        return found(frozenset(self.features.off))
 
     @property
     def accesses(self) -> dict[str, SiteAccess]:
@@ -281,8 +290,13 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def channels(self) -> tuple[ChannelSettings, ...]:
-        """The message channels, then hooks and installed plug-ins as channels."""
-        return (*self.notify, *hook_channels(self.hook))
+        """The message channels, then hooks and the channels of features."""
+        return (*self.notify, *hook_channels(self.hook, self.enabled.on))
+
+
+def core_sections() -> dict[str, Any]:
+    """Return the types of the sections by name, but for those of features."""
+    return {one.name: one.type for one in msgspec.structs.fields(Settings) if one.name != "further"}
 
 
 # Sections written as arrays of tables, with the required keys of an entry.

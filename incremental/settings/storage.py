@@ -241,15 +241,13 @@ def note_settings(settings: Settings, folder: Path, file: Path | None) -> None:
 
 
 @contextlib.contextmanager
-def only_discoverer(settings: Settings, folder: Path, topic_id: int) -> Iterator[None]:
-    """Lock a topic's discovery.
+def only_one(settings: Settings, folder: Path, name: str, problem: str) -> Iterator[None]:
+    """Hold the lock *name* beside the store.
 
     Raises:
-        AlreadyRunningError: another run is under way, by hand or in the daemon.
+        AlreadyRunningError: another process holds it; *problem* says what it does.
     """
-    # Two runs would resume the same interrupted one.
-    lock = folder / settings.store.folder / f"discovery-{topic_id}.lock"
-    with _alone(lock, "another search for sites of this topic is under way"):
+    with _alone(folder / settings.store.folder / name, problem):
         yield
 
 

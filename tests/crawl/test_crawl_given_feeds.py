@@ -11,9 +11,9 @@ from stories import announced_pages
 
 from incremental.base.scope import Reach, Scope, read_scope
 from incremental.base.urls import canonical_key
+from incremental.features.exchange.adding import add_all
+from incremental.features.exchange.lists import Wanted
 from incremental.interfaces.explain.page import explain
-from incremental.interfaces.transfer.adding import add_all
-from incremental.interfaces.transfer.lists import Wanted
 from incremental.settings.seeds import SeedTerms, add_seed
 from store.enums import LabelOrigin, PageLabel
 from store.values import LabelEntry, SiteRow

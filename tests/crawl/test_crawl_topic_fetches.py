@@ -8,7 +8,7 @@ from stories import DAY, HOUR, START
 
 from incremental.base.urls import canonical_key
 from incremental.crawl.topic_fetches import TopicFetches
-from incremental.discovery.accepting import accept_sites
+from incremental.features.discovery.accepting import accept_sites
 from store import Store
 from store.discovery import NewProposal
 from store.values import NewExternalCandidate

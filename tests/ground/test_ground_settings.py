@@ -16,6 +16,7 @@ from incremental.fetch.options import FetchSettings
 from incremental.settings import Settings, build_settings, load_settings
 from incremental.settings.loading import load_with_sources
 from incremental.settings.reference import reference, setting_at
+from incremental.settings.sections import core_sections
 from incremental.settings.template import settings_document, settings_template
 
 URL = "https://a.org/"
@@ -201,11 +202,11 @@ def test_the_written_file_with_every_line_live_loads_as_the_defaults_and_its_exa
 
 def test_the_written_file_names_every_setting() -> None:
     live = tomllib.loads(uncommented())
-    for section in msgspec.structs.fields(Settings):
-        if section.name not in ("site", "notify", "hook"):
-            names = set(msgspec.to_builtins(Settings())[section.name])
-            optional = {"ca_file"} if section.type is FetchSettings else set()
-            assert names - optional == set(live[section.name]), section.name
+    for section, kind in core_sections().items():
+        if section not in ("site", "notify", "hook"):
+            names = set(msgspec.to_builtins(Settings())[section])
+            optional = {"ca_file"} if kind is FetchSettings else set()
+            assert names - optional == set(live[section]), section
 
 
 @pytest.mark.parametrize(

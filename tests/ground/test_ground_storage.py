@@ -8,7 +8,7 @@ import pytest
 
 from incremental.decide.links import top_folder
 from incremental.settings import Settings
-from incremental.settings.storage import only_discoverer, only_writer
+from incremental.settings.storage import only_one, only_writer
 from store.errors import StoreLockedError
 
 
@@ -28,10 +28,13 @@ def test_a_store_is_free_when_its_crawler_has_ended(tmp_path: Path) -> None:
 
 
 def test_one_search_for_sites_of_a_topic_at_a_time(tmp_path: Path) -> None:
-    with only_discoverer(Settings(), tmp_path, 1), only_discoverer(Settings(), tmp_path, 2):
+    with (
+        only_one(Settings(), tmp_path, "discovery-1.lock", "another search"),
+        only_one(Settings(), tmp_path, "discovery-2.lock", "another search"),
+    ):
         with (
             pytest.raises(StoreLockedError, match="another search"),
-            only_discoverer(Settings(), tmp_path, 1),
+            only_one(Settings(), tmp_path, "discovery-1.lock", "another search"),
         ):
             pass
         with only_writer(Settings(), tmp_path):

@@ -6,7 +6,7 @@ import ast
 import json
 import pickle
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from string import Formatter
@@ -14,6 +14,7 @@ from string import Formatter
 import msgspec
 import pytest
 
+from incremental.base.features import entries, texts_of
 from incremental.base.scope import Reach
 from incremental.base.texts import LANGUAGES, Text, Words, named, read_text
 from incremental.base.texts.words import catalogue
@@ -47,8 +48,16 @@ def _strings() -> tuple[tuple[Path, str], ...]:
     return tuple(found)
 
 
+def _catalogue() -> dict[str, Mapping[str, str]]:
+    """Every text by its key, those of features included."""
+    of_features = {
+        f"{one}.{name}": said for one in entries() for name, said in texts_of(one).items()
+    }
+    return {**catalogue(), **of_features}
+
+
 def _templates() -> str:
-    pages = (ROOT / "incremental/interfaces/web/templates").glob("*.html")
+    pages = (ROOT / "incremental").rglob("templates/*.html")
     return "\n".join(path.read_text(encoding="utf-8") for path in pages)
 
 
@@ -63,7 +72,7 @@ def _fields(text: str) -> set[str]:
 
 
 def test_a_text_stands_in_every_language_with_the_same_values() -> None:
-    for key, texts in catalogue().items():
+    for key, texts in _catalogue().items():
         assert set(texts) == set(LANGUAGES), key
         assert all(text.strip() for text in texts.values()), key
         english, chinese = map(_fields, (texts["en"], texts["zh"]))
@@ -86,18 +95,18 @@ def _asked() -> tuple[set[str], set[str]]:
 
 
 def test_every_text_that_is_said_is_in_the_catalogue() -> None:
-    sections = {key.partition(".")[0] for key in catalogue()}
+    sections = {key.partition(".")[0] for key in _catalogue()}
     asked = re.findall(
         r"\b(?:t|words|Text|self\.words)\(\s*['\"]([a-z_]+\.[a-z_0-9]+)['\"][,)]",
         _templates() + _code(),
     )
-    assert set(asked) - set(catalogue()) == set()
+    assert set(asked) - set(_catalogue()) == set()
     assert {key.partition(".")[0] for key in asked} <= sections
 
 
 def test_no_text_is_left_over() -> None:
     keys, begun = _asked()
-    left = {key for key in catalogue() if key.removesuffix("_one") not in keys and key not in keys}
+    left = {key for key in _catalogue() if key.removesuffix("_one") not in keys and key not in keys}
     assert {key for key in left if not key.startswith(tuple(begun))} == set()
 
 
@@ -122,7 +131,7 @@ def _elsewhere() -> Iterator[tuple[str, str]]:
     )
     texts = {
         text["en"]: key
-        for key, text in catalogue().items()
+        for key, text in _catalogue().items()
         if key.partition(".")[0] in sections and " " in text["en"]
     }
     for path, text in _strings():

@@ -25,7 +25,7 @@ from incremental.interfaces.notify.notifier import Notifier
 from incremental.interfaces.notify.overview import send_test, standings
 from incremental.interfaces.notify.plan import MAX_ATTEMPTS
 from incremental.settings import load_settings
-from incremental.settings.hooks import HookChannel, plugin_names
+from incremental.settings.hooks import HookChannel
 from incremental.settings.loading import build_settings
 from store import Store
 
@@ -221,43 +221,6 @@ def test_two_hooks_have_two_names_and_channels_leave_theirs_alone() -> None:
         build_settings({"hook": [_hook(), _hook()]})
     with pytest.raises(SettingsError, match="do not begin with hook:"):
         build_settings({"notify": [{"name": "hook:x", "url": "json://a.example/"}]})
-
-
-def test_an_installed_plugin_is_called_for_each_new_page(
-    sqlite_store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A package with an entry point, as pip would install it."""
-    _install(
-        tmp_path,
-        "def take(given):\n    print(given['page']['url'])\n    raise ValueError('full')\n",
-    )
-    monkeypatch.syspath_prepend(str(tmp_path))
-    monkeypatch.setenv("PYTHONPATH", f"{tmp_path}{os.pathsep}{Path(__file__).parents[2]}")
-    assert plugin_names() == ["taker"]
-    (plugin,) = build_settings({}).channels
-    assert isinstance(plugin, HookChannel)
-    page = json.dumps({"page": {"url": "https://a.example/"}}).encode()
-    assert call(plugin, page).error == "exit code 1: ValueError: full"
-    (tmp_path / "taking.py").write_text("def take(given):\n    assert given['page']['url']\n")
-    messages = Notifier(
-        sqlite_store,
-        build_settings({}).channels,
-        gate=LibraryGate(FetchSettings(), SystemClock()),
-        executor=InlineExecutor(),
-        saved_query=lambda _: None,
-    )
-    messages.step(START)
-    announce(sqlite_store, "bridge")
-    run(messages, LATER)
-    assert sqlite_store.outbox.counts() == {"plugin:taker": {"sent": 1}}
-
-
-def _install(folder: Path, source: str) -> None:
-    (folder / "taking.py").write_text(source)
-    about = folder / "taking-1.dist-info"
-    about.mkdir()
-    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: taking\nVersion: 1\n")
-    (about / "entry_points.txt").write_text("[hubwatch.plugins]\ntaker = taking:take\n")
 
 
 def test_a_hook_whose_program_is_missing_is_found_by_the_doctor(

@@ -6,7 +6,7 @@ import html
 
 import pytest
 
-from incremental.interfaces.transfer.lists import read_list
+from incremental.features.exchange.lists import read_list
 from incremental.parse import parse
 from incremental.parse.ampersands import escaped, escaped_pieces
 

@@ -57,7 +57,7 @@ def test_atom() -> None:
         </entry></feed>""",
     )
     assert page.title == "A b"
-    assert page.websub_hub_url == "https://hub.example/"
+    assert page.push_hub_url == "https://hub.example/"
     assert page.next_url == "https://example.org/blog/feed.xml?page=2"
     assert page.links == (Link("https://example.org/blog/1", "One", "Text", published_at=MORNING),)
 
@@ -292,7 +292,7 @@ def test_json_feed() -> None:
     }
     page = read(json.dumps(feed), content_type="application/json")
     assert (page.kind, page.title, page.language) == (PageKind.FEED, "J", "en")
-    assert (page.next_url, page.websub_hub_url) == (
+    assert (page.next_url, page.push_hub_url) == (
         "https://example.org/feed2.json",
         "https://hub.example/",
     )

@@ -111,7 +111,7 @@ def test_feeds_are_named_in_order_and_once() -> None:
 
 def test_websub_hub() -> None:
     page = read("<link rel=hub href=https://hub.example/><link rel=self href=/>")
-    assert page.websub_hub_url == "https://hub.example/"
+    assert page.push_hub_url == "https://hub.example/"
 
 
 def test_text_is_read_only_when_asked_for() -> None:

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from hubwatch.errors import HubwatchError
 from incremental.base.scope import Scope, page_number, template, trap
 from incremental.base.urls import canonical_key, host_of, normalize, registered_domain
+from incremental.features.exchange.lists import FORMATS, read_list
 from incremental.fetch.robots import RobotsPolicy
 from incremental.fetch.status import FetchStatus
-from incremental.interfaces.transfer.lists import FORMATS, read_list
 from incremental.parse import parse
 from incremental.settings import load_settings
 from incremental.settings.loading import build_settings

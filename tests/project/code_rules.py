@@ -17,6 +17,7 @@ from pathlib import Path
 from store.rules import Rule
 
 PACKAGES = ("incremental", "classifier", "store")
+FEATURES = "incremental.features"
 GROUND = "hubwatch.errors"
 """The one module that all three may import."""
 Sources = Mapping[str, str]
@@ -42,7 +43,7 @@ _SOCKET_MODULES = {
 }
 _INTERFACES = (
     *("incremental.interfaces.cli", "incremental.interfaces.web"),
-    *("incremental.interfaces.notify", "incremental.interfaces.assistants"),
+    "incremental.interfaces.notify",
 )
 
 
@@ -121,21 +122,25 @@ def pure_rooms(sources: Sources) -> list[str]:
     """``revisit``, and ``discovery`` but for what carries a run out, touch no network, store or clock."""
     forbidden = ("incremental.fetch", "store", "incremental.base.clock")
     carried_out = tuple(
-        f"incremental.discovery.{name}"
-        for name in ("accepting", "discoverer", "nightly_discovery", "providers")
+        f"incremental.features.discovery.{name}"
+        for name in (
+            *("accepting", "discoverer", "making", "nightly_discovery", "providers"),
+            *("commands", "api", "pages", "searches", "facts"),
+        )
     )
     pure = {name: source for name, source in sources.items() if not _below(name, *carried_out)}
-    return _offending(pure, ("incremental.schedule", "incremental.discovery"), forbidden)
+    return _offending(pure, ("incremental.schedule", "incremental.features.discovery"), forbidden)
 
 
 def interfaces_are_not_imported(sources: Sources) -> list[str]:
-    """Nothing but the interfaces themselves imports an interface."""
-    rest = {name: source for name, source in sources.items() if not _below(name, *_INTERFACES)}
+    """Nothing but the interfaces themselves and features imports an interface."""
+    above = (*_INTERFACES, FEATURES)
+    rest = {name: source for name, source in sources.items() if not _below(name, *above)}
     return _offending(rest, PACKAGES, _INTERFACES)
 
 
 def web_is_served_by_cli(sources: Sources) -> list[str]:
-    """Of the interfaces the command line serves the web page; assistants get its explanations in words."""
+    """Of the interfaces the command line serves the web page; features add to it."""
     rest = {
         name: source
         for name, source in sources.items()
@@ -143,10 +148,22 @@ def web_is_served_by_cli(sources: Sources) -> list[str]:
             name,
             "incremental.interfaces.web",
             "incremental.interfaces.cli",
-            "incremental.interfaces.assistants",
+            FEATURES,
         )
     }
     return _offending(rest, PACKAGES, ("incremental.interfaces.web",))
+
+
+def features_stand_alone(sources: Sources) -> list[str]:
+    """The core imports no feature, and no feature another."""
+    found = []
+    for module, source in sources.items():
+        own = ".".join(module.split(".")[:3]) if _below(module, FEATURES) else ""
+        for name in sorted(facts(source).imports):
+            inside = _below(name, FEATURES) and name != FEATURES
+            if inside and not (own and _below(name, own)):
+                found.append(f"{module} imports {name}")
+    return found
 
 
 def one_clock(sources: Sources) -> list[str]:
@@ -350,6 +367,7 @@ RULES = (
     pure_rooms,
     interfaces_are_not_imported,
     web_is_served_by_cli,
+    features_stand_alone,
     one_clock,
     one_socket,
     one_database,

@@ -21,7 +21,7 @@ import yaml
 
 from incremental.daemon.health import STALLED_SECONDS
 from incremental.daemon.pulse import PULSE_SECONDS
-from incremental.interfaces.cli import COMMANDS, loaded
+from incremental.interfaces.cli import commands, loaded
 from incremental.settings import DaemonSettings, LogFormat, Settings, load_settings
 from incremental.settings.engine import EngineKind
 
@@ -120,7 +120,7 @@ def test_the_unit_runs_a_command_that_there_is() -> None:
     scripts = setup["options.entry_points"]["console_scripts"].split()
     assert Path(program).name in scripts
     assert Path(sys.executable).with_name(Path(program).name).is_file()
-    assert command in COMMANDS
+    assert command in commands()
 
 
 def test_the_watchdog_is_slower_than_what_notices_a_standstill() -> None:
@@ -266,7 +266,7 @@ def test_the_image_runs_a_command_as_somebody_who_is_not_root() -> None:
     final = stages()[1]
     assert of(final, "USER") == ["hubwatch"]
     assert json.loads(of(final, "ENTRYPOINT")[0]) == ["hubwatch"]
-    assert json.loads(of(final, "CMD")[-1])[0] in COMMANDS
+    assert json.loads(of(final, "CMD")[-1])[0] in commands()
     assert [name for name, _ in final].index("USER") > [name for name, _ in final].index("RUN")
 
 
@@ -445,7 +445,7 @@ def test_daemons_at_scale_have_the_database_the_objects_and_the_scheduler_that_a
     web, _ = load_settings(environment=found["web"]["environment"])
     assert (web.web.enabled, web.web.host, web.web.password) == (True, "0.0.0.0", "sesame")
     assert web.store == settings.store
-    assert found["web"]["command"][0] in COMMANDS
+    assert found["web"]["command"][0] in commands()
 
 
 def test_only_the_web_page_has_a_port_and_workers_have_no_secret() -> None:
@@ -501,7 +501,7 @@ def test_every_command_of_ours_is_one_that_the_command_line_takes(file: str) -> 
     for name, service in services(SECRETS, file).items():
         if "build" in service and "entrypoint" not in service:
             command, *arguments = service.get("command") or json.loads(usual)
-            target = COMMANDS[command]
+            target = commands()[command]
             assert isinstance(target, str), name
             context = loaded(command, target).make_context(command, list(arguments))
             assert context.params, name

@@ -9,7 +9,7 @@ from typing import Any
 import click
 import pytest
 
-from incremental.interfaces.cli import COMMANDS, loaded
+from incremental.interfaces.cli import commands, loaded
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = {
@@ -50,7 +50,7 @@ def wrong(call: str) -> str:
     """Return the word or options of *call* that the command line does not know; empty = all is well."""
     # What is quoted for the shell may begin with a minus.
     words = re.sub(r"^--config \S+ |'[^']*'", "", call).split()
-    target: Any = COMMANDS
+    target: Any = commands()
     name = ""
     while isinstance(target, dict):
         if not words:  # a group alone: it lists its commands

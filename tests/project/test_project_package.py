@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from incremental.interfaces.cli import COMMANDS, HELP, loaded, summary
+from incremental.interfaces.cli import HELP, commands, loaded, summary
 
 ROOT = Path(__file__).parents[2]
 HEAVY = {
@@ -196,9 +196,9 @@ def test_shell_scripts_are_sound(name: str) -> None:
 # --- documents --------------------------------------------------------------------------------
 
 
-def commands() -> dict[str, Any]:
+def _every_command() -> dict[str, Any]:
     """Return every command by its name, those of groups as ``group command``."""
-    return dict(_flat(COMMANDS))
+    return dict(_flat(commands()))
 
 
 def _flat(table: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
@@ -210,16 +210,16 @@ def _flat(table: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def test_a_help_page_says_of_each_command_what_the_command_says_of_itself() -> None:
-    for name, command in commands().items():
-        target = COMMANDS
+    for name, command in _every_command().items():
+        target = commands()
         for part in name.split():
             target = target[part]
         assert summary(str(target)) == command.help.partition("\n\n")[0]
 
 
-@pytest.mark.parametrize("name", sorted(commands()))
+@pytest.mark.parametrize("name", sorted(_every_command()))
 def test_a_command_has_help_json_and_its_place_in_the_documents(name: str) -> None:
-    command = commands()[name]
+    command = _every_command()[name]
     text = (ROOT / "docs" / "cli.md").read_text()
     assert command.help
     section = re.search(rf"^### `hubwatch {name}\b.*?(?=^##|\Z)", text, re.DOTALL | re.MULTILINE)
@@ -232,10 +232,12 @@ def test_a_command_has_help_json_and_its_place_in_the_documents(name: str) -> No
 
 def test_the_documents_name_no_command_or_option_that_is_not_there() -> None:
     text = (ROOT / "docs" / "cli.md").read_text()
-    assert set(re.findall(r"^### `hubwatch ([a-z -]*[a-z])", text, re.MULTILINE)) == set(commands())
+    assert set(re.findall(r"^### `hubwatch ([a-z -]*[a-z])", text, re.MULTILINE)) == set(
+        _every_command()
+    )
     known = {
         opt
-        for c in commands().values()
+        for c in _every_command().values()
         for param in c.params
         for opt in (*param.opts, *param.secondary_opts)
     }

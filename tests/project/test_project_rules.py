@@ -27,7 +27,7 @@ BREACHES: list[tuple[Rule, dict[str, str]]] = [
         {"incremental.schedule.x": "from incremental.base.clock import SystemClock"},
     ),
     (code_rules.pure_rooms, {"incremental.schedule.x": "from incremental import fetch"}),
-    (code_rules.pure_rooms, {"incremental.discovery.x": "import store.values"}),
+    (code_rules.pure_rooms, {"incremental.features.discovery.x": "import store.values"}),
     (
         code_rules.interfaces_are_not_imported,
         {"incremental.x": "from incremental.interfaces import cli"},
@@ -37,6 +37,12 @@ BREACHES: list[tuple[Rule, dict[str, str]]] = [
         code_rules.web_is_served_by_cli,
         {"incremental.interfaces.notify.x": "from incremental.interfaces import web"},
     ),
+    (code_rules.features_stand_alone, {"incremental.x": "from incremental.features import websub"}),
+    (
+        code_rules.features_stand_alone,
+        {"incremental.features.a.x": "def f():\n    import incremental.features.b"},
+    ),
+    (code_rules.features_stand_alone, {"hubwatch.api": "import incremental.features.a"}),
     (code_rules.one_socket, {"incremental.interfaces.web.pages": "import socket"}),
     (code_rules.one_socket, {"incremental.interfaces.web.server": "import requests"}),
     (code_rules.one_clock, {"incremental.x": "import datetime\ndatetime.datetime.now()"}),

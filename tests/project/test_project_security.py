@@ -10,8 +10,8 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from incremental.features.exchange import jobs, lists, watches
 from incremental.fetch import options
-from incremental.interfaces.transfer import jobs, lists, watches
 from incremental.interfaces.web import access, connections, guard, throttle
 from incremental.parse import ParseLimits
 from incremental.sandbox import frames

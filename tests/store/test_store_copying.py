@@ -14,7 +14,7 @@ from stories import HOME, START
 from upgrading import ROWS, make_full_store
 
 from incremental.base.errors import InputError
-from incremental.interfaces.transfer.stores import move_store
+from incremental.features.exchange.stores import move_store
 from store import open_store
 from store.copying import copy_store
 from store.database import is_server, open_database

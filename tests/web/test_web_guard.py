@@ -4,24 +4,20 @@ from __future__ import annotations
 
 import base64
 import re
-from dataclasses import replace
 from typing import Any
 
-import msgspec
 import pytest
 from fastapi.routing import APIRoute
 from starlette.routing import Mount, Route
 from web_served import ADDRESS, Served, form_token, post
 
 from incremental.base.errors import SettingsError
-from incremental.crawl.websub.callback import CallbackAnswer, CallbackRequest
+from incremental.features.google_reader import APP_LOGIN, BASE
 from incremental.interfaces.web.access import Gate, new_token
 from incremental.interfaces.web.app import make_routes
-from incremental.interfaces.web.google_reader import BASE
-from incremental.interfaces.web.guard import APP_LOGIN, MOST_BODY_BYTES
+from incremental.interfaces.web.guard import MOST_BODY_BYTES
 from incremental.interfaces.web.server import refuse_unguarded
 from incremental.interfaces.web.throttle import FREE_GUESSES, Throttle
-from incremental.settings import WebSubSettings
 
 PASSWORD = "correct horse battery staple"
 MAY_BE_ASKED_BY_ANYBODY = {"/login", "/healthz", "/static/app.css", BASE}
@@ -326,36 +322,6 @@ def test_others_may_not_reach_it_while_nothing_is_asked_of_them(
     with pytest.raises(SettingsError, match="hubwatch token add"):
         refuse_unguarded(empty.with_settings(**settings).web)
     refuse_unguarded(empty.with_settings(**settings, password="x").web)
-
-
-def test_a_callback_for_hubs_is_reached_by_others_too(empty: Served) -> None:
-    settings = msgspec.structs.replace(
-        empty.web.settings, websub=WebSubSettings(callback_url="https://watch.example/websub")
-    )
-    with pytest.raises(SettingsError, match=r"websub\.callback_url"):
-        refuse_unguarded(replace(empty.web, settings=settings))
-
-
-def test_hubs_are_answered_without_a_form_or_a_token(served: Served) -> None:
-    """What they may say is decided by what they know: the secret in the address, the signature."""
-    heard: list[CallbackRequest] = []
-
-    def receive(request: CallbackRequest, _now: float) -> CallbackAnswer:
-        heard.append(request)
-        return CallbackAnswer(202)
-
-    guarded = served.with_settings(password=PASSWORD)
-    guarded.web = replace(guarded.web, receive=receive)
-    headers = {"Origin": "https://hub.example", "X-Hub-Signature": "sha256=00"}
-    assert (
-        guarded.client().post("/websub/7.abc", content=b"new", headers=headers).status_code == 202
-    )
-    (asked,) = heard
-    assert (asked.token, asked.body, asked.headers["x-hub-signature"]) == (
-        "7.abc",
-        b"new",
-        "sha256=00",
-    )
 
 
 # --- every answer -----------------------------------------------------------------------------

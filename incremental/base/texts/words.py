@@ -9,6 +9,8 @@ from functools import cache
 from pathlib import Path
 from typing import Self
 
+from incremental.base.features import texts_of
+
 LANGUAGES = {"en": "English", "zh": "中文"}
 _CATALOGUE = Path(__file__).with_name("catalogue.toml")
 
@@ -23,6 +25,26 @@ def catalogue() -> Catalogue:
     return {
         f"{section}.{name}": texts for section, keys in tree.items() for name, texts in keys.items()
     }
+
+
+def _texts(key: str) -> Mapping[str, str]:
+    """Return the texts of *key* by language, of the catalogue or of the feature called like its section.
+
+    Raises:
+        KeyError: there is none.
+    """
+    section, _, name = key.partition(".")
+    return catalogue()[key] if section in _sections() else texts_of(section)[name]
+
+
+def _has(key: str) -> bool:
+    section, _, name = key.partition(".")
+    return key in catalogue() if section in _sections() else name in texts_of(section)
+
+
+@cache
+def _sections() -> frozenset[str]:
+    return frozenset(key.partition(".")[0] for key in catalogue())
 
 
 class Text(str):
@@ -90,8 +112,9 @@ def named(section: str, name: str) -> str:
 
     For values that other programs may extend: statuses, states, kinds.
     """
-    key = f"{section}.{name}"
-    return Text(key) if key in catalogue() else name.replace("_", " ")
+    # A feature says what its job is called, and the like, in its own section.
+    keys = (f"{section}.{name}", f"{name}.{section}")
+    return next((Text(key) for key in keys if _has(key)), name.replace("_", " "))
 
 
 class Words:
@@ -127,9 +150,9 @@ class Words:
 
 def _render(key: str, values: Mapping[str, object], language: str) -> str:
     """Fill *values* into the text of *key*; ``n=1`` uses the singular, if any."""
-    if values.get("n") == 1 and f"{key}_one" in catalogue():
+    if values.get("n") == 1 and _has(f"{key}_one"):
         key = f"{key}_one"
-    text = catalogue()[key][language]
+    text = _texts(key)[language]
     if not values:
         return text
     return text.format_map({name: _part(one, language) for name, one in values.items()})

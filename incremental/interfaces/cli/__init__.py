@@ -9,8 +9,8 @@ Exit codes, the same for every command::
     4    not found
     130  stopped by a second signal
 
-:data:`COMMANDS` maps each command to its function. A module is imported only when one of its commands
-runs, so modules import what they need at their top and ``--help`` stays quick.
+:data:`PURPOSES` maps each command of the core to its function; features add theirs. A module is imported only
+when one of its commands runs, so modules import what they need at their top and ``--help`` stays quick.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ from __future__ import annotations
 import ast
 import os
 import sys
+from collections.abc import Mapping
 from functools import cache
-from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -27,7 +28,9 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from hubwatch.errors import HubwatchError
+from incremental.base.attempts import Bug, attempt
 from incremental.base.errors import NotFoundError
+from incremental.base.features import found, imported, switched_off, target_of
 from store.errors import StoreError, StorePlaceError
 
 EXIT_USAGE = 2
@@ -117,14 +120,6 @@ PURPOSES: dict[str, dict[str, Any]] = {
             "resume": "topic:resume",
             "remove": "topic:remove",
         },
-        "discover": {
-            HELP: "Find further sites for a topic.",
-            "run": "discovering:run",
-            "status": "discovering:status",
-            "proposals": "discovering:proposals",
-            "accept": "discovering:accept",
-            "reject": "discovering:reject",
-        },
     },
     "Operate": {
         "serve": "serving:serve",
@@ -143,33 +138,39 @@ PURPOSES: dict[str, dict[str, Any]] = {
             "list": "tokens:list_tokens",
             "remove": "tokens:remove",
         },
-        "mcp": "assistants:mcp",
         "compact": "compacting:compact",
     },
-    "Move data": {
-        "import": "transferring:import_list",
-        "export": "transferring:export",
-        "backup": "transferring:backup",
-        "restore": "transferring:restore",
-        "migrate-store": "transferring:migrate_store",
-    },
 }
-COMMANDS: dict[str, Any] = {
-    name: target for commands in PURPOSES.values() for name, target in commands.items()
-}
-_PURPOSE = {name: purpose for purpose, commands in PURPOSES.items() for name in commands}
+_ROOM = "incremental.interfaces.cli."
+
+
+def commands(off: frozenset[str] = frozenset()) -> dict[str, Any]:
+    """Return all commands, those of features included, but for features that are *off*."""
+    return {name: target for table in _by_purpose(off).values() for name, target in table.items()}
+
+
+def _by_purpose(off: frozenset[str]) -> dict[str, dict[str, Any]]:
+    tables = {purpose: dict(table) for purpose, table in PURPOSES.items()}
+    for feature in found(off).on:
+        for purpose, table in feature.commands.items():
+            tables.setdefault(purpose, {}).update(table)
+    return tables
 
 
 class LazyGroup(TyperGroup):
     """A group of commands, each imported only when called."""
 
-    def __init__(self, *, table: dict[str, Any] = COMMANDS, **attributes: Any) -> None:  # noqa: ANN401 - Typer's own
+    def __init__(self, *, table: Mapping[str, Any] | None = None, **attributes: Any) -> None:  # noqa: ANN401 - Typer's own
         super().__init__(**attributes)
-        self.table = table
-        purposes = _PURPOSE if table is COMMANDS else {}
+        self.table: dict[str, Any] = {}
+        for purpose, commands in PURPOSES.items() if table is None else [(None, table)]:
+            self._add(commands, purpose)
+
+    def _add(self, table: Mapping[str, Any], purpose: str | None) -> None:
+        self.table |= table
         for name, target in table.items():
-            about: dict[str, Any] = {"name": name, "rich_help_panel": purposes.get(name)}
-            if isinstance(target, dict):
+            about: dict[str, Any] = {"name": name, "rich_help_panel": purpose}
+            if isinstance(target, Mapping):
                 group = LazyGroup(table=target, help=target[HELP], no_args_is_help=True, **about)
                 self.commands[name] = group
             elif name != HELP:
@@ -177,43 +178,67 @@ class LazyGroup(TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:  # noqa: ANN401 - Typer has a Click of its own
         """Load the called command."""
+        if args[0] not in self.table:
+            self.add_features(ctx)
         target = self.table.get(args[0])
         if args[0] and isinstance(target, str):
             self.commands[args[0]] = loaded(args[0], target)
         return super().resolve_command(ctx, args)
 
+    def add_features(self, _ctx: Any) -> None:  # noqa: ANN401 - likewise
+        """Add the commands of features; a group below the top has none."""
+
     def format_help(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 - likewise
         """Fill in the summaries of the commands."""
+        self.add_features(ctx)
         for name, target in self.table.items():
             if name and isinstance(target, str):
                 self.commands[name].help = summary(target)
         super().format_help(ctx, formatter)
 
 
+class _Top(LazyGroup):
+    def add_features(self, ctx: Any) -> None:  # noqa: ANN401 - likewise
+        for purpose, table in _by_purpose(switched_off(ctx.params.get("config"))).items():
+            self._add({n: target for n, target in table.items() if n not in self.table}, purpose)
+
+
 def loaded(name: str, target: str) -> Any:  # noqa: ANN401 - a command of Click's
-    """Return a command, with its module imported."""
-    module, _, function = target.partition(":")
+    """Return a command, with its module imported.
+
+    Raises:
+        FeatureError: it cannot be imported.
+    """
+    found = imported(name, target) if "." in target else target_of(_whole(target))
     single = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-    single.command(name)(getattr(import_module(f"incremental.interfaces.cli.{module}"), function))
+    single.command(name)(found)
     return typer.main.get_command(single)
+
+
+def _whole(target: str) -> str:
+    """Return a target with the name of its package."""
+    return target if "." in target else _ROOM + target
 
 
 def summary(target: str) -> str:
     """Return the first paragraph of a command's docstring, read without importing its module."""
-    module, _, function = target.partition(":")
-    return _docstrings(module)[function].partition("\n\n")[0]
+    module, _, function = _whole(target).partition(":")
+    return _docstrings(module).get(function, "").partition("\n\n")[0]
 
 
 @cache
 def _docstrings(module: str) -> dict[str, str]:
-    tree = ast.parse(Path(__file__).with_name(f"{module}.py").read_text(encoding="utf-8"))
+    done = attempt(lambda: find_spec(module))
+    if isinstance(done, Bug) or done is None or done.origin is None:
+        return {}
+    tree = ast.parse(Path(done.origin).read_text(encoding="utf-8"))
     functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
     return {node.name: ast.get_docstring(node) or "" for node in functions}
 
 
 app = typer.Typer(
     name="hubwatch",
-    cls=LazyGroup,
+    cls=_Top,
     help="Watches the hub pages of many sites and announces new pages.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -227,7 +252,12 @@ def options(
     config: Annotated[
         Path | None,
         typer.Option(
-            "--config", "-c", metavar="FILE", help="Settings file (default: ./hubwatch.toml)."
+            "--config",
+            "-c",
+            metavar="FILE",
+            help="Settings file (default: ./hubwatch.toml).",
+            # It says whose commands the help lists.
+            is_eager=True,
         ),
     ] = None,
 ) -> None:

@@ -4,7 +4,7 @@
 
     fetcher -> workers, reader, renderer, embedder -> crawlers
     crawlers, jobs                                 -> Daemon
-    web page, WebSub, messages, discovery          -> further jobs, and people's edits
+    web page, features, messages                   -> further jobs, and people's edits
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor, ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,27 +22,25 @@ from incremental.base.errors import InputError
 from incremental.base.threads import leave_within
 from incremental.crawl.crawler import Crawler
 from incremental.crawl.sharing.membership import Membership
-from incremental.crawl.websub.pushes import Pushes
 from incremental.daemon.assembly import (
     make_crawler,
-    make_discoverer,
     make_embedder,
     make_fetcher,
     make_reader,
     make_renderer,
 )
+from incremental.daemon.at_work import AtWork, Job, jobs_of
 from incremental.daemon.daemon import Daemon, Step
 from incremental.daemon.health import Health
-from incremental.discovery.nightly_discovery import NightlyDiscovery
 from incremental.fetch.libraries import LibraryGate
 from incremental.interfaces.cli.common import now
+from incremental.interfaces.cli.logs import say_error
 from incremental.interfaces.cli.reporting import Reporter
 from incremental.interfaces.cli.serving import web_beside
 from incremental.interfaces.filters import from_json
 from incremental.interfaces.notify.delivery import check_service
 from incremental.interfaces.notify.message import check_template
 from incremental.interfaces.notify.notifier import Notifier
-from incremental.schedule.state import HubState
 from incremental.settings import Settings
 from incremental.settings.saved_channels import added_channels
 from incremental.settings.storage import models_folder
@@ -80,6 +78,8 @@ class Run:
     once: bool
     member: Membership | None = None
     """Its place among the daemons of a PostgreSQL store."""
+    serving: list[str] = field(default_factory=list)
+    """The address of the web page, once it is served."""
 
 
 def watch(run: Run, further: Mapping[str, Step], *, explore: int, serves: bool) -> bool:
@@ -101,15 +101,14 @@ def watch(run: Run, further: Mapping[str, Step], *, explore: int, serves: bool) 
         # Jobs that need the daemon, or come after it, are added before it runs.
         daemon: Daemon = run.begin(partial(_daemon, run, make, jobs))
         run.health.runs_on(daemon.crawler.engine.report)
-        address = _serve(run, stack, daemon, jobs, fetcher.fetch) if serves else None
+        running = _features(run, stack, daemon, fetcher.fetch)
+        jobs.update({name: job.step for name, job in running.items()})
+        address = _serve(run, stack, running) if serves else None
+        run.serving.extend([address] if address else [])
         run.reporter.begin(run.begin(lambda: len(store.read.seeds())), address)
         notifier = _notifier(store, settings, clock, run.health)
         run.begin(partial(notifier.listen, clock.now()))
         jobs["messages"] = notifier.step
-        if settings.discovery.pages_per_night:
-            discoverer = partial(make_discoverer, store, settings, run.folder)
-            nightly = NightlyDiscovery(store, settings.discovery.pages_per_night, discoverer)
-            jobs["discovery"] = nightly.step
         daemon.run()
         sent = _finish(run, daemon, notifier, keeper)
         return daemon.unfinished or not sent
@@ -168,23 +167,34 @@ def _daemon(
     )
 
 
-def _serve(
-    run: Run, stack: contextlib.ExitStack, daemon: Daemon, jobs: dict[str, Step], fetch: Fetch
-) -> str | None:
-    """Begin to serve the web page, and WebSub beside it; return its address, None = the port is taken."""
-    posts = ThreadPoolExecutor(1, thread_name_prefix="websub")
-    stack.callback(posts.shutdown, wait=False, cancel_futures=True)
-    pushes = _pushes(run, fetch, daemon, posts)
-    receive = pushes.receive if pushes is not None else None
+def _serve(run: Run, stack: contextlib.ExitStack, running: Mapping[str, Job]) -> str | None:
+    """Begin to serve the web page; return its address, None = the port is taken."""
     # What people edit there is no daemon's, whoever has taken over its sites.
     shown = run.store if run.member is None else run.member.register
     web = partial(web_beside, shown, run.settings, run.folder, run.clock)
     address: str | None = run.begin(
-        lambda: stack.enter_context(web(receive=receive, health=run.health))
+        lambda: stack.enter_context(web(running=running, health=run.health))
     )
-    if pushes is not None and address is not None:
-        jobs["websub"] = pushes.step
     return address
+
+
+def _features(
+    run: Run, stack: contextlib.ExitStack, daemon: Daemon, fetch: Fetch
+) -> dict[str, Job]:
+    """Return the jobs of features by name; say which features are broken."""
+    work = AtWork(
+        store=run.store,
+        settings=run.settings,
+        folder=run.folder,
+        fetch=fetch,
+        note=daemon.note,
+        serves=lambda: bool(run.serving),
+        stack=stack,
+    )
+    jobs, problems = jobs_of(run.settings.enabled, work)
+    for one in problems:
+        say_error(f"hubwatch: {one}")
+    return jobs
 
 
 def _finish(run: Run, daemon: Daemon, notifier: Notifier, keeper: VectorKeeper | None) -> bool:
@@ -209,21 +219,6 @@ def _workers(run: Run, stack: contextlib.ExitStack) -> tuple[Executor, Visits | 
     threads = ThreadPoolExecutor(run.settings.daemon.workers, thread_name_prefix="visit")
     stack.callback(threads.shutdown, wait=False, cancel_futures=True)
     return threads, elsewhere
-
-
-def _pushes(run: Run, fetch: Fetch, daemon: Daemon, executor: Executor) -> Pushes | None:
-    """Return the WebSub subscriber; None without a public callback URL."""
-    settings = run.settings
-    if not settings.websub.callback_url:
-        return None
-    from incremental.crawl.websub.pushes import Pushes, load_keys  # noqa: PLC0415 - rarely used
-
-    keys = load_keys(run.folder / settings.store.folder)
-
-    def note(page_id: int, change: Callable[[HubState], HubState], now: float) -> None:
-        daemon.crawler.frontier.note(page_id, change, now)  # the crawler may have been replaced
-
-    return Pushes(run.store, settings.websub, keys, fetch=fetch, note=note, executor=executor)
 
 
 def _keeper(store: Store, embedder: PageEmbedder | None) -> VectorKeeper | None:

@@ -24,6 +24,7 @@ from incremental.daemon.doctor import (
     bugs_findings,
     clock_findings,
     daemons_findings,
+    features_findings,
     files_findings,
     free_space,
     installed_version,
@@ -159,6 +160,7 @@ def _settings_findings(settings: Settings, folder: Path, file: Path | None) -> I
         with _collected(wrong):
             check_program(hook, f"hook[{number}]")
     yield from wrong
+    yield from features_findings(settings.enabled, settings.features.off)
     if not settings.fetch.contact:
         says = "site owners cannot reach you"
         yield warning("settings", says, "set [fetch] contact to a URL or an e-mail address")

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import typer
 
 from incremental.base.clock import Clock, SystemClock
 from incremental.base.errors import InputError
-from incremental.crawl.websub.callback import CallbackAnswer, CallbackRequest
+from incremental.daemon.at_work import Job
 from incremental.daemon.health import Health
 from incremental.interfaces.cli.common import Json, print_json, settings_file, settings_of
 from incremental.interfaces.cli.logs import begin_log, say
@@ -23,7 +23,6 @@ from incremental.settings.storage import (
 )
 from store import Store
 
-Receive = Callable[[CallbackRequest, float], CallbackAnswer]
 _EXTRA = "its packages are not installed yet: pip install 'hubwatch[web]'"
 
 
@@ -60,12 +59,12 @@ def web_beside(  # noqa: PLR0913 - what the pages are made of
     folder: Path,
     clock: Clock,
     *,
-    receive: Receive | None = None,
+    running: Mapping[str, Job],
     health: Health | None = None,
 ) -> Iterator[str | None]:
     """Serve the store while the block runs; yield the address, or None after printing why not.
 
-    *receive* handles WebSub callbacks; *health* is the daemon's. A busy port or a missing extra does not
+    *running*: the jobs of features by name; *health* is the daemon's. A busy port or a missing extra does not
     stop the crawler.
 
     Raises:
@@ -78,7 +77,7 @@ def web_beside(  # noqa: PLR0913 - what the pages are made of
         say(f"hubwatch: the web page: {_EXTRA}")
         yield None
         return
-    web = Web(settings, folder, clock, store, receive=receive, health=health)
+    web = Web(settings, folder, clock, store, running=running, health=health)
     with contextlib.ExitStack() as stack:
         try:
             address = stack.enter_context(served(web))

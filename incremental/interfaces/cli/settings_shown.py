@@ -9,7 +9,7 @@ import typer
 
 from incremental.base.errors import InputError, without_credentials
 from incremental.interfaces.cli.common import Json, print_json, print_table, say
-from incremental.settings import settings_path
+from incremental.settings import Settings, settings_path
 from incremental.settings.loading import SECRET, load_with_sources
 from incremental.settings.reference import Setting, reference
 from incremental.settings.sections import LISTS
@@ -32,16 +32,17 @@ def settings(
 
     Passwords, keys and addresses that hold one are not shown.
     """
-    names = [one.name for one in reference()]
+    loaded, _, sources = load_with_sources(context.obj)
+    sections = reference(frozenset(loaded.features.off))
+    names = [one.name for one in sections]
     wanted = section.strip("[]")
     if wanted and wanted not in names:
         raise InputError("section", section, f"must be one of: {', '.join(names)}")
-    loaded, _, sources = load_with_sources(context.obj)
     rows = [
         row
-        for one in reference()
+        for one in sections
         if one.name == wanted or not wanted
-        for row in _rows(one.name, one.settings, msgspec.to_builtins(loaded)[one.name], sources)
+        for row in _rows(one.name, one.settings, _values(loaded, one.name), sources)
         if not changed or row["source"] != "default"
     ]
     path = settings_path(context.obj)
@@ -52,6 +53,11 @@ def settings(
     say(f"{shown}; every setting is explained in docs/settings.md and by: hubwatch init")
     table = [(row["setting"], _text(row["value"]), row["unit"], row["source"]) for row in rows]
     print_table("Settings", ("setting", "value", "unit", "from"), table)
+
+
+def _values(loaded: Settings, section: str) -> Any:  # noqa: ANN401 - plain values
+    own = getattr(loaded, section, None)
+    return msgspec.to_builtins(loaded.of(loaded.enabled.section(section)) if own is None else own)
 
 
 def _rows(

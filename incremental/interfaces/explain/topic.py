@@ -18,8 +18,8 @@ from store.topic_values import ExampleRow, TopicRow
 
 if TYPE_CHECKING:
     from classifier.topic.model import TopicModel
-    from incremental.discovery.wording import Wording
     from incremental.topics.model_store import TopicModelStore
+    from incremental.topics.wording import Wording
 
 SHOWN_TERMS = 20
 # Pages in which the words of a topic's terms are looked for; to cut one into words takes milliseconds.
@@ -61,7 +61,7 @@ def word_of(store: Store, page_id: int) -> Callable[[str], str]:
 
     The text is the one stored last.
     """
-    from incremental.discovery.wording import Wording  # noqa: PLC0415 - quick without topics
+    from incremental.topics.wording import Wording  # noqa: PLC0415 - quick without topics
 
     wording, text = Wording(), store.answers.text(page_id)
     if text is not None:
@@ -180,7 +180,7 @@ def _needed(lacking: float, missing: tuple[tuple[str, float], ...], wording: Wor
 
 def _wording(row: TopicRow, examples: Sequence[ExampleRow], *pages: PageText) -> Wording:
     """Return the words of *pages* and of what the topic learns from: its terms are stems."""
-    from incremental.discovery.wording import Wording  # noqa: PLC0415 - quick without topics
+    from incremental.topics.wording import Wording  # noqa: PLC0415 - quick without topics
 
     wording = Wording()
     wording.learn("", [row.description, *json.loads(row.keywords)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from copy import copy
 from functools import cache
 from http import HTTPStatus
@@ -16,18 +17,19 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp
 
 from hubwatch.errors import HubwatchError
-from incremental.base.errors import NotFoundError
+from incremental.base.errors import FeatureError, NotFoundError
+from incremental.base.features import Feature, imported
 from incremental.daemon.health import SERIOUS, Problem, ProblemKind
 from incremental.interfaces.web import api, routes
 from incremental.interfaces.web.access import Gate
 from incremental.interfaces.web.context import Web
-from incremental.interfaces.web.google_reader import routes as google_reader
 from incremental.interfaces.web.guard import MACHINES, Guard
 from incremental.interfaces.web.metrics import MetricsPage
 from incremental.interfaces.web.throttle import Throttle
 from incremental.interfaces.web.views import error_page
 from store.errors import StoreError
 
+logger = logging.getLogger("hubwatch.web")
 STATIC = Path(__file__).with_name("static")
 _STATIC_SECONDS = 86_400
 
@@ -69,7 +71,7 @@ def make_app(web: Web, *, warm: bool = False) -> ASGIApp:
 def make_routes(web: Web, gate: Gate) -> FastAPI:
     """Return the routes without the guard."""
     # A copy with its own state: the routes are the same for every store and slow to build.
-    app = copy(_routes())
+    app = copy(_routes(web.settings.enabled.on))
     app.state = State()
     app.state.web = web
     app.state.gate = gate
@@ -78,7 +80,7 @@ def make_routes(web: Web, gate: Gate) -> FastAPI:
 
 
 @cache
-def _routes() -> FastAPI:
+def _routes(features: tuple[Feature, ...]) -> FastAPI:
     """Build the routes once per process; never served itself."""
     app = FastAPI(
         title="Hubwatch",
@@ -89,8 +91,13 @@ def _routes() -> FastAPI:
         redoc_url=None,
         openapi_url="/api/v1/openapi.json",
     )
-    for router in (*api.ROUTERS, *routes.ROUTERS, google_reader.router):
+    for router in (*api.ROUTERS, *routes.ROUTERS):
         app.include_router(router)
+    for name, target in ((one.name, target) for one in features for target in one.routers):
+        try:
+            app.include_router(imported(name, target))
+        except FeatureError as error:
+            logger.warning("%s", error)
     app.add_api_route("/healthz", _healthz, include_in_schema=False)
     app.add_api_route("/metrics", _metrics, include_in_schema=False)
     app.mount("/static", _Static(directory=STATIC), name="static")

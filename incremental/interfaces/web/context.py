@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
 from fastapi import Request
 
 from incremental.base.clock import Clock
-from incremental.crawl.websub.callback import CallbackAnswer, CallbackRequest
+from incremental.daemon.at_work import Job
 from incremental.daemon.health import Health, HealthReport
 from incremental.daemon.pulse import read_report
 from incremental.interfaces.web.background import Background
@@ -34,8 +34,8 @@ class Web:
     """Opened once; use :meth:`store`, which has a connection per thread."""
     crawling: bool = True
     """Whether a daemon runs in this process; if there is no other, the pages say that nothing is fetched."""
-    receive: Callable[[CallbackRequest, float], CallbackAnswer] | None = None
-    """Handles WebSub callbacks; None = no subscriptions."""
+    running: Mapping[str, Job] = field(default_factory=dict)
+    """The jobs of features that run in this process, by name."""
     health: Health | None = None
     """Of the daemon in this process."""
 

@@ -5,8 +5,8 @@
     Host known? ── body small? ── who asks? ── may they? ── from our own page? ── route
        400           413            401 / log in   403            403
 
-Rules match paths and methods, so no route can forget them: a path outside :data:`PUBLIC` needs
-``read``, any method but GET and HEAD needs ``write``.
+Rules match paths and methods, so no route can forget them: a path outside :data:`PUBLIC` and what features
+name needs ``read``, any method but GET and HEAD needs ``write``.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ import asyncio
 import ipaddress
 import re
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from http import HTTPStatus
 from urllib.parse import parse_qs, quote, urlsplit
 
@@ -25,6 +27,8 @@ from starlette.requests import Request, cookie_parser
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from hubwatch.errors import LimitError
+from incremental.base.errors import FeatureError
+from incremental.base.features import Feature, imported
 from incremental.interfaces.web.access import (
     READ,
     SESSION_COOKIE,
@@ -36,19 +40,11 @@ from incremental.interfaces.web.access import (
     same_secret,
 )
 from incremental.interfaces.web.context import Web
-from incremental.interfaces.web.google_reader import BASE
+from incremental.settings import Settings
 from store.errors import StoreError
 
-_APPS = f"{BASE}/reader/api/0"
-# Reader apps log in with a token or the password in the body.
-APP_LOGIN = f"{BASE}/accounts/ClientLogin"
-# POST only because ids are many: changes nothing.
-_ASKED_BY_POST = f"{_APPS}/stream/items/contents"
-# No credentials needed.
-PUBLIC = ("/healthz", "/login", BASE, APP_LOGIN)
-# WebSub callbacks need no login: each URL holds a secret, and the body is signed.
-HUBS = "/websub/"
-PUBLIC_FOLDERS = ("/static/", HUBS)
+# No credentials needed; features may add more.
+PUBLIC = ("/healthz", "/login", "/static/")
 # For programs: they get a 401 instead of the login form.
 MACHINES = ("/api/", "/feeds/", "/metrics")
 FORM_COOKIE = "hubwatch_form"
@@ -75,6 +71,41 @@ class RequestTooLargeError(LimitError):
     """The body exceeds :data:`MOST_BODY_BYTES`."""
 
 
+@dataclass(frozen=True)
+class Doors:
+    """Paths with rules of their own; one that ends in ``/`` stands for all below it."""
+
+    public: tuple[str, ...]
+    proven: tuple[str, ...]
+    logins: tuple[str, ...]
+
+    @classmethod
+    def of(cls, features: Sequence[Feature]) -> Doors:
+        """Return those of the core and of *features*."""
+        return cls(
+            (*PUBLIC, *(path for one in features for path in one.public)),
+            tuple(path for one in features for path in one.proven),
+            tuple(path for one in features for path in one.logins),
+        )
+
+    def is_public(self, path: str) -> bool:
+        """Return whether *path* needs no credentials."""
+        return _is_one_of(path, self.public)
+
+    def is_proven(self, path: str) -> bool:
+        """Return whether a request to *path* changes nothing, or proves itself."""
+        return _is_one_of(path, self.proven)
+
+    def is_login(self, path: str) -> bool:
+        """Return whether programs log in at *path*, without the token of a form."""
+        return path in self.logins
+
+
+def _is_one_of(path: str, named: tuple[str, ...]) -> bool:
+    folders = tuple(one for one in named if one.endswith("/"))
+    return path in named or (path.startswith(folders) and ".." not in path)
+
+
 class Guard:
     """ASGI middleware that passes allowed requests on to *app*."""
 
@@ -82,6 +113,7 @@ class Guard:
         self._app = app
         self._web = web
         self._gate = gate
+        self._doors = Doors.of(web.settings.enabled.on)
         self._hosts = _LOOPBACK | {_bare(name) for name in _own_names(web)}
         self._proxies = frozenset(web.settings.web.trusted_proxies)
 
@@ -115,13 +147,15 @@ class Guard:
             caller = self._caller(request)
         except StoreError:
             # Nobody is known then. /healthz says the same of the whole daemon.
-            if not is_public(request.url.path):
+            if not self._doors.is_public(request.url.path):
                 return _plain(HTTPStatus.SERVICE_UNAVAILABLE, "the store cannot be used now")
             caller = None
         request.state.caller = caller
-        if caller is None and not is_public(request.url.path):
+        if caller is None and not self._doors.is_public(request.url.path):
             return _ask_for_credentials(request)
-        return None if request.method in _SAFE else _refused_change(request, caller, body)
+        if request.method in _SAFE:
+            return None
+        return _refused_change(request, caller, body, self._doors)
 
     def _caller(self, request: Request) -> Caller | None:
         feed = request.url.path.startswith("/feeds/")
@@ -160,23 +194,19 @@ class Guard:
             scope["scheme"] = headers["x-forwarded-proto"]
 
 
-def _refused_change(request: Request, caller: Caller | None, body: bytes) -> Response | None:
+def _refused_change(
+    request: Request, caller: Caller | None, body: bytes, doors: Doors
+) -> Response | None:
     """Return the refusal of an unauthorized or cross-site change, else None."""
     path = request.url.path
-    # The second changes nothing.
-    if path.startswith(HUBS) or path == _ASKED_BY_POST:
+    if doors.is_proven(path):
         return None
-    public = is_public(path)
-    if caller is not None and not public and not caller.may(WRITE):
+    if caller is not None and not doors.is_public(path) and not caller.may(WRITE):
         return _plain(HTTPStatus.FORBIDDEN, "this needs a token with scope write")
-    if (caller is None or caller.ambient) and not _is_from_us(request, body):
+    ambient = caller is None or caller.ambient
+    if ambient and not _is_from_us(request, body, login=doors.is_login(path)):
         return _plain(HTTPStatus.FORBIDDEN, "this did not come from a page of this server")
     return None
-
-
-def is_public(path: str) -> bool:
-    """Return whether *path* needs no credentials."""
-    return path in PUBLIC or (path.startswith(PUBLIC_FOLDERS) and ".." not in path)
 
 
 def client_of(request: Request) -> str:
@@ -196,8 +226,17 @@ def form_cookie(request: Request) -> str:
 
 
 def _own_names(web: Web) -> Iterable[str]:
-    callback = urlsplit(web.settings.websub.callback_url).netloc
-    return (web.settings.web.host, *web.settings.web.allowed_hosts, *filter(None, [callback]))
+    own = web.settings.web
+    return (own.host, *own.allowed_hosts, *addresses_of(web.settings).values())
+
+
+def addresses_of(settings: Settings) -> dict[str, str]:
+    """Return the addresses at which features let others reach this server, by setting."""
+    found = dict[str, str]()
+    for one in settings.enabled.on:
+        with suppress(FeatureError):
+            found |= imported(one.name, one.addresses)(settings) if one.addresses else {}
+    return found
 
 
 def _host_of(header: str) -> str | None:
@@ -230,7 +269,7 @@ def _is_address(name: str) -> bool:
     return True
 
 
-def _is_from_us(request: Request, body: bytes) -> bool:
+def _is_from_us(request: Request, body: bytes, *, login: bool) -> bool:
     """Return whether a change comes from one of our pages or from a program (CSRF check).
 
     Browsers send the origin with each change. Forms must also carry the page's token; cross-site JSON
@@ -242,7 +281,7 @@ def _is_from_us(request: Request, body: bytes) -> bool:
     origin = headers.get("origin")
     if origin is not None and urlsplit(origin).netloc.lower() != headers.get("host", "").lower():
         return False
-    if request.url.path == APP_LOGIN:  # apps send no token; no browser is logged in by the answer
+    if login:  # apps send no token; no browser is logged in by the answer
         return True
     if request.url.path.startswith("/api/"):
         kind = headers.get("content-type", "").partition(";")[0].strip().lower()

@@ -1,16 +1,13 @@
-"""First looks at sites, training and searching for sites, begun by a request; all go on in the background."""
+"""First looks at sites and training, begun by a request; both go on in the background."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
 
-from incremental.base.lookup import topic_numbered
 from incremental.interfaces.web.background import Work
 from incremental.interfaces.web.context import Web
 
-MAX_PAGES = 2_000
-MAX_ROUNDS = 100
 _TRAINING = "training"
 
 
@@ -50,23 +47,3 @@ def _look(web: Web, site_id: int) -> object:
     with web.store() as store:
         looks = first_looks(store, web.settings, web.models, [site_id], web.clock)
         return dict(looks).get(site_id)
-
-
-def search_of(web: Web, topic_id: int) -> Work | None:
-    """Return the last search of a topic that was begun in this process."""
-    return web.background.last(f"search {topic_id}")
-
-
-def begin_search(web: Web, topic_id: int, *, rounds: int, pages: int) -> Work:
-    """Search for sites of a topic now, unless that is under way."""
-    search = partial(_search, web, topic_id, rounds, pages)
-    return web.background.begin(f"search {topic_id}", search)
-
-
-def _search(web: Web, topic_id: int, rounds: int, pages: int) -> object:
-    from incremental.daemon.assembly import make_discoverer  # noqa: PLC0415 - rarely used
-
-    with web.store() as store:
-        topic = topic_numbered(store, topic_id)
-        with make_discoverer(store, web.settings, web.folder, topic) as discoverer:
-            return discoverer.run(rounds=rounds, pages=pages)

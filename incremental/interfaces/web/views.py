@@ -6,7 +6,7 @@ import hashlib
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from http import HTTPStatus
 from math import isfinite
 from pathlib import Path
@@ -15,10 +15,11 @@ from urllib.parse import urlencode, urlsplit
 
 from fastapi import Request
 from fastapi.responses import HTMLResponse, Response
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import ChoiceLoader, Environment, FileSystemLoader, PrefixLoader, StrictUndefined
 
 from hubwatch.errors import HubwatchError
 from incremental.base.errors import InputError
+from incremental.base.features import Feature
 from incremental.base.plain_text import one_line
 from incremental.base.readable_urls import readable
 from incremental.base.texts import LANGUAGES, Words
@@ -86,11 +87,12 @@ def query(path: str, **values: object) -> str:
     return f"{path}?{urlencode(said, doseq=True)}" if said else path
 
 
-@lru_cache(maxsize=1)
-def environment() -> Environment:
+@cache
+def environment(features: tuple[Feature, ...] = ()) -> Environment:
     """Return the template environment; it escapes every file type."""
+    folders = {one.name: FileSystemLoader(one.templates) for one in features if one.templates}
     made = Environment(
-        loader=FileSystemLoader(_TEMPLATES),
+        loader=ChoiceLoader([FileSystemLoader(_TEMPLATES), PrefixLoader(folders)]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -106,7 +108,15 @@ def environment() -> Environment:
         "utc": utc,
         "host": lambda url: urlsplit(str(url)).netloc,
     }
-    made.globals |= {"query": query, "languages": LANGUAGES, "version": _version()}
+    pages = [page for one in features for page in one.pages.items()]
+    forms = [one.add_form for one in features if one.add_form]
+    made.globals |= {
+        "query": query,
+        "languages": LANGUAGES,
+        "version": _version(),
+        "pages": pages,
+        "add_forms": forms,
+    }
     return made
 
 
@@ -148,7 +158,8 @@ def page(
         "crawling": web.is_crawled(),
         "logged_in": SESSION_COOKIE in cookies_of(request.headers),
     }
-    html = environment().get_template(template).render(**common, **(values or {}))
+    features = web.settings.enabled.on
+    html = environment(features).get_template(template).render(**common, **(values or {}))
     response = HTMLResponse(html, status)
     response.headers["Content-Language"] = words.language
     response.headers["Vary"] = "Accept-Language, Cookie, HX-Request"

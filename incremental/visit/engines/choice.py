@@ -53,7 +53,7 @@ def terms_of(settings: Settings, *, readers: int | None) -> WorkerTerms:
     wanted = daemon.parse_workers
     if isinstance(wanted, int):
         readers = wanted if readers is None else min(wanted, readers)
-    return WorkerTerms(settings.fetch, limits, readers)
+    return WorkerTerms(settings.fetch, limits, readers, tuple(settings.enabled.readers.items()))
 
 
 def _by_origin(accesses: dict[str, SiteAccess]) -> dict[str, SiteAccess]:

@@ -16,7 +16,7 @@ from incremental.base.texts import Text
 from incremental.base.threads import cores
 from incremental.fetch.options import FetchSettings, SiteAccess, origin
 from incremental.fetch.session import Fetcher
-from incremental.sandbox import Read, read_body
+from incremental.sandbox import Read, read_body, with_readers
 from incremental.sandbox.pool import ReaderPool
 from incremental.sandbox.process import ReaderLimits
 from incremental.settings import Settings
@@ -26,7 +26,7 @@ from incremental.visit.ways.parts import PartFetcher
 from incremental.visit.ways.visiting import HubVisitor
 
 # The form of tasks, terms and outcomes. Raise it when one of them changes.
-PROTOCOL = 3
+PROTOCOL = 4
 # More than there are processors read nothing sooner.
 MAX_READERS = 4
 # Of daemons with different settings that share a cluster.
@@ -41,6 +41,8 @@ class WorkerTerms:
     limits: ReaderLimits
     readers: int | None = None
     """Processes that read bodies, of each worker; None = one per processor, 0 = the worker itself."""
+    by_type: tuple[tuple[str, str], ...] = ()
+    """Readers of features by media type; their packages are installed on each worker as well."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,4 +152,5 @@ def _made(terms: WorkerTerms) -> _Tools:
     fetcher = Fetcher(terms.fetch, clock=SystemClock())
     readers = min(cores(), MAX_READERS) if terms.readers is None else terms.readers
     pool = ReaderPool(readers, terms.limits) if readers else None
-    return _Tools(fetcher, _parts(fetcher, terms), read_body if pool is None else pool.read, pool)
+    read = with_readers(dict(terms.by_type), read_body if pool is None else pool.read)
+    return _Tools(fetcher, _parts(fetcher, terms), read, pool)

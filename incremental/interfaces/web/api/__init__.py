@@ -5,7 +5,6 @@ from __future__ import annotations
 from incremental.interfaces.web.api import (
     backfills,
     changes,
-    discovery,
     hubs,
     messages,
     models,
@@ -13,7 +12,6 @@ from incremental.interfaces.web.api import (
     sites,
     status,
     topic_api,
-    transfer,
 )
 
 ROUTERS = (
@@ -25,10 +23,7 @@ ROUTERS = (
     sites.visits_router,
     hubs.router,
     topic_api.router,
-    discovery.router,
     models.router,
-    transfer.router,
-    transfer.streams,
     messages.router,
     status.router,
 )

@@ -1,4 +1,4 @@
-"""Routes of the web pages, the feeds and the WebSub callback."""
+"""Routes of the web pages and the feeds."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from incremental.interfaces.web.routes import (
     adding,
     backfills,
     changes,
-    discovery,
     entry,
     feeds,
     messages,
@@ -17,7 +16,6 @@ from incremental.interfaces.web.routes import (
     sites,
     status,
     topic_html,
-    websub,
 )
 
 ROUTERS = (
@@ -30,10 +28,8 @@ ROUTERS = (
     site_editing.router,
     page_html.router,
     topic_html.router,
-    discovery.router,
     messages.router,
     models.router,
     status.router,
     feeds.router,
-    websub.router,
 )

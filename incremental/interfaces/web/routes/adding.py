@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Form, Request
@@ -14,8 +14,6 @@ from incremental.base.lookup import site_numbered
 from incremental.base.scope import Reach, read_scope
 from incremental.base.tagging import checked_tags, parted
 from incremental.interfaces.site_editing import SiteEdit, edit_site
-from incremental.interfaces.transfer.adding import add_all
-from incremental.interfaces.transfer.apart import read_list_apart
 from incremental.interfaces.web.api.schemas import RowId
 from incremental.interfaces.web.context import Web, web_of
 from incremental.interfaces.web.long_work import begin_looks, look_of
@@ -35,7 +33,7 @@ _Text = Annotated[str, Form(max_length=500)]
 @router.get("/add")
 def add_page(request: Request) -> Response:
     """Show the form for new sites."""
-    return _add(request, [], [], "")
+    return show_forms(request)
 
 
 @router.post("/add")
@@ -59,7 +57,7 @@ def add(  # noqa: PLR0913, PLR0917 - the fields of the form
             terms = _terms(reach, requests_per_day, include, exclude)
             chosen = checked_tags(parted(tags))
         except InputError as error:
-            return _add(request, [], [problem_of(request, error)], urls)
+            return show_forms(request, [], [problem_of(request, error)], urls)
         for url in typed[:_MOST_SEEDS]:
             try:
                 fetch = web.settings.fetch
@@ -74,7 +72,7 @@ def add(  # noqa: PLR0913, PLR0917 - the fields of the form
         problems.append(words_of(request)("add.too_many", n=_MOST_SEEDS))
         refused += typed[_MOST_SEEDS:]
     begin_looks(web, [*added][:_MOST_LOOKS])
-    return _add(request, list(added.values()), problems, "\n".join(refused))
+    return show_forms(request, list(added.values()), problems, "\n".join(refused))
 
 
 def _terms(reach: Reach, requests: str, include: str, exclude: str) -> SeedTerms | None:
@@ -91,61 +89,21 @@ def _terms(reach: Reach, requests: str, include: str, exclude: str) -> SeedTerms
     )
 
 
-@router.post("/import")
-def import_list(
+def show_forms(
     request: Request,
-    content: Annotated[str, Form(max_length=1_900_000)],
-    dry_run: Annotated[str, Form(max_length=1)] = "",
+    added: Sequence[SiteRow] = (),
+    problems: Sequence[str] = (),
+    again: str = "",
+    **further: object,
 ) -> Response:
-    """Watch the sites of another program's list, or only say what would be taken."""
-    web = web_of(request)
-    try:
-        given = content.encode("utf-8", "replace")
-        found = read_list_apart(given, "auto", web.settings.daemon)
-        with web.store() as store:
-            added = add_all(
-                store,
-                found.wanted,
-                now=web.now(),
-                fetch=web.settings.fetch,
-                dry_run=bool(dry_run),
-            )
-    except InputError as error:
-        problem = problem_of(request, error)
-        return _add(request, [], [], "", import_problem=problem, import_again=content)
-    imported = {
-        "dry_run": bool(dry_run),
-        "sites": added.sites,
-        "feeds": added.feeds,
-        "known": added.known,
-        "problems": [*found.problems, *added.problems],
-        "skipped": found.skipped,
-        "entries": added.entries,
-    }
-    again = content if dry_run else ""
-    return _add(request, [], [], "", imported=imported, import_again=again)
-
-
-def _add(  # noqa: PLR0913 - what the two forms show
-    request: Request,
-    added: list[SiteRow],
-    problems: list[str],
-    again: str,
-    *,
-    imported: Mapping[str, Any] | None = None,
-    import_problem: str = "",
-    import_again: str = "",
-) -> Response:
+    """Return the page for adding sites; *further* values are for the forms of features."""
     values = {
-        "imported": imported,
-        "import_problem": import_problem,
-        "import_again": import_again,
         "added": added,
         "problems": problems,
         "again": again,
         "default_requests": web_of(request).settings.revisit.requests_per_day,
     }
-    return page(request, "add.html", values)
+    return page(request, "add.html", values | further)
 
 
 @router.get("/sites/{site_id}/found")

@@ -20,7 +20,6 @@ from incremental.interfaces.web.api.schemas import RowId
 from incremental.interfaces.web.conditional import ConditionalRoute, unless_known
 from incremental.interfaces.web.context import web_of
 from incremental.interfaces.web.feeds import Entry, Feed, Outline, atom, json_feed, opml, rss
-from incremental.interfaces.web.google_reader import BASE as APPS
 from incremental.interfaces.web.reading import Between, gained, merged
 from incremental.interfaces.web.routes.news import search_filters
 from incremental.interfaces.web.views import page, query, words_of
@@ -61,7 +60,9 @@ def feeds_page(request: Request) -> Response:
     # Not in the OPML: an import of all feeds should not bring hundreds of old pages.
     feeds.append(_Named("/feeds/backfill", words_of(request)("backfill.feed"), Filters()))
     feeds.append(_Named("/feeds/changes", words_of(request)("changes.feed"), Filters()))
-    return page(request, "feeds.html", {"feeds": feeds, "apps": _base(request) + APPS})
+    features = web_of(request).settings.enabled.on
+    apps = [(_base(request) + path, key) for one in features for path, key in one.apps.items()]
+    return page(request, "feeds.html", {"feeds": feeds, "apps": apps})
 
 
 @router.get("/feeds/all.opml")

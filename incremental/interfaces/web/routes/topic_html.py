@@ -11,13 +11,14 @@ from fastapi.responses import Response
 
 from hubwatch.errors import HubwatchError
 from incremental.base.errors import InputError
+from incremental.base.features import imported
 from incremental.base.lookup import topic_numbered
 from incremental.base.tagging import parted
 from incremental.base.texts import read_text
 from incremental.interfaces.explain.topic import word_of
 from incremental.interfaces.web.api.schemas import RowId
 from incremental.interfaces.web.charts import bars
-from incremental.interfaces.web.context import web_of
+from incremental.interfaces.web.context import Web, web_of
 from incremental.interfaces.web.routes.forms import see
 from incremental.interfaces.web.views import page, problem_of, words_of
 from incremental.topics.editing import (
@@ -31,7 +32,7 @@ from incremental.topics.editing import (
 from incremental.topics.notes import warnings_of
 from store import Store
 from store.answers import NewQuery
-from store.enums import ExampleOrigin, ProposalState, TopicState, TopicVerdict
+from store.enums import ExampleOrigin, TopicState, TopicVerdict
 from store.topic_values import TopicRow
 
 router = APIRouter(include_in_schema=False)
@@ -70,15 +71,15 @@ def _topics(request: Request, problem: str) -> Response:
     with web_of(request).store() as store:
         counts = store.topics.counts()
         rows = [topic_values(row, counts) for row in store.topics.topics()]
-        proposed = _proposed(store)
-    values = {"topics": rows, "problem": problem, "proposed": proposed}
+        links = _links(web_of(request), store)
+    values = {"topics": rows, "problem": problem, "links": links}
     return page(request, "topics.html", values)
 
 
-def _proposed(store: Store) -> dict[int, int]:
-    """Count the undecided proposals by topic."""
-    counts = store.discovery.proposal_counts()
-    return {topic: states.get(ProposalState.PROPOSED, 0) for topic, states in counts.items()}
+def _links(web: Web, store: Store) -> list[tuple[str, str, dict[int, int]]]:
+    """Return the links of features beside each topic: path, key of the text, and counts by topic."""
+    links = [(one.name, link) for one in web.settings.enabled.on for link in one.topic_links]
+    return [(link.path, link.text, imported(name, link.counts)(store)) for name, link in links]
 
 
 @router.post("/topics")
@@ -171,7 +172,7 @@ def _topic(request: Request, topic_id: int, problem: str) -> Response:
             "tags": store.tags.of_topics().get(topic_id, []),
             "examples": store.topics.examples(topic_id),
             "terms": _terms(store, topic_id),
-            "proposed": _proposed(store).get(topic_id, 0),
+            "links": _links(web_of(request), store),
         }
         counts = store.topics.score_counts(topic_id, parts=_PARTS)
     chart = None

@@ -1,0 +1,183 @@
+"""Features: what packages add to the core, and how they are found.
+
+::
+
+    setup.cfg of a package     entry point of the group ``hubwatch.features``: NAME = package:FEATURE
+    entries()                  every installed name; nothing is imported
+    found(off)                 the features that are on; why a broken one is not
+    imported(name, target)     one contribution, when it is used
+
+A feature names what it contributes as ``module:name``, so that listing features imports little. The core
+knows features by this module alone, and Hubwatch's own come in the same way as those of other packages.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from incremental.base.attempts import Bug, attempt
+from incremental.base.errors import FeatureError
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+GROUP = "hubwatch.features"
+FILE_NAME = "hubwatch.toml"
+ENVIRONMENT_PREFIX = "HUBWATCH_"
+# Beside the module that an entry point names; its one section is called like the feature.
+TEXTS = "texts.toml"
+
+
+@dataclass(frozen=True)
+class TopicLink:
+    """A link beside each topic of the web page."""
+
+    path: str
+    """With ``{id}`` for the topic's."""
+    text: str
+    """Key of its text."""
+    counts: str
+    """Target: a function of the store; returns what awaits the user, by topic id."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Feature:
+    """What a feature contributes; a target is written ``module:name``."""
+
+    name: str
+    """As its entry point and its section of the settings are called."""
+    summary: str
+    """One sentence, in English."""
+    settings: str = ""
+    """Target: the ``msgspec.Struct`` of its section."""
+    commands: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """By purpose, as in the help; then by name, a target or a group like those of the core."""
+    routers: tuple[str, ...] = ()
+    """Targets: FastAPI routers."""
+    public: tuple[str, ...] = ()
+    """Paths that need no credentials; one that ends in ``/`` stands for all below it."""
+    proven: tuple[str, ...] = ()
+    """Paths to which a request of any method passes unchecked: it changes nothing, or proves itself."""
+    logins: tuple[str, ...] = ()
+    """Paths to which programs send a secret in the body, without the token of a form."""
+    addresses: str = ""
+    """Target: a function of the settings; returns public addresses of the web server by setting."""
+    pages: Mapping[str, str] = field(default_factory=dict)
+    """Entries of the web page's navigation: path and key of the text."""
+    templates: Path | None = None
+    """Folder of its templates, which are called ``NAME/file.html``."""
+    topic_links: tuple[TopicLink, ...] = ()
+    add_form: str = ""
+    """Template that stands on the page for adding sites."""
+    apps: Mapping[str, str] = field(default_factory=dict)
+    """Addresses for programs that are shown with the feeds: path and key of the text."""
+    job: str = ""
+    """Target: a function of ``incremental.daemon.at_work.AtWork``; returns a job, or None for none."""
+    channels: Mapping[str, str] = field(default_factory=dict)
+    """Targets by name: functions of one new page, called in a process of their own."""
+    readers: Mapping[str, str] = field(default_factory=dict)
+    """Targets by media type: functions of (body, URL) that return a ``Page`` with its links."""
+
+
+@dataclass(frozen=True)
+class Features:
+    """The installed features that are not switched off, by name."""
+
+    on: tuple[Feature, ...]
+    broken: Mapping[str, str]
+    """Why each of these cannot be used."""
+
+    @property
+    def readers(self) -> dict[str, str]:
+        """The readers of bodies by media type."""
+        return {kind: target for one in self.on for kind, target in one.readers.items()}
+
+    def section(self, name: str) -> Any:  # noqa: ANN401 - a Struct
+        """Return the type of a feature's section; None = it is off, broken, or has none."""
+        target = next((one.settings for one in self.on if one.name == name), "")
+        with suppress(FeatureError):
+            return imported(name, target) if target else None
+        return None
+
+
+@cache
+def entries() -> Mapping[str, EntryPoint]:
+    """Return the entry points by name, in order. One of ours outranks another of its name."""
+    # Takes 20 ms, and most commands have no need of it.
+    from importlib.metadata import entry_points  # noqa: PLC0415
+
+    installed = sorted(
+        entry_points(group=GROUP),
+        key=lambda one: (one.name, one.value.startswith("incremental.")),
+    )
+    return {one.name: one for one in installed}
+
+
+@cache
+def found(off: frozenset[str] = frozenset()) -> Features:
+    """Return the features but for those that are *off*, which are not imported."""
+    on, broken = list[Feature](), dict[str, str]()
+    for name, entry in entries().items():
+        if name in off:
+            continue
+        made = attempt(entry.load)
+        if isinstance(made, Bug):
+            broken[name] = made.error
+        elif not isinstance(made, Feature) or made.name != name:
+            broken[name] = f"{entry.value} is no Feature of this name"
+        else:
+            on.append(made)
+    return Features(tuple(on), broken)
+
+
+def imported(feature: str, target: str) -> Any:  # noqa: ANN401 - whatever the slot takes
+    """Return what *target* names.
+
+    Raises:
+        FeatureError: it cannot be imported.
+    """
+    done = attempt(lambda: target_of(target))
+    if isinstance(done, Bug):
+        raise FeatureError(feature, done.error)
+    return done
+
+
+def target_of(target: str) -> Any:  # noqa: ANN401 - likewise
+    """Return what ``module:name`` names; raises whatever its import raises."""
+    module, _, name = target.partition(":")
+    return getattr(import_module(module), name)
+
+
+@cache
+def texts_of(section: str) -> Mapping[str, Mapping[str, str]]:
+    """Return the texts of a feature by name, whether it is on or not; empty = it is not installed."""
+    entry = entries().get(section)
+    spec = find_spec(entry.module) if entry is not None else None
+    if spec is None or spec.origin is None:
+        return {}
+    file = Path(spec.origin).with_name(TEXTS)
+    if not file.is_file():
+        return {}
+    texts: dict[str, dict[str, str]] = tomllib.loads(file.read_text(encoding="utf-8"))[section]
+    return texts
+
+
+def switched_off(path: Path | None, environment: Mapping[str, str] = os.environ) -> frozenset[str]:
+    """Return what a settings file switches off, without checking the rest of it."""
+    said = environment.get(f"{ENVIRONMENT_PREFIX}FEATURES_OFF")
+    if said is not None:
+        return frozenset(said.replace(",", " ").split())
+    chosen = path or Path(environment.get(f"{ENVIRONMENT_PREFIX}CONFIG", FILE_NAME))
+    with suppress(OSError, ValueError, AttributeError, TypeError):
+        tree = tomllib.loads(chosen.read_text(encoding="utf-8"))
+        return frozenset(tree.get("features", {}).get("off", ()))
+    return frozenset()

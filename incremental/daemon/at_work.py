@@ -1,0 +1,64 @@
+"""What the job of a feature works with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Protocol
+
+from incremental.base.attempts import Bug, attempt
+from incremental.base.errors import FeatureError
+from incremental.base.features import Feature, Features, target_of
+from incremental.schedule.state import HubState
+from incremental.settings import Settings
+from incremental.visit.visit import Fetch
+from store import Store
+
+Note = Callable[[int, Callable[[HubState], HubState], float], None]
+"""Changes the state of a hub, by the id of its page, and reschedules its visit."""
+
+
+class Job(Protocol):
+    """A job of the daemon, and what the routes of its feature see of it."""
+
+    def step(self, now: float) -> float:
+        """Do one round at *now* (unix seconds, UTC); return when to call it next."""
+
+
+@dataclass(frozen=True, slots=True)
+class AtWork:
+    """The daemon at work."""
+
+    store: Store
+    """For the daemon's thread, in which jobs run."""
+    settings: Settings
+    folder: Path
+    """Base of relative paths in the settings."""
+    fetch: Fetch
+    """The one egress."""
+    note: Note
+    serves: Callable[[], bool]
+    """Whether the web page is served beside it."""
+    stack: ExitStack
+    """Closed when the daemon has ended."""
+
+
+def jobs_of(features: Features, work: AtWork) -> tuple[dict[str, Job], list[FeatureError]]:
+    """Return the jobs of features by name, and what is wrong with features that cannot be used."""
+    jobs = dict[str, Job]()
+    problems = [FeatureError(name, why) for name, why in features.broken.items()]
+    for feature in features.on:
+        made = attempt(partial(_job, feature, work)) if feature.job else None
+        if isinstance(made, Bug):
+            problems.append(FeatureError(feature.name, made.error))
+        elif made is not None:
+            jobs[feature.name] = made
+    return jobs, problems
+
+
+def _job(feature: Feature, work: AtWork) -> Job | None:
+    job: Job | None = target_of(feature.job)(work)
+    return job

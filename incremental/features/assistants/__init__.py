@@ -1,0 +1,20 @@
+"""Tools for assistants over the Model Context Protocol: what is new and why; changes only when allowed.
+
+::
+
+    command    `hubwatch mcp`
+    server     the protocol, over standard input and output; the one module that knows the package mcp
+    reading    tools that read the store
+    changing   tools that change it, offered with ``--allow-changes``
+    quoting    what websites wrote, marked as data
+"""
+
+from __future__ import annotations
+
+from incremental.base.features import Feature
+
+FEATURE = Feature(
+    name="assistants",
+    summary="Assistants ask what is new over the Model Context Protocol.",
+    commands={"Operate": {"mcp": "incremental.features.assistants.command:mcp"}},
+)

@@ -1,0 +1,42 @@
+"""Discovery: operators that find pages of a topic, and the bandit that chooses among them (paper 001).
+
+::
+
+    choose an operator  ->  pages(seeds, k)  ->  fetch  ->  rank  ->  reward  ->  next seeds
+    bandit (UCB1)           operators       discoverer      rankers    bandit       top k
+
+All of this is pure but for ``discoverer`` (a run, put together by ``making``), ``nightly_discovery``,
+``accepting`` (the user's decisions), ``providers`` (search engines behind the protocol of
+``search_provider``), and what people see: ``commands``, ``api``, ``pages``, ``searches``, ``facts``.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from incremental.base.features import Feature, TopicLink
+
+_ROOM = "incremental.features.discovery"
+FEATURE = Feature(
+    name="discovery",
+    summary="Further sites are found for each topic.",
+    settings=f"{_ROOM}.settings:DiscoverySettings",
+    commands={
+        "Topics": {
+            "discover": {
+                "": "Find further sites for a topic.",
+                "run": f"{_ROOM}.commands:run",
+                "status": f"{_ROOM}.commands:status",
+                "proposals": f"{_ROOM}.commands:proposals",
+                "accept": f"{_ROOM}.commands:accept",
+                "reject": f"{_ROOM}.commands:reject",
+            },
+        },
+    },
+    routers=(f"{_ROOM}.api:router", f"{_ROOM}.pages:router"),
+    templates=Path(__file__).with_name("templates"),
+    topic_links=(
+        TopicLink("/topics/{id}/discovery", "discovery.title", f"{_ROOM}.facts:open_proposals"),
+    ),
+    job=f"{_ROOM}.nightly_discovery:nightly",
+)

@@ -1,0 +1,200 @@
+"""Further sites of a topic: ``discover run``, ``status``, ``proposals``, ``accept``, ``reject``."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from incremental.base.errors import InputError
+from incremental.base.lookup import find_topic
+from incremental.features.discovery.accepting import accept_sites, proposals_named, reject_sites
+from incremental.features.discovery.facts import discovery_facts, proposal_facts, run_facts
+from incremental.features.discovery.making import make_discoverer
+from incremental.features.discovery.operators import SEARCHING
+from incremental.features.discovery.settings import DiscoverySettings
+from incremental.interfaces.cli.common import (
+    Json,
+    counted,
+    now,
+    open_store,
+    print_json,
+    print_table,
+    progress_bar,
+    say,
+    settings_of,
+)
+from incremental.interfaces.results.schema import dated, when
+from store import Store
+from store.discovery import ProposalRow
+
+OfTopic = Annotated[str, typer.Option("--topic", metavar="NAME", help="The topic to search for.")]
+Sites = Annotated[
+    list[str] | None, typer.Argument(metavar="[SITE]...", help="As listed by `proposals`.")
+]
+All = Annotated[bool, typer.Option("--all", help="All open proposals.")]
+_BAR = 24
+_SHOWN = 3
+
+
+def run(
+    context: typer.Context,
+    *,
+    of: OfTopic,
+    rounds: Annotated[int, typer.Option(min=1, max=10_000, help="Maximum rounds.")] = 20,
+    pages: Annotated[int, typer.Option(min=1, max=100_000, help="Maximum pages to read.")] = 200,
+    as_json: Json = False,
+) -> None:
+    """Search for pages like the topic's, round by round, and propose their sites.
+
+    Ctrl-C stops after the current page; the next run continues from there.
+    """
+    settings, folder = settings_of(context)
+    with open_store(context) as store, progress_bar(disable=as_json) as bar:
+        topic = find_topic(store, of)
+        task = bar.add_task("pages read", total=pages)
+        if not settings.of(DiscoverySettings).provider:
+            say("no search provider configured ([discovery] provider): only links are followed")
+        with make_discoverer(store, settings, folder, topic) as discoverer:
+            ended = discoverer.run(
+                rounds=rounds,
+                pages=pages,
+                progress=lambda _, done, read: bar.update(
+                    task, completed=read, description=f"round {done.number}: {done.operator}"
+                ),
+            )
+        proposals = store.discovery.proposals(topic.id)
+    if as_json:
+        print_json(
+            {
+                "run": dated(run_facts(ended)),
+                "proposals": [dated(proposal_facts(one)) for one in proposals],
+            }
+        )
+        return
+    say(f"{ended.why or 'stopped'}; {counted(len(proposals), 'site')} proposed")
+    _print_proposals(of, proposals)
+
+
+def status(context: typer.Context, *, of: OfTopic, as_json: Json = False) -> None:
+    """Show the last run: the operator of each round and its reward."""
+    with open_store(context) as store:
+        found = discovery_facts(store, find_topic(store, of).id)
+    last, rounds, counts = found["run"], found["rounds"], found["proposals"]
+    skipped = [name for name in SEARCHING if rounds and name not in rounds[-1]["scores"]]
+    if as_json:
+        run = dated(last) if last is not None else None
+        dates = [dated(one) for one in rounds]
+        print_json({"run": run, "proposals": counts, "rounds": dates, "skipped": skipped})
+        return
+    if last is None:
+        say(f"no run yet; start one: hubwatch discover run --topic {of}")
+        return
+    columns = ["round", "operator", "reward", "", "asked", "read", "new sites", "scores", "note"]
+    summary = f"{last['status']}, {last['why'] or 'running'}; started {when(last['started_at'])}"
+    print_table(
+        f"run {last['id']} of {of}: {summary}", columns, [_round_cells(one) for one in rounds]
+    )
+    if skipped:
+        names = " and ".join(skipped)
+        say(f"skipped {names}: no search provider configured ([discovery] provider)")
+    parts = [f"{counted(number, 'site')} {name}" for name, number in counts.items()]
+    say(", ".join(parts) or "no site proposed")
+
+
+def proposals(
+    context: typer.Context,
+    *,
+    of: OfTopic,
+    which: Annotated[
+        str, typer.Option("--state", help="proposed, accepted, rejected or all.")
+    ] = "proposed",
+    as_json: Json = False,
+) -> None:
+    """List proposed sites, best first, with their best pages and hubs."""
+    if which not in ("proposed", "accepted", "rejected", "all"):
+        raise InputError("--state", which, "must be one of: proposed, accepted, rejected, all")
+    with open_store(context) as store:
+        topic = find_topic(store, of)
+        rows = store.discovery.proposals(topic.id, None if which == "all" else which)
+    if as_json:
+        print_json([dated(proposal_facts(one)) for one in rows])
+        return
+    _print_proposals(of, rows)
+
+
+def accept(
+    context: typer.Context,
+    sites: Sites = None,
+    *,
+    of: OfTopic,
+    everything: All = False,
+    as_json: Json = False,
+) -> None:
+    """Watch proposed sites, starting from the hubs found on them."""
+    with open_store(context) as store:
+        chosen = _chosen(store, of, sites, everything=everything)
+        accept_sites(store, chosen, topic=of, now=now())
+    _say_chosen(chosen, "added", as_json=as_json)
+
+
+def reject(
+    context: typer.Context,
+    sites: Sites = None,
+    *,
+    of: OfTopic,
+    everything: All = False,
+    as_json: Json = False,
+) -> None:
+    """Reject sites: they are not proposed again, and similar pages rank lower."""
+    with open_store(context) as store:
+        chosen = _chosen(store, of, sites, everything=everything)
+        reject_sites(store, chosen, now=now())
+    _say_chosen(chosen, "rejected", as_json=as_json)
+
+
+def _say_chosen(chosen: list[ProposalRow], what: str, *, as_json: bool) -> None:
+    if as_json:
+        print_json([one.host for one in chosen])
+    else:
+        typer.echo(f"{counted(len(chosen), 'site')} {what}")
+
+
+def _chosen(
+    store: Store, of: str, sites: list[str] | None, *, everything: bool
+) -> list[ProposalRow]:
+    topic = find_topic(store, of)
+    if everything:
+        return store.discovery.proposals(topic.id)
+    if not sites:
+        raise InputError("site", "", "name sites, or use --all")
+    return proposals_named(store, topic.id, sites)
+
+
+def _print_proposals(of: str, rows: list[ProposalRow]) -> None:
+    cells = [_proposal_cells(proposal_facts(one)) for one in rows]
+    columns = ["site", "state", "score", "why", "best pages", "hubs"]
+    print_table(f"{counted(len(rows), 'site')} for {of}", columns, cells)
+
+
+def _proposal_cells(one: dict[str, Any]) -> list[object]:
+    best, hubs = one["pages"][:_SHOWN], one["hubs"][:_SHOWN]
+    pages = "\n".join(f"{page['score']:.2f} {page['title'] or page['url']}" for page in best)
+    places = "\n".join(hub["url"] for hub in hubs)
+    return [one["site"], one["state"], f"{one['score']:.2f}", one["why"], pages, places]
+
+
+def _round_cells(one: dict[str, Any]) -> list[object]:
+    paid = [_bar(one["reward"]), f"{one['reward']:.3f}"]
+    counts = [one["asked"], one["read"], one["new_sites"]]
+    return [one["number"], one["operator"], *paid, *counts, _scores(one["scores"]), one["note"]]
+
+
+def _bar(reward: float) -> str:
+    return "█" * round(min(max(reward, 0.0), 1.0) * _BAR)
+
+
+def _scores(scores: dict[str, float | None]) -> str:
+    return " ".join(
+        f"{name} {'untried' if score is None else f'{score:.2f}'}" for name, score in scores.items()
+    )

@@ -1,0 +1,449 @@
+"""A bounded, resumable search for further sites of a topic (paper 001).
+
+::
+
+    topic's examples ─► Exploration ── candidates ─► read: cache, else robots, politeness, the one egress
+                          ▲   │                        │
+                   rank ──┘   └── after each round: one transaction, then proposals
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from classifier.embedding.meaning import Meaning
+from classifier.hub import LinkEvidence
+from classifier.topic.language import language_of
+from classifier.topic.model import TopicModel
+from classifier.topic.page_ranking import PageRanking
+from classifier.topic.segmentation import tokens, written_words
+from classifier.topic.text import language_of_page, weighted_terms
+from classifier.topic.values import PageText
+from classifier.topic.vectors import top
+from incremental.base.errors import InputError
+from incremental.base.scope import trap
+from incremental.base.urls import canonical_key, host_of, normalize, registered_domain
+from incremental.decide.hubs import HubScorer
+from incremental.decide.topics import from_text, to_text
+from incremental.features.discovery.bandit import Bandit
+from incremental.features.discovery.by_meaning import ByMeaning, in_the_middle
+from incremental.features.discovery.exploration import Exploration, ExplorationState, Round
+from incremental.features.discovery.operators import (
+    SEARCHING,
+    KnownPage,
+    OutLink,
+    Sources,
+    operators,
+)
+from incremental.features.discovery.proposing import JudgedPage, propose
+from incremental.features.discovery.search_provider import (
+    LoggingProvider,
+    NoProvider,
+    SearchProvider,
+)
+from incremental.features.discovery.settings import DiscoverySettings
+from incremental.fetch.status import FetchStatus
+from incremental.parse import PageKind
+from incremental.sandbox import Body, Read, Reading, Unread, read_body
+from incremental.settings import Settings
+from incremental.topics.model_store import TopicModelStore
+from incremental.visit.host_gate import HostGate
+from incremental.visit.once import fetch_once, fetched_body
+from incremental.visit.page_texts import cached_body
+from incremental.visit.visit import Fetch
+from store import Store
+from store.discovery import NewProposal, ReadPage, RoundRecord, RoundRow, RunRow
+from store.topic_values import TopicRow
+
+# For a host or a provider; longer waits skip it.
+LONGEST_WAIT_SECONDS = 120.0
+TERMS = 12
+# Of a topic's sentence, in its first query.
+SENTENCE_WORDS = 4
+# Characters of a page's text used to learn written word forms.
+WORDED_CHARS = 20_000
+# Operator name of a run's seeds.
+SEED = "example"
+LINKERS_PER_PAGE = 50
+
+Progress = Callable[[RunRow, Round, int], None]
+"""Called after each round with the run, the round and the number of pages read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dependencies:
+    """What a run works with."""
+
+    fetch: Fetch
+    scorer: HubScorer
+    provider: SearchProvider
+    now: Callable[[], float]
+    pause: Callable[[float], None]
+    """Waits this many seconds; tests advance their clock."""
+    read: Read = read_body
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """A page as a run keeps it."""
+
+    text: PageText
+    known: KnownPage
+
+
+class Discoverer:
+    """Runs discovery for one topic; fetches through the one egress and writes the store."""
+
+    def __init__(
+        self,
+        store: Store,
+        settings: Settings,
+        topic: TopicRow,
+        model_store: TopicModelStore,
+        dependencies: Dependencies,
+    ) -> None:
+        model = model_store.model(topic)
+        examples = model_store.positives(topic)
+        if model is None or not examples:
+            way_out = "needs at least one example page with text, or a sentence; see topic show"
+            raise InputError("topic", topic.name, way_out)
+        if not any(one.url for one in examples) and isinstance(dependencies.provider, NoProvider):
+            way_out = (
+                "has only a sentence: set [discovery] provider to search for its words, "
+                "or give an example page"
+            )
+            raise InputError("topic", topic.name, way_out)
+        self._store = store
+        self._settings = settings
+        self._wanted = settings.of(DiscoverySettings)
+        self._topic = topic
+        self._model: TopicModel = model
+        self._model_store = model_store
+        self._dependencies = dependencies
+        self._pages: dict[str, _Read] = {}
+        self._fresh: dict[str, _Read] = {}
+        self._per_site = Counter[str]()
+        self._notes: list[str] = []
+        self._linkers: dict[str, list[str]] = {}
+        self._meanings: dict[str, Meaning] = {}
+        self._by_meaning = _by_meaning(model, model_store)
+        self._watched = {registered_domain(host_of(row.seed_url)) for row in store.read.sites()}
+        self._seeds = [self._keep(one.url, one, ()) for one in examples]
+        self._ranking = self._new_ranking(examples)
+
+    def _new_ranking(self, examples: Sequence[PageText]) -> PageRanking:
+        rejected = {row.host for row in self._store.discovery.proposals(self._topic.id, "rejected")}
+        # The rankers take pages of rejected sites for negatives.
+        turned_down = [
+            weighted_terms(from_text(row.text))
+            for row in self._store.discovery.pages(self._topic.id)
+            if _site_of(row.url) in rejected and row.text != "{}"
+        ]
+        return PageRanking(
+            self._model_store.background,
+            {page.url: weighted_terms(page) for page in examples},
+            rejected=turned_down,
+            alpha=self._wanted.alpha,
+            by_meaning=self._scores_by_meaning,
+        )
+
+    def _scores_by_meaning(self) -> NDArray[np.float64] | None:
+        """Return the topic's scores of the ranked pages by meaning; None without any vector."""
+        if self._by_meaning is None or not self._meanings:
+            return None
+        scores = self._by_meaning.of_pages([self._meanings.get(url) for url in self._ranking.urls])
+        return None if np.isnan(scores).all() else in_the_middle(scores)
+
+    # Runs.
+
+    def run(
+        self,
+        *,
+        rounds: int,
+        pages: int,
+        progress: Progress | None = None,
+        stop: Callable[[], bool] = lambda: False,
+    ) -> RunRow:
+        """Resume the interrupted run or begin one; return it as it ended.
+
+        *stop* is checked between rounds; the next call resumes.
+        """
+        now = self._dependencies.now
+        row = self._store.discovery.unfinished(self._topic.id)
+        if row is None:
+            self._store.discovery.forget(self._topic.id)
+            run_id = self._store.discovery.begin(
+                self._topic.id, rounds=rounds, pages=pages, now=now()
+            )
+        else:
+            run_id, rounds, pages = row.id, row.rounds, row.pages
+        state = self._state(row)
+        self._per_site = Counter(_site_of(find.url) for find in state.finds)
+        self._recall()
+        self._read_seeds()
+        why = ""
+        exploration = self._exploration(state)
+        while not why and not stop():
+            why = self._round(run_id, exploration, rounds, pages, progress)
+        if why:
+            self._store.discovery.end(run_id, "done", why, now=now())
+        ended = self._store.discovery.run(run_id)
+        assert ended is not None
+        return ended
+
+    def _state(self, row: RunRow | None) -> ExplorationState:
+        names = ["forward", "backward"]
+        if not isinstance(self._dependencies.provider, NoProvider):
+            names += SEARCHING
+        if row is None or row.exploration == "{}":
+            return ExplorationState(Bandit.over(names))
+        return ExplorationState.from_json(json.loads(row.exploration), names)
+
+    def _recall(self) -> None:
+        targets: dict[str, list[str]] = {}
+        for source, target in self._store.discovery.links(self._topic.id):
+            targets.setdefault(source, []).append(target)
+        for row in self._store.discovery.pages(self._topic.id):
+            if row.text != "{}":
+                links = tuple(OutLink(url) for url in targets.get(row.url, ()))
+                self._keep(row.url, from_text(row.text), links)
+                self._rank_in(row.url)
+
+    def _read_seeds(self) -> None:
+        """Learn the links of the examples; a sentence has none."""
+        # The stored text of an example lacks its links.
+        for url in [seed.url for seed in self._seeds if seed.url]:
+            if not self._pages[url].known.links and self._cached(url) is None and self._waited(url):
+                reading = self._asked(url)
+                if reading is not None:
+                    self._taken(url, reading)
+        self._seeds = [self._pages[seed.url].known for seed in self._seeds]
+
+    def _exploration(self, state: ExplorationState) -> Exploration:
+        provider = self._dependencies.provider
+        if not isinstance(provider, NoProvider):
+            provider = LoggingProvider(provider, self._notes.append)
+        sources = Sources(linkers=self._who_links, read=self._read, provider=provider)
+        words = list(dict.fromkeys(term for page in self._seeds for term in page.terms[:4]))
+        keywords: list[str] = json.loads(self._topic.keywords)
+        sentence = self._topic.description
+        said = [word for _, word in written_words(sentence, language_of(sentence))]
+        description = " ".join(keywords[:3] or said[:SENTENCE_WORDS] or words[:2])
+        ways = operators(sources, [*keywords, *words], description, state.asked)
+        return Exploration(
+            ways,
+            state,
+            self._seeds,
+            read=self._read,
+            rank=self._ranked,
+            order=self._by_meaning.order if self._by_meaning is not None else list,
+            sites=self._wanted.reward == "sites",
+        )
+
+    def _round(
+        self,
+        run_id: int,
+        exploration: Exploration,
+        rounds: int,
+        pages: int,
+        progress: Progress | None,
+    ) -> str:
+        """Run one round; return why the run ended, empty if it has not."""
+        state = exploration.state
+        if state.rounds >= rounds:
+            return "the one round is done" if rounds == 1 else f"all {rounds} rounds are done"
+        left = pages - len(state.finds)
+        if left < 1:
+            return "the one page is read" if pages == 1 else f"all {pages} pages are read"
+        done = exploration.step(left)
+        if done is None:
+            return "no operator found anything more"
+        self._record(run_id, done, exploration)
+        run = self._store.discovery.run(run_id)
+        if progress is not None and run is not None:
+            progress(run, done, len(state.finds))
+        return ""
+
+    def _record(self, run_id: int, done: Round, exploration: Exploration) -> None:
+        via = {find.url: find for find in exploration.state.finds}
+        seeds = {seed.url for seed in self._seeds}
+        pages = [
+            ReadPage(
+                url=url,
+                canonical_key=canonical_key(url),
+                host=_site_of(url),
+                operator=SEED if url in seeds else done.operator,
+                via=via[url].via if url in via else "",
+                title=read.text.title,
+                text=to_text(read.text),
+                score=round(self._model.judge(read.text).score, 4),
+                targets=tuple(link.url for link in read.known.links),
+            )
+            for url, read in self._fresh.items()
+        ]
+        before = {_site_of(one.url) for one in exploration.state.finds if one.round < done.number}
+        row = RoundRow(
+            number=done.number,
+            operator=done.operator,
+            # JSON has no infinity, the score of an untried operator.
+            scores=json.dumps(
+                {
+                    name: round(one, 4) if math.isfinite(one) else None
+                    for name, one in done.scores.items()
+                }
+            ),
+            asked=done.asked,
+            found=len(done.found),
+            sites=len({_site_of(one.url) for one in done.found} - before),
+            reward=round(done.reward, 6),
+            note="; ".join(dict.fromkeys(self._notes)),
+            at=self._dependencies.now(),
+        )
+        stored = json.dumps(exploration.state.to_json(), ensure_ascii=False)
+        self._store.discovery.record(RoundRecord(run_id, self._topic.id, row, stored, pages))
+        self._fresh.clear()
+        self._notes.clear()
+        self._propose()
+
+    def _propose(self) -> None:
+        judged = [
+            JudgedPage(
+                row.url,
+                row.host,
+                row.title,
+                row.score or 0.0,
+                row.operator,
+                row.via,
+                self._pages[row.url].known.links if row.url in self._pages else (),
+            )
+            for row in self._store.discovery.pages(self._topic.id)
+            if row.operator != SEED
+        ]
+        found = propose(
+            judged, watched=self._watched, site_of=_site_of, hub_scores=self._hub_scores
+        )
+        offers = [NewProposal(**asdict(one)) for one in found]
+        self._store.discovery.propose(self._topic.id, offers, now=self._dependencies.now())
+
+    def _hub_scores(self, anchors: Mapping[str, str]) -> dict[str, float]:
+        evidence = [LinkEvidence(url=url, anchor=anchor or None) for url, anchor in anchors.items()]
+        return dict(
+            zip(anchors, map(float, self._dependencies.scorer.score(evidence)), strict=True)
+        )
+
+    # Pages.
+
+    def _ranked(self, urls: Sequence[str]) -> Sequence[str]:
+        wanted = set(urls)
+        ranked = self._ranking.ranked(self._wanted.ranking)
+        return [url for url in ranked if url in wanted]
+
+    def _who_links(self, url: str, count: int) -> Sequence[str]:
+        """Return pages that link to *url*, among pages runs fetched and hubs of watched sites."""
+        found = self._linkers.get(url, [])[:count]
+        rest = count - len(found)
+        return [*found, *self._store.discovery.linkers(self._topic.id, url, limit=rest)][:count]
+
+    def _read(self, urls: Sequence[str]) -> list[KnownPage]:
+        found = (self._pages.get(url) or self._fetched(url) for url in urls)
+        return [read.known for read in found if read is not None]
+
+    def _fetched(self, address: str) -> _Read | None:
+        url = normalize(address)
+        if url is None or trap(url) is not None:
+            return None
+        site = _site_of(url)
+        # Other sites are wanted, so pages of watched ones come from the cache only.
+        if site in self._watched:
+            return self._cached(url)
+        most = self._wanted.max_pages_per_site
+        if self._per_site[site] >= most or not self._waited(url):
+            return None
+        self._per_site[site] += 1
+        reading = self._asked(url)
+        if reading is None or reading.page.kind is not PageKind.HTML:
+            return None
+        return self._taken(url, reading)
+
+    def _asked(self, url: str) -> Reading | None:
+        """Fetch and read a page."""
+        now = self._dependencies.now()
+        response = fetch_once(self._store, self._settings, url, self._dependencies.fetch, now=now)
+        if response.status is not FetchStatus.FETCHED:
+            return None
+        reading = self._dependencies.read(fetched_body(response))
+        return None if isinstance(reading, Unread) else reading
+
+    def _waited(self, url: str) -> bool:
+        """Wait for the host's politeness delay; False if that is too long."""
+        gate = HostGate(self._store, self._settings)
+        now = self._dependencies.now()
+        wait = gate.allowed_at(url, now) - now
+        if wait > LONGEST_WAIT_SECONDS:
+            return False
+        if wait > 0:
+            self._dependencies.pause(wait)
+        return True
+
+    def _cached(self, url: str) -> _Read | None:
+        for row in self._store.read.find_page(url, canonical_key(url)):
+            body = cached_body(self._store, row)
+            if body is not None:
+                wanted = Body(str(row["url"]), body, want_text=True, for_topics=True)
+                reading = self._dependencies.read(wanted)
+                return None if isinstance(reading, Unread) else self._taken(url, reading)
+        return None
+
+    def _taken(self, url: str, reading: Reading) -> _Read:
+        text = reading.text
+        assert text is not None
+        links = tuple(
+            OutLink(target, link.anchor, link.context)
+            for link in reading.page.links
+            if (target := normalize(link.url)) is not None and target != url
+        )
+        self._keep(url, replace(text, url=url), links)
+        self._rank_in(url)
+        self._fresh[url] = self._pages[url]
+        return self._pages[url]
+
+    def _keep(self, url: str, text: PageText, links: tuple[OutLink, ...]) -> KnownPage:
+        terms = self._model_store.background.vector(weighted_terms(text))
+        words = tokens(text.meta, language_of_page(text))
+        known = KnownPage(
+            url,
+            title=text.title,
+            keywords=tuple(dict.fromkeys(words))[:TERMS],
+            terms=tuple(term for term, _ in top(terms, TERMS)),
+            links=links,
+            text=" ".join([text.meta, *text.headings, text.body])[:WORDED_CHARS],
+        )
+        self._pages[url] = _Read(text, known)
+        if text.meaning is not None:
+            self._meanings[url] = text.meaning
+        for link in links:
+            sources = self._linkers.setdefault(link.url, [])
+            if len(sources) < LINKERS_PER_PAGE:
+                sources.append(url)
+        return known
+
+    def _rank_in(self, url: str) -> None:
+        read = self._pages[url]
+        targets = [link.url for link in read.known.links]
+        self._ranking.add(url, weighted_terms(read.text), targets)
+
+
+def _by_meaning(model: TopicModel, model_store: TopicModelStore) -> ByMeaning | None:
+    embedder = model_store.embedder
+    return None if embedder is None else ByMeaning(model, embedder)
+
+
+def _site_of(url: str) -> str:
+    return registered_domain(host_of(url))

@@ -1,0 +1,257 @@
+"""A bounded search for pages like the seeds, in rounds (paper 001, algorithm 1).
+
+::
+
+    seeds ─► choose an operator ─► its candidates ─► read them ─► rank all that was found
+      ▲          (bandit)             (new ones)      (caller)            │ (caller)
+      └───────────── the best that it has not begun from ◄── reward ◄─────┘
+
+State is plain, so that runs can be resumed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from typing import Any
+from urllib.parse import urlsplit
+
+from incremental.features.discovery.bandit import Bandit, page_reward, site_reward
+from incremental.features.discovery.operators import Asked, Candidate, KnownPage, Operator
+
+PAGES_PER_ROUND = 20
+# Calls of an operator per round, so that rewards of rounds are comparable: a round of two pages would be
+# chosen again for its bonus, and its reward tells little.
+CALLS_PER_ROUND = 3
+# Unread candidates kept per operator; the weakest are dropped.
+MAX_BACKLOG = 1_000
+# Rounds an operator is skipped after its first empty round.
+FIRST_COOLDOWN = 2
+# Consecutive empty rounds after which an operator waits until others find more.
+EMPTY_ROUNDS = 10
+
+Read = Callable[[Sequence[str]], Sequence[KnownPage]]
+Rank = Callable[[Sequence[str]], Sequence[str]]
+"""Ranks URLs of read pages, most relevant first."""
+Order = Callable[[Sequence[Candidate]], Sequence[Candidate]]
+"""Orders candidates of one operator, given by their evidence, by what their texts say too."""
+Choose = Callable[[Bandit, Sequence[str]], str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Find:
+    """A page that a run fetched."""
+
+    url: str
+    operator: str
+    via: str
+    round: int
+    """From 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """The outcome of one round."""
+
+    number: int
+    operator: str
+    scores: Mapping[str, float]
+    """Of all operators when it was chosen; infinite = untried."""
+    asked: int
+    """Candidates to fetch."""
+    found: tuple[Find, ...]
+    """Candidates fetched."""
+    reward: float
+
+
+@dataclass(frozen=True, slots=True)
+class Cooldown:
+    """How many rounds an operator is skipped: twice as long each time."""
+
+    until: int
+    rounds: int
+
+
+@dataclass(slots=True)
+class ExplorationState:
+    """The state of a run, as stored."""
+
+    bandit: Bandit
+    asked: Asked = field(default_factory=Asked)
+    finds: list[Find] = field(default_factory=list)
+    tried: dict[str, None] = field(default_factory=dict)
+    """Every URL attempted."""
+    begun: dict[str, dict[str, None]] = field(default_factory=dict)
+    """Pages each operator started from."""
+    backlog: dict[str, dict[str, Candidate]] = field(default_factory=dict)
+    """Unread candidates by operator."""
+    rounds: int = 0
+    empty: dict[str, int] = field(default_factory=dict)
+    """Empty rounds per operator since any operator found candidates."""
+    cooldowns: dict[str, Cooldown] = field(default_factory=dict)
+    """Operators whose latest round was empty. Not stored, like *empty*."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain values."""
+        return {
+            "bandit": self.bandit.to_json(),
+            "asked": list(self.asked.queries),
+            "finds": [[one.url, one.operator, one.via, one.round] for one in self.finds],
+            "tried": list(self.tried),
+            "begun": {name: list(urls) for name, urls in self.begun.items()},
+            "backlog": [
+                [one.url, one.operator, one.via, one.evidence, one.text]
+                for waiting in self.backlog.values()
+                for one in waiting.values()
+            ],
+            "rounds": self.rounds,
+        }
+
+    @classmethod
+    def from_json(cls, stored: Mapping[str, Any], names: Sequence[str]) -> ExplorationState:
+        """Restore from :meth:`to_json`."""
+        backlog: dict[str, dict[str, Candidate]] = {}
+        for fields in stored["backlog"]:
+            one = Candidate(*fields)
+            backlog.setdefault(one.operator, {})[one.url] = one
+        return cls(
+            backlog=backlog,
+            bandit=Bandit.from_json(stored["bandit"], names),
+            asked=Asked(dict.fromkeys(stored["asked"])),
+            finds=[Find(*one) for one in stored["finds"]],
+            tried=dict.fromkeys(stored["tried"]),
+            begun={name: dict.fromkeys(urls) for name, urls in stored["begun"].items()},
+            rounds=stored["rounds"],
+        )
+
+
+class Exploration:
+    """A run. *seeds* are fetched pages of the topic; *sites* rewards new hosts instead of pages."""
+
+    def __init__(  # noqa: PLR0913 - the parts of a round
+        self,
+        operators: Mapping[str, Operator],
+        state: ExplorationState,
+        seeds: Sequence[KnownPage],
+        *,
+        read: Read,
+        rank: Rank,
+        choose: Choose = Bandit.choose,
+        order: Order = list,
+        sites: bool = False,
+    ) -> None:
+        self.state = state
+        self._operators = operators
+        self._pages = {seed.url: seed for seed in seeds}
+        self._read = read
+        self._rank = rank
+        self._choose = choose
+        self._order_candidates = order
+        self._sites = sites
+        self._order: list[str] = []
+        self._via = {one.url: one.via for one in state.finds}
+        for url in self._pages:
+            state.tried.setdefault(url)
+        found = [one.url for one in state.finds if one.url not in self._pages]
+        self._pages |= {page.url: page for page in read(found)}
+
+    def step(self, most: int) -> Round | None:
+        """Run one round of up to *most* pages; None when no operator finds more."""
+        state = self.state
+        while True:
+            scores = state.bandit.scores()
+            name = self._choose(state.bandit, self._open())
+            if name is None:
+                return None
+            candidates = self._candidates(name, min(most, PAGES_PER_ROUND))
+            if candidates:
+                break
+            state.empty[name] = state.empty.get(name, 0) + 1
+            # Unlike the paper, an operator that found nothing is skipped for a while, each time longer:
+            # UCB1 alone would choose it again and again.
+            length = 2 * state.cooldowns[name].rounds if name in state.cooldowns else FIRST_COOLDOWN
+            state.cooldowns[name] = Cooldown(state.rounds + length, length)
+            state.bandit = state.bandit.rewarded(name, reward=0.0, pages=0)
+        return self._settle(name, scores, candidates)
+
+    def _open(self) -> list[str]:
+        """Return the operators to choose from; those cooling down only if there are no others."""
+        state = self.state
+        names = [name for name in self._operators if state.empty.get(name, 0) < EMPTY_ROUNDS]
+        cooldowns = state.cooldowns
+        awake = [
+            name for name in names if name not in cooldowns or cooldowns[name].until <= state.rounds
+        ]
+        # A cooldown that applies to all operators is ignored.
+        return awake or names
+
+    def ranked(self) -> list[str]:
+        """Return all read pages of the run, seeds included, best first."""
+        if len(self._order) != len(self._pages):
+            self._order = list(self._rank(list(self._pages)))
+        return self._order
+
+    def _candidates(self, name: str, count: int) -> list[Candidate]:
+        state, operator = self.state, self._operators[name]
+        waiting = state.backlog.setdefault(name, {})
+        # Unlike the paper, no page is fetched twice.
+        for url in [url for url in waiting if url in state.tried]:
+            del waiting[url]
+        for call in range(CALLS_PER_ROUND):
+            if len(waiting) >= count and (call or operator.costly):
+                break
+            for one in self._asked_for(name):
+                before = waiting.get(one.url)
+                evidence = one.evidence + (before.evidence if before else 0.0)
+                waiting[one.url] = replace(one, evidence=evidence)
+        best = self._order_candidates(sorted(waiting.values(), key=lambda one: -one.evidence))
+        state.backlog[name] = {one.url: one for one in best[count : count + MAX_BACKLOG]}
+        return list(best[:count])
+
+    def _asked_for(self, name: str) -> list[Candidate]:
+        operator, ranked = self._operators[name], self.ranked()
+        if operator.share:
+            most = max(operator.seeds, int(operator.share * len(ranked)))
+            places = list(range(min(most, len(ranked))))
+        else:
+            begun = self.state.begun.setdefault(name, {})
+            # Unlike the paper: starting twice from one page would find the same.
+            fresh = (place for place, url in enumerate(ranked) if url not in begun)
+            places = list(islice(fresh, operator.seeds))
+            begun.update(dict.fromkeys(ranked[place] for place in places))
+        seeds = []
+        for place in places:
+            via, worth = self._via.get(ranked[place], ""), 1.0 - place / len(ranked)
+            seeds.append(replace(self._pages[ranked[place]], via=via, worth=worth))
+        return operator.pages(seeds, MAX_BACKLOG, self.state.tried) if seeds else []
+
+    def _settle(
+        self, name: str, scores: Mapping[str, float], candidates: Sequence[Candidate]
+    ) -> Round:
+        state = self.state
+        state.rounds += 1
+        seen = set(self._pages)
+        via = {one.url: one.via for one in candidates}
+        state.tried.update(dict.fromkeys(via))
+        pages = [page for page in self._read(list(via)) if page.url not in seen]
+        self._pages |= {page.url: page for page in pages}
+        finds = tuple(Find(page.url, name, via.get(page.url, ""), state.rounds) for page in pages)
+        state.finds += finds
+        self._via |= {one.url: one.via for one in finds}
+        if finds:
+            state.cooldowns.pop(name, None)
+        returned = {page.url for page in pages}
+        reward = self._reward(returned, seen)
+        # Candidates count, read or not; the paper counts pages returned (section 4.2).
+        state.bandit = state.bandit.rewarded(name, reward=reward, pages=len(candidates))
+        # New pages may give exhausted operators something to start from.
+        state.empty = {} if finds else state.empty
+        return Round(state.rounds, name, scores, len(candidates), finds, reward)
+
+    def _reward(self, returned: set[str], seen: set[str]) -> float:
+        ranked = self.ranked()
+        if not self._sites:
+            return page_reward(ranked, returned, seen)
+        hosts = {url: urlsplit(url).hostname or "" for url in ranked}
+        return site_reward(ranked, hosts, returned, seen)

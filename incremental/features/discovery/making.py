@@ -1,0 +1,97 @@
+"""From settings to a discoverer: wires its parts together."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from incremental.base.clock import Clock, SystemClock
+from incremental.base.threads import pause
+from incremental.daemon.assembly import hub_scorer, make_embedder, make_fetcher, make_reader
+from incremental.features.discovery.providers.metered import Meter, Metered
+from incremental.features.discovery.search_provider import NoProvider, SearchProvider
+from incremental.features.discovery.settings import DiscoverySettings
+from incremental.settings import Settings
+from incremental.settings.storage import models_folder, only_one
+from incremental.visit.visit import Fetch
+from store import Store
+
+if TYPE_CHECKING:
+    from incremental.features.discovery.discoverer import Discoverer
+    from store.topic_values import TopicRow
+
+_UNDER_WAY = "another search for sites of this topic is under way"
+
+
+@contextlib.contextmanager
+def make_discoverer(
+    store: Store, settings: Settings, folder: Path, topic: TopicRow
+) -> Iterator[Discoverer]:
+    """Make the discoverer of further sites for *topic*, with the configured search provider.
+
+    Raises:
+        InputError: the topic has no page to start from.
+        StoreLockedError: another run of the topic is under way.
+    """
+    # Models and rankers take seconds to load.
+    from incremental.features.discovery.discoverer import Dependencies, Discoverer  # noqa: PLC0415
+    from incremental.topics.model_store import TopicModelStore  # noqa: PLC0415
+
+    clock = SystemClock()
+    fetcher = make_fetcher(settings, clock)
+    provider = _provider(store, settings, fetcher.fetch, clock)
+    dependencies = Dependencies(
+        fetch=fetcher.fetch,
+        scorer=hub_scorer(models_folder(settings, folder)),
+        provider=provider,
+        now=clock.now,
+        pause=pause,
+    )
+    try:
+        with (
+            # Two runs would resume the same interrupted one.
+            only_one(settings, folder, f"discovery-{topic.id}.lock", _UNDER_WAY),
+            make_reader(settings, workers=1) as read,
+            make_embedder(settings, clock, fetcher.fetch) as embedder,
+        ):
+            model_store = TopicModelStore(store, settings.topics.trees, embedder=embedder)
+            reading = replace(dependencies, read=embedder.reading(read) if embedder else read)
+            yield Discoverer(store, settings, topic, model_store, reading)
+    finally:
+        fetcher.close()
+
+
+def _provider(store: Store, settings: Settings, fetch: Fetch, clock: Clock) -> SearchProvider:
+    from incremental.features.discovery.providers.brave import KEY_VARIABLE, BraveProvider  # noqa: PLC0415
+    from incremental.features.discovery.providers.own_index import OwnIndexProvider  # noqa: PLC0415
+    from incremental.features.discovery.providers.searxng import SearxngProvider  # noqa: PLC0415
+
+    wanted = settings.of(DiscoverySettings)
+    if not wanted.provider:
+        return NoProvider()
+    if wanted.provider == "own":
+        return OwnIndexProvider(store)
+    provider: SearchProvider = BraveProvider(fetch, os.environ.get(KEY_VARIABLE, ""))
+    if wanted.provider == "searxng":
+        provider = SearxngProvider(
+            fetch,
+            wanted.url,
+            related_query=wanted.related_query,
+            linkers_query=wanted.linkers_query,
+        )
+    name = provider.name
+    stored = store.discovery.meter(name)
+    return Metered(
+        provider,
+        clock.now,
+        per_day=wanted.queries_per_day,
+        interval_seconds=wanted.query_interval_seconds,
+        meter=Meter(*json.loads(stored)) if stored else None,
+        pause=pause,
+        keep=lambda meter: store.discovery.put_meter(name, json.dumps(meter.to_json())),
+    )

@@ -1,0 +1,102 @@
+"""Discovery: proposals, decisions on them, the last run."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Form, Query, Request
+from fastapi.responses import Response
+
+from incremental.base.lookup import topic_numbered
+from incremental.base.texts import Words
+from incremental.features.discovery.accepting import accept_sites, proposals_named, reject_sites
+from incremental.features.discovery.facts import discovery_facts, proposal_facts
+from incremental.features.discovery.searches import MAX_PAGES, MAX_ROUNDS, begin_search, search_of
+from incremental.features.discovery.settings import DiscoverySettings
+from incremental.interfaces.web.api.schemas import RowId
+from incremental.interfaces.web.charts import bars
+from incremental.interfaces.web.context import web_of
+from incremental.interfaces.web.routes.forms import see
+from incremental.interfaces.web.views import page, words_of
+
+router = APIRouter(include_in_schema=False)
+# Proposals per page; rounds in chart and table.
+_SHOWN = 50
+_LABELS = 10
+_State = Literal["proposed", "accepted", "rejected"]
+_Hosts = Annotated[
+    list[Annotated[str, Form(min_length=1, max_length=300)]], Form(min_length=1, max_length=_SHOWN)
+]
+
+
+@router.get("/topics/{topic_id}/discovery")
+def discovery_page(
+    request: Request, topic_id: RowId, state: Annotated[_State, Query()] = "proposed"
+) -> Response:
+    """Show the proposals in a state, and the last run."""
+    web, words = web_of(request), words_of(request)
+    with web.store() as store:
+        topic = topic_numbered(store, topic_id)
+        facts = discovery_facts(store, topic_id)
+        rows = store.discovery.proposals(topic_id, state)
+    rounds = facts["rounds"][-_SHOWN:]
+    values = {
+        **facts,
+        "topic": topic,
+        "state": state,
+        "counts": facts["proposals"],
+        "proposals": [proposal_facts(row) for row in rows[:_SHOWN]],
+        "more": max(len(rows) - _SHOWN, 0),
+        "rounds": rounds[::-1],
+        "rewards": _chart(words, rounds) if rounds else None,
+        "command": f"hubwatch discover run --topic {shlex.quote(topic.name)}",
+        "settings": web.settings.of(DiscoverySettings),
+        "search": search_of(web, topic_id),
+    }
+    return page(request, "discovery/discovery.html", values)
+
+
+def _chart(words: Words, rounds: Sequence[dict[str, Any]]) -> Any:  # noqa: ANN401 - markup
+    """Draw the reward of each round, coloured by operator."""
+    labels = [str(one["number"]) for one in rounds]
+    series = {
+        words.maybe("discovery", f"operator_{name}"): [
+            one["reward"] if one["operator"] == name else 0.0 for one in rounds
+        ]
+        for name in dict.fromkeys(one["operator"] for one in rounds)
+    }
+    every = max(len(rounds) // _LABELS, 1)
+    return bars(words("discovery.rewards"), labels, series, every=every)
+
+
+@router.post("/topics/{topic_id}/discovery")
+def search(
+    request: Request, topic_id: RowId, pages: Annotated[int, Form(ge=1, le=MAX_PAGES)] = 200
+) -> Response:
+    """Search for further sites now, which takes minutes."""
+    web = web_of(request)
+    with web.store() as store:
+        topic_numbered(store, topic_id)
+    begin_search(web, topic_id, rounds=MAX_ROUNDS, pages=pages)
+    return see(f"/topics/{topic_id}/discovery")
+
+
+@router.post("/topics/{topic_id}/proposals")
+def decide(
+    request: Request,
+    topic_id: RowId,
+    site: _Hosts,
+    decision: Annotated[Literal["accept", "reject"], Form()],
+) -> Response:
+    """Accept or reject proposed sites."""
+    web = web_of(request)
+    with web.store() as store:
+        topic = topic_numbered(store, topic_id)
+        chosen = proposals_named(store, topic_id, site)
+        if decision == "accept":
+            accept_sites(store, chosen, topic=topic.name, now=web.now())
+        else:
+            reject_sites(store, chosen, now=web.now())
+    return see(f"/topics/{topic_id}/discovery")

@@ -1,0 +1,35 @@
+"""Import and export: lists of sites, new pages, and the whole store.
+
+::
+
+    lists     a file -> Wanted(url, feed?, name, folders)   CSV, URL lists
+              with outlines (OPML), watches (changedetection.io), jobs (urlwatch)
+    adding    Wanted -> watched sites, feeds as hubs
+    writing   new pages -> CSV, JSON Lines, OPML, WARC
+    stores    a whole store from SQLite to PostgreSQL, or back
+    commands, api, pages      where people and programs ask for it
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from incremental.base.features import Feature
+
+_ROOM = "incremental.features.exchange"
+FEATURE = Feature(
+    name="exchange",
+    summary="Lists of other programs are imported; pages, sites and the whole store are exported.",
+    commands={
+        "Move data": {
+            "import": f"{_ROOM}.commands:import_list",
+            "export": f"{_ROOM}.commands:export",
+            "backup": f"{_ROOM}.commands:backup",
+            "restore": f"{_ROOM}.commands:restore",
+            "migrate-store": f"{_ROOM}.commands:migrate_store",
+        },
+    },
+    routers=(f"{_ROOM}.api:router", f"{_ROOM}.api:streams", f"{_ROOM}.pages:router"),
+    templates=Path(__file__).with_name("templates"),
+    add_form="exchange/import.html",
+)

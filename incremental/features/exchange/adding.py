@@ -1,0 +1,194 @@
+"""From a list to watched sites: pages become seeds, feeds become hubs of their site.
+
+A feed of no known site becomes a seed, and its first entries name the site. A new site gets the name that
+the list has for it and is paused if it is switched off there; every site gets the folders.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
+
+from incremental.base.errors import InputError
+from incremental.base.given_names import give_name
+from incremental.base.scope import Scope, read_scope
+from incremental.base.tagging import add_tags
+from incremental.base.texts import hub_why
+from incremental.base.urls import canonical_key, domain_of
+from incremental.features.exchange.lists import Wanted
+from incremental.settings.seeds import add_seed, check_address
+from store import Store
+from store.enums import HubKind, HubRole, SiteStatus
+from store.values import NewHub, SeenLink, SiteRow
+
+if TYPE_CHECKING:
+    from incremental.fetch.options import FetchSettings
+
+Result = Literal["watched", "feed", "known", "refused"]
+"""What an entry became: a site, a hub of a site, nothing new, or refused."""
+
+
+@dataclass(frozen=True, slots=True)
+class AddedEntry:
+    """The result of one entry."""
+
+    url: str
+    result: Result
+    site: str = ""
+    """Name of its site; empty if refused."""
+    seed: bool = False
+    """A feed whose site only its entries can name."""
+    new_site: bool = False
+    """Its site was not watched before."""
+    why: str = ""
+    """Why it was refused, for display."""
+    folders: tuple[str, ...] = ()
+    """The folders of its site now."""
+    paused: bool = False
+    """Its site is new and paused, as in the list."""
+
+
+@dataclass(frozen=True, slots=True)
+class Added:
+    """The result of an import."""
+
+    entries: tuple[AddedEntry, ...]
+
+    @property
+    def sites(self) -> int:
+        """Count the new sites."""
+        return sum(one.new_site for one in self.entries)
+
+    @property
+    def feeds(self) -> int:
+        """Count the feeds that became hubs."""
+        return sum(one.result == "feed" for one in self.entries)
+
+    @property
+    def known(self) -> int:
+        """Count the entries of sites already watched."""
+        return sum(not one.new_site and one.result != "refused" for one in self.entries)
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """Return what was refused and why."""
+        refused = (one for one in self.entries if one.result == "refused")
+        return tuple(f"{one.url}: {one.why}" for one in refused)
+
+
+def add_all(
+    store: Store,
+    wanted: Sequence[Wanted],
+    *,
+    now: float,
+    fetch: FetchSettings | None = None,
+    dry_run: bool = False,
+) -> Added:
+    """Watch the sites of a list; a failing entry stops no other.
+
+    *fetch* settings also refuse addresses here. *dry_run*: write nothing; the result is the same.
+    """
+    # One transaction: twenty thousand would each wait for the disk.
+    with store.write.together(undo=dry_run):
+        adding = _Adding(store, now, fetch)
+        entries = tuple(_added(adding, one) for one in wanted)
+    return Added(entries)
+
+
+def _added(adding: _Adding, one: Wanted) -> AddedEntry:
+    try:
+        return adding.feed(one) if one.feed else adding.page(one)
+    except InputError as error:
+        return AddedEntry(one.url, "refused", why=str(error))
+
+
+class _Adding:
+    """One import."""
+
+    def __init__(self, store: Store, now: float, fetch: FetchSettings | None) -> None:
+        # In memory, because a list may hold thousands of sites.
+        self._store = store
+        self._now = now
+        self._fetch = fetch
+        self._sites: dict[int, SiteRow] = {}
+        self._scopes: dict[int, Scope] = {}
+        # Ids by registered domain; empty for scopes that do not end there.
+        self._domains: dict[str, list[int]] = {}
+        for row in store.read.sites():
+            self._learn(row)
+        self._feeds = {hub.url for hub in store.read.hubs() if hub.kind == HubKind.FEED}
+
+    def page(self, one: Wanted) -> AddedEntry:
+        """Watch a page's site."""
+        self._check(one.url)
+        site, is_new = self._site_of_seed(one.url)
+        entry = AddedEntry(one.url, "watched" if is_new else "known", new_site=is_new)
+        return self._described(entry, site, one)
+
+    def feed(self, one: Wanted) -> AddedEntry:
+        """Watch a feed for its site."""
+        self._check(one.url)
+        site, is_new = self._site_of_feed(one)
+        known = one.url in self._feeds
+        if not known and site.seed_url != one.url:
+            self._store.write.add_pages(site.id, [_feed(one.url, self._now)], now=self._now)
+        self._feeds.add(one.url)
+        is_seed = site.seed_url == one.url
+        entry = AddedEntry(one.url, "known" if known else "feed", seed=is_seed, new_site=is_new)
+        return self._described(entry, site, one)
+
+    def _described(self, entry: AddedEntry, site: SiteRow, one: Wanted) -> AddedEntry:
+        """Give the site of an entry what the list says of it."""
+        paused = entry.new_site and one.paused
+        if entry.new_site:
+            give_name(self._store, site, one.name)
+            site = self._read(site.id)
+        if paused:
+            self._store.write.update_site(site.id, state=SiteStatus.PAUSED)
+        folders = add_tags(self._store, site.id, one.folders)
+        return replace(entry, site=site.name, folders=folders, paused=paused)
+
+    def _read(self, site_id: int) -> SiteRow:
+        row = self._store.read.site(site_id)
+        assert row is not None, "a site of this transaction is there"
+        self._sites[site_id] = row
+        return row
+
+    def _check(self, url: str) -> None:
+        if self._fetch is not None:
+            check_address(url, self._fetch)
+
+    def _site_of_feed(self, one: Wanted) -> tuple[SiteRow, bool]:
+        # The site that the list names for it (``htmlUrl``), whatever its host; else a watched site whose
+        # scope contains it, unless that site's seed was itself a feed; else a seed of its own.
+        if one.home is not None:
+            self._check(one.home)
+            return self._around(one.home) or self._site_of_seed(one.home)
+        return self._around(one.url) or self._site_of_seed(one.url, feed=True)
+
+    def _around(self, url: str) -> tuple[SiteRow, bool] | None:
+        """Return the watched site whose scope contains *url*, unless its seed is a feed."""
+        there = (*self._domains.get(domain_of(url), ()), *self._domains.get("", ()))
+        for site_id in sorted(there):
+            row = self._sites[site_id]
+            if row.seed_url not in self._feeds and self._scopes[site_id].verdict(url).inside:
+                return row, False
+        return None
+
+    def _site_of_seed(self, url: str, *, feed: bool = False) -> tuple[SiteRow, bool]:
+        site_id = add_seed(self._store, url, now=self._now, feed=feed)
+        row = None if site_id in self._sites else self._store.read.site(site_id)
+        if row is not None:
+            self._learn(row)
+        return self._sites[site_id], row is not None
+
+    def _learn(self, row: SiteRow) -> None:
+        scope = read_scope(row)
+        self._sites[row.id], self._scopes[row.id] = row, scope
+        self._domains.setdefault(scope.domain, []).append(row.id)
+
+
+def _feed(url: str, now: float) -> SeenLink:
+    hub = NewHub(HubKind.FEED, HubRole.USER, 1.0, hub_why("imported"), now)
+    return SeenLink(canonical_key=canonical_key(url), url=url, hub=hub)

@@ -1,0 +1,142 @@
+"""Import lists of other programs; export new pages and sites."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from typing import IO, Annotated, Literal
+
+from fastapi import APIRouter, Query, Request
+from fastapi import Path as InPath
+from fastapi.responses import StreamingResponse
+from pydantic import StringConstraints
+
+from incremental.base.times import moment
+from incremental.features.exchange.adding import add_all
+from incremental.features.exchange.apart import read_list_apart
+from incremental.features.exchange.writing import write_pages, write_sites
+from incremental.interfaces.web.api.schemas import REFUSED, RequestSchema, ResponseSchema, RowId
+from incremental.interfaces.web.conditional import ConditionalRoute
+from incremental.interfaces.web.context import web_of
+from store.answers import NewQuery
+from store.enums import TopicVerdict
+
+router = APIRouter(
+    prefix="/api/v1", tags=["transfer"], route_class=ConditionalRoute, responses=REFUSED
+)
+streams = APIRouter(prefix="/api/v1", tags=["transfer"], responses=REFUSED)
+_IN_MEMORY = 4_000_000
+_PIECE = 65_536
+_KINDS = {
+    "csv": "text/csv; charset=utf-8",
+    "jsonl": "application/jsonl; charset=utf-8",
+    "opml": "text/x-opml; charset=utf-8",
+}
+
+
+class NewList(RequestSchema):
+    """A list of sites from another program."""
+
+    content: Annotated[str, StringConstraints(min_length=1, max_length=1_900_000)]
+    format: Literal["auto", "urls", "csv", "opml", "changedetection", "urlwatch"] = "auto"
+    dry_run: bool = False
+    """Only return what would be taken; write nothing."""
+
+
+class ImportedEntry(ResponseSchema):
+    """The result for one entry."""
+
+    url: str
+    result: Literal["watched", "feed", "known", "refused"]
+    """A new site, a hub of a site, already known, or refused."""
+    site: str
+    """Name of its site; empty if refused."""
+    why: str
+    """Why it was refused."""
+    folders: list[str]
+    """The folders of its site."""
+    paused: bool
+    """Its site is new and paused, as in the list."""
+
+
+class Imported(ResponseSchema):
+    """The result of an import."""
+
+    format: str
+    sites: int
+    """New sites."""
+    feeds: int
+    """Feeds added as hubs."""
+    known: int
+    problems: list[str]
+    """Entries that cannot be used, with place and reason."""
+    skipped: list[str]
+    """Entries for which there is nothing to do, with place and reason."""
+    dry_run: bool
+    entries: list[ImportedEntry]
+
+
+@router.post("/import")
+def import_list(request: Request, body: NewList) -> Imported:
+    """Watch the sites of another program's list; feeds become hubs."""
+    web = web_of(request)
+    content = body.content.encode("utf-8", "replace")
+    found = read_list_apart(content, body.format, web.settings.daemon)
+    with web.store() as store:
+        added = add_all(
+            store, found.wanted, now=web.now(), fetch=web.settings.fetch, dry_run=body.dry_run
+        )
+    return Imported(
+        format=found.format,
+        sites=added.sites,
+        feeds=added.feeds,
+        known=added.known,
+        problems=[*found.problems, *added.problems],
+        skipped=list(found.skipped),
+        dry_run=body.dry_run,
+        entries=[
+            ImportedEntry(
+                url=one.url,
+                result=one.result,
+                site=one.site,
+                why=one.why,
+                folders=list(one.folders),
+                paused=one.paused,
+            )
+            for one in added.entries
+        ],
+    )
+
+
+@streams.get("/export/{form}", response_class=StreamingResponse)
+def export(
+    request: Request,
+    form: Annotated[Literal["csv", "jsonl", "opml"], InPath()],
+    since: Annotated[str, Query(max_length=40, description="Age (`3h`) or date.")] = "",
+    site: RowId | None = None,
+    topic: RowId | None = None,
+) -> StreamingResponse:
+    """Export new pages (csv, jsonl) or the watched sites with their feeds (opml)."""
+    web = web_of(request)
+    asked = NewQuery(
+        since=moment(since, web.now()) if since else None,
+        sites=None if site is None else (site,),
+        topic=topic,
+        hidden_verdict=TopicVerdict.IRRELEVANT if topic is not None else None,
+    )
+    # Write it all first, so a slow client holds no store connection.
+    file = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY)  # noqa: SIM115 - closed after sending
+    with web.store() as store:
+        if form == "opml":
+            write_sites(store, file)
+        else:
+            write_pages(store, asked, form, file)
+    file.seek(0)
+    headers = {"Content-Disposition": f'attachment; filename="hubwatch.{form}"'}
+    return StreamingResponse(_pieces(file), media_type=_KINDS[form], headers=headers)
+
+
+def _pieces(file: IO[bytes]) -> Iterator[bytes]:
+    with file:
+        while piece := file.read(_PIECE):
+            yield piece

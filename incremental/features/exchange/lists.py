@@ -1,0 +1,270 @@
+"""Site lists of other programs. Pure: bytes to values; odd entries are reported, not raised.
+
+===================  ==========================================================================
+format               content read
+===================  ==========================================================================
+``urls``             one address per line; ``#`` begins a comment
+``csv``              a column ``url`` (or ``link``, ``address``), or the first with addresses; columns
+                     ``name`` (or ``title``) and ``folder``, if there are any
+``opml``             of Miniflux, FreshRSS and other readers: outlines with ``xmlUrl`` are feeds, whose
+                     site is ``htmlUrl``; with ``htmlUrl`` only, pages; around them, folders
+``changedetection``  JSON or backup of changedetection.io (:mod:`incremental.features.exchange.watches`)
+``urlwatch``         ``urls.yaml`` of urlwatch: each job's ``url`` or ``navigate``
+===================  ==========================================================================
+
+Every entry of a file is taken, a problem (it cannot be used), or skipped (there is nothing to do for it):
+the last two with their place and the reason.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from incremental.base.errors import InputError
+from incremental.base.urls import normalize
+from incremental.features.exchange.entry import Entry, ListError
+from incremental.features.exchange.watches import ZIP, read_watches
+from incremental.parse.ampersands import escaped
+from incremental.parse.decoding import decode_body
+
+MAX_FILE_BYTES = 50_000_000
+MAX_ENTRIES = 20_000
+_URL_COLUMNS = ("url", "link", "address", "xmlurl", "网址")
+_NAME_COLUMNS = ("name", "title", "名称")
+_FOLDER_COLUMNS = ("folder", "folders", "category", "tag", "tags", "文件夹")
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """An address in the file."""
+
+    url: str
+    """In fetch form."""
+    feed: bool = False
+    """The file calls it a feed."""
+    home: str | None = None
+    """The site's page that the file gives for a feed, in fetch form."""
+    name: str = ""
+    """What the file calls it, as written."""
+    folders: tuple[str, ...] = ()
+    """Where the file has it: folders or tags, nested ones as ``A/B``."""
+    paused: bool = False
+    """The file has it switched off."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadList:
+    """The content of a file."""
+
+    format: str
+    wanted: tuple[Wanted, ...]
+    problems: tuple[str, ...]
+    """Unusable entries with their position, for display."""
+    skipped: tuple[str, ...] = ()
+    """Entries for which there is nothing to do, with position and reason, for display."""
+
+
+def read_list(content: bytes, form: str = "auto", *, name: str = "file") -> ReadList:
+    """Read at most :data:`MAX_ENTRIES` distinct entries; ``auto`` detects the format.
+
+    Raises:
+        InputError: an unknown format, or without usable entries.
+    """
+    if form not in ("auto", *_READERS):
+        raise InputError("format", form, f"must be one of: auto, {', '.join(_READERS)}")
+    if content.startswith(ZIP) and form in ("auto", "changedetection"):
+        form, entries = "changedetection", _changedetection(content, name)
+    else:
+        text, _ = decode_body(content, "")
+        form = recognised(text) if form == "auto" else form
+        entries = _READERS[form](text, name)
+    taking = _Taking()
+    for entry in entries:
+        if not taking.take(entry):
+            break
+    if not taking.found:
+        why = next(iter((*taking.problems, *taking.skipped)), "no address found")
+        raise InputError(name, form, f"has nothing to watch ({why})")
+    wanted = tuple(taking.found.values())
+    return ReadList(form, wanted, tuple(taking.problems), tuple(taking.skipped))
+
+
+class _Taking:
+    """Sorts entries into what is wanted, problems and what is skipped."""
+
+    def __init__(self) -> None:
+        self.found: dict[str, Wanted] = {}
+        self.problems: list[str] = []
+        self.skipped: list[str] = []
+        self._places: dict[str, str] = {}
+
+    def take(self, entry: Entry) -> bool:
+        """Take an entry; False = there are too many."""
+        if entry.skipped:
+            self.skipped.append(f"{entry.place}: {entry.skipped}")
+            return True
+        url = _usable(entry.address)
+        if url is None:
+            self.problems.append(f"{entry.place}: not a web address: {entry.address[:100]!r}")
+        elif url in self.found:
+            self._again(url, entry)
+        elif len(self.found) < MAX_ENTRIES:
+            self._places[url] = entry.place
+            self.found[url] = self._wanted(url, entry)
+        else:
+            self.problems.append(
+                f"{entry.place}: more than {MAX_ENTRIES} entries; the rest was skipped"
+            )
+            return False
+        return True
+
+    def _wanted(self, url: str, entry: Entry) -> Wanted:
+        home = _usable(entry.home) if entry.home else None
+        if entry.home and home is None:
+            self.problems.append(
+                f"{entry.place}: not the address of a site: {entry.home[:100]!r}; only its feed is watched"
+            )
+        return Wanted(url, entry.feed, home, entry.name, entry.folders, entry.paused)
+
+    def _again(self, url: str, entry: Entry) -> None:
+        before = self.found[url]
+        folders = tuple(dict.fromkeys((*before.folders, *entry.folders)))
+        if folders != before.folders:
+            self.found[url] = replace(before, folders=folders)
+        else:
+            self.skipped.append(f"{entry.place}: same address as {self._places[url]}")
+
+
+def recognised(text: str) -> str:
+    """Guess the format of a text."""
+    start = text.lstrip()[:4_000]
+    lowered = start.lower()
+    if start.startswith(("{", "[")):
+        return "changedetection"
+    if "<opml" in lowered:
+        return "opml"
+    first = start.partition("\n")[0].strip().lower()
+    if any(f"\n{key}:" in f"\n{lowered}" for key in ("url", "navigate", "kind", "name")) or (
+        first == "---"
+    ):
+        return "urlwatch"
+    if "," in first or ";" in first or "\t" in first:
+        return "csv"
+    return "urls"
+
+
+_Found = Iterator[Entry]
+
+
+def _urls(text: str, _name: str) -> _Found:
+    for number, line in enumerate(text.splitlines(), 1):
+        address = line.strip()
+        if address and not address.startswith("#"):
+            yield Entry(f"line {number}", address.split()[0])
+
+
+def _csv(text: str, name: str) -> _Found:
+    try:
+        dialect: Any = csv.Sniffer().sniff(text[:4_000], delimiters=",;\t")
+    except csv.Error:
+        dialect = csv.excel
+    rows = csv.reader(io.StringIO(text, newline=""), dialect)
+    try:
+        header = next(rows, [])
+        names = [cell.strip().lower() for cell in header]
+        column = _column(names, _URL_COLUMNS)
+        titles, folders = _column(names, _NAME_COLUMNS), _column(names, _FOLDER_COLUMNS)
+        if column is None:
+            titles = folders = None
+            column = next((i for i, cell in enumerate(header) if "://" in cell), 0)
+            if any("://" in cell for cell in header):
+                yield Entry("line 1", header[column])
+        for row in rows:
+            address = _cell(row, column)
+            if address:
+                title, where = _cell(row, titles), _cell(row, folders)
+                yield Entry(
+                    f"line {rows.line_num}", address, name=title, folders=(where,) if where else ()
+                )
+            elif any(map(str.strip, row)):
+                yield Entry(f"line {rows.line_num}", "", skipped="has no address")
+    except csv.Error as error:
+        raise InputError(name, f"line {rows.line_num}", f"cannot be read as CSV: {error}") from None
+
+
+def _column(names: Sequence[str], wanted: Sequence[str]) -> int | None:
+    return next((names.index(name) for name in wanted if name in names), None)
+
+
+def _cell(row: Sequence[str], column: int | None) -> str:
+    return row[column].strip() if column is not None and column < len(row) else ""
+
+
+def _opml(text: str, name: str) -> _Found:
+    from incremental.features.exchange.outlines import read_outlines  # noqa: PLC0415 - seldom used
+
+    try:
+        yield from read_outlines(escaped(text))
+    except ListError as error:
+        raise InputError(name, text[:40], str(error)) from None
+
+
+def _watches(text: str, name: str) -> _Found:
+    return _changedetection(text.encode(), name)
+
+
+def _changedetection(content: bytes, name: str) -> _Found:
+    try:
+        for number, watch in enumerate(read_watches(content), 1):
+            place = f"watch {number}"
+            if watch is None:
+                yield Entry(place, "", skipped="has no address")
+                continue
+            if watch.unnamed:
+                yield Entry(place, "", skipped="its tags have no names in this file")
+            yield Entry(place, watch.url, name=watch.title, folders=watch.tags, paused=watch.paused)
+    except ListError as error:
+        raise InputError(name, repr(content[:40])[2:-1], str(error)) from None
+
+
+def _urlwatch(text: str, name: str) -> _Found:
+    from incremental.features.exchange.jobs import read_jobs  # noqa: PLC0415 - seldom used
+
+    try:
+        for number, job in enumerate(read_jobs(text), 1):
+            yield _entry_of(f"job {number}", job)
+    except ListError as error:
+        raise InputError(name, text[:40], f"cannot be read as YAML: {error}") from None
+
+
+def _entry_of(place: str, job: Mapping[str, str]) -> Entry:
+    address = job.get("url") or job.get("navigate")
+    if address is None:
+        why = "runs a command; no site to watch" if job.get("command") else "has no address"
+        return Entry(place, "", skipped=why)
+    tags = (one.strip() for one in job.get("tags", "").split(","))
+    paused = job.get("enabled", "").lower() in ("false", "no", "off")
+    return Entry(
+        place, address, name=job.get("name", ""), folders=tuple(filter(None, tags)), paused=paused
+    )
+
+
+_READERS: dict[str, Callable[[str, str], _Found]] = {
+    "urls": _urls,
+    "csv": _csv,
+    "opml": _opml,
+    "changedetection": _watches,
+    "urlwatch": _urlwatch,
+}
+FORMATS = tuple(_READERS)
+
+
+def _usable(address: str) -> str | None:
+    address = address.strip()
+    if "://" not in address:
+        address = f"https://{address}" if "." in address and " " not in address else ""
+    return normalize(address)

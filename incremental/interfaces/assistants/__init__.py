@@ -1,9 +1,0 @@
-"""Tools for assistants over the Model Context Protocol: what is new and why; changes only when allowed.
-
-::
-
-    server     the protocol, over standard input and output; the one module that knows the package mcp
-    reading    tools that read the store
-    changing   tools that change it, offered with ``--allow-changes``
-    quoting    what websites wrote, marked as data
-"""

@@ -1,0 +1,94 @@
+"""The bandit tries everything once, then what pays, and never forgets the rest."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from incremental.features.discovery.bandit import Bandit, page_reward, site_reward
+
+OPERATORS = ("forward", "backward", "keyword", "related")
+
+
+def test_each_operator_is_tried_once_first() -> None:
+    bandit = Bandit.over(OPERATORS)
+    tried = []
+    for _ in OPERATORS:
+        name = bandit.choose()
+        assert name is not None
+        tried.append(name)
+        bandit = bandit.rewarded(name, reward=0.9 if name == "forward" else 0.0, pages=10)
+    assert tried == list(OPERATORS)
+
+
+def test_the_score_is_mean_reward_and_bonus() -> None:
+    """Formula (11): 30 pages in all, 10 of this operator, rewards .4 and .2."""
+    bandit = Bandit.over(("forward", "related"))
+    bandit = bandit.rewarded("forward", reward=0.4, pages=6)
+    bandit = bandit.rewarded("forward", reward=0.2, pages=4)
+    bandit = bandit.rewarded("related", reward=0.1, pages=20)
+    assert bandit.scores()["forward"] == pytest.approx(0.3 + math.sqrt(2 * math.log(30) / 10))
+
+
+def test_what_finds_nothing_is_left_for_others() -> None:
+    bandit = Bandit.over(("dry", "rich"))
+    chosen = []
+    for _ in range(40):
+        name = bandit.choose()
+        assert name is not None
+        chosen.append(name)
+        found = 10 if name == "rich" else 0
+        bandit = bandit.rewarded(name, reward=0.6 if found else 0.0, pages=found)
+    assert chosen.count("rich") > chosen.count("dry")
+
+
+def test_an_operator_that_is_off_is_not_chosen() -> None:
+    bandit = Bandit.over(OPERATORS)
+    assert bandit.choose({"backward"}) == "backward"
+    assert bandit.choose(()) is None
+
+
+def test_pages_of_earlier_rounds_and_of_the_tail_earn_nothing() -> None:
+    ranked = list("abcdefghij")
+    assert page_reward(ranked, {"a"}, seen=()) == 1.0
+    assert page_reward(ranked, {"a"}, seen={"a"}) == 0.0
+    assert page_reward(ranked, {"i", "j"}, seen=()) == 0.0
+    assert page_reward(ranked, {"a", "j"}, seen=()) == 0.5
+
+
+def test_a_round_that_returned_nothing_earns_nothing() -> None:
+    assert page_reward([], (), ()) == 0.0
+    assert site_reward([], {}, (), ()) == 0.0
+
+
+def test_by_sites_only_the_best_page_of_a_new_host_earns() -> None:
+    ranked = list("abcde")
+    hosts = {"a": "x.org", "b": "x.org", "c": "y.org", "d": "z.org", "e": "z.org"}
+    both = site_reward(ranked, hosts, {"a", "b"}, seen=())
+    assert both == pytest.approx(1.0 / 2)
+    assert site_reward(ranked, hosts, {"b"}, seen={"a"}) == 0.0
+
+
+@given(
+    st.lists(st.integers(0, 40), unique=True, max_size=30),
+    st.sets(st.integers(0, 60), max_size=20),
+    st.sets(st.integers(0, 60), max_size=20),
+)
+def test_rewards_stay_between_0_and_1(
+    ranked: list[int], returned: set[int], seen: set[int]
+) -> None:
+    names = [str(one) for one in ranked]
+    given_back, before = {str(one) for one in returned}, {str(one) for one in seen}
+    hosts = {name: str(int(name) % 7) for name in names}
+    assert 0.0 <= page_reward(names, given_back, before) <= 1.0
+    assert 0.0 <= site_reward(names, hosts, given_back, before) <= 1.0
+
+
+def test_it_survives_a_restart_and_meets_a_new_operator() -> None:
+    bandit = Bandit.over(("forward",)).rewarded("forward", reward=0.5, pages=3)
+    again = Bandit.from_json(bandit.to_json(), ("forward", "keyword"))
+    assert again.arms["forward"] == bandit.arms["forward"]
+    assert again.choose() == "keyword"

@@ -1,0 +1,321 @@
+"""A run from a topic's pages proposes the right other sites, goes on after a kill, and stays polite."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from stories import START
+
+from classifier.hub import LinkEvidence
+from classifier.topic.segmentation import tokens
+from classifier.topic.values import PageText
+from incremental.base.errors import InputError
+from incremental.base.urls import canonical_key
+from incremental.decide.topics import EXAMPLE, to_text
+from incremental.features.discovery.accepting import accept_sites
+from incremental.features.discovery.discoverer import Dependencies, Discoverer
+from incremental.features.discovery.search_provider import (
+    NoProvider,
+    SearchAnswer,
+    SearchResult,
+    SearchStatus,
+)
+from incremental.fetch.status import FetchStatus, Request, Response
+from incremental.settings import Settings, build_settings
+from incremental.topics.editing import begin
+from incremental.topics.model_store import TopicModelStore
+from store import Store
+from store.enums import ExampleOrigin, ProposalState
+from store.topic_values import NewExample
+from store.values import SeenLink
+
+BRIDGE = (
+    "The steel bridge over the river has new cables, a longer span and a wider deck for trains. "
+)
+GOAL = "The team won the match with a late goal, and the coach praised the keeper in the stadium. "
+
+
+def page(title: str, text: str, *links: str) -> bytes:
+    anchors = "".join(f'<p><a href="{url}">{url.rsplit("/", 1)[-1]}</a></p>' for url in links)
+    return f"<title>{title}</title><article><p>{text * 6}</p></article>{anchors}".encode()
+
+
+PAGES = {
+    "http://known.example/bridge": page(
+        "A bridge", BRIDGE, "http://spans.example/list", "http://sport.example/goal"
+    ),
+    "http://spans.example/list": page(
+        "Bridges", BRIDGE, *(f"http://spans.example/bridge-{n}" for n in range(3)),
+        "http://cables.example/bridge",
+    ),
+    **{f"http://spans.example/bridge-{n}": page(f"Bridge {n}", BRIDGE) for n in range(3)},
+    "http://cables.example/bridge": page("Cables of a bridge", BRIDGE),
+    "http://sport.example/goal": page("A goal", GOAL, "http://sport.example/match"),
+    "http://sport.example/match": page("A match", GOAL),
+    "http://found.example/bridge": page("Bridge found by words", BRIDGE),
+}  # fmt: skip
+
+
+class World:
+    """A small web with a clock; counts what is asked, and when."""
+
+    def __init__(self) -> None:
+        self.time = START
+        self.asked: list[tuple[str, float]] = []
+
+    def fetch(self, request: Request) -> Response:
+        self.asked.append((request.url, self.time))
+        body = PAGES.get(request.url)
+        if body is None:
+            return Response(request.url, FetchStatus.GONE, http_code=404)
+        headers = {"content-type": "text/html; charset=utf-8"}
+        return Response(request.url, FetchStatus.FETCHED, http_code=200, headers=headers, body=body)
+
+    def pause(self, seconds: float) -> None:
+        self.time += seconds
+
+    def pages(self) -> list[str]:
+        return [url for url, _ in self.asked if not url.endswith("robots.txt")]
+
+
+class Lists:
+    """Takes addresses that end in "list" for hubs."""
+
+    version = "test"
+
+    def score(self, links: list[LinkEvidence]) -> list[float]:
+        return [0.9 if link.url.endswith("list") else 0.1 for link in links]
+
+    def score_page(self, link: LinkEvidence, page: str) -> Any:
+        raise NotImplementedError
+
+
+class Words:
+    """A search provider that knows one page, and fails when told."""
+
+    name = "words"
+
+    def __init__(self, status: SearchStatus = SearchStatus.ANSWERED) -> None:
+        self.status = status
+        self.queries: list[str] = []
+        self.about: list[str] = []
+        """Pages whose relatives or linkers were asked for."""
+
+    def search(self, query: str, _count: int, _page: int = 1) -> SearchAnswer:
+        self.queries.append(query)
+        found = (SearchResult("http://found.example/bridge"), SearchResult("http://10.0.0.1/"))
+        return SearchAnswer(self.status, found if self.status is SearchStatus.ANSWERED else ())
+
+    def related(self, url: str, _count: int) -> SearchAnswer:
+        self.about.append(url)
+        return SearchAnswer(SearchStatus.OFF)
+
+    linkers = related
+
+
+@pytest.fixture
+def bridges(sqlite_store: Store) -> Store:
+    """A store that watches known.example, and a topic with its page as the example."""
+    sqlite_store.write.add_site("http://known.example/", "known.example", now=START)
+    topic = sqlite_store.topics.add("bridges", [], "fused", now=START)
+    url = "http://known.example/bridge"
+    sqlite_store.cache.put(url, PAGES[url])
+    text = PageText(url, title="A bridge", body=BRIDGE * 6)
+    example = NewExample(url, canonical_key(url), ExampleOrigin(EXAMPLE), text=to_text(text))
+    sqlite_store.topics.put_examples(topic, [example], now=START)
+    row = sqlite_store.topics.topic("bridges")
+    assert row is not None
+    TopicModelStore(sqlite_store, ()).learn(row)
+    return sqlite_store
+
+
+def discoverer(
+    store: Store, world: World, provider: Any = None, settings: Settings | None = None
+) -> Discoverer:
+    topic = store.topics.topic("bridges")
+    assert topic is not None
+    dependencies = Dependencies(
+        fetch=world.fetch,
+        scorer=Lists(),  # type: ignore[arg-type] # scores lists
+        provider=provider or Words(),
+        now=lambda: world.time,
+        pause=world.pause,
+    )
+    return Discoverer(
+        store, settings or Settings(), topic, TopicModelStore(store, ()), dependencies
+    )
+
+
+def proposed(store: Store) -> list[str]:
+    topic = store.topics.topic("bridges")
+    assert topic is not None
+    return [one.host for one in store.discovery.proposals(topic.id)]
+
+
+def test_words_lead_to_a_site_and_links_to_others(bridges: Store) -> None:
+    world = World()
+    run = discoverer(bridges, world).run(rounds=20, pages=50)
+    assert run.status == "done"
+    assert "found.example" in proposed(bridges)
+    assert "known.example" not in proposed(bridges)
+    assert "http://found.example/bridge" in world.pages()
+
+
+def test_questions_are_of_words_as_pages_write_them(bridges: Store) -> None:
+    """No search engine knows the stems that pages are compared by ("bridg", "prais")."""
+    words = Words()
+    discoverer(bridges, World(), words).run(rounds=20, pages=50)
+    asked = {word for query in words.queries for word in query.split()}
+    written = {word.strip(".,").lower() for word in (BRIDGE + GOAL).split()}
+    stems = set(tokens(BRIDGE + GOAL, "en")) - written
+    assert asked & (written - stems)
+    assert "bridg" in stems
+    assert not asked & stems
+
+
+def test_links_alone_lead_from_site_to_site(bridges: Store) -> None:
+    """What an example links to is read from the cache: its site is watched, and not asked."""
+    site = bridges.read.sites()[0].id
+    url = "http://known.example/bridge"
+    ids = bridges.write.add_pages(site, [SeenLink(canonical_key(url), url)], now=START)
+    digest = bridges.cache.put(url, PAGES[url])
+    bridges.write.update_page(ids[canonical_key(url)], body_md5=digest)
+    world = World()
+    discoverer(bridges, world, NoProvider()).run(rounds=30, pages=50)
+    found = proposed(bridges)
+    assert url not in world.pages()
+    assert found[0] == "spans.example"
+    assert "cables.example" in found
+    assert "sport.example" not in found
+
+
+def test_a_run_goes_on_after_a_kill(bridges: Store) -> None:
+    class KilledError(Exception):
+        pass
+
+    def killed(*_: object) -> None:
+        raise KilledError
+
+    world = World()
+    with pytest.raises(KilledError):
+        discoverer(bridges, world).run(rounds=9, pages=50, progress=killed)
+    asked = len(world.pages())
+    run = discoverer(bridges, world).run(rounds=9, pages=50)
+    assert run.status == "done"
+    assert len(set(world.pages())) == len(world.pages()) > 0
+    assert asked <= len(world.pages())
+    assert [one.number for one in bridges.discovery.rounds(run.id)] == list(
+        range(1, len(bridges.discovery.rounds(run.id)) + 1)
+    )
+
+
+def test_one_host_is_asked_with_its_pause(bridges: Store) -> None:
+    world = World()
+    discoverer(bridges, world).run(rounds=20, pages=50)
+    by_host: dict[str, list[float]] = {}
+    for url, at in world.asked:
+        if not url.endswith("robots.txt"):
+            by_host.setdefault(url.split("/")[2], []).append(at)
+    for times in by_host.values():
+        assert all(later > before for before, later in pairwise(times))
+
+
+def test_a_site_is_read_a_few_times_only(bridges: Store) -> None:
+    settings = build_settings({"discovery": {"max_pages_per_site": 1}})
+    world = World()
+    discoverer(bridges, world, settings=settings).run(rounds=20, pages=50)
+    hosts = [url.split("/")[2] for url in world.pages()]
+    assert len(hosts) == len(set(hosts))
+
+
+def test_a_site_is_asked_no_more_after_a_kill(bridges: Store) -> None:
+    settings = build_settings({"discovery": {"max_pages_per_site": 1}})
+    world = World()
+    status = "running"
+    while status == "running":
+        stop = iter([False, True]).__next__
+        cut_off = discoverer(bridges, world, settings=settings)
+        status = cut_off.run(rounds=20, pages=50, stop=stop).status
+    hosts = [url.split("/")[2] for url in world.pages()]
+    assert len(hosts) == len(set(hosts)) > 1
+
+
+@pytest.mark.parametrize("status", [s for s in SearchStatus if s is not SearchStatus.ANSWERED])
+def test_a_provider_in_trouble_ends_no_run(bridges: Store, status: SearchStatus) -> None:
+    run = discoverer(bridges, World(), Words(status)).run(rounds=10, pages=50)
+    assert (run.status, run.why) == ("done", "no operator found anything more")
+    notes = " ".join(one.note for one in bridges.discovery.rounds(run.id))
+    assert (status.value.replace("_", " ") in notes) == (status is not SearchStatus.OFF)
+
+
+def test_a_topic_without_pages_says_what_it_needs(sqlite_store: Store) -> None:
+    sqlite_store.topics.add("bridges", ["bridge"], "fused", now=START)
+    row = sqlite_store.topics.topic("bridges")
+    assert row is not None
+    TopicModelStore(sqlite_store, ()).learn(row)
+    with pytest.raises(InputError, match="at least one example page"):
+        discoverer(sqlite_store, World())
+
+
+@pytest.fixture
+def described(sqlite_store: Store) -> Store:
+    """A store with a topic of one sentence."""
+    sentence = "Steel bridges over the rivers with new cables"
+    row, _ = begin(
+        sqlite_store, "bridges", examples=(), keywords=(), description=sentence, now=START
+    )
+    TopicModelStore(sqlite_store, ()).learn(row)
+    return sqlite_store
+
+
+def test_a_sentence_is_enough_to_search_with_its_words(described: Store) -> None:
+    words, world = Words(), World()
+    run = discoverer(described, world, words).run(rounds=20, pages=50)
+    assert run.status == "done"
+    assert proposed(described) == ["found.example"]
+    assert words.queries[0] == "steel bridges rivers cables"
+    assert all(query.strip() for query in words.queries)
+    assert "" not in words.about
+    assert "" not in world.pages()
+
+
+def test_a_search_from_a_sentence_goes_on_after_a_stop(described: Store) -> None:
+    run = discoverer(described, World()).run(rounds=20, pages=50, stop=iter([False, True]).__next__)
+    assert run.status == "running"
+    words = Words()
+    assert discoverer(described, World(), words).run(rounds=20, pages=50).status == "done"
+    assert "steel bridges rivers cables" not in words.queries
+
+
+def test_a_sentence_without_a_search_provider_says_what_it_needs(described: Store) -> None:
+    with pytest.raises(InputError, match=r"set \[discovery\] provider"):
+        discoverer(described, World(), NoProvider())
+
+
+def test_accepted_sites_are_watched_from_their_hubs(bridges: Store) -> None:
+    world = World()
+    discoverer(bridges, world).run(rounds=20, pages=50)
+    topic = bridges.topics.topic("bridges")
+    assert topic is not None
+    offers = bridges.discovery.proposals(topic.id)
+    accept_sites(bridges, offers, topic="bridges", now=START)
+    seeds = {row.seed_url for row in bridges.read.sites()}
+    assert {f"http://{one.host}/" for one in offers} <= seeds
+    assert proposed(bridges) == []
+    discoverer(bridges, world).run(rounds=5, pages=50)
+    assert not {one.host for one in offers} & set(proposed(bridges))
+
+
+def test_rejected_sites_are_not_proposed_again(bridges: Store) -> None:
+    world = World()
+    discoverer(bridges, world).run(rounds=20, pages=50)
+    topic = bridges.topics.topic("bridges")
+    assert topic is not None
+    (first, *_) = bridges.discovery.proposals(topic.id)
+    bridges.discovery.decide([first.id], ProposalState.REJECTED, now=START)
+    discoverer(bridges, world).run(rounds=20, pages=50)
+    assert first.host not in proposed(bridges)
+    assert json.loads(first.pages)

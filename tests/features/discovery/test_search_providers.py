@@ -1,0 +1,142 @@
+"""Providers answer with values, whatever comes back; keys are shown to nobody else."""
+
+from __future__ import annotations
+
+import json
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from incremental.features.discovery.providers.brave import BraveProvider
+from incremental.features.discovery.providers.searxng import SearxngProvider
+from incremental.features.discovery.search_provider import SearchStatus
+from incremental.fetch.status import FetchStatus, Request, Response
+
+
+class Web:
+    """Answers every request with what the test says; keeps what was asked."""
+
+    def __init__(
+        self, *bodies: bytes, status: FetchStatus = FetchStatus.FETCHED, code: int = 200
+    ) -> None:
+        self.requests: list[Request] = []
+        self._bodies = bodies
+        self._status, self._code = status, code
+
+    def fetch(self, request: Request) -> Response:
+        body = self._bodies[min(len(self.requests), len(self._bodies) - 1)] if self._bodies else b""
+        self.requests.append(request)
+        wait = 30.0 if self._status is FetchStatus.RATE_LIMITED else None
+        return Response(
+            request.url, self._status, http_code=self._code, body=body, retry_after_seconds=wait
+        )
+
+    def asked(self, number: int = 0) -> dict[str, list[str]]:
+        return parse_qs(urlsplit(self.requests[number].url).query)
+
+
+def _searxng(*urls: str) -> bytes:
+    found = [{"url": url, "title": f"<b>{url}</b>", "content": "a &amp; b"} for url in urls]
+    return json.dumps({"query": "x", "results": found}).encode()
+
+
+def test_searxng_gives_pages_with_plain_text() -> None:
+    web = Web(_searxng("https://a.org/1", "https://b.org/"), _searxng())
+    answer = SearxngProvider(web.fetch, "https://search.example/").search("land tender", 10)
+    assert [result.url for result in answer.results] == ["https://a.org/1", "https://b.org/"]
+    assert (answer.results[0].title, answer.results[0].snippet) == ("https://a.org/1", "a & b")
+    assert web.requests[0].url.startswith("https://search.example/search?")
+    assert (web.asked()["q"], web.asked()["format"]) == (["land tender"], ["json"])
+
+
+def test_searxng_is_asked_for_more_pages_until_nothing_new_comes() -> None:
+    web = Web(_searxng("https://a.org/1"), _searxng("https://a.org/2"), _searxng("https://a.org/2"))
+    answer = SearxngProvider(web.fetch, "https://search.example").search("x", 40)
+    assert [result.url[-1] for result in answer.results] == ["1", "2"]
+    assert [web.asked(n)["pageno"] for n in range(3)] == [["1"], ["2"], ["3"]]
+
+
+def test_an_operator_that_is_not_set_up_is_off() -> None:
+    web = Web(_searxng("https://a.org/"), _searxng())
+    plain = SearxngProvider(web.fetch, "https://search.example")
+    assert plain.related("https://x.org/", 5).status is SearchStatus.OFF
+    assert not web.requests
+    with_links = SearxngProvider(web.fetch, "https://s.example", linkers_query="link:{url}")
+    assert with_links.linkers("https://x.org/", 5).results
+    assert web.asked()["q"] == ["link:https://x.org/"]
+
+
+def test_what_is_no_address_and_doubles_are_left_out() -> None:
+    urls = ("javascript:alert(1)", "https://a.org/#x", "https://a.org/#y", "ftp://b.org/", "")
+    web = Web(_searxng(*urls), _searxng())
+    answer = SearxngProvider(web.fetch, "https://search.example").search("x", 10)
+    assert [result.url for result in answer.results] == ["https://a.org/"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b"<html>blocked</html>", b"", b"[1]", b'{"results": {"a": 1}}', b"[" * 100_000, b"\xff\xfe"],
+)
+def test_what_is_not_the_interface_is_not_understood(body: bytes) -> None:
+    answer = SearxngProvider(Web(body).fetch, "https://search.example").search("x", 5)
+    assert answer.status is SearchStatus.NOT_UNDERSTOOD
+    assert "API" in answer.detail
+
+
+@pytest.mark.parametrize(
+    ("status", "code", "expected"),
+    [
+        (FetchStatus.BLOCKED, 401, SearchStatus.DENIED),
+        (FetchStatus.BLOCKED, 403, SearchStatus.DENIED),
+        (FetchStatus.RATE_LIMITED, 429, SearchStatus.RATE_LIMITED),
+        (FetchStatus.TIMED_OUT, 0, SearchStatus.UNAVAILABLE),
+        (FetchStatus.SERVER_ERROR, 502, SearchStatus.UNAVAILABLE),
+        (FetchStatus.FORBIDDEN_ADDRESS, 0, SearchStatus.UNAVAILABLE),
+    ],
+)
+def test_a_provider_in_trouble_is_a_status(
+    status: FetchStatus, code: int, expected: SearchStatus
+) -> None:
+    web = Web(status=status, code=code)
+    answer = SearxngProvider(web.fetch, "https://search.example").search("x", 5)
+    assert (answer.status, answer.results) == (expected, ())
+
+
+def test_brave_gets_its_key_in_a_header_and_nobody_reads_it() -> None:
+    body = {"web": {"results": [{"url": "https://a.org/", "description": "<strong>land</strong>"}]}}
+    web = Web(json.dumps(body).encode())
+    answer = BraveProvider(web.fetch, "k3y").search("land", 50)
+    assert answer.results[0].snippet == "land"
+    assert web.requests[0].headers["X-Subscription-Token"] == "k3y"
+    assert "k3y" not in repr(web.requests[0]) + web.requests[0].url
+    assert web.asked()["count"] == ["20"]
+
+
+def test_further_results_are_asked_for_by_each_provider_s_own_count() -> None:
+    web = Web(_searxng("https://a.org/"))
+    SearxngProvider(web.fetch, "https://search.example").search("x", 10, 3)
+    assert web.asked()["pageno"] == ["3"]
+    web = Web(b"{}")
+    brave = BraveProvider(web.fetch, "k")
+    brave.search("x", 10, 3)
+    assert web.asked()["offset"] == ["2"]
+    assert brave.search("x", 10, 11).status is SearchStatus.ANSWERED
+    assert len(web.requests) == 1
+
+
+def test_no_page_of_results_is_asked_for_twice() -> None:
+    """An instance that gives three a page: the second ten begin on its second page all the same."""
+    web = Web(_searxng("https://a.org/"), _searxng("https://b.org/"))
+    provider = SearxngProvider(web.fetch, "https://search.example")
+    found = [provider.search("x", 10, page).results[0].url for page in (1, 2)]
+    assert found == ["https://a.org/", "https://b.org/"]
+    assert [web.asked(number)["pageno"] for number in range(2)] == [["1"], ["2"]]
+    assert len(web.requests) == 2
+
+
+def test_brave_without_results_or_without_a_key() -> None:
+    empty = BraveProvider(Web(b'{"query": {}}').fetch, "k").search("x", 5)
+    assert (empty.status, empty.results) == (SearchStatus.ANSWERED, ())
+    unset = BraveProvider(Web().fetch, "").search("x", 5)
+    assert unset.status is SearchStatus.DENIED
+    assert "BRAVE_SEARCH_API_KEY" in unset.detail

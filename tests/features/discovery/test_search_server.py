@@ -1,0 +1,70 @@
+"""SearXNG's format over a real socket: the provider finds what the local server indexed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from search_server import Document, SearchIndex, SearchServer
+
+from incremental.base.clock import SystemClock
+from incremental.features.discovery.providers.searxng import SearxngProvider
+from incremental.features.discovery.search_provider import SearchStatus
+from incremental.fetch.options import FetchSettings
+from incremental.fetch.session import Fetcher
+from incremental.fetch.status import Request
+
+PAGES = [
+    Document(
+        "http://a.example/1",
+        "Land auction in the harbour",
+        "A plot of land is sold.",
+        links=("http://a.example/2",),
+    ),
+    Document("http://a.example/2", "Weather", "Rain over land and sea, and rain again."),
+    Document("http://b.example/1", "土地拍卖公告", "沈阳市国有土地使用权拍卖出让公告"),
+    *(Document(f"http://c.example/{n}", f"Bridge {n}", "A bridge opens.") for n in range(25)),
+]
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[SearchServer]:
+    with SearchServer(SearchIndex(PAGES)) as running:
+        yield running
+
+
+@pytest.fixture
+def provider(server: SearchServer) -> SearxngProvider:
+    local = FetchSettings(allowed_networks=("127.0.0.0/8",))
+    return SearxngProvider(Fetcher(local, clock=SystemClock()).fetch, server.url)
+
+
+def test_the_page_with_more_of_the_words_comes_first(provider: SearxngProvider) -> None:
+    answer = provider.search("land auction", 10)
+    assert [result.url[-1] for result in answer.results] == ["1", "2"]
+
+
+def test_chinese_words_are_found(provider: SearxngProvider) -> None:
+    assert provider.search("土地拍卖", 5).results[0].url == "http://b.example/1"
+
+
+def test_who_links_there_is_found_by_an_operator(server: SearchServer) -> None:
+    local = Fetcher(FetchSettings(allowed_networks=("127.0.0.0/8",)), clock=SystemClock())
+    asking = SearxngProvider(local.fetch, server.url, linkers_query="link:{url}")
+    answer = asking.linkers("http://a.example/2", 5)
+    assert [result.url for result in answer.results] == ["http://a.example/1"]
+
+
+def test_more_than_one_page_of_results(provider: SearxngProvider) -> None:
+    assert len(provider.search("bridge", 25).results) == 25
+
+
+@pytest.mark.parametrize("query", ['"', "AND OR NOT", "a* NEAR(b", "", "()"])
+def test_words_of_the_query_language_are_words(provider: SearxngProvider, query: str) -> None:
+    assert provider.search(query, 5).status is SearchStatus.ANSWERED
+
+
+def test_it_refuses_what_searxng_refuses(server: SearchServer) -> None:
+    local = FetchSettings(allowed_networks=("127.0.0.0/8",))
+    fetch = Fetcher(local, clock=SystemClock()).fetch
+    assert fetch(Request(f"{server.url}/search?q=land")).http_code == 403

@@ -1,0 +1,438 @@
+"""Restoring touches nothing but what a store wrote, wherever that is and wherever it is killed."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from cli_runner import Run
+from stories import DAY, HOME, HOUR, START, announced_pages, news_site, seen, visit_of
+
+from incremental.settings import Settings
+from incremental.settings.storage import only_writer
+from store import Store, open_store
+from store.backup import back_up, restore
+from store.enums import TokenKind, TokenScope
+from store.errors import (
+    StoreDamagedError,
+    StoreError,
+    StorePlaceError,
+    StoreRemainsError,
+    StoreTooNewError,
+)
+from store.home import DATABASE, remove_abandoned, workplace
+from store.page_cache import body_md5
+from store.restored import Removed
+
+ROOT = Path(__file__).parents[3]
+BODY = b"<p>One</p>"
+MANIFEST = '{"kind": "hubwatch hub classifier", "format": 1}'
+
+
+def opened(folder: Path) -> Store:
+    return open_store(str(folder / DATABASE), cache_folder=folder / "pages")
+
+
+def fill(folder: Path) -> None:
+    """Make a store with a site, a cached body and a model."""
+    with opened(folder) as store:
+        site, hub = news_site(store)
+        link = seen(HOME + "one", anchor="One", fate="announce")
+        store.write.visit(visit_of(site, hub, START + HOUR, link))
+        store.cache.put(HOME + "one", BODY)
+    model = folder / "models" / "0002-abcdef01"
+    model.mkdir(parents=True)
+    (model / "manifest.json").write_text(MANIFEST)
+
+
+@pytest.fixture(scope="module")
+def backup(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The backup of a small store."""
+    folder = tmp_path_factory.mktemp("backup")
+    fill(folder / "old")
+    back_up(folder / "old", folder / "b.tar.gz")
+    return folder / "b.tar.gz"
+
+
+def is_whole(home: Path) -> bool:
+    with opened(home) as store:
+        announced = [page.url for page in announced_pages(store)]
+        body = store.cache.get(HOME + "one", body_md5(BODY))
+    model = (home / "models" / "0002-abcdef01" / "manifest.json").read_text()
+    return (announced, body, model) == ([HOME + "one"], BODY, MANIFEST)
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "pages/thesis.tex",
+        "pages/ab/cd/notes.txt",
+        "models/bert/config.json",
+        "models/castle.stl",
+        "letter.txt",
+        "~restore-abcdefgh/letter.txt",
+        "~restore-plans/half",
+    ],
+)
+@pytest.mark.parametrize("replace", [False, True])
+def test_a_folder_with_anything_of_the_users_is_refused_and_left(
+    backup: Path, tmp_path: Path, name: str, *, replace: bool
+) -> None:
+    home = tmp_path / "home"
+    (home / name).parent.mkdir(parents=True)
+    (home / name).write_text("mine")
+    with pytest.raises(StorePlaceError, match="is not the store's"):
+        restore(backup, home, replace=replace)
+    assert contents(home) == {name: b"mine"}
+
+
+def test_what_lies_behind_a_link_is_never_touched(backup: Path, tmp_path: Path) -> None:
+    mine = tmp_path / "mine" / "ab" / "cd"
+    mine.mkdir(parents=True)
+    (mine / f"{'0' * 32}.{'0' * 32}").write_text("mine")
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "pages").symlink_to(tmp_path / "mine")
+    with pytest.raises(StorePlaceError, match="is not the store's"):
+        restore(backup, home, replace=True)
+    assert list(contents(tmp_path / "mine").values()) == [b"mine"]
+
+
+def test_what_is_left_of_a_store_is_replaced_when_that_is_asked_for(
+    backup: Path, tmp_path: Path
+) -> None:
+    home = tmp_path / "home"
+    fill(home)
+    (home / DATABASE).unlink()
+    before = contents(home)
+    with pytest.raises(StoreRemainsError, match="models, pages"):
+        restore(backup, home)
+    assert contents(home) == before
+    restore(backup, home, replace=True)
+    assert is_whole(home)
+
+
+def test_a_log_of_another_database_is_not_played_into_the_restored_one(
+    backup: Path, tmp_path: Path
+) -> None:
+    """A crash leaves the log; the user moves the damaged database away, and not the log beside it."""
+    home = tmp_path / "home"
+    fill(home)
+    writer = sqlite3.connect(home / DATABASE)
+    writer.execute("UPDATE site SET name = 'from the old log'")
+    writer.commit()
+    shutil.copy(home / f"{DATABASE}-wal", tmp_path / "log")
+    writer.close()
+    (home / DATABASE).unlink()
+    shutil.copy(tmp_path / "log", home / f"{DATABASE}-wal")
+    assert (home / f"{DATABASE}-wal").stat().st_size > 0
+    restore(backup, home, replace=True)
+    assert not (home / f"{DATABASE}-wal").exists()
+    assert is_whole(home)
+
+
+def test_settings_and_a_volumes_own_folder_may_lie_there(backup: Path, tmp_path: Path) -> None:
+    (tmp_path / "lost+found").mkdir()
+    (tmp_path / "hubwatch.toml").write_text("")
+    restore(backup, tmp_path)
+    assert is_whole(tmp_path)
+
+
+def test_what_is_restored_is_for_its_owner_alone(backup: Path, tmp_path: Path) -> None:
+    before = os.umask(0o022)
+    try:
+        restore(backup, tmp_path / "home")
+    finally:
+        os.umask(before)
+    home = tmp_path / "home"
+    open_to_others = [path for path in [home, *home.rglob("*")] if path.stat().st_mode & 0o077]
+    assert open_to_others == []
+
+
+def test_a_restored_store_is_in_the_journal_mode_it_runs_in(backup: Path, tmp_path: Path) -> None:
+    restore(backup, tmp_path / "home")
+    reader = sqlite3.connect(f"file:{tmp_path / 'home' / DATABASE}?mode=ro", uri=True)
+    assert reader.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    reader.close()
+
+
+# --- kills ------------------------------------------------------------------------------------
+
+KILLED = """
+import os, sys
+from pathlib import Path
+from store.backup import back_up, restore
+left = int(sys.argv[1])
+def count(event, _):
+    global left
+    if event in {"os.rename", "os.mkdir", "os.rmdir", "os.remove", "open", "tempfile.mkdtemp"}:
+        left -= 1
+        if left < 0:
+            os._exit(9)
+sys.addaudithook(count)
+{"backup": back_up, "restore": restore}[sys.argv[2]](Path(sys.argv[3]), Path(sys.argv[4]))
+"""
+
+
+def killed(after: int, what: str, source: Path, target: Path) -> bool:
+    """Run it in a process that ends by itself before one of its doings on files; tell whether it did."""
+    command = [sys.executable, "-c", KILLED, str(after), what, str(source), str(target)]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode in {0, 9}, done.stderr
+    return done.returncode == 9
+
+
+@pytest.mark.parametrize("start", [0, 1, 2])
+def test_a_restore_that_is_killed_anywhere_can_be_repeated(
+    backup: Path, tmp_path: Path, start: int
+) -> None:
+    """At every third of its doings on files. Nothing is in the way of the next one, or left after it."""
+    deaths = 0
+    for after in range(start, 90, 3):
+        home = tmp_path / str(after) / "home"
+        home.parent.mkdir()
+        if not killed(after, "restore", backup, home):
+            break
+        deaths += 1
+        if not (home / DATABASE).exists():
+            restore(backup, home)
+        assert is_whole(home)
+        left = [path.name for path in home.parent.rglob("~*") if any(path.iterdir())]
+        # One that was killed when all was in place is swept up by whoever opens the store to write.
+        assert left == [] or killed_at_the_end(home)
+    assert deaths > 8
+
+
+def killed_at_the_end(home: Path) -> bool:
+    shutil.move(home, home.with_name("hubwatch-data"))
+    with only_writer(Settings(), home.parent):
+        pass
+    return not list(home.parent.rglob("~*"))
+
+
+def test_a_store_is_not_begun_again_where_a_restore_was_cut_off(
+    backup: Path, tmp_path: Path
+) -> None:
+    home = tmp_path / "home"
+    cut_off = False
+    for after in range(15, 90):
+        shutil.rmtree(home, ignore_errors=True)
+        killed(after, "restore", backup, home)
+        if (home / "pages").exists() and not (home / DATABASE).exists():
+            cut_off = True
+            with pytest.raises(StoreError, match="run it again"):
+                opened(home)
+            assert not (home / DATABASE).exists()
+            break
+    assert cut_off
+
+
+def test_a_backup_that_is_killed_leaves_nothing_for_long(backup: Path, tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    restore(backup, home)
+    target = tmp_path / "target"
+    target.mkdir()
+    for after in range(1, 14, 2):
+        assert killed(after, "backup", home, target / "b.tar.gz")
+    assert len(list(target.glob("~backup-*"))) >= 1
+    (target / "~backup-mine1234").mkdir()
+    (target / "~backup-mine1234" / "letter.txt").write_text("mine")
+    back_up(home, target / "b.tar.gz")
+    filled = [path.name for path in target.glob("~*") if any(path.iterdir())]
+    assert filled == ["~backup-mine1234"]
+
+
+def test_one_that_is_at_work_is_not_swept_up(tmp_path: Path) -> None:
+    with workplace(tmp_path, "~backup-") as folder:
+        (folder / "half").touch()
+        assert remove_abandoned(tmp_path, "~backup-") == 0
+        assert (folder / "half").exists()
+    assert not folder.exists()
+
+
+# --- the command ------------------------------------------------------------------------------
+
+
+def remnants(tmp_path: Path) -> Path:
+    """Leave the pages of a store in the folder of the settings."""
+    home = tmp_path / "hubwatch-data"
+    fill(home)
+    (home / DATABASE).unlink()
+    return home
+
+
+def test_without_a_terminal_nothing_is_replaced_unasked(
+    hubwatch: Run, backup: Path, tmp_path: Path
+) -> None:
+    home = remnants(tmp_path)
+    before = contents(home)
+    done = hubwatch("restore", str(backup))
+    assert (done.code, "--yes" in done.err, "hubwatch-data" in done.err) == (2, True, True)
+    assert contents(home) == before
+    assert hubwatch("restore", "--yes", str(backup)).code == 0
+    assert is_whole(home)
+
+
+@pytest.mark.parametrize(("answer", "code"), [("n\n", 2), ("y\n", 0)])
+def test_on_a_terminal_it_is_asked(backup: Path, tmp_path: Path, answer: str, code: int) -> None:
+    home = remnants(tmp_path)
+    before = contents(home)
+    controller, terminal = os.openpty()
+    os.write(controller, answer.encode())
+    command = [
+        sys.executable,
+        "-c",
+        "from incremental.interfaces.cli import main; main()",
+        "restore",
+    ]
+    done = subprocess.run(
+        [*command, str(backup)], stdin=terminal, cwd=tmp_path, capture_output=True, text=True,
+        check=False, env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    os.close(terminal)
+    os.close(controller)
+    assert (done.returncode, "Replace it?" in done.stderr) == (code, True), done.stderr
+    assert contents(home) == before if code else is_whole(home)
+
+
+@pytest.mark.parametrize("place", ["/proc/nowhere/b.tar.gz", "/dev/null/b.tar.gz", "missing/b.gz"])
+def test_a_place_that_a_backup_cannot_be_written_to_is_a_wrong_argument(
+    hubwatch: Run, tmp_path: Path, place: str
+) -> None:
+    fill(tmp_path / "hubwatch-data")
+    done = hubwatch("backup", place)
+    assert (done.code, place in done.err) == (2, True), done.err
+
+
+def test_a_backup_that_is_not_there_is_a_wrong_argument(hubwatch: Run) -> None:
+    done = hubwatch("restore", "nowhere.tar.gz")
+    assert (done.code, "nowhere.tar.gz" in done.err) == (2, True)
+
+
+# --- what a backup may hold ----------------------------------------------------------------------
+
+
+def tampered(folder: Path, *statements: str) -> Path:
+    """Return a backup whose database these statements changed; its manifest is right."""
+    fill(folder / "old")
+    with closing(sqlite3.connect(folder / "old" / DATABASE)) as connection:
+        for statement in statements:
+            connection.execute(statement)
+        connection.commit()
+    back_up(folder / "old", folder / "b.tar.gz")
+    return folder / "b.tar.gz"
+
+
+def hidden(name: str) -> tuple[str, ...]:
+    """A trigger with a name that SQLite keeps for itself."""
+    sql = f"CREATE TRIGGER {name} AFTER INSERT ON site BEGIN SELECT 1; END"
+    row = f"('trigger', '{name}', 'site', 0, '{sql}')"
+    return ("PRAGMA writable_schema = 1", f"INSERT INTO sqlite_schema VALUES {row}")
+
+
+@pytest.mark.parametrize(
+    ("statements", "what"),
+    [
+        (
+            (
+                "CREATE TRIGGER t AFTER INSERT ON access_token BEGIN DELETE FROM site; END",
+                "CREATE TRIGGER u AFTER DELETE ON access_token BEGIN DELETE FROM site; END",
+            ),
+            "trigger t",
+        ),
+        (hidden("sqlite_stat1"), "trigger sqlite_stat1"),
+        (("CREATE VIEW v AS SELECT * FROM site",), "view v"),
+        (("CREATE INDEX i ON site (lower(name))",), "index i"),
+        (("CREATE TABLE more (x)",), "table more"),
+        (("ALTER TABLE site ADD COLUMN more TEXT",), "table site"),
+        (("DROP TABLE saved_search",), "saved_search"),
+        (("PRAGMA foreign_keys = 0", "DELETE FROM site"), "name others"),
+    ],
+)
+def test_a_database_that_no_hubwatch_made_is_refused(
+    tmp_path: Path, statements: tuple[str, ...], what: str
+) -> None:
+    with pytest.raises(StoreDamagedError, match=what):
+        restore(tampered(tmp_path, *statements), tmp_path / "new")
+    assert not (tmp_path / "new").exists()
+
+
+def with_access(folder: Path) -> Path:
+    """Return a backup with a token, a session begun with it, a channel, and messages in every state."""
+    fill(folder / "old")
+    with opened(folder / "old") as store:
+        token = store.access.add("t", TokenKind.TOKEN, TokenScope.WRITE, "d" * 64, now=START)
+        store.access.add(
+            "s", TokenKind.SESSION, TokenScope.WRITE, "e" * 64, now=START, parent=token
+        )
+        (page,) = announced_pages(store)
+        for name in ("waiting", "sending", "sent"):
+            store.outbox.since(name, now=START)
+            store.outbox.queue(name, [page.page_id], now=START)
+        for name in ("sending", "sent"):
+            store.outbox.begin([one.id for one in store.outbox.open(name)], name)
+        store.outbox.sent("sent", now=START)
+    back_up(folder / "old", folder / "b.tar.gz")
+    return folder / "b.tar.gz"
+
+
+def in_power(home: Path) -> tuple[int, dict[str, dict[str, int]]]:
+    with opened(home) as store:
+        return len(store.access.tokens()), store.outbox.counts()
+
+
+def test_a_copy_lets_nobody_in_and_sends_nothing_that_the_original_sends(tmp_path: Path) -> None:
+    report = restore(with_access(tmp_path), tmp_path / "new")
+    assert report.removed == Removed(tokens=2, channels=3, messages=2)
+    assert in_power(tmp_path / "new") == (0, {"sent": {"sent": 1}})
+    with opened(tmp_path / "new") as store:
+        (page,) = announced_pages(store)
+        # A channel of the settings file begins anew, so what was waiting stays unsent.
+        assert store.outbox.since("waiting", now=START + DAY) == START + DAY > page.found_at
+
+
+def test_each_is_kept_if_the_user_asks_for_it(tmp_path: Path) -> None:
+    file = with_access(tmp_path)
+    assert restore(file, tmp_path / "a", keep_access=True).removed == Removed(0, 3, 2)
+    assert in_power(tmp_path / "a") == (1, {"sent": {"sent": 1}})
+    assert restore(file, tmp_path / "b", keep_channels=True).removed == Removed(2)
+    states = {name: {name: 1} for name in ("sending", "sent", "waiting")}
+    assert in_power(tmp_path / "b") == (0, states)
+
+
+def test_a_backup_with_statistics_is_ours(tmp_path: Path) -> None:
+    """ANALYZE makes tables of SQLite's own."""
+    file = tampered(tmp_path, "ANALYZE")
+    restore(file, tmp_path / "new")
+    assert is_whole(tmp_path / "new")
+
+
+def test_an_index_that_an_earlier_version_lacked_is_made(tmp_path: Path) -> None:
+    restore(tampered(tmp_path, "DROP INDEX topic_example_canonical_key"), tmp_path / "new")
+    with closing(sqlite3.connect(tmp_path / "new" / DATABASE)) as connection:
+        names = {name for (name,) in connection.execute("SELECT name FROM sqlite_schema")}
+    assert "topic_example_canonical_key" in names
+
+
+def test_a_backup_of_a_later_version_is_refused_before_anything_is_put_in_place(
+    tmp_path: Path,
+) -> None:
+    added = "INSERT INTO schema_migration (name, applied) VALUES ('9999_later', '2030-01-01')"
+    with pytest.raises(StoreTooNewError, match="later version"):
+        restore(tampered(tmp_path, added), tmp_path / "new")
+    assert not (tmp_path / "new").exists()

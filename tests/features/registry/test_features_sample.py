@@ -1,0 +1,223 @@
+"""A package of somebody else, installed as by pip, adds one of each; ``docs/extending.md`` shows it."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from cli_runner import Run
+from fake_web import DAY, START, FakeWeb, Reply, Watch
+from web_served import Served, served_with
+
+from incremental.base import features
+from incremental.base.clock import SimulatedClock
+from incremental.base.errors import SettingsError
+from incremental.daemon.assembly import make_reader
+from incremental.daemon.at_work import AtWork, jobs_of
+from incremental.interfaces.notify.hooks import call
+from incremental.settings import Settings, build_settings
+from incremental.settings.hooks import HookChannel
+from incremental.settings.reference import reference
+from store import Store
+
+ROOT = Path(__file__).parents[3]
+SAMPLE = ROOT / "examples" / "hubwatch-sample"
+
+
+def forget() -> None:
+    """Look for features again, as a new process would."""
+    for found in (features.entries, features.found, features.texts_of, reference):
+        found.cache_clear()
+
+
+def install(folder: Path, name: str, entry: str, **modules: str) -> Path:
+    """Put a package into *folder* in the form in which pip leaves it."""
+    about = folder / f"{name}-1.dist-info"
+    about.mkdir(parents=True)
+    (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1\n")
+    (about / "entry_points.txt").write_text(f"[hubwatch.features]\n{entry}\n")
+    for module, source in modules.items():
+        (folder / f"{module}.py").write_text(source)
+    return folder
+
+
+@pytest.fixture
+def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The sample package, installed."""
+    place = install(tmp_path / "site", "hubwatch_sample", "sample = hubwatch_sample:FEATURE")
+    shutil.copytree(SAMPLE / "hubwatch_sample", place / "hubwatch_sample")
+    monkeypatch.syspath_prepend(str(place))
+    monkeypatch.setenv("PYTHONPATH", str(place))
+    forget()
+    yield place
+    forget()
+    for name in [one for one in sys.modules if one.startswith("hubwatch_sample")]:
+        del sys.modules[name]
+
+
+pytestmark = pytest.mark.usefixtures("installed")
+
+
+def test_it_adds_a_command(hubwatch: Run, found: list[str]) -> None:
+    assert hubwatch("tally", "--json").json["news.example"] == len(found)
+    help_text = hubwatch("--help").out
+    assert "Show how many pages each site has announced." in help_text
+    assert "tally" in hubwatch("tally", "--help").out
+
+
+def test_it_adds_a_setting_that_is_checked_like_any(hubwatch: Run, tmp_path: Path) -> None:
+    settings = build_settings({"sample": {"minutes": 5}})
+    assert [type(one).__name__ for one in settings.further] == ["SampleSettings"]
+    for given, field in (({"minutes": 0}, "minutes"), ({"minute": 5}, "minute")):
+        with pytest.raises(SettingsError) as refused:
+            build_settings({"sample": given})
+        assert refused.value.field == f"sample.{field}"
+    (tmp_path / "hubwatch.toml").write_text("[sample]\nminutes = 5\n")
+    rows = hubwatch("settings", "sample", "--json").json["settings"]
+    assert {row["setting"]: row["value"] for row in rows} == {
+        "sample.file": "",
+        "sample.minutes": 5.0,
+    }
+
+
+def test_a_variable_of_the_environment_sets_it(
+    hubwatch: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HUBWATCH_SAMPLE_MINUTES", "7")
+    (row,) = hubwatch("settings", "sample", "--changed", "--json").json["settings"]
+    assert (row["value"], row["source"]) == (7.0, "HUBWATCH_SAMPLE_MINUTES")
+    monkeypatch.setenv("HUBWATCH_SAMPLE_MINUTE", "7")
+    assert "unknown setting" in hubwatch("settings").err
+
+
+def test_it_adds_a_page_with_its_texts_and_a_place_in_the_navigation(served: Served) -> None:
+    english = served.client(accept_language="en").get("/tally").text
+    assert "<li>news.example: 3 pages</li>" in english
+    assert "<li>other.example: 1 page</li>" in english
+    assert '<a href="/tally" aria-current="page"><span>Tally</span></a>' in english
+    assert "<li>other.example: 1 篇</li>" in served.client(accept_language="zh").get("/tally").text
+
+
+def test_its_page_is_closed_to_who_shows_nothing(served: Served) -> None:
+    guarded = served.with_settings(password="long enough")
+    assert guarded.client().get("/tally", follow_redirects=False).status_code == 303
+
+
+def test_it_adds_a_job(sqlite_store: Store, tmp_path: Path) -> None:
+    settings = build_settings({"sample": {"file": "tally.json", "minutes": 5}})
+    jobs, problems = jobs_of(settings.enabled, at_work(sqlite_store, settings, tmp_path))
+    assert (list(jobs), problems) == (["sample"], [])
+    assert jobs["sample"].step(START) == START + 300
+    assert json.loads((tmp_path / "tally.json").read_text()) == {}
+
+
+def at_work(store: Store, settings: Settings, folder: Path) -> AtWork:
+    """A daemon that fetches nothing."""
+
+    def nothing(*_: object) -> None:
+        raise AssertionError
+
+    return AtWork(
+        store=store,
+        settings=settings,
+        folder=folder,
+        fetch=nothing,  # type: ignore[arg-type]  # it is not called
+        note=nothing,
+        serves=lambda: False,
+        stack=contextlib.ExitStack(),
+    )
+
+
+def test_it_adds_a_channel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SAMPLE_LOG", str(tmp_path / "log"))
+    (channel,) = Settings().channels
+    assert (channel.name, type(channel)) == ("feature:log", HookChannel)
+    assert isinstance(channel, HookChannel)
+    given = {"kind": "page", "page": {"url": "https://a.example/new"}}
+    assert call(channel, json.dumps(given).encode()).ok
+    assert (tmp_path / "log").read_text() == "https://a.example/new\n"
+    assert call(channel, b'{"kind": "page"}').error == "exit code 1: KeyError: 'page'"
+
+
+def test_it_adds_a_way_to_read_a_hub(tmp_path: Path) -> None:
+    """In a process of its own, as the daemon reads bodies."""
+    home = "https://news.example/"
+    old, new = "/old,An old one\n", "/new,A new one\n/old,An old one\n"
+    table = {
+        home: [
+            (0, Reply(old.encode(), headers={"Content-Type": "text/csv; charset=utf-8"})),
+            (START + DAY, Reply(new.encode(), headers={"Content-Type": "text/csv"})),
+        ],
+        home + "new": "<html><title>A new one</title><p>It is here.</p></html>",
+    }
+    web = FakeWeb(SimulatedClock(START), table)
+    with (
+        make_reader(Settings(), workers=1) as read,
+        Watch(tmp_path, web, home, read=read) as watch,
+    ):
+        watch.run(2 * DAY)
+        assert watch.new() == ["/new"]
+
+
+# --- off, or broken ---------------------------------------------------------------------------
+
+
+def test_what_is_off_is_not_imported_and_has_no_command_page_or_channel(
+    hubwatch: Run, served: Served, tmp_path: Path
+) -> None:
+    (tmp_path / "hubwatch.toml").write_text(
+        '[features]\noff = ["sample", "assistants"]\n[sample]\nof_old = 1\n'
+    )
+    assert "No such command 'tally'" in hubwatch("tally").err
+    assert "No such command 'mcp'" in hubwatch("mcp").err
+    assert "tally" not in hubwatch("--help").out
+    off = build_settings({"features": {"off": ["sample", "websub"]}})
+    assert (off.channels, off.enabled.readers) == ((), {})
+    client = served_with(served, off).client()
+    assert client.get("/tally").status_code == 404
+    assert client.get("/websub/7.abc").status_code == 404
+    assert not [name for name in sys.modules if name.startswith("hubwatch_sample")]
+
+
+def test_a_name_that_no_feature_has_is_refused() -> None:
+    with pytest.raises(SettingsError, match=r"no such feature; installed: .*sample"):
+        build_settings({"features": {"off": ["simple"]}})
+
+
+def test_a_broken_feature_is_reported_in_a_sentence_and_the_others_go_on(
+    hubwatch: Run, installed: Path, sqlite_store: Store, tmp_path: Path
+) -> None:
+    install(installed, "bad", "bad = bad_one:FEATURE", bad_one="import nowhere_at_all\n")
+    why = "the feature bad cannot be used: ModuleNotFoundError: No module named 'nowhere_at_all'"
+    settings = build_settings({"bad": {"colour": "red"}})
+    jobs, problems = jobs_of(settings.enabled, at_work(sqlite_store, settings, tmp_path))
+    assert ([str(one) for one in problems], list(jobs)) == ([why], [])
+    done = hubwatch("doctor", "--offline", "--json")
+    found = [one for one in done.json["checks"] if one["check"] == "features"]
+    assert [(one["verdict"], one["says"]) for one in found] == [
+        ("problem", why),
+        ("ok", f"on: {', '.join(one.name for one in settings.enabled.on)}"),
+    ]
+    assert hubwatch("new").code == 0
+    assert "tally" in hubwatch("--help").out
+
+
+# --- the tutorial -----------------------------------------------------------------------------
+
+
+def test_the_tutorial_shows_the_sample_as_it_is() -> None:
+    text = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
+    shown = re.findall(r"`([\w./]+)`:\n\n```\w+\n(.*?)```", text, re.DOTALL)
+    assert {name for name, _ in shown} >= {
+        "pyproject.toml",
+        *(f"hubwatch_sample/{name}" for name in ("__init__.py", "settings.py", "command.py")),
+        *(f"hubwatch_sample/{name}" for name in ("routes.py", "job.py", "channel.py", "reader.py")),
+    }
+    for name, code in shown:
+        assert code.strip() in (SAMPLE / name).read_text(encoding="utf-8"), name
