@@ -24,8 +24,9 @@ _COURTESY_PAGE = re.compile(
 )
 # Not ``/archives/17`` and ``/topic/17``, which are articles of weblogs and forums. Authors, because a
 # recorded weblog began to link to its authors' pages, which had existed for years.
+_OF_LISTS = r"(?:tags?|categor(?:y|ies)|keywords?|authors?)"
 _LIST_PAGE = re.compile(
-    rf"/(?:tags?|categor(?:y|ies)|authors?)/[^/]+/?$|{_PLACE}(?:tags?|categor(?:y|ies)|authors?){_END}",
+    rf"/{_OF_LISTS}/[^/]+/?$|{_PLACE}{_OF_LISTS}{_END}",
     re.IGNORECASE,
 )
 _ERROR_WORDS = re.compile(

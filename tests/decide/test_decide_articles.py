@@ -77,6 +77,7 @@ def test_an_article_that_gained_links_again_and_again_is_a_hub() -> None:
         ("/blog/author/agrove.html", "Andy", Rule.LIST_PAGE),
         ("/tags/news/", "News", Rule.LIST_PAGE),
         ("/tag", "Tags", Rule.LIST_PAGE),
+        ("/keywords/overflow.html", "overflow", Rule.LIST_PAGE),
         ("/en/categories/", "Categories", Rule.LIST_PAGE),
         ("/404.html", "Podcast", Rule.ERROR_PAGE),
         ("/archives/17.html", "A post", None),
