@@ -97,6 +97,9 @@ def decide_refresh(outcome: Outcome, facts: RefreshFacts) -> Decision:
     announced_at = row.found_at or 0.0
     before = Before(row.state == PageState.GONE, facts.of_event, row.body_md5, facts.before)
     moved_to = None if gone else facts.moved_to
+    if outcome.page is not None and outcome.page.refresh_url is not None:
+        # What only leads on has no text of its own: that of the announced page stays.
+        outcome = replace(outcome, read=None)
     record = compared(base_record(outcome, facts.now), outcome, before, gone, moved_to=moved_to)
     change = record.page_change.kind if record.page_change is not None else None
     changed = change in (ChangeKind.CHANGED, ChangeKind.BACK, ChangeKind.MOVED)
