@@ -78,6 +78,8 @@ def test_an_article_that_gained_links_again_and_again_is_a_hub() -> None:
         ("/tags/news/", "News", Rule.LIST_PAGE),
         ("/tag", "Tags", Rule.LIST_PAGE),
         ("/keywords/overflow.html", "overflow", Rule.LIST_PAGE),
+        ("/categories/ob/k8s/", "k8s", Rule.LIST_PAGE),
+        ("/categories/ob/how-a-cluster-is-built/", "How a cluster is built", None),
         ("/en/categories/", "Categories", Rule.LIST_PAGE),
         ("/404.html", "Podcast", Rule.ERROR_PAGE),
         ("/archives/17.html", "A post", None),
