@@ -113,6 +113,8 @@ class Rule(StrEnum):
     # A page that another page links to.
     SECTION = "section"
     """A new page of a new folder links to it."""
+    SAME_FOLDER = "same_folder"
+    """A new page of its folder links to it; announced if its file is as new, or a list shows it."""
     TRANSLATION = "translation"
     GAINED_LINK = "gained_link"
     """An article began to link to it."""

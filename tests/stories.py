@@ -203,8 +203,8 @@ def page_facts(
 ) -> VerifiedFacts:
     """What is known of a page that is verified: by default a list shows it and nothing is missing."""
     base: dict[str, Any] = dict.fromkeys(("terms", "elsewhere", "onward"))
-    base |= {"of_event": False, "by_article": False, "missing_like": 0, "missing": 1}
-    base |= {"is_labelled": False}
+    base |= {"of_event": False, "by_article": False, "missing_like": 0, "missing_wait": 4 * DAY}
+    base |= {"is_labelled": False, "files_differ": True}
     since = Since(now, START, 30.0)
     return VerifiedFacts(now, row, section=section, since=since, **base | fields)
 

@@ -23,7 +23,6 @@ from incremental.decide.cases import (
     case_of,
     why_not_a_hub,
 )
-from incremental.decide.decision import missing_by
 from incremental.decide.editions import editions
 from incremental.decide.feed_home import (
     LearnedSite,
@@ -67,12 +66,13 @@ from incremental.decide.sections import (
 )
 from incremental.decide.site_context import NEVER_THERE, SiteContext
 from incremental.decide.topics import Guesses
-from incremental.decide.verification import Onward, VerifiedFacts
+from incremental.decide.verification import Onward, VerifiedFacts, files_differ
 from incremental.decide.ways import continues, is_other_source
 from incremental.fetch.status import FetchStatus
 from incremental.parse import Page, PageKind
 from incremental.parse.hub_way import read_way
 from incremental.sandbox import Body, Read, Unread, read_body
+from incremental.schedule.allocation import missing_wait
 from incremental.schedule.refreshing import RefreshTerms, WatchTerms, bounds
 from incremental.settings import Settings
 from incremental.visit.visit import Outcome, Purpose, is_first_reading
@@ -183,7 +183,9 @@ class FactReader:
     ) -> ArticleFacts | SameLinksFacts:
         page, hub, now = reading.page, known["hub"], known["now"]
         if case is Case.ARTICLE:
-            section = self._section(page, hub.canonical_key, site, now)
+            row = known["row"]
+            is_news = row is not None and row.state == PageState.PENDING
+            section = self._section(page, hub.canonical_key, site, now, is_news=is_news)
             return ArticleFacts(**known, page=page, section=section, terms=self._announced_terms)
         read = _Read(
             **known,
@@ -369,7 +371,7 @@ class FactReader:
         read, site_id = self._store.read, site.row.id
         return frozenset(f for f in asked if not read.known_below(site_id, f, before=before))
 
-    def _section(
+    def _section(  # noqa: PLR0913 - what led to the page, too
         self,
         page: Page | None,
         own: str,
@@ -377,8 +379,12 @@ class FactReader:
         now: float,
         *,
         by_article: bool = False,
+        is_news: bool = False,
     ) -> SectionFacts:
-        """Return what is known around a new page; *by_article*: an article, not a list, led to it."""
+        """Return what is known around a new page.
+
+        *by_article*: an article, not a list, led to it. *is_news*: a list did.
+        """
         read, context = self._store.read, self.context(site, now)
         links = page.links if page is not None else ()
         reach = targets(links, site.scope, path_aliases=site.path_aliases, own=own)
@@ -394,9 +400,10 @@ class FactReader:
             came_up=came_up,
             settled=now - site.row.added_at > SETTLED_SECONDS,
             by_article=by_article,
+            is_news=is_news,
         )
         # Of most pages nothing appears, and then nothing more bears on it.
-        if not (by_article or came_up or editions(own, found)):
+        if not (by_article or is_news or came_up or editions(own, found)):
             return facts
         known = read.known(site.row.id, [own, *(t.canonical_key for t in found)])
         chosen = sum(one.chosen for one in read.monitored_articles(site.row.id))
@@ -423,7 +430,7 @@ class FactReader:
 
     def _is_of_article(self, row: VerificationRow) -> bool:
         """Whether no list shows the page: an article, or a new page of its section, links to it."""
-        if row.rule in (Rule.SECTION, Rule.GAINED_LINK):
+        if row.rule in (Rule.SECTION, Rule.SAME_FOLDER, Rule.GAINED_LINK):
             return True
         hub = self._store.read.hub(row.first_hub_id) if row.first_hub_id is not None else None
         return hub is not None and hub.role == ARTICLE
@@ -433,29 +440,41 @@ class FactReader:
         if row is None:
             return None
         by_article, own = self._is_of_article(row), row.canonical_key
+        of_event = self._store.backfills.has(row.page_id)
+        is_news = not by_article and not of_event and row.state != PageState.BACKFILL
         like = self.context(site, now).missing_like(row.url) - (row.verified_at is not None)
         return VerifiedFacts(
             now,
             row,
-            of_event=self._store.backfills.has(row.page_id),
+            of_event=of_event,
             terms=self._announced_terms,
             elsewhere=self._elsewhere(outcome, row, site),
             onward=self._onward(outcome, row, site),
-            section=self._section(outcome.page, own, site, now, by_article=by_article),
+            section=self._section(
+                outcome.page, own, site, now, by_article=by_article, is_news=is_news
+            ),
             missing_like=max(like, 0),
-            missing=self._store.read.missing_pages(site.row.id) if missing_by(outcome) else 1,
+            missing_wait=self._missing_wait(site),
             by_article=by_article,
             since=self._since(site, now),
             is_labelled=self._store.read.corrections([own]).get(own) == ARTICLE,
+            files_differ=row.rule == Rule.SAME_FOLDER
+            and files_differ(self._store.read.hubs(site.row.id)),
         )
+
+    def _missing_wait(self, site: WatchedSite) -> float:
+        pages = self._store.read.missing_pages(site.row.id)
+        return missing_wait(pages, site.terms.requests_per_day)
 
     def _elsewhere(
         self, outcome: Outcome, row: VerificationRow | RefreshRow, site: WatchedSite
     ) -> Elsewhere | None:
         """Return a page's other address, by its redirect or its canonical link."""
         # The same body under another address is not parsed, but has moved all the same.
-        canonical = outcome.page.canonical_url if outcome.page is not None else None
-        url = normalize(canonical or outcome.response.url)
+        page = outcome.page
+        leads_on = page.refresh_url if page is not None and isinstance(row, RefreshRow) else None
+        canonical = page.canonical_url if page is not None else None
+        url = normalize(leads_on or canonical or outcome.response.url)
         if url is None or canonical_key(url) == row.canonical_key:
             return None
         known = self._store.read.known(row.site_id, [canonical_key(url)]).get(canonical_key(url))

@@ -23,9 +23,11 @@ _COURTESY_PAGE = re.compile(
     re.IGNORECASE,
 )
 # Not ``/archives/17`` and ``/topic/17``, which are articles of weblogs and forums. Authors, because a
-# recorded weblog began to link to its authors' pages, which had existed for years.
+# recorded weblog began to link to its authors' pages, which had existed for years. Categories nest; what has
+# more than two words below one may be an article.
+_OF_LISTS = r"(?:tags?|categor(?:y|ies)|keywords?|authors?)"
 _LIST_PAGE = re.compile(
-    rf"/(?:tags?|categor(?:y|ies)|authors?)/[^/]+/?$|{_PLACE}(?:tags?|categor(?:y|ies)|authors?){_END}",
+    rf"/{_OF_LISTS}/[^/]+/?$|/categories/(?:[^/]+/){{1,3}}[^/-]+(?:-[^/-]+)?/$|{_PLACE}{_OF_LISTS}{_END}",
     re.IGNORECASE,
 )
 _ERROR_WORDS = re.compile(

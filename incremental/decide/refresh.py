@@ -111,6 +111,9 @@ def decide_refresh(outcome: Outcome, facts: RefreshFacts) -> Decision:
     was_gone = row.state == PageState.GONE or (row.watch_id is not None and row.gone_at is not None)
     before = Before(was_gone, facts.of_event, row.body_md5, facts.before)
     moved_to = None if gone else facts.moved_to
+    if outcome.page is not None and outcome.page.refresh_url is not None:
+        # What only leads on has no text of its own: that of the announced page stays.
+        outcome = replace(outcome, read=None)
     record = compared(base_record(outcome, facts.now), outcome, before, gone, moved_to=moved_to)
     if not facts.is_news:
         # The state of other pages is decided where they are found.

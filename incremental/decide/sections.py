@@ -7,6 +7,8 @@ was nothing known until lately? These came up, and::
     links on a hub into such a folder         news, even on the hub's first reading (decide.news)
     a new page in one, or linked by a         the unknown pages of its folder that it links to are
     monitored article                         verified; the page is monitored if it links to several
+    a new page of any other folder            the few unknown, undated pages of its folder that it links to
+                                              are verified, and announced if their files are as new
     a new page that names its translations    they are verified, if it is as new as they are
     a page of a new edition                   the originals it links to are verified again, for theirs
 """
@@ -17,6 +19,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from incremental.base.times import DAY
+from incremental.decide.address_forms import place_of
 from incremental.decide.editions import editions, language_of, translated
 from incremental.decide.links import is_later_page, top_folder
 from incremental.decide.url_dates import date_in_url
@@ -33,6 +36,8 @@ MAX_STRUCTURE = 20
 # Pages verified again for their translations after one page of a new edition.
 MAX_ORIGINALS = 20
 MIN_STRUCTURE_LINKS = 3
+# Unknown pages of its folder that one new page may bring; more are related posts.
+MAX_SAME_FOLDER = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +57,8 @@ class SectionFacts:
     """The site was watched for :data:`SETTLED_SECONDS`."""
     by_article: bool = False
     """A monitored article links to it: it belongs to that section, however old that is."""
+    is_news: bool = False
+    """It is announced by itself: a list shows it."""
     room: int = 0
     """How many more articles may be monitored for this reason."""
     translations: frozenset[str] = frozenset()
@@ -106,6 +113,7 @@ def section_of(facts: SectionFacts) -> Section:
     return Section(
         unknown=(
             *(_pending(t, Rule.SECTION) for t in unknown),
+            *(_pending(t, Rule.SAME_FOLDER) for t in _same_folder(facts)),
             *(_pending(t, Rule.TRANSLATION) for t in _new_editions(facts)),
         ),
         read_again=_read_again(facts) if is_new_edition(own, facts.came_up) else (),
@@ -126,6 +134,21 @@ def _near(facts: SectionFacts) -> list[SeenLink]:
     if not top_folder(facts.own) or not (facts.by_article or folder in facts.came_up):
         return []
     return [t for t in facts.found if t.canonical_key.startswith(folder) and not is_later_page(t)]
+
+
+def _same_folder(facts: SectionFacts) -> list[SeenLink]:
+    """Return the few unknown pages of its older folder to which a new page links."""
+    # What belongs to one page is often linked from nowhere else. A dated page is a post: lists show it.
+    if not (facts.is_news and facts.settled) or folder_of_page(facts.own) in facts.came_up:
+        return []
+    place = place_of(facts.own)
+    unknown = [
+        t
+        for t in facts.found
+        if t.canonical_key not in facts.known and place_of(t.canonical_key) == place
+    ]
+    undated = [t for t in unknown if date_in_url(t.url) is None and not is_later_page(t)]
+    return undated if len(unknown) <= MAX_SAME_FOLDER else []
 
 
 def is_new_edition(own: str, came_up: frozenset[str]) -> bool:

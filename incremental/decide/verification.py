@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 
 from incremental.base.scope import trap
 from incremental.base.texts import hub_why
-from incremental.base.times import DAY, HOUR, believable
+from incremental.base.times import DAY, HOUR, MINUTE, believable
 from incremental.base.urls import canonical_key
 from incremental.decide.decision import Decision, base_record, missing_by, state_if_there
 from incremental.decide.hub_facts import Since
@@ -33,6 +33,7 @@ from store.rules import Fate, Rule, is_withheld
 from store.updates import PageUpdate
 from store.values import (
     ARTICLE,
+    HubRow,
     KnownPage,
     NewHub,
     PageChange,
@@ -45,11 +46,13 @@ from store.values import (
 # A page may be linked weeks before it exists: on the recording of flink two translations were linked four
 # and thirty-seven days before.
 GIVE_UP_SECONDS = 60 * DAY
-MAX_WAIT_SECONDS = 2 * DAY
 # When a page of a new section is read again for the pages that follow it.
 FIRST_READ_AGAIN = 3 * HOUR
 # A page that another hub showed at most this long before its feed is as new as its entry.
 OVERLOOKED_SECONDS = DAY
+# A page that was written this long before a new page linked to it is as new.
+AS_NEW_SECONDS = 7 * DAY
+MIN_OLDER_FILES = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,13 +98,15 @@ class VerifiedFacts:
     section: SectionFacts
     missing_like: int
     """How many other pages of its place in a row were not there."""
-    missing: int
-    """How many pages of its site are looked for again, it included."""
+    missing_wait: float
+    """How long it waits at most, in seconds, should it not be there."""
     by_article: bool
     """No list shows it: an article, or a new page of its section, links to it."""
     since: Since
     is_labelled: bool
     """The user called it an article, whatever its address says."""
+    files_differ: bool
+    """The server's Last-Modified are those of files (:func:`files_differ`)."""
 
     def was_there(self, outcome: Outcome) -> bool | None:
         """Return whether the page is there, where that says something of its place; None = it does not."""
@@ -146,7 +151,7 @@ def decide_verification(outcome: Outcome, facts: VerifiedFacts) -> Decision:
     ):
         # A failing server or a redirect elsewhere says nothing about a page that was missing before.
         again_at = _again_at(row, now, facts)
-        fields = PageUpdate(verify_due_at=again_at or now + MAX_WAIT_SECONDS)
+        fields = PageUpdate(verify_due_at=again_at or now + facts.missing_wait)
         fields |= {"verified_at": now, "rule": Rule.NOT_THERE_YET}
         return Decision(replace(base, page_fields=fields))
     return _there(base, outcome, facts)
@@ -189,9 +194,10 @@ def _again_at(row: VerificationRow, now: float, facts: VerifiedFacts) -> float |
     age = max(now - row.first_seen_at, 0.0)
     if age > GIVE_UP_SECONDS or facts.missing_like >= NEVER_THERE - 1:
         return None
-    # From an hour (staged publishing, a cache), then a third of the time since the link was seen.
-    most = MAX_WAIT_SECONDS * max(facts.missing, 1)
-    return now + (1 + facts.missing_like) * min(max(age / 3, HOUR), most)
+    # From an hour (staged publishing, a cache), then as long again as the link has been known; half of that
+    # where a list shows it: four pages of a recorded site were listed hours or days before they were there.
+    wait = age if facts.by_article else age / 2
+    return now + (1 + facts.missing_like) * min(max(wait, HOUR), facts.missing_wait)
 
 
 def _not_there(  # noqa: PLR0913 - what was found, and when to look again
@@ -231,7 +237,7 @@ def _there(base: VisitRecord, outcome: Outcome, facts: VerifiedFacts) -> Decisio
     decided = news.rule or (rule if is_withheld(row.rule) else None)
     if decided is not None:
         fields["rule"] = decided
-    if news.rule is not None and news.rule.withholds:
+    if news.rule is not None and news.fate is Fate.KNOWN:
         fields["state"] = state_if_there(of_event=facts.of_event)
     if page is not None:
         fields |= {"body_md5": outcome.body_md5, "language": page.language}
@@ -272,9 +278,38 @@ def _there(base: VisitRecord, outcome: Outcome, facts: VerifiedFacts) -> Decisio
 
 def _news(outcome: Outcome, facts: VerifiedFacts, rule: Rule | None, title: str) -> PageNews:
     news = page_news(facts.row, rule, title, is_labelled=facts.is_labelled)
-    announced = news.fate is Fate.ANNOUNCE
-    older = announced and facts.by_article and _is_older(outcome, facts)
-    return PageNews(rule=Rule.OLDER) if older else news
+    if news.fate is not Fate.ANNOUNCE or not facts.by_article:
+        return news
+    if _is_older(outcome, facts):
+        return PageNews(rule=Rule.OLDER)
+    if facts.row.rule == Rule.SAME_FOLDER and not _is_as_new(outcome, facts):
+        return PageNews(rule=Rule.SAME_FOLDER)
+    return news
+
+
+def _is_as_new(outcome: Outcome, facts: VerifiedFacts) -> bool:
+    """Whether the page is as new as the link to it, by its own date or that of its file."""
+    if outcome.page is None:
+        return False
+    modified_at = parse_date(outcome.response.headers.get("last-modified", ""))
+    dates = (outcome.page.published_at, modified_at if facts.files_differ else None)
+    return any(one is not None and one > facts.row.first_seen_at - AS_NEW_SECONDS for one in dates)
+
+
+def files_differ(hubs: Sequence[HubRow]) -> bool:
+    """Whether a server's Last-Modified are those of files, rather than of its last deployment.
+
+    Then pages that were read after another had changed have older ones.
+    """
+    read = [(hub.visited_at, parse_date(hub.last_modified or "")) for hub in hubs]
+    files = [(visited, changed) for visited, changed in read if visited and changed]
+    # What a program writes is of the moment at which it was asked for.
+    changes = [changed for visited, changed in files if changed < visited - MINUTE]
+    older = (
+        any(changed + AS_NEW_SECONDS < other <= visited for other in changes)
+        for visited, changed in files
+    )
+    return sum(older) >= MIN_OLDER_FILES
 
 
 def _is_older(outcome: Outcome, facts: VerifiedFacts) -> bool:

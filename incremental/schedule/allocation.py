@@ -93,6 +93,8 @@ QUOTAS = {
     Share.URGENT: Quota(bound=0.5, saved_days=0.5, least=8.0, full=True),
 }
 
+# Of a site's requests, for pages that are linked and not there, after their first few days.
+MISSING_SHARE = 0.005
 # Always left for visits of known hubs, however much there is to explore.
 VISITS_SHARE = 0.75
 # The same in a site's first week.
@@ -114,7 +116,7 @@ _FADE = 0.98
 _LEAST = 0.02
 # Largest share of articles while none of them has gained a link.
 _UNPROVEN = 0.06
-_PROVEN = 0.12
+_PROVEN = 0.3
 # Their share after a gain: gains cluster (a section of a manual, a translation).
 AFTER_GAIN = 0.5
 AFTER_GAIN_SECONDS = 2 * _DAY
@@ -241,8 +243,13 @@ class Allocation:
         return granted_at(saved, rate, now) if rate > 0 else math.inf
 
 
+def missing_wait(pages: int, per_day: float) -> float:
+    """Return the longest wait of each of *pages* that are not there, in seconds; 2 days or more."""
+    return max(pages / max(MISSING_SHARE * per_day, _LEAST_NEED), 2.0) * _DAY
+
+
 def article_share(articles: int, gains: int, article_days: float, lists_weight: float) -> float:
-    """Return the share of the budget that monitored articles deserve, from 0.02 to 0.12.
+    """Return the share of the budget that monitored articles deserve, from 0.02 to 0.3.
 
     *gains* links to new pages in *article_days* days of watching them, summed over articles;
     *lists_weight* is the sum over hubs of the square roots of their links an hour

@@ -13,7 +13,7 @@ _DAY = 86400.0
 # A new hub is visited early to learn its rate, but never more often than the budget allows on average.
 _EARLY_VISITS = (15 * _MINUTE, _HOUR, 4 * _HOUR)
 _FIRST_RETRY = 10 * _MINUTE
-_LONGEST_RETRY = 30 * _DAY
+_LONGEST_RETRY = 90 * _DAY
 # After a month without anything new a week, after half a year 90 days, until a change hint or a visit
 # reactivates the hub.
 _QUIET_AFTER = 30 * _DAY
@@ -66,14 +66,13 @@ def early_visit_at(hub: HubState, site: SiteState, budget: BudgetState, terms: T
 def retry_at(hub: HubState, now: float) -> float:
     """Return when to retry a failed hub: after 10 minutes, doubling up to a day.
 
-    After many days of failures it waits a quarter of that time, at most a month; a home page is retried
-    daily.
+    After many days of failures it waits half of that time, at most 90 days; a home page is retried daily.
     """
     # A last try in the future (the clock went back) counts as made now.
     tried_at = min(hub.tried_at, now)
     longest = _DAY
     if hub.visited_at and hub.kind != ListKind.HOME:
-        longest = min(max((tried_at - hub.visited_at) / 4, _DAY), _LONGEST_RETRY)
+        longest = min(max((tried_at - hub.visited_at) / 2, _DAY), _LONGEST_RETRY)
     return tried_at + min(_FIRST_RETRY * 2.0 ** min(hub.failures - 1, 20), longest)
 
 

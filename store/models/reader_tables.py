@@ -126,8 +126,6 @@ class PageVector(Table):
         indexes = ((("space", "page"), False),)
 
 
-
-
 class SavedSearch(Table):
     """A saved query; interfaces define its JSON."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import fields
 from datetime import UTC, datetime
+from email.utils import formatdate
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from stories import announced_pages
 from incremental.base.clock import SimulatedClock
 from incremental.base.urls import canonical_key
 from incremental.crawl.rescheduling import ChangeHints
-from incremental.crawl.sites import WatchedSite
+from incremental.crawl.sites import WatchedSite, article_due_at
 from incremental.fetch.status import FetchStatus, Response
 from incremental.parse import parse
 from incremental.schedule.state import HubState
@@ -111,6 +112,65 @@ def test_pages_chained_by_next_are_found_together(tmp_path: Path) -> None:
         assert crawl.run(42 * DAY).new() == names
         found = [page.found_at for page in announced_pages(crawl.store)]
         assert max(found) - min(found) < HOUR
+
+
+@pytest.mark.parametrize(
+    ("days_since_edit", "wait"),
+    [(0.1, 6 * HOUR), (2.0, 12 * HOUR), (8.0, DAY), (72.0, 3 * DAY), (700.0, 4 * DAY)],
+)
+def test_an_article_that_was_edited_lately_is_read_sooner(
+    days_since_edit: float, wait: float
+) -> None:
+    state = HubState(tried_at=START, edited_at=START - days_since_edit * DAY)
+    assert article_due_at(state, -inf, START) == pytest.approx(START + wait)
+    assert article_due_at(state, START, START) == START + 3 * HOUR
+
+
+def test_an_article_counts_as_edited_when_its_file_was(tmp_path: Path) -> None:
+    edited = START + 40 * DAY
+    old = {"Last-Modified": formatdate(START - 300 * DAY, usegmt=True)}
+    new = {"Last-Modified": formatdate(edited, usegmt=True)}
+    guide = [
+        (0, Reply(article().encode(), headers=old)),
+        (edited, Reply(article(text=LEAD_TEXT + "More.").encode(), headers=new)),
+    ]
+    with watch(tmp_path, site(**{"guide.html": guide})) as crawl:
+
+        def edited_at() -> float:
+            hub = crawl.run(20 * DAY).hub(HOME + "guide.html")
+            assert hub is not None
+            return HubState.from_text(hub.revisit).edited_at
+
+        assert edited_at() == START - 300 * DAY
+        assert edited_at() == START - 300 * DAY
+        assert edited_at() == edited
+
+
+def test_what_only_a_new_page_of_its_old_folder_links_to_is_found_with_it(tmp_path: Path) -> None:
+    """A new page on maps came with an example that no list ever showed, and links to old notes."""
+    came = START + 30 * DAY
+
+    def written(at: float, *links: str) -> Reply:
+        headers = {"Last-Modified": formatdate(at, usegmt=True)}
+        return Reply(article(*links).encode(), headers=headers)
+
+    stories = [f"/news/n{n}.html" for n in range(9)]
+    pages = site(
+        **{
+            "news/": [(0, page(*MENU, *stories)), (came, page(*MENU, "/news/maps.html", *stories))],
+            "news/maps.html": [(came, written(came, "/news/example.html", "/news/notes.html"))],
+            "news/example.html": [(came, written(came))],
+            "news/notes.html": written(START - 300 * DAY),
+            "guide.html": written(START - 300 * DAY),
+            "faq.html": written(START - 200 * DAY),
+            "about.html": written(START - 100 * DAY),
+            "": [(0, page(*MENU, "/about.html", "/people.html", "/news/"))],
+            "people.html": written(START - 50 * DAY),
+        }
+    )
+    with watch(tmp_path, pages) as crawl:
+        crawl.run(33 * DAY)
+        assert crawl.new() == ["/news/maps.html", "/news/example.html"]
 
 
 def test_an_article_that_was_never_there_is_not_monitored_again_and_again(tmp_path: Path) -> None:

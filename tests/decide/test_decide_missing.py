@@ -7,13 +7,28 @@ from email.utils import formatdate
 from typing import Any
 
 import pytest
-from stories import DAY, HOME, HOUR, START, html, hub, outcome, page_facts, read_hub, target, view
+from stories import (
+    DAY,
+    HOME,
+    HOUR,
+    START,
+    by_canonical_key,
+    html,
+    hub,
+    known_page,
+    outcome,
+    page_facts,
+    read_hub,
+    target,
+    view,
+)
 
 from classifier.hub.context import SiteIndex
 from incremental.decide.sections import SectionFacts
 from incremental.decide.site_context import NEVER_THERE, SiteContext
-from incremental.decide.verification import VerifiedFacts, decide_verification
+from incremental.decide.verification import VerifiedFacts, decide_verification, files_differ
 from incremental.fetch.status import FetchStatus
+from incremental.schedule.allocation import missing_wait
 from store.enums import PageState
 from store.rules import COLUMNS, Columns, Fate, Rule
 from store.values import SeenLink, VerificationRow, VisitRecord
@@ -60,25 +75,29 @@ def facts_of(row: VerificationRow, **fields: Any) -> VerifiedFacts:
     return page_facts(row, section, NOW, **fields)
 
 
-def wait_hours(missing_like: int, age_days: float = 1.0, missing: int = 1) -> float | None:
+def wait_hours(
+    missing_like: int, age_days: float = 1.0, pages: int = 1, *, by_article: bool = True
+) -> float | None:
     row = replace(ROW, first_seen_at=NOW - age_days * DAY, verified_at=NOW - HOUR)
     answer = outcome(FetchStatus.GONE, url=row.url)
-    facts = facts_of(row, missing_like=missing_like, missing=missing)
+    wait = missing_wait(pages, 48)
+    facts = facts_of(row, missing_like=missing_like, missing_wait=wait, by_article=by_article)
     record = decide_verification(answer, facts).record
     again_at = record.page_fields.get("verify_due_at")
     return None if again_at is None else (again_at - NOW) / HOUR
 
 
 def test_a_form_whose_pages_were_never_there_is_asked_for_less_and_less() -> None:
-    assert wait_hours(0) == pytest.approx(8)
-    assert wait_hours(3) == pytest.approx(32)
+    assert wait_hours(0) == pytest.approx(24)
+    assert wait_hours(0, by_article=False) == pytest.approx(12)
+    assert wait_hours(3) == pytest.approx(96)
     assert wait_hours(NEVER_THERE - 1) is None
 
 
-def test_the_pages_that_a_site_misses_share_one_request_in_two_days() -> None:
-    assert wait_hours(0, age_days=30) == pytest.approx(48)
-    assert wait_hours(0, age_days=30, missing=4) == pytest.approx(4 * 48)
-    assert wait_hours(0, age_days=1, missing=4) == pytest.approx(8)
+def test_the_pages_that_a_site_misses_share_one_request_in_two_hundred() -> None:
+    assert wait_hours(0, age_days=30) == pytest.approx(200 / 48 * 24)
+    assert wait_hours(0, age_days=30, pages=4) == pytest.approx(4 * 200 / 48 * 24)
+    assert wait_hours(0, age_days=1, pages=4) == pytest.approx(24)
 
 
 def links(role: str, *found: SeenLink, **fields: Any) -> dict[str, SeenLink]:
@@ -129,3 +148,45 @@ def test_an_old_day_in_its_address_makes_an_articles_page_old_and_a_new_one_does
     assert verified(by_article=True, modified_at=NOW, row=old).fate is Fate.KNOWN
     new = replace(ROW, url=HOME + "broadcast/2024-02-01.html")
     assert verified(by_article=True, modified_at=START - DAY, row=new).fate is Fate.ANNOUNCE
+
+
+def test_what_only_a_new_page_of_its_folder_links_to_must_be_as_new() -> None:
+    """A new page on maps linked to three examples that no list ever showed; others link to old notes."""
+    row = replace(ROW, rule=Rule.SAME_FOLDER)
+    assert verified(by_article=True, modified_at=NOW - HOUR, row=row).fate is Fate.ANNOUNCE
+    record = verified(by_article=True, modified_at=NOW - 30 * DAY, row=row)
+    assert (record.fate, record.page_fields["rule"]) == (Fate.KNOWN, Rule.SAME_FOLDER)
+    assert record.page_fields["state"] is PageState.KNOWN
+
+
+def test_the_date_of_a_deployment_does_not_make_a_file_new() -> None:
+    row, headers = replace(ROW, rule=Rule.SAME_FOLDER), {"last-modified": formatdate(NOW)}
+    facts = facts_of(row, by_article=True, files_differ=False)
+    answer = outcome(page=html(row.url), url=row.url, headers=headers)
+    assert decide_verification(answer, facts).record.fate is Fate.KNOWN
+
+
+def test_a_list_that_shows_such_a_page_later_makes_it_news() -> None:
+    at, known = (
+        target("manual/x/"),
+        by_canonical_key(known_page(5, "manual/x/", rule="same_folder")),
+    )
+    (link,) = links("list", at, known=known).values()
+    assert (link.rule, link.fate) == (Rule.SHOWN_LATER, Fate.ANNOUNCE)
+    (link,) = links("article", at, known=known).values()
+    assert link.fate is Fate.KNOWN
+
+
+def test_files_differ_where_pages_read_after_a_change_of_another_are_older() -> None:
+    def read(*changed_at: float, visited_at: float = NOW) -> bool:
+        hubs = [
+            replace(hub(), visited_at=visited_at, last_modified=formatdate(at, usegmt=True))
+            for at in changed_at
+        ]
+        return files_differ(hubs)
+
+    old = (NOW - 90 * DAY, NOW - 80 * DAY, NOW - 70 * DAY)
+    assert read(*old, NOW - DAY)
+    assert not read(*(NOW - DAY for _ in range(4)))
+    # A page that a program writes is of now, whatever the files are.
+    assert not read(*(NOW - 90 * DAY for _ in range(3)), NOW)

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 from fake_web import DAY, HOUR, SPARING, START, FakeWeb, Reply, Watch, page, redirect, watch
+from stories import announced_pages
 
 from incremental.interfaces.explain.page_versions import compare, previous, version_at
 from incremental.schedule.refreshing import RefreshTerms, next_refresh_at
@@ -105,6 +106,18 @@ def test_a_page_that_leads_elsewhere_has_moved_once(tmp_path: Path) -> None:
     with watch(tmp_path, {**pages, HOME + "b.html": article(BODY)}, settings=SETTINGS) as crawl:
         assert kinds(crawl.run(30 * DAY)) == ["added", "moved"]
         assert crawl.new() == ["/2024/06/04/a.html"]
+
+
+def test_a_page_that_is_replaced_by_a_refresh_to_another_keeps_its_text(tmp_path: Path) -> None:
+    """On a recorded site a release note became "Redirect", in the list of new pages as well."""
+    to = '<meta http-equiv="refresh" content="0; url=/b.html">'
+    stub = page(title="Redirect", head=to, text="Redirect")
+    pages = {HOME: NEWS, PAGE: [(0, article(BODY)), (START + 3 * DAY, stub)]}
+    with watch(tmp_path, {**pages, HOME + "b.html": article(BODY)}, settings=SETTINGS) as crawl:
+        assert kinds(crawl.run(30 * DAY)) == ["added", "moved"]
+        (row,) = announced_pages(crawl.store)
+        assert row.title != "Redirect"
+        assert "Redirect" not in row.excerpt
 
 
 def test_a_server_in_trouble_says_nothing_of_its_pages(tmp_path: Path) -> None:

@@ -90,11 +90,9 @@ def test_what_fails_is_tried_again_after_ten_minutes_doubling_up_to_a_day(
 
 
 @pytest.mark.parametrize(
-    ("days", "longest"), [(3, 1), (4, 1), (8, 2), (40, 10), (120, 30), (400, 30)]
+    ("days", "longest"), [(1, 1), (4, 2), (8, 4), (40, 20), (120, 60), (400, 90)]
 )
-def test_what_failed_for_days_is_tried_after_a_quarter_of_that_time(
-    days: float, longest: float
-) -> None:
+def test_what_failed_for_days_is_tried_after_half_of_that_time(days: float, longest: float) -> None:
     hub = HubState(failures=60, tried_at=NOW, visited_at=NOW - days * DAY)
     assert retry_at(hub, NOW) == NOW + longest * DAY
     home = HubState(kind=ListKind.HOME, failures=60, tried_at=NOW, visited_at=NOW - days * DAY)
