@@ -115,7 +115,8 @@ class Background:
 
     def learn_concepts(self) -> bool:
         """Learn concepts from the sample (takes seconds); False = too few pages yet."""
-        learned = Concepts.learn([self.vector(page) for page in self.sample.pages])
+        pages = self.sample.learnable
+        learned = Concepts.learn({key: self.vector(page) for key, page in pages.items()})
         self.concepts = learned or self.concepts
         return learned is not None
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from classifier.embedding.embedder import Vectors
 from classifier.topic.background import Background
 from classifier.topic.concepts import SCALES, Concepts
-from classifier.topic.sample import MAX_TERMS_PER_PAGE
+from classifier.topic.sample import MAX_TERMS_PER_PAGE, page_key
 from classifier.topic.vectors import Vector, Vocabulary
 
 Terms = Mapping[str, float]
@@ -75,6 +75,13 @@ class PageBatch:
         if self.concepts is None:
             return ()
         return scaled(self.rows @ self.concepts.of_terms(self.vocabulary))
+
+    @cached_property
+    def fresh(self) -> NDArray[np.bool_]:
+        """Which pages the concepts were not learned from; none without concepts."""
+        if self.concepts is None:
+            return np.zeros(len(self), dtype=np.bool_)
+        return np.array([page_key(page) not in self.concepts.learned for page in self.pages], bool)
 
     def cosines(self, centre: Vector) -> NDArray[np.float64]:
         """Return each page's inner product with a vector over terms."""

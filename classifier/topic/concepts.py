@@ -27,7 +27,7 @@ from classifier.topic.vectors import Vector, Vocabulary, truncated
 # money), later ones fine: narrow widths suit broad fields, wide ones fine subjects.
 SCALES: Final = (20, 40, 80, 160)
 # Fewer pages show no concepts; without them the fused method is little more than the centroid.
-MIN_PAGES: Final = 50
+MIN_PAGES: Final = 33
 # Words that get a vector, those of the most pages.
 MAX_WORDS: Final = 15_000
 _SEED: Final = 0
@@ -44,32 +44,35 @@ class Concepts:
     """Shape (words, dimensions), strongest concept first."""
     # A hash: places among other concepts are not comparable.
     mark: str
+    learned: frozenset[int]
+    """Keys of the pages that they were learned from."""
 
     @classmethod
-    def of(cls, words: Iterable[str], vectors: NDArray[np.float32]) -> Self:
+    def of(cls, words: Iterable[str], vectors: NDArray[np.float32], learned: Iterable[int]) -> Self:
         """Build concepts and compute their mark."""
         vocabulary = Vocabulary({word: row for row, word in enumerate(words)})
         digest = blake2b(vectors.tobytes(), digest_size=8)
         digest.update("\n".join(vocabulary.columns).encode())
-        return cls(vocabulary, vectors, digest.hexdigest())
+        return cls(vocabulary, vectors, digest.hexdigest(), frozenset(learned))
 
     @classmethod
-    def learn(cls, pages: Sequence[Vector]) -> Self | None:
-        """Learn from unit tf-idf vectors of pages; None if they are too few or too similar."""
+    def learn(cls, pages: Mapping[int, Vector]) -> Self | None:
+        """Learn from pages' unit tf-idf vectors by key; None if they are too few or too similar."""
         from sklearn.utils.extmath import randomized_svd  # noqa: PLC0415 - heavy
 
-        vocabulary = _common_words(pages)
+        vectors = list(pages.values())
+        vocabulary = _common_words(vectors)
         dimensions = min(SCALES[-1], len(vocabulary) - 1, len(pages) - 1)
         if len(pages) < MIN_PAGES or dimensions < SCALES[0]:
             return None
-        rows = vocabulary.rows(pages)
+        rows = vocabulary.rows(vectors)
         _, strengths, directions = randomized_svd(
             rows, dimensions, n_iter=2, random_state=_SEED, flip_sign=True
         )
         kept = int((strengths > strengths[0] * _NOISE).sum())
         # Rounded as stored, so that a loaded model judges like the learned one.
-        vectors = np.ascontiguousarray(directions[:kept].T).astype("<f2").astype(np.float32)
-        return cls.of(vocabulary.columns, vectors)
+        rounded = np.ascontiguousarray(directions[:kept].T).astype("<f2").astype(np.float32)
+        return cls.of(vocabulary.columns, rounded, pages)
 
     def of_terms(self, terms: Vocabulary) -> NDArray[np.float64]:
         """Return the vectors of a vocabulary's terms, shape (terms, dimensions); 0 if unknown."""
@@ -91,6 +94,7 @@ class Concepts:
             "words": list(self.vocabulary.columns),
             "dimensions": int(self.vectors.shape[1]),
             "vectors": packed,
+            "learned": sorted(self.learned),
         }
 
     @classmethod
@@ -102,9 +106,10 @@ class Concepts:
             words, dimensions = list(data["words"]), int(data["dimensions"])
             packed = base64.b64decode(data["vectors"], validate=True)
             vectors = np.frombuffer(packed, "<f2").reshape(len(words), dimensions)
+            learned = list(map(int, data["learned"]))
         if len(words) > MAX_WORDS or dimensions > SCALES[-1] or not np.isfinite(vectors).all():
             raise TopicModelError("concepts", str(len(words)), "are too many or not finite")
-        return cls.of(map(str, words), vectors.astype(np.float32))
+        return cls.of(map(str, words), vectors.astype(np.float32), learned)
 
 
 def _common_words(pages: Sequence[Mapping[str, float]]) -> Vocabulary:

@@ -123,8 +123,10 @@ class Evidence:
         """Return this with negatives from a sample unless some were given."""
         if self.negatives:
             return self
-        pages = [truncated(page, _MAX_NEGATIVE_TERMS) for page in sample.pages[:MAX_NEGATIVES]]
-        return replace(self, negatives=tuple(pages))
+        pages = list(sample.learnable.values())[:MAX_NEGATIVES]
+        return replace(
+            self, negatives=tuple(truncated(page, _MAX_NEGATIVE_TERMS) for page in pages)
+        )
 
     def check(self) -> None:
         """Raise TopicError if there is nothing to learn from."""

@@ -17,7 +17,7 @@ from classifier.topic.batch import PageBatch, Terms
 from classifier.topic.concepts import Concepts
 from classifier.topic.errors import reading
 from classifier.topic.evidence import Evidence
-from classifier.topic.fusion import FusedCentre, Scale, np_array
+from classifier.topic.fusion import FusedCentre, Scales
 from classifier.topic.keywords import Keywords
 from classifier.topic.meaning_space import space_of
 from classifier.topic.meaning_view import MeaningView
@@ -115,7 +115,7 @@ class FusedTopic:
 
     centre: FusedCentre
     others: tuple[tuple[str, Fitted], ...]
-    other_scale: Scale
+    other_scale: Scales
     setting: Setting
     examples: int
     meaning: MeaningView | None = None
@@ -123,7 +123,7 @@ class FusedTopic:
     notes: tuple[Note, ...] = ()
 
     @classmethod
-    def fit(cls, evidence: Evidence, setting: Setting, scale: Scale | None = None) -> Self:
+    def fit(cls, evidence: Evidence, setting: Setting, scale: Scales | None = None) -> Self:
         """Learn from the evidence; *scale* of the other views, None = measure it."""
         pages: list[Terms] = list(evidence.positives)
         if said := evidence.keyword_page:
@@ -150,7 +150,7 @@ class FusedTopic:
         centre: FusedCentre,
         evidence: Evidence,
         setting: Setting,
-        scale: Scale | None = None,
+        scale: Scales | None = None,
     ) -> Self:
         """Combine a centre with the other views, which are quick to fit; *scale* as in :meth:`fit`."""
         names = [name for name in _FITTED_APART if _is_possible(name, evidence, setting)]
@@ -158,8 +158,9 @@ class FusedTopic:
         if setting.sample.concepts is not None and len(setting.sample) >= MIN_SAMPLE:
             near = ByNeighbours(setting.sample, centre.scores(setting.sample))
             others = (*others, ("neighbours", near))
-        if scale is None or len(scale.means) != len(others):
-            scale = Scale.measured(views_of([view for _, view in others], setting.sample))
+        if scale is None or len(scale.fresh.means) != len(others):
+            views = views_of([view for _, view in others], setting.sample)
+            scale = Scales.measured(views, setting.sample.fresh)
         notes = () if setting.sample.concepts else (NO_CONCEPTS,)
         return cls(centre, others, scale, setting, len(evidence.positives), notes=notes)
 
@@ -167,8 +168,7 @@ class FusedTopic:
         """Return what the evidence alone does not determine."""
         return {
             "centre": self.centre.to_json(),
-            "means": self.other_scale.means.tolist(),
-            "deviations": self.other_scale.deviations.tolist(),
+            "scale": self.other_scale.to_json(),
             "meaning": self.meaning.to_json() if self.meaning else None,
         }
 
@@ -182,7 +182,7 @@ class FusedTopic:
         """
         with reading("fused topic"):
             centre = FusedCentre.from_json(data["centre"])
-            scale = Scale(np_array(data["means"]), np_array(data["deviations"]))
+            scale = Scales.from_json(data["scale"])
         read = cls.with_centre(centre, evidence, setting, scale)
         kept, space = data.get("meaning"), space_of(setting.sample)
         if kept is None:
@@ -206,11 +206,14 @@ class FusedTopic:
     def by_words(self, batch: PageBatch) -> Scores:
         """Return weighted sums of standardised views; 0 is the sample's mean."""
         total = self.centre.scores(batch)
-        views = self.other_scale.standardised(views_of([view for _, view in self.others], batch))
-        for (name, _), view in zip(self.others, views, strict=True):
+        for (name, _), view in zip(self.others, self._others_of(batch), strict=True):
             # An outlier in one view is an oddity, not ten times as relevant.
             total = total + self._weight(name) * view.clip(-_REACH, _REACH)
         return total
+
+    def _others_of(self, batch: PageBatch) -> Scores:
+        views = views_of([view for _, view in self.others], batch)
+        return self.other_scale.standardised(views, batch.fresh)
 
     def _weight(self, name: str) -> float:
         if name not in _NEEDS_MANY:
@@ -226,7 +229,8 @@ class FusedTopic:
         """Return what each term adds to a page's score by the centre: exact, as every view is a sum."""
         batch = PageBatch([page], self.setting.background, self.setting.sample)
         vector = batch.vectors[0]
-        centre, scale = self.centre.centre, self.centre.scale
+        centre, scales = self.centre.centre, self.centre.scale
+        scale = scales.fresh if batch.fresh[0] else scales.learned
         weights = 1.0 / (scale.deviations * len(scale.deviations))
         own = unit(centre.terms)
         parts = {term: weight * own.get(term, 0.0) * weights[0] for term, weight in vector.items()}
@@ -249,10 +253,9 @@ class FusedTopic:
     def view_scores(self, page: Terms) -> list[tuple[str, float]]:
         """Return each view's part of a page's score, in the sample's standard deviations."""
         batch = PageBatch([page], self.setting.background, self.setting.sample)
-        views = self.centre.scale.standardised(self.centre.centre.views(batch))[:, 0]
+        views = self.centre.standardised(batch)[:, 0]
         parts = [("terms", views[0] / len(views)), ("concepts", views[1:].sum() / len(views))]
-        others = self.other_scale.standardised(views_of([view for _, view in self.others], batch))
-        for (name, _), view in zip(self.others, others, strict=True):
+        for (name, _), view in zip(self.others, self._others_of(batch), strict=True):
             parts.append((name, self._weight(name) * view[0].clip(-_REACH, _REACH)))
         if self.meaning is not None:
             parts += self.meaning.parts(batch, self.by_words(batch))

@@ -45,6 +45,8 @@ _USUAL_MEAN: Final = 0.03
 # Of cosines, without a sample to measure them on.
 _USUAL_DEVIATION: Final = 0.05
 _LEAST_DEVIATION: Final = 1e-6
+# Pages that the concepts were learned from, or others, that have no scale of their own.
+_FEW: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +95,11 @@ class Scale:
         if views.shape[1] < MIN_SAMPLE:
             usual = np.ones(len(views))
             return cls(usual * _USUAL_MEAN, usual * _USUAL_DEVIATION)
+        return cls.of(views)
+
+    @classmethod
+    def of(cls, views: NDArray[np.float64]) -> Self:
+        """Measure views, however few pages they are of."""
         return cls(views.mean(axis=1), np.maximum(views.std(axis=1), _LEAST_DEVIATION))
 
     def standardised(self, views: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -100,6 +107,47 @@ class Scale:
         # Sums of these keep how far ahead a page is, which ranks lose: on labelled texts they beat
         # reciprocal ranks. And 0 is the usual page, in any language and at any length.
         return np_array((views - self.means[:, None]) / self.deviations[:, None])
+
+
+@dataclass(frozen=True, slots=True)
+class Scales:
+    """Two scales: of pages that the concepts were learned from, and of all others.
+
+    Concepts tell the pages that they were learned from apart to the last word, where new pages share what is
+    common: among the concepts of two hundred articles a new one is nearer to everything, by two deviations.
+    """
+
+    learned: Scale
+    fresh: Scale
+
+    @classmethod
+    def measured(cls, views: NDArray[np.float64], fresh: NDArray[np.bool_]) -> Self:
+        """Measure the sample's views, shape (views, pages); *fresh* as in :class:`PageBatch`."""
+        if min(int(fresh.sum()), int((~fresh).sum())) < _FEW:
+            return cls.alike(Scale.measured(views))
+        return cls(Scale.of(views[:, ~fresh]), Scale.of(views[:, fresh]))
+
+    @classmethod
+    def alike(cls, scale: Scale) -> Self:
+        """Return one scale for all pages."""
+        return cls(scale, scale)
+
+    def standardised(
+        self, views: NDArray[np.float64], fresh: NDArray[np.bool_]
+    ) -> NDArray[np.float64]:
+        """Return each page's views on its own scale, as :meth:`Scale.standardised`."""
+        return np.where(fresh, self.fresh.standardised(views), self.learned.standardised(views))
+
+    def to_json(self) -> list[list[list[float]]]:
+        """Return plain data."""
+        both = (self.learned, self.fresh)
+        return [[scale.means.tolist(), scale.deviations.tolist()] for scale in both]
+
+    @classmethod
+    def from_json(cls, data: Any) -> Self:  # noqa: ANN401 - whatever was stored
+        """Read the form of :meth:`to_json`; raises TypeError or ValueError."""
+        learned, fresh = (Scale(np_array(means), np_array(widths)) for means, widths in data)
+        return cls(learned, fresh)
 
 
 def wrong_weight(count: int) -> float:
@@ -117,7 +165,7 @@ class FusedCentre:
     """A fitted fusion over terms and concepts; immutable."""
 
     centre: Centre
-    scale: Scale
+    scale: Scales
 
     @classmethod
     def fit(
@@ -131,31 +179,34 @@ class FusedCentre:
         own = Centre.of(examples, chosen)
         if len(wrong):
             own = own.moved(Centre.of(wrong, range(len(wrong))), -wrong_weight(len(wrong)))
-        centre, scale = own, Scale.measured(own.views(sample))
+        centre, scale = own, Scales.measured(own.views(sample), sample.fresh)
         weight = min(1.0, FEEDBACK_STRENGTH / len(chosen))
         rounds = FEEDBACK_ROUNDS if len(sample) >= MIN_SAMPLE else 0
         free = _not_rejected(sample, wrong) if rounds else ()
         for _ in range(rounds):
-            scores = scale.standardised(centre.views(sample)).sum(axis=0)
+            scores = scale.standardised(centre.views(sample), sample.fresh).sum(axis=0)
             nearest = [one for one in (-scores).argsort(kind="stable") if free[one]]
             nearest = nearest[:FEEDBACK_PAGES]
             if not nearest:
                 break
             centre = own.moved(Centre.of(sample, nearest), weight)
-            scale = Scale.measured(centre.views(sample))
+            scale = Scales.measured(centre.views(sample), sample.fresh)
         return cls(centre, scale)
 
     def scores(self, batch: PageBatch) -> Scores:
         """Return the mean of the standardised views; 0 is the sample's mean."""
-        return np_array(self.scale.standardised(self.centre.views(batch)).mean(axis=0))
+        return np_array(self.standardised(batch).mean(axis=0))
+
+    def standardised(self, batch: PageBatch) -> Scores:
+        """Return the standardised views, shape (views, pages)."""
+        return self.scale.standardised(self.centre.views(batch), batch.fresh)
 
     def to_json(self) -> dict[str, Any]:
         """Return plain data: about 20 kB."""
         return {
             "terms": self.centre.terms,
             "places": [place.tolist() for place in self.centre.places],
-            "means": self.scale.means.tolist(),
-            "deviations": self.scale.deviations.tolist(),
+            "scale": self.scale.to_json(),
         }
 
     @classmethod
@@ -164,9 +215,10 @@ class FusedCentre:
         with reading("fused topic"):
             places = tuple(np_array(place) for place in data["places"])
             terms = {str(term): float(value) for term, value in data["terms"].items()}
-            scale = Scale(np_array(data["means"]), np_array(data["deviations"]))
-            pairs = zip(scale.means, scale.deviations, (terms, *places), strict=True)
-            _ = [*pairs]  # as many scales as views, or ValueError
+            scale = Scales.from_json(data["scale"])
+            for one in (scale.learned, scale.fresh):
+                pairs = zip(one.means, one.deviations, (terms, *places), strict=True)
+                _ = [*pairs]  # as many scales as views, or ValueError
         return cls(Centre(terms, places), scale)
 
 

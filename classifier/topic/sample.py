@@ -17,6 +17,9 @@ from classifier.topic.vectors import Vector, truncated
 MAX_ENTRIES: Final = 600_000
 # The heaviest of a page.
 MAX_TERMS_PER_PAGE: Final = 120
+# One page in so many, up to HELD_OUT of them, is kept from what is learned of the sample.
+_HELD_OUT_OF: Final = 3
+HELD_OUT: Final = 200
 _FORMAT: Final = 1
 
 
@@ -41,6 +44,12 @@ class PageSample:
     def keys(self) -> list[int]:
         """The hashes of :attr:`pages`, in their order."""
         return sorted(self._pages)
+
+    @property
+    def learnable(self) -> dict[int, Vector]:
+        """The pages to learn from, by hash: all but some on which scores are as on pages to come."""
+        held = set([key for key in self.keys if key % _HELD_OUT_OF == 0][:HELD_OUT])
+        return {key: self._pages[key] for key in self.keys if key not in held}
 
     def add(self, terms: Mapping[str, float]) -> None:
         """Add a page if its hash is low enough; empty ones are left out."""

@@ -124,4 +124,4 @@ def test_too_few_pages_show_no_concepts() -> None:
     background = crawled_background(per_field=2)
     assert background.concepts is None
     assert not background.learn_concepts()
-    assert Concepts.learn([]) is None
+    assert Concepts.learn({}) is None
