@@ -15,6 +15,7 @@ from lab.postgres_server import PostgresServer, missing_for_postgres
 from web_served import announced, empty, served, watched  # noqa: F401 - fixtures of the web page
 
 from store import Store, open_store
+from store.database import is_server
 
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     # A shell that starts the tests in the background has them ignore Ctrl-C, and with them what they start.
@@ -47,9 +48,22 @@ def where(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     return server.empty_database()
 
 
+@pytest.fixture(scope="session")
+def postgres_with_model(
+    postgres: PostgresServer, tmp_path_factory: pytest.TempPathFactory
+) -> PostgresServer:
+    """The server with an empty store as its model, so that not every test makes all tables."""
+    cache = tmp_path_factory.mktemp("model")
+    open_store(postgres.empty_database(), cache_folder=cache).close()
+    postgres.keep_as_model()
+    return postgres
+
+
 @pytest.fixture
-def store(where: str, tmp_path: Path) -> Iterator[Store]:
+def store(where: str, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Store]:
     """An open, empty store, of either kind."""
+    if is_server(where):
+        where = request.getfixturevalue("postgres_with_model").copy_of_model()
     with open_store(where, cache_folder=tmp_path / "cache") as opened:
         yield opened
 

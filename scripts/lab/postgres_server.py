@@ -144,6 +144,26 @@ class PostgresServer:
         """What :func:`store.open_store` is given."""
         return f"postgresql://{_USER}@/postgres?host={self._folder}"
 
+    def keep_as_model(self) -> None:
+        """Keep the database as it is now, for :meth:`copy_of_model`."""
+        self._administer("DROP DATABASE IF EXISTS model", "CREATE DATABASE model TEMPLATE postgres")
+
+    def copy_of_model(self) -> str:
+        """Replace the database by the model, and return the URL: an eighth of the time to make all tables."""
+        self._administer(
+            "DROP DATABASE postgres WITH (FORCE)",
+            "CREATE DATABASE postgres TEMPLATE model STRATEGY FILE_COPY",
+        )
+        return self.url
+
+    def _administer(self, *statements: str) -> None:
+        import psycopg  # noqa: PLC0415 - an extra
+
+        other = self.url.replace("/postgres?", "/template1?")
+        with psycopg.connect(other, autocommit=True) as connection:
+            for statement in statements:
+                connection.execute(statement.encode())
+
     def empty_database(self) -> str:
         """Drop all tables that a former test left, and return the URL."""
         import psycopg  # noqa: PLC0415 - an extra
