@@ -447,7 +447,8 @@ class FactReader:
             return None
         by_article, own = self._is_of_article(row), row.canonical_key
         of_event = self._store.backfills.has(row.page_id)
-        is_news = not by_article and not of_event and row.state != PageState.BACKFILL
+        waits = row.state in (PageState.PENDING, PageState.MISSING)
+        is_news = not by_article and not of_event and (waits or row.announced_at is not None)
         like = self.context(site, now).missing_like(row.url) - (row.verified_at is not None)
         return VerifiedFacts(
             now,
