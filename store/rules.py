@@ -114,7 +114,7 @@ class Rule(StrEnum):
     SECTION = "section"
     """A new page of a new folder links to it."""
     SAME_FOLDER = "same_folder"
-    """A new page of its folder links to it; announced if its file is as new, or a list shows it."""
+    """A new page of its folder links to it; announced if its file is as new, or a hub begins to show it."""
     TRANSLATION = "translation"
     GAINED_LINK = "gained_link"
     """An article began to link to it."""

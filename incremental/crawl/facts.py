@@ -23,7 +23,7 @@ from incremental.decide.cases import (
     case_of,
     why_not_a_hub,
 )
-from incremental.decide.editions import editions
+from incremental.decide.editions import editions, untranslated
 from incremental.decide.feed_home import (
     LearnedSite,
     changed_rules,
@@ -66,6 +66,7 @@ from incremental.decide.sections import (
 )
 from incremental.decide.site_context import NEVER_THERE, SiteContext
 from incremental.decide.topics import Guesses
+from incremental.decide.url_dates import date_in_url
 from incremental.decide.verification import Onward, VerifiedFacts, files_differ
 from incremental.decide.ways import continues, is_other_source
 from incremental.fetch.status import FetchStatus
@@ -441,7 +442,8 @@ class FactReader:
             return None
         by_article, own = self._is_of_article(row), row.canonical_key
         of_event = self._store.backfills.has(row.page_id)
-        is_news = not by_article and not of_event and row.state != PageState.BACKFILL
+        waits = row.state in (PageState.PENDING, PageState.MISSING)
+        is_news = not by_article and not of_event and (waits or row.announced_at is not None)
         like = self.context(site, now).missing_like(row.url) - (row.verified_at is not None)
         return VerifiedFacts(
             now,
@@ -454,7 +456,7 @@ class FactReader:
                 outcome.page, own, site, now, by_article=by_article, is_news=is_news
             ),
             missing_like=max(like, 0),
-            missing_wait=self._missing_wait(site),
+            missing_wait=self._missing_wait(row, site),
             by_article=by_article,
             since=self._since(site, now),
             is_labelled=self._store.read.corrections([own]).get(own) == ARTICLE,
@@ -462,8 +464,14 @@ class FactReader:
             and files_differ(self._store.read.hubs(site.row.id)),
         )
 
-    def _missing_wait(self, site: WatchedSite) -> float:
-        pages = self._store.read.missing_pages(site.row.id)
+    def _missing_wait(self, row: VerificationRow, site: WatchedSite) -> float:
+        """Return how long the page waits at most, should it not be there."""
+        read, original = self._store.read, untranslated(row.canonical_key)
+        # A language switch links to translations that are still to come: one of a recorded site came five
+        # weeks later. It does not share its requests with links that are merely wrong.
+        comes = original != row.canonical_key and date_in_url(row.url) is None
+        comes = comes and original in read.known(site.row.id, [original])
+        pages = 0 if comes else read.missing_pages(site.row.id)
         return missing_wait(pages, site.terms.requests_per_day)
 
     def _elsewhere(

@@ -69,8 +69,8 @@ def _is_overlooked(target: SeenLink, view: HubView) -> bool:
     if known.announced_at is not None or hub.baseline_at is None or hub.visited_at is None:
         return False
     if known.rule == Rule.SAME_FOLDER:
-        # Whether it is new was open until a list showed it.
-        return hub.role != HubRole.ARTICLE and known.id not in view.visible
+        # Whether it is new was open until a hub began to show it.
+        return known.id not in view.visible
     if is_withheld(known.rule):
         return False  # it was fetched and withheld
     if since.migrated_at is not None and hub.visited_at < since.migrated_at:

@@ -23,6 +23,7 @@ from incremental.decide.address_forms import place_of
 from incremental.decide.editions import editions, language_of, translated
 from incremental.decide.links import is_later_page, top_folder
 from incremental.decide.url_dates import date_in_url
+from store.enums import PageState
 from store.rules import Fate, Rule
 from store.values import KnownPage, SeenLink, VerifyAgain
 
@@ -116,7 +117,10 @@ def section_of(facts: SectionFacts) -> Section:
             *(_pending(t, Rule.SAME_FOLDER) for t in _same_folder(facts)),
             *(_pending(t, Rule.TRANSLATION) for t in _new_editions(facts)),
         ),
-        read_again=_read_again(facts) if is_new_edition(own, facts.came_up) else (),
+        read_again=(
+            *(_read_again(facts) if is_new_edition(own, facts.came_up) else ()),
+            *_open_cases(near, facts.known),
+        ),
         monitor=facts.room > 0 and (len(near) >= MIN_STRUCTURE_LINKS or _opens_folder(facts)),
     )
 
@@ -126,6 +130,18 @@ def _opens_folder(facts: SectionFacts) -> bool:
     # A dated folder is a post's own.
     folder = folder_of_page(facts.own)
     return bool(top_folder(facts.own)) and folder in facts.came_up and date_in_url(folder) is None
+
+
+def _open_cases(
+    near: Sequence[SeenLink], known: Mapping[str, KnownPage]
+) -> tuple[VerifyAgain, ...]:
+    """Return the pages of a new section that a page of their folder had left open."""
+    pages = [known[t.canonical_key] for t in near if t.canonical_key in known]
+    return tuple(
+        VerifyAgain(page.id, PageState.PENDING, Rule.SECTION)
+        for page in pages
+        if page.rule == Rule.SAME_FOLDER and page.state == PageState.KNOWN
+    )
 
 
 def _near(facts: SectionFacts) -> list[SeenLink]:

@@ -200,6 +200,31 @@ def test_a_page_linked_weeks_before_it_is_there_is_announced_when_it_is(tmp_path
         assert crawl.web.urls().count(HOME + "soon.html") < 30
 
 
+def test_a_translation_that_is_to_come_does_not_wait_for_links_that_are_wrong(
+    tmp_path: Path,
+) -> None:
+    """A recorded site's language switch led nowhere for five weeks; ten mistyped links waited beside it."""
+    came, there = START + 16 * DAY, START + 36 * DAY
+    wrong = [f"/wrong-{n}/x.html" for n in range(10)]
+    pages = site(
+        **{
+            "": [(0, page(*MENU)), (came, page(*MENU, "/material.html"))],
+            "faq.html": [(0, article()), (came, article(*wrong))],
+            "material.html": [(came, article("/zh/material.html"))],
+            "zh/material.html": [(0, Reply(code=404)), (there, article(text="译文。" * 200))],
+            **{path[1:]: Reply(code=404) for path in wrong},
+        }
+    )
+    settings = msgspec.structs.replace(
+        SPARING, revisit=msgspec.structs.replace(SPARING.revisit, requests_per_day=12)
+    )
+    with watch(tmp_path, pages, settings=settings) as crawl:
+        assert crawl.run(36 * DAY).new() == ["/material.html"]
+        assert crawl.run(2.1 * DAY).new() == ["/material.html", "/zh/material.html"]
+        asked = [url for url in crawl.web.urls() if "/wrong-" in url]
+        assert len(asked) < 100
+
+
 def test_a_page_that_looks_like_a_list_and_is_not_there_yet_is_asked_for_again(
     tmp_path: Path,
 ) -> None:

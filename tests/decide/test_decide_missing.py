@@ -24,14 +24,14 @@ from stories import (
 )
 
 from classifier.hub.context import SiteIndex
-from incremental.decide.sections import SectionFacts
+from incremental.decide.sections import SectionFacts, section_of
 from incremental.decide.site_context import NEVER_THERE, SiteContext
 from incremental.decide.verification import VerifiedFacts, decide_verification, files_differ
 from incremental.fetch.status import FetchStatus
 from incremental.schedule.allocation import missing_wait
 from store.enums import PageState
 from store.rules import COLUMNS, Columns, Fate, Rule
-from store.values import SeenLink, VerificationRow, VisitRecord
+from store.values import SeenLink, VerificationRow, VerifyAgain, VisitRecord
 
 NOW = START + 100 * DAY
 BROKEN = [f"{HOME}post/:/news.example/post/{n}-title.html" for n in range(12)]
@@ -166,7 +166,7 @@ def test_the_date_of_a_deployment_does_not_make_a_file_new() -> None:
     assert decide_verification(answer, facts).record.fate is Fate.KNOWN
 
 
-def test_a_list_that_shows_such_a_page_later_makes_it_news() -> None:
+def test_a_hub_that_begins_to_show_such_a_page_makes_it_news() -> None:
     at, known = (
         target("manual/x/"),
         by_canonical_key(known_page(5, "manual/x/", rule="same_folder")),
@@ -174,7 +174,17 @@ def test_a_list_that_shows_such_a_page_later_makes_it_news() -> None:
     (link,) = links("list", at, known=known).values()
     assert (link.rule, link.fate) == (Rule.SHOWN_LATER, Fate.ANNOUNCE)
     (link,) = links("article", at, known=known).values()
+    assert link.fate is Fate.ANNOUNCE
+    (link,) = links("list", at, known=known, visible=frozenset({5})).values()
     assert link.fate is Fate.KNOWN
+
+
+def test_a_new_section_that_such_a_page_belongs_to_decides_for_it() -> None:
+    known = by_canonical_key(known_page(6, "manual/y/", rule="same_folder"))
+    section = replace(facts_of(ROW).section, known=known)
+    found = section_of(section)
+    assert found.unknown == ()
+    assert found.read_again == (VerifyAgain(6, PageState.PENDING, Rule.SECTION),)
 
 
 def test_files_differ_where_pages_read_after_a_change_of_another_are_older() -> None:
