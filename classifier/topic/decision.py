@@ -15,8 +15,8 @@ that of a logistic regression over rarity whose only free number is its offset: 
 recall and of the share of others that is accepted, both as expected, by two sevenths at most (two fifths
 when it opens), in whatever order marks come. A relevant one only opens, an irrelevant one only closes, and
 the next of a kind by less, once the boundary is where such marks are expected. Where recall is in no danger
-a mark thus closes the gate quickly. Marked pages count by what was said of them before anything was marked: what the topic has learned
-from, it knows, and no longer shows how it judges others.
+a mark thus closes the gate quickly. Marked pages count by what was said of them before anything was marked:
+what the topic has learned from, it knows, and no longer shows how it judges others.
 
 The priors were chosen on labelled texts by topics of 7 to 30 % of the pages: SIB-200 in English, Chinese and
 Russian, MasakhaNEWS in English, TNEWS, GNAD. They are a compromise: topics of 25 % of the pages would want a
