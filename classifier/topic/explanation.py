@@ -6,17 +6,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+import numpy as np
+
 from classifier.topic.batch import PageBatch
 from classifier.topic.evidence import Evidence
 from classifier.topic.fitting import Fit
 from classifier.topic.fused import FusedTopic
-from classifier.topic.fusion import Scale
+from classifier.topic.fusion import MIN_SAMPLE, Scale
 from classifier.topic.keywords import Keywords
 from classifier.topic.methods import METHODS, fit_method
 from classifier.topic.similarity import topic_vector
 from classifier.topic.text import weighted_terms
 from classifier.topic.values import Note, PageText, Verdict
-from classifier.topic.vectors import Vector, top
+from classifier.topic.vectors import Vector, top, unit
 
 TERMS: Final = 15
 MISSING_TERMS: Final = 10
@@ -144,7 +146,24 @@ def _missing(terms: Vector, evidence: Evidence, fit: Fit) -> tuple[tuple[str, fl
 
 
 def topic_profile(evidence: Evidence, fit: Fit) -> Vector:
-    """Return the topic's terms with weights, from the fused centre or the examples' mean."""
+    """Return the topic's own terms with weights: those of the fused centre or of the examples' mean.
+
+    Each less what an ordinary page of the sample has of it, a deviation above the mean: months and what sites
+    print on many pages are on examples as well. With few pages nothing is known to be ordinary.
+    """
     if isinstance(fit.scorer, FusedTopic):
-        return fit.scorer.centre.centre.terms
-    return topic_vector(evidence, fit.setting.background)
+        profile = unit(fit.scorer.centre.centre.terms)
+    else:
+        profile = unit(topic_vector(evidence, fit.setting.background))
+    sample = fit.setting.sample
+    if len(sample) < MIN_SAMPLE:
+        return profile
+    means = np.asarray(sample.rows.mean(axis=0)).ravel()
+    squares = np.asarray(sample.rows.multiply(sample.rows).mean(axis=0)).ravel()
+    ordinary = means + np.sqrt(np.maximum(squares - means**2, 0.0))
+    places = sample.vocabulary.columns
+    own = {
+        term: weight - (float(ordinary[places[term]]) if term in places else 0.0)
+        for term, weight in profile.items()
+    }
+    return {term: weight for term, weight in own.items() if weight > 0} or profile

@@ -71,23 +71,26 @@ class Fit:
 
 def fit_topic(method: str, evidence: Evidence, setting: Setting) -> Fit:
     """Fit a method and decide on the sample and the marked pages."""
-    fit = _fit_to(method, evidence, setting)
+    fit = before = _fit_to(method, evidence, setting)
+    relevant, irrelevant = evidence.relevant, evidence.irrelevant
+    if not (evidence.examples or evidence.keywords):
+        # Marked pages are all that says what is wanted.
+        relevant = ()
+    elif relevant or irrelevant:
+        before = _fit_to(method, replace(evidence, relevant=(), irrelevant=()), setting)
 
     def of(pages: Sequence[Vector]) -> list[float]:
         batch = PageBatch(pages, setting.background, setting.sample)
-        return [float(score) for score in fit.scores(batch)]
+        return [float(score) for score in before.scores(batch)]
 
-    # Without examples or key words, marked pages are all that says what is wanted.
-    marked = evidence.relevant if evidence.examples or evidence.keywords else ()
-    return replace(
-        fit,
-        decision=decide(
-            fit.usual(),
-            relevant=of(marked),
-            irrelevant=of(evidence.irrelevant),
-            missing=_missing(fit.scorer),
-        ),
+    decision = decide(
+        fit.usual(),
+        relevant=of(relevant),
+        irrelevant=of(irrelevant),
+        before=before.usual(),
+        missing=_missing(fit.scorer),
     )
+    return replace(fit, decision=decision)
 
 
 def _missing(scorer: Fitted) -> float:

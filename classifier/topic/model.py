@@ -26,22 +26,23 @@ from classifier.topic.decision import Decision
 from classifier.topic.disagreement import disagreeing
 from classifier.topic.errors import TopicError, TopicModelError, reading
 from classifier.topic.evidence import Evidence
-from classifier.topic.explanation import TopicExplanation, explain_page
+from classifier.topic.explanation import TopicExplanation, explain_page, topic_profile
 from classifier.topic.fitting import Fit, fit_topic, refit_topic
 from classifier.topic.keywords import Keywords
 from classifier.topic.methods import METHODS, Setting
 from classifier.topic.semantic_tree import SemanticTree
 from classifier.topic.text import weighted_terms
 from classifier.topic.values import Note, PageText, Relevance, Verdict
-from classifier.topic.vectors import Vector
+from classifier.topic.vectors import Vector, top
 
 KIND: Final = "hubwatch topic"
 # Raised when older code could misread a topic.
 FORMAT: Final = 1
 # Of a topic's JSON; 20 examples and 200 negatives take about a megabyte.
 MAX_BYTES: Final = 20_000_000
-# Of a judgement.
+# Of a judgement, and of a topic.
 TOP_TERMS: Final = 10
+OWN_TERMS: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,6 +201,7 @@ FEW_PAGES: Final = 30
 def _state(method: str, evidence: Evidence, fit: Fit, pages: int) -> dict[str, Any]:
     return {
         "kind": KIND,
+        "terms": _shares(top(topic_profile(evidence, fit), OWN_TERMS)),
         "format": FORMAT,
         "method": method,
         "evidence": evidence.to_json(),

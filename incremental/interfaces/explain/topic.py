@@ -17,7 +17,6 @@ from store import Store
 from store.topic_values import ExampleRow, TopicRow
 
 if TYPE_CHECKING:
-    from classifier.topic.model import TopicModel
     from incremental.topics.model_store import TopicModelStore
     from incremental.topics.wording import Wording
 
@@ -76,21 +75,17 @@ def explain_topic(store: Store, model_store: TopicModelStore, row: TopicRow) -> 
     return {
         **topic_facts(store, row),
         **({"warnings": model_store.warnings(row, model)} if model is not None else {}),
-        "terms": _profile(store, row, model, _wording(row, examples)) if model is not None else [],
+        "terms": top_terms(store, row, examples),
         "pages_learned": [_example(one) for one in examples],
     }
 
 
-def _profile(
-    store: Store, row: TopicRow, model: TopicModel, wording: Wording
-) -> list[dict[str, Any]]:
-    from classifier.topic.explanation import topic_profile  # noqa: PLC0415 - quick without topics
-
-    profile = topic_profile(model.evidence, model.fit)
-    total = sum(profile.values()) or 1.0
-    best = sorted(profile.items(), key=lambda item: (-item[1], item[0]))[:SHOWN_TERMS]
-    _learn_words(store, row, wording, [term for term, _ in best])
-    return _terms([(term, weight / total) for term, weight in best], wording)
+def top_terms(store: Store, row: TopicRow, examples: Sequence[ExampleRow]) -> list[dict[str, Any]]:
+    """Return the terms that a topic learned, strongest first, for JSON; none before it learned."""
+    kept = json.loads(store.topics.model(row.id) or "{}").get("terms", [])
+    wording = _wording(row, examples)
+    _learn_words(store, row, wording, [term for term, _ in kept])
+    return _terms(kept, wording)
 
 
 def _learn_words(store: Store, row: TopicRow, wording: Wording, terms: Sequence[str]) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Form, Request
@@ -15,7 +14,7 @@ from incremental.base.features import imported
 from incremental.base.lookup import topic_numbered
 from incremental.base.tagging import parted
 from incremental.base.texts import read_text
-from incremental.interfaces.explain.topic import word_of
+from incremental.interfaces.explain.topic import top_terms
 from incremental.interfaces.web.api.schemas import RowId
 from incremental.interfaces.web.charts import bars
 from incremental.interfaces.web.context import Web, web_of
@@ -31,17 +30,13 @@ from incremental.topics.editing import (
 )
 from incremental.topics.notes import warnings_of
 from store import Store
-from store.answers import NewQuery
-from store.enums import ExampleOrigin, TopicState, TopicVerdict
+from store.enums import ExampleOrigin, TopicState
 from store.topic_values import TopicRow
 
 router = APIRouter(include_in_schema=False)
 _Many = Annotated[str, Form(max_length=10_000)]
 _Urls = Annotated[str, Form(max_length=100_000)]
 _PARTS = 20
-# Latest relevant pages whose strongest terms are shown.
-_TERMS_FROM = 200
-_TERMS_SHOWN = 30
 
 
 def topic_values(row: TopicRow, counts: dict[int, dict[str, int]]) -> dict[str, Any]:
@@ -167,11 +162,12 @@ def _topic(request: Request, topic_id: int, problem: str) -> Response:
     words = words_of(request)
     with web_of(request).store() as store:
         row = topic_numbered(store, topic_id)
+        examples = store.topics.examples(topic_id)
         values = {
             "topic": topic_values(row, store.topics.counts()),
             "tags": store.tags.of_topics().get(topic_id, []),
-            "examples": store.topics.examples(topic_id),
-            "terms": _terms(store, topic_id),
+            "examples": examples,
+            "terms": top_terms(store, row, examples),
             "links": _links(web_of(request), store),
         }
         counts = store.topics.score_counts(topic_id, parts=_PARTS)
@@ -183,22 +179,6 @@ def _topic(request: Request, topic_id: int, problem: str) -> Response:
         )
     more = {"scores": chart, "problem": problem, "methods": METHODS}
     return page(request, "topic.html", {**values, **more})
-
-
-def _terms(store: Store, topic_id: int) -> list[tuple[str, float]]:
-    """Return the positive terms of a topic's latest relevant pages in their words, strongest first."""
-    asked = NewQuery(topic=topic_id, verdict=TopicVerdict.RELEVANT, limit=_TERMS_FROM)
-    pages = [row.page_id for row in store.answers.new(asked).rows]
-    shares: Counter[str] = Counter()
-    # One page of each term: to read all of them for their words would take long.
-    source: dict[str, int] = {}
-    for score in store.topics.scores(pages, topic_id):
-        for term, share in json.loads(score.terms) if score.fetched else ():
-            shares[term] += share / len(pages)
-            source.setdefault(term, score.page_id)
-    best = [(term, share) for term, share in shares.most_common(_TERMS_SHOWN) if share > 0]
-    words = {page_id: word_of(store, page_id) for page_id in {source[term] for term, _ in best}}
-    return [(words[source[term]](term), share) for term, share in best]
 
 
 @router.post("/topics/{topic_id}/examples")
