@@ -4,7 +4,7 @@
 
     word --senses--> sense --parents--> broader senses --...--> a root (depth 0)
 
-``trees/`` reads WordNet, Cilin and SKOS thesauri into a ``CompactTree``. Senses may have several parents
+``trees.py`` reads WordNet, or a table, into a ``CompactTree``. Senses may have several parents
 (WordNet's have); only cycles are refused.
 """
 
@@ -160,11 +160,6 @@ class TreeBuilder:
         number = self._number(identifier, line)
         self._defined[number] = True
         return number
-
-    def has(self, identifier: str) -> bool:
-        """Whether this sense is defined."""
-        number = self._numbers.get(identifier)
-        return number is not None and bool(self._defined[number])
 
     def parent(self, child: int, identifier: str, line: int = 0) -> None:
         """Add a sense broader than ``child``; it may be defined later."""
