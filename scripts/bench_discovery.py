@@ -39,8 +39,8 @@ from rich.table import Table
 from search_server import SearchIndex, SearchServer
 from threadpoolctl import threadpool_limits
 
-from classifier.topic.background import Background
-from classifier.topic.page_ranking import NAMES, PageRanking
+from classifier.papers.page_ranking import NAMES, PageRanking
+from classifier.words.background import Background
 from incremental.base.clock import SystemClock
 from incremental.discovery.bandit import Bandit
 from incremental.discovery.exploration import Exploration, ExplorationState

@@ -39,10 +39,10 @@ from threadpoolctl import threadpool_limits
 from classifier.embedding.embedder import EmbeddingError
 from classifier.embedding.local import LocalEmbedder
 from classifier.embedding.packages import BUNDLED, installed
-from classifier.topic.errors import TopicError
-from classifier.topic.semantic_tree import SemanticTree, TreeError
-from classifier.topic.text import remember
-from classifier.topic.trees import read_tree
+from classifier.papers.semantic_tree import SemanticTree, TreeError
+from classifier.papers.trees import read_tree
+from classifier.words.errors import TopicError
+from classifier.words.text import remember
 
 _REMEMBERED_LINKS = 2_000_000
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from classifier.topic.semantic_tree import CompactTree, SemanticTree, TreeBuilder, TreeError
-from classifier.topic.trees import read_tree
-from classifier.topic.word_similarity import ALPHA, TopicAffinity, ancestors
+from classifier.papers.semantic_tree import CompactTree, SemanticTree, TreeBuilder, TreeError
+from classifier.papers.trees import read_tree
+from classifier.papers.word_similarity import ALPHA, TopicAffinity, ancestors
 
 SHARED = Path(__file__).parents[2].parent / "shared" / "semantic"
 
