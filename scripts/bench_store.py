@@ -37,9 +37,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a chec
 
 from lab.arguments import count, counts
 from lab.postgres_server import PostgresServer, missing_for_postgres
+from lab.printing import show
 from rich.console import Console
 from rich.progress import Progress
-from rich.table import Table
 
 from incremental.settings.seeds import add_seed
 from store import Store, open_store
@@ -338,12 +338,6 @@ def main() -> int:
                     Path(folder), pages, sightings, database(f"s{pages}"), arguments.runs
                 )
     empty, *filled = rows.values()
-    names = [name for name in filled[0] if name != "commands"]
-    table = Table("pages", *names, *(f"{name}, s" for name in _COMMANDS))
-    for pages_, row in rows.items():
-        own = (f"{row[name]:.3g}" if name in row else "" for name in names)
-        table.add_row(pages_, *own, *(f"{spent:.2f}" for spent in row["commands"].values()))
-    console.print(table)
     last, base = filled[-1]["commands"], empty["commands"]
     answer: dict[str, Any] = {
         "backend": arguments.backend,
@@ -351,6 +345,7 @@ def main() -> int:
         "growth_record": filled[-1]["record_ms"] / filled[0]["record_ms"],
         "growth_command": max(last[name] / base[name] for name in _COMMANDS),
     }
+    show(answer, console=console)
     if arguments.as_json:
         print(json.dumps(answer))
     return 0
