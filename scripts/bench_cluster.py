@@ -44,9 +44,9 @@ from lab.cluster import Cluster
 from lab.cluster_kills import Killer, Part
 from lab.daemon_process import wait_until
 from lab.postgres_server import missing_for_postgres
+from lab.printing import show
 from rich.console import Console
 from rich.progress import Progress
-from rich.table import Table
 
 LONGEST_TAKEOVER_SECONDS = 60.0
 _MOST_SHOWN = 5
@@ -160,13 +160,7 @@ def main() -> int:
         result = run(
             cluster, arguments.kills, arguments.seed, arguments.workers, lambda: bar.advance(task)
         )
-    table = Table("", "", title=f"{result['kills']} kills")
-    for key, value in result.items():
-        if key not in {"kills", "examples"}:
-            table.add_row(key.replace("_", " "), str(value))
-    console.print(table)
-    for line in result["examples"]:
-        console.print(line, markup=False, highlight=False)
+    show(result, f"{result['kills']} kills", console)
     if arguments.as_json:
         print(json.dumps(result))
     return 0 if is_well(result) else 1

@@ -38,9 +38,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a chec
 
 from lab.crashes import SERVER_ONLY, Counted, CrashWorld, Moment, plan
 from lab.postgres_server import PostgresServer, missing_for_postgres
+from lab.printing import show
 from rich.console import Console
 from rich.progress import Progress
-from rich.table import Table
 
 CHECK_EVERY = 8
 _MOST_SHOWN = 5
@@ -155,27 +155,13 @@ def main() -> int:
     result = figures(
         total, store=arguments.store, seed=arguments.seed, seconds=time.monotonic() - began
     )
-    show(console, result)
+    show(result, f"{result['kills']} kills, {result['store']}", console)
     found = problems(total)
     for line in found:
         console.print(line, markup=False, highlight=False)
     if arguments.as_json:
         print(json.dumps(result))
     return 1 if found else 0
-
-
-def show(console: Console, result: dict[str, Any]) -> None:
-    """Print the tables."""
-    table = Table("", "", title=f"{result['kills']} kills, {result['store']}")
-    for name, value in result.items():
-        if name not in {"store", "kills", "by_moment", "left_half_done"}:
-            table.add_row(name.replace("_", " "), str(value))
-    console.print(table)
-    moments = Table("killed at", "kills", "left half done")
-    for name, count in result["by_moment"].items():
-        if count:
-            moments.add_row(name, str(count), str(result["left_half_done"].get(name, "")))
-    console.print(moments)
 
 
 if __name__ == "__main__":

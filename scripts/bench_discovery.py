@@ -30,17 +30,16 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout, not installed
 
-from discovery_plot import plot
 from discovery_world import World, host_of
 from harvest_graph import Graph, GraphError
+from lab.printing import Panel, plot, show
 from rich.console import Console
 from rich.progress import Progress
-from rich.table import Table
 from search_server import SearchIndex, SearchServer
 from threadpoolctl import threadpool_limits
 
-from classifier.topic.background import Background
-from classifier.topic.page_ranking import NAMES, PageRanking
+from classifier.papers.page_ranking import NAMES, PageRanking
+from classifier.words.background import Background
 from incremental.base.clock import SystemClock
 from incremental.features.discovery.bandit import Bandit
 from incremental.features.discovery.exploration import Exploration, ExplorationState
@@ -80,9 +79,12 @@ def main(arguments: list[str] | None = None) -> int:
     except (GraphError, ValueError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
-    _print(report)
+    for topic, found in report.items():
+        show({name: found[name] for name in ("operators", "rankers")}, topic)
+    show(_over_topics(report), "means over topics")
+    show(_averaged([found["rankers"] for found in report.values()]), "rankers, all topics")
     if options.plot:
-        plot(report, options.pages, options.plot)
+        plot(_panels(report, options.pages), options.plot, columns=len(report), thick="bandit")
     if options.json:
         print(json.dumps(report))
     return 0
@@ -398,6 +400,22 @@ def _ranked(
     return found
 
 
+def _panels(report: dict[str, Any], pages: int) -> list[Panel]:
+    """Return the harvest in each fifth (above) and the sites found up to its end (below), by topic."""
+    ends = [pages / FIFTHS * number for number in range(1, FIFTHS + 1)]
+    return [
+        Panel(
+            {
+                name: (ends, [one[value] for one in row["by_fifth"]])
+                for name, row in found["operators"].items()
+            },
+            *(topic, "pages read", value),
+        )
+        for value in ("harvest", "sites")
+        for topic, found in report.items()
+    ]
+
+
 def _averaged(several: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Return the mean of each number, lists place by place and dictionaries key by key."""
     first = several[0]
@@ -413,47 +431,20 @@ def _averaged(several: Sequence[dict[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _print(report: dict[str, Any]) -> None:
-    console = Console(width=140)
-    for topic, found in report.items():
-        title = f"{topic}: {found['hosts']} hosts have pages of it"
-        fifths = [f"fifth {number}" for number in range(1, FIFTHS + 1)]
-        columns = ("strategy", "read", "harvest", "sites", "queries", *fifths)
-        table = Table(*columns, title=title, title_justify="left")
-        for name, row in found["operators"].items():
-            parts = [f"{one['harvest']:.2f} / {one['sites']:.1f}" for one in row["by_fifth"]]
-            cells = [f"{row['read']:.0f}", f"{row['harvest']:.3f}", f"{row['sites']:.1f}"]
-            table.add_row(name, *cells, f"{row['requests']:.0f}", *parts)
-        console.print(table)
-        _print_rankers(console, found["rankers"])
-    console.print(_over_topics(report))
-    _print_rankers(console, _averaged([found["rankers"] for found in report.values()]))
-
-
-def _over_topics(report: dict[str, Any]) -> Table:
-    columns = ("strategy", "harvest", "spread", "relative harvest", "its spread", "sites")
-    table = Table(*columns, title="means over topics", title_justify="left")
+def _over_topics(report: dict[str, Any]) -> dict[str, dict[str, float]]:
+    """Return, by strategy, means over topics and their spread."""
+    means = {}
     rows = [found["operators"] for found in report.values()]
     for name in rows[0]:
         harvest = [row[name]["harvest"] for row in rows]
-        cells = [fmean(harvest), pstdev(harvest)]
+        means[name] = {"harvest": fmean(harvest), "spread": pstdev(harvest)}
         singles = [[row[one]["harvest"] for one in SINGLE if one in row] for row in rows]
+        relative = [0.0]
         if all(any(topic) for topic in singles):
             relative = [one / fmean(topic) for one, topic in zip(harvest, singles, strict=True)]
-            cells += [fmean(relative), pstdev(relative)]
-        else:
-            cells += [0.0, 0.0]
-        sites = fmean(row[name]["sites"] for row in rows)
-        table.add_row(name, *(f"{cell:.3f}" for cell in cells), f"{sites:.2f}")
-    return table
-
-
-def _print_rankers(console: Console, rankers: dict[str, dict[str, float]]) -> None:
-    if rankers:
-        table = Table("ranker", *next(iter(rankers.values())))
-        for name, row in rankers.items():
-            table.add_row(name, *(f"{value:.3g}" for value in row.values()))
-        console.print(table)
+        means[name] |= {"relative harvest": fmean(relative), "its spread": pstdev(relative)}
+        means[name]["sites"] = fmean(row[name]["sites"] for row in rows)
+    return means
 
 
 if __name__ == "__main__":

@@ -26,6 +26,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a chec
 
 import psutil  # type: ignore[import-untyped] # ships no types
 from lab.dask_cluster import DaskCluster
+from lab.printing import show
 
 from incremental.base.clock import SystemClock
 from incremental.base.threads import pause
@@ -91,17 +92,11 @@ def main() -> int:
             settings = settings_of("dask", address, options.processes)
             found.append(measured("dask", settings, url, options.visits))
     load, cores = os.getloadavg()[0], os.cpu_count()
+    answer = {"load": load, "cores": cores, "costs": [asdict(one) for one in found]}
     if options.json:
-        print(json.dumps({"load": load, "cores": cores, "costs": [asdict(one) for one in found]}))
-        return 0
-    print(f"load {load:.1f} on {cores} cores; {options.processes} processes or workers")
-    print(f"{'engine':<12}{'here, ms':>10}{'workers, ms':>13}{'together':>10}{'visits/s':>10}")
-    for one in found:
-        together = one.here_ms + one.workers_ms
-        print(
-            f"{one.engine:<12}{one.here_ms:>10.1f}{one.workers_ms:>13.1f}{together:>10.1f}"
-            f"{one.per_second:>10.0f}"
-        )
+        print(json.dumps(answer))
+    else:
+        show({one.engine: asdict(one) for one in found}, f"load {load:.1f} on {cores} cores")
     return 0
 
 

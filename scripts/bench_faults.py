@@ -32,9 +32,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a chec
 from lab.faults import FAULTS, SkippedError
 from lab.hostile_crawl import compared, crawl
 from lab.postgres_server import missing_for_postgres
+from lab.printing import show
 from rich.console import Console
 from rich.progress import Progress
-from rich.table import Table
 
 MOST_RATIO = 1.1
 
@@ -106,7 +106,8 @@ def main() -> int:
         "skipped": {name: one.why for name, one in results.items() if one.skipped},
         "hostile": hostile,
     }
-    _show(console, results, answer)
+    show({name: "; ".join(one.notes) for name, one in results.items()}, "seen", console)
+    show(answer, console=console)
     if arguments.as_json:
         print(json.dumps(answer))
     well = answer["held"] == answer["of"]
@@ -128,21 +129,6 @@ def _all(chosen: list[str], root: Path, at_a_time: int, console: Console) -> dic
             return result
 
         return dict(zip(chosen, pool.map(one, chosen), strict=True))
-
-
-def _show(console: Console, results: dict[str, Result], answer: dict[str, Any]) -> None:
-    """Print the tables."""
-    if results:
-        table = Table("fault", "held", "seen", title=f"{answer['held']} of {answer['of']} held")
-        for name, one in results.items():
-            held = "skipped" if one.skipped else "yes" if one.held else "NO"
-            table.add_row(name, held, one.why or "; ".join(one.notes))
-        console.print(table)
-    if answer["hostile"]:
-        table = Table("hostile hosts beside healthy sites", "")
-        for name, value in answer["hostile"].items():
-            table.add_row(name.replace("_", " "), str(value))
-        console.print(table)
 
 
 if __name__ == "__main__":

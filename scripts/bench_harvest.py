@@ -31,18 +31,19 @@ from harvest_crawl import crawl, draw
 from harvest_graph import Graph, GraphError
 from harvest_meanings import Meanings
 from harvest_methods import METHODS, Labels, ordering, task_of
-from harvest_report import Result, Results, as_json, as_text, plot
+from harvest_report import Result, Results, as_json, panels
 from harvest_trained import TrainedClassifiers
 from kept_vectors import KeptVectors
+from lab.printing import plot, show
 from threadpoolctl import threadpool_limits
 
 from classifier.embedding.embedder import EmbeddingError
 from classifier.embedding.local import LocalEmbedder
 from classifier.embedding.packages import BUNDLED, installed
-from classifier.topic.errors import TopicError
-from classifier.topic.semantic_tree import SemanticTree, TreeError
-from classifier.topic.text import remember
-from classifier.topic.trees import read_tree
+from classifier.papers.semantic_tree import SemanticTree, TreeError
+from classifier.papers.trees import read_tree
+from classifier.words.errors import TopicError
+from classifier.words.text import remember
 
 _REMEMBERED_LINKS = 2_000_000
 
@@ -57,9 +58,14 @@ def main(arguments: list[str] | None = None) -> int:
     except (EmbeddingError, GraphError, TopicError, TreeError, _InputError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
-    print(as_text(results))
+    for topic, methods in as_json(results).items():
+        show(methods, topic)
+        needed = {
+            name: one.pages_to(results.relevant) for name, one in results.cells[topic].items()
+        }
+        show(needed, f"pages to {results.relevant}")
     if options.plot:
-        plot(results, options.plot)
+        plot(panels(results), options.plot, columns=min(3, len(results.cells)))
     if options.json:
         print(json.dumps(as_json(results)))
     return 0

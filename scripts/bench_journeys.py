@@ -69,7 +69,9 @@ def main() -> int:
         print("\n".join(f"{lines[one]:4} {one[0]}: {one[1]}" for one in passed[options.list]))
     report = {journey: _sizes(tree, functions) for journey, functions in passed.items()}
     report |= _size(tree)
-    _print(report)
+    from lab.printing import show  # noqa: PLC0415 - no journey loads it by way of this script
+
+    show(report)
     if options.json:
         print(json.dumps(report))
     return 0
@@ -351,24 +353,6 @@ def _docstring_lines(source: str) -> set[int]:
         and isinstance(node.value.value, str)
         for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)
     }
-
-
-def _print(report: dict[str, Any]) -> None:
-    from rich.console import Console  # noqa: PLC0415 - no journey loads it by way of this script
-    from rich.table import Table  # noqa: PLC0415
-
-    names = ("functions", "files", "lines", "median_lines", "longest_lines")
-    table = Table(
-        "journey", *(name.replace("_", " ") for name in names), f"over {LONG_LINES} lines"
-    )
-    for journey in JOURNEYS:
-        sizes = report[journey]
-        table.add_row(journey, *(str(sizes[name]) for name in names), str(len(sizes["long"])))
-    Console().print(table)
-    Console().print(
-        f"{report['product_lines']:,} lines, {report['code_lines']:,} of them code,"
-        f" comments {report['comment_share']:.1%} of that"
-    )
 
 
 if __name__ == "__main__":

@@ -28,9 +28,9 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout, not installed
 
+from lab.printing import show
 from rich.console import Console
 from rich.progress import Progress
-from rich.table import Table
 
 from store import Store, open_store
 from store.answers import NewQuery
@@ -61,7 +61,7 @@ def main(arguments: list[str] | None = None) -> int:
     finally:
         if options.folder is None:
             shutil.rmtree(folder, ignore_errors=True)
-    _print(report)
+    show(report)
     if options.json:
         print(json.dumps(report))
     return 0
@@ -474,17 +474,6 @@ def _ask(store: Store, world: World, runs: int) -> dict[str, dict[str, float]]:
 def _share(times: list[float], share: float) -> float:
     """Return the time below which that share of them lies."""
     return round(sorted(times)[min(int(len(times) * share), len(times) - 1)], 2)
-
-
-def _print(report: dict[str, Any]) -> None:
-    title = f"{report['pages']:,} pages, {report['sightings']:,} sightings, {report['bytes'] / 1e9:.2f} GB"
-    table = Table(
-        "question", "p50 ms", "p95 ms", "cpu p50", "cpu p95", title=title, title_justify="left"
-    )
-    for name, times in report["queries"].items():
-        table.add_row(name, *(f"{times[key]:.2f}" for key in _TIMES))
-    console = Console()
-    (console if console.is_terminal else Console(width=100)).print(table)
 
 
 if __name__ == "__main__":

@@ -31,12 +31,11 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from lab import bounds, rivals, simulation, synthetic
+from lab.printing import Panel, plot, show
 from lab.simulation import Crowd, Fetch, Score
 from lab.world import Row, World
-from rich import box
 from rich.console import Console
 from rich.progress import track
-from rich.table import Table
 
 from incremental.schedule.fixed import FixedPolicy
 from incremental.schedule.price import PricePolicy
@@ -134,7 +133,7 @@ def main(argv: list[str] | None = None) -> int:
         print(f"bench_revisit: {problem}", file=sys.stderr)
         return 2
     if args.plot:
-        _plot(results, args.plot)
+        plot([_panel(results)], args.plot, thick="price")
     _print(results, as_json=args.json)
     return 0
 
@@ -253,52 +252,24 @@ def _mean_score(scores: list[Score]) -> Score:
 
 def _print(results: Results, *, as_json: bool) -> None:
     for budget, scores in results.items():
-        table = Table(title=f"{budget:g} fetches an hour", box=box.SIMPLE, padding=(0, 1, 0, 0))
-        table.add_column("minutes", no_wrap=True)
-        for column in ("mean", "median", "p95", "missed", "<15min", "<1h", "<4h", "fetches"):
-            table.add_column(column, justify="right", no_wrap=True)
-        for name, score in sorted(scores.items(), key=lambda item: item[1].mean_minutes):
-            shares = (score.missed_share, score.within_15min, score.within_1h, score.within_4h)
-            minutes = (score.mean_minutes, score.median_minutes, score.p95_minutes)
-            table.add_row(
-                name,
-                *(f"{value:.1f}" for value in minutes),
-                *(f"{share:.1%}" for share in shares),
-                str(score.fetches),
-            )
-        Console().print(table)
+        best_first = sorted(scores.items(), key=lambda item: item[1].mean_minutes)
+        rows = {name: asdict(score) for name, score in best_first}
+        show(rows, f"{budget:g} fetches an hour")
     if as_json:
         plain = {f"{b:g}": {n: asdict(s) for n, s in r.items()} for b, r in results.items()}
         print(json.dumps(plain if len(plain) > 1 else next(iter(plain.values()))))
 
 
-def _plot(results: Results, path: Path) -> None:
-    """Draw mean delay against fetches an hour, both on logarithmic axes."""
-    import matplotlib as mpl  # noqa: PLC0415 - heavy, and only for the chart
-
-    mpl.use("Agg")
-    from matplotlib import pyplot as plt  # noqa: PLC0415 - after the backend is chosen
-
-    figure, axes = plt.subplots(figsize=(8, 5.5))
-    axes.set_prop_cycle(color=plt.get_cmap("tab20")(range(20)))
+def _panel(results: Results) -> Panel:
+    """Return mean delay against fetches an hour, both on logarithmic axes."""
     budgets = sorted(results)
-    for name in results[budgets[0]]:
-        delays = [results[budget][name].mean_minutes for budget in budgets]
-        style = "--" if name in ("known_rate_optimum", "clairvoyant") else "-"
-        width = 3.0 if name == "price" else 1.2
-        axes.plot(budgets, delays, style, marker="o", markersize=3, label=name, linewidth=width)
-    axes.set_xlabel("fetches an hour, all hubs together")
-    axes.set_ylabel("mean discovery delay, minutes")
-    axes.set_xscale("log")
-    # Linear near zero, where the clairvoyant is.
-    axes.set_yscale("symlog", linthresh=1)
-    axes.set_ylim(bottom=0)
-    axes.set_xticks(budgets, [f"{budget:g}" for budget in budgets])
-    axes.minorticks_off()
-    axes.grid(visible=True, alpha=0.3)
-    axes.legend(fontsize=8, ncols=2)
-    figure.tight_layout()
-    figure.savefig(path, dpi=110)
+    lines = {
+        name: (budgets, [results[budget][name].mean_minutes for budget in budgets])
+        for name in results[budgets[0]]
+    }
+    axes = {"xscale": "log", "yscale": "symlog", "ylim": (0, None), "xticks": budgets}
+    names = ("fetches an hour, all hubs together", "mean discovery delay, minutes")
+    return Panel(lines, "", *names, axes)
 
 
 def _print_decision_times() -> int:

@@ -46,9 +46,9 @@ from typing import Any, TextIO
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout, not installed
 
 import msgspec
+from lab.printing import Panel, plot, show
 from rich.console import Console
 from rich.progress import Progress
-from rich.table import Table
 from soak_server import HANG_SECONDS, Served, served
 from soak_world import DAY, HOUR, SITES, START, Fault, World
 
@@ -541,29 +541,13 @@ def _fault_days(world: World, end: float) -> dict[str, float]:
     return {name: round(value, 1) for name, value in sorted(days.items())}
 
 
-def draw(samples: Sequence[Sample], path: Path) -> None:
-    """Draw memory, store and page cache over the days."""
-    import matplotlib as mpl  # noqa: PLC0415 - heavy, and only for the chart
-
-    mpl.use("Agg")
-    from matplotlib import pyplot as plt  # noqa: PLC0415 - after the backend is chosen
-
-    figure, (above, below) = plt.subplots(2, 1, figsize=(8, 6), sharex=True)
+def _panels(samples: Sequence[Sample]) -> list[Panel]:
+    """Return memory, and store and page cache, over the days."""
     days = [row.day for row in samples]
-    above.plot(days, [row.rss_mb for row in samples], label="memory (RSS)")
-    above.set_ylabel("MB")
-    above.set_ylim(bottom=0)
-    below.plot(days, [row.store_mb for row in samples], label="store")
-    below.plot(days, [row.cache_mb for row in samples], label="page cache")
-    below.plot(days, [row.wal_mb for row in samples], label="write-ahead log")
-    below.set_ylabel("MB")
-    below.set_ylim(bottom=0)
-    below.set_xlabel("simulated days")
-    for axes in (above, below):
-        axes.grid(visible=True, alpha=0.3)
-        axes.legend(fontsize=8)
-    figure.tight_layout()
-    figure.savefig(path, dpi=110)
+    disk = {"store": "store_mb", "page cache": "cache_mb", "write-ahead log": "wal_mb"}
+    lines = {name: (days, [getattr(row, key) for row in samples]) for name, key in disk.items()}
+    memory = {"memory (RSS)": (days, [row.rss_mb for row in samples])}
+    return [Panel(memory, y="MB"), Panel(lines, x="simulated days", y="MB")]
 
 
 def main() -> int:
@@ -616,19 +600,11 @@ def main() -> int:
         result = report(tally, world, web.told())
     result["wall_seconds"] = round(time.perf_counter() - began, 1)
     if options.chart:
-        draw(tally.samples, options.chart)
-    _print(result)
+        plot(_panels(tally.samples), options.chart)
+    show({name: value for name, value in result.items() if name != "tables_by_month"})
     if options.json:
         print(json.dumps(result))
     return 0 if all(result["held"].values()) else 1
-
-
-def _print(result: dict[str, Any]) -> None:
-    table = Table("figure", "value", title=f"{result['days']} simulated days")
-    for name, value in result.items():
-        if name != "tables_by_month":
-            table.add_row(name, str(value))
-    Console().print(table)
 
 
 if __name__ == "__main__":

@@ -37,9 +37,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a chec
 
 from lab.arguments import count, counts
 from lab.postgres_server import PostgresServer, missing_for_postgres
+from lab.printing import show
 from rich.console import Console
 from rich.progress import Progress
-from rich.table import Table
 
 from incremental.settings.seeds import add_seed
 from store import Store, open_store
@@ -84,113 +84,37 @@ def _fill(store: Store, pages: int, sightings: int) -> None:
     key = f"'//' || {host} || '/news/' || {own} || '.html'"
     words = "'The ferry and the harbour, part ' || i"
     first_of_site = f"({site} * {per_site} - {per_site} + 1)"
-    tables: list[tuple[str, int, dict[str, str], str]] = [
-        (
-            "site",
-            sites,
-            {
-                "id": "i + 1",
-                "seed_url": "'https://site-' || i || '.example/'",
-                "name": "'site-' || i || '.example'",
-                "state": "'active'",
-                "added_at": f"{START}",
-                **dict.fromkeys(("scope", "path_aliases", "budget", "revisit", "origin"), "'{}'"),
-            },
-            "",
-        ),
-        (
-            "page",
-            sites * per_site,
-            {
-                "id": "i + 1",
-                "site_id": site,
-                "canonical_key": key,
-                "url": url,
-                "anchor": words,
-                "title": words,
-                "first_seen_at": at,
-                "announced_at": f"CASE WHEN {announced} THEN {at} END",
-                "state": "'known'",
-            },
-            "",
-        ),
-        (
-            "hub",
-            sites * per_site,
-            {
-                "page_id": "i + 1",
-                "site_id": site,
-                "kind": "'html'",
-                "role": "'list'",
-                "state": "'active'",
-                "score": "0.9",
-                "why": "''",
-                "due_at": f"{START} + i",
-                "baseline_at": f"{START}",
-                "visited_at": f"{START}",
-                "shown_links": f"{SHOWN}",
-                "revisit": "'{}'",
-                "way": "'{}'",
-                **dict.fromkeys(("visits", "failures", "new_pages", "unproductive_visits"), "0"),
-            },
-            f"NOT ({article})",
-        ),
-        (
-            "sighting",
-            hubs * of_hub,
-            {
-                "hub_id": shower,
-                "page_id": shown,
-                "first_seen_at": at,
-                "gone_at": f"CASE WHEN i % {of_hub} >= {SHOWN} THEN {at} + {DAY} END",
-                "anchor": "'The ferry'",
-                "tag_path": "'html/body/ul/li/a'",
-                "position": f"i % {of_hub}",
-            },
-            "",
-        ),
-        (
-            "change",
-            sites * per_site,
-            {
-                "id": "i + 1",
-                "site_id": site,
-                "page_id": "i + 1",
-                "kind": "'added'",
-                "at": at,
-                "hub_id": first_of_site,
-                "detail": "''",
-            },
-            announced,
-        ),
-        (
-            "news",
-            sites * per_site,
-            {
-                "id": "i + 1",
-                "page_id": "i + 1",
-                "site_id": site,
-                "hub_id": first_of_site,
-                "found_at": at,
-                "language": "'en'",
-            },
-            announced,
-        ),
-    ]
-    for table, rows, columns, where in tables:
-        series = f"generate_series(0, {rows - 1}) AS n(i)"
-        if not is_server(store.where):
-            counted = f"SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < {rows - 1}"  # noqa: S608 - numbers of ours
-            series = f"(WITH RECURSIVE n(i) AS ({counted}) SELECT i FROM n) AS numbers"  # noqa: S608 - likewise
-        chosen = f" WHERE {where}" if where else ""
-        source = f"SELECT {', '.join(columns.values())} FROM {series}{chosen}"  # noqa: S608 - likewise
-        with database.atomic():
-            statement = f"INSERT INTO {table} ({', '.join(columns)}) {source}"
-            # The driver of PostgreSQL takes a single sign for a parameter.
-            database.execute_sql(
-                statement.replace("%", "%%") if is_server(store.where) else statement
-            )
-    database.execute_sql("ANALYZE")
+    known = f"CASE WHEN {announced} THEN {at} END"
+    gone = f"CASE WHEN i % {of_hub} >= {SHOWN} THEN {at} + {DAY} END"
+    every, some = (_series(store, count) for count in (sites * per_site, hubs * of_hub))
+    statements = f"""
+INSERT INTO site (id, seed_url, name, state, added_at, scope, path_aliases, budget, revisit, origin)
+SELECT i + 1, 'https://site-' || i || '.example/', 'site-' || i || '.example', 'active', {START},
+    '{{}}', '{{}}', '{{}}', '{{}}', '{{}}' FROM {_series(store, sites)};
+INSERT INTO page (id, site_id, canonical_key, url, anchor, title, first_seen_at, announced_at, state)
+SELECT i + 1, {site}, {key}, {url}, {words}, {words}, {at}, {known}, 'known' FROM {every};
+INSERT INTO hub (page_id, site_id, kind, role, state, score, why, due_at, baseline_at, visited_at,
+    shown_links, revisit, way, visits, failures, new_pages, unproductive_visits)
+SELECT i + 1, {site}, 'html', 'list', 'active', 0.9, '', {START} + i, {START}, {START},
+    {SHOWN}, '{{}}', '{{}}', 0, 0, 0, 0 FROM {every} WHERE NOT ({article});
+INSERT INTO sighting (hub_id, page_id, first_seen_at, gone_at, anchor, tag_path, position)
+SELECT {shower}, {shown}, {at}, {gone}, 'The ferry', 'html/body/ul/li/a', i % {of_hub} FROM {some};
+INSERT INTO change (id, site_id, page_id, kind, at, hub_id, detail)
+SELECT i + 1, {site}, i + 1, 'added', {at}, {first_of_site}, '' FROM {every} WHERE {announced};
+INSERT INTO news (id, page_id, site_id, hub_id, found_at, language)
+SELECT i + 1, i + 1, {site}, {first_of_site}, {at}, 'en' FROM {every} WHERE {announced};
+ANALYZE"""  # noqa: S608 - numbers of ours
+    for statement in statements.split(";"):
+        # The driver of PostgreSQL takes a single sign for a parameter.
+        database.execute_sql(statement.replace("%", "%%") if is_server(store.where) else statement)
+
+
+def _series(store: Store, count: int) -> str:
+    """Return what numbers rows in SQL: *i* from 0."""
+    if is_server(store.where):
+        return f"generate_series(0, {count - 1}) AS n(i)"
+    counted = f"SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < {count - 1}"  # noqa: S608 - likewise
+    return f"(WITH RECURSIVE n(i) AS ({counted}) SELECT i FROM n) AS numbers"  # noqa: S608 - likewise
 
 
 def _median_ms(work: Callable[[int], object]) -> float:
@@ -338,12 +262,6 @@ def main() -> int:
                     Path(folder), pages, sightings, database(f"s{pages}"), arguments.runs
                 )
     empty, *filled = rows.values()
-    names = [name for name in filled[0] if name != "commands"]
-    table = Table("pages", *names, *(f"{name}, s" for name in _COMMANDS))
-    for pages_, row in rows.items():
-        own = (f"{row[name]:.3g}" if name in row else "" for name in names)
-        table.add_row(pages_, *own, *(f"{spent:.2f}" for spent in row["commands"].values()))
-    console.print(table)
     last, base = filled[-1]["commands"], empty["commands"]
     answer: dict[str, Any] = {
         "backend": arguments.backend,
@@ -351,6 +269,7 @@ def main() -> int:
         "growth_record": filled[-1]["record_ms"] / filled[0]["record_ms"],
         "growth_command": max(last[name] / base[name] for name in _COMMANDS),
     }
+    show(answer, console=console)
     if arguments.as_json:
         print(json.dumps(answer))
     return 0

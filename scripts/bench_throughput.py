@@ -51,9 +51,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a chec
 from lab.arguments import count
 from lab.load_server import LoadServer
 from lab.peer_environment import peer_python
+from lab.printing import show
 from rich.console import Console
 from rich.progress import Progress
-from rich.table import Table
 
 from incremental.base.clock import SystemClock
 from incremental.base.urls import canonical_key
@@ -366,33 +366,6 @@ def scrapy(pages: int, hosts: int) -> dict[str, float]:
     }
 
 
-def _show(console: Console, answer: dict[str, Any]) -> None:
-    """Print the tables."""
-    ours, peer = answer["ours"], answer.get("scrapy")
-    table = Table(
-        "visit",
-        "a second",
-        "processor ms",
-        "statements",
-        *next(iter(answer["rooms_by_visit"].values())),
-    )
-    for name, rooms in answer["rooms_by_visit"].items():
-        rate = ours["first_visits_per_second" if name == "first" else f"{name}_per_second"]
-        own = (f"{rate:.0f}", f"{ours[f'cpu_ms_{name}']:.2f}", f"{ours['statements'][name]:.1f}")
-        table.add_row(name, *own, *(f"{spent:.2f}" for spent in rooms.values()))
-    if "first_readings_per_second" in ours:
-        rate, spent = ours["first_readings_per_second"], ours["cpu_ms_first_reading"]
-        table.add_row("first reading", f"{rate:.0f}", f"{spent:.2f}")
-    if peer:
-        table.add_row("Scrapy", f"{peer['pages_per_second']:.0f}", f"{peer['cpu_ms']:.2f}")
-    console.print(table)
-    if peer:
-        first, same = answer["ratio_first"], answer["ratio_unchanged"]
-        console.print(f"over Scrapy: first visits {first:.2f}, unchanged {same:.2f}")
-    memory = f"{ours['peak_rss_mb']:.0f} MB, readers {ours['readers_rss_mb']:.0f} MB"
-    console.print(f"{memory}; {ours['announced']} new pages announced; visits {ours['visits']}")
-
-
 def main() -> int:
     """Measure; 0 = every list was visited as it should be."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
@@ -422,7 +395,7 @@ def main() -> int:
         rate = answer["scrapy"]["pages_per_second"]
         answer["ratio_first"] = answer["ours"]["first_visits_per_second"] / rate
         answer["ratio_unchanged"] = answer["ours"]["unchanged_per_second"] / rate
-    _show(console, answer)
+    show(answer, console=console)
     if arguments.as_json:
         print(json.dumps(answer))
     return 0 if _as_named(phases, pages) else 1

@@ -59,15 +59,15 @@ from topic_evidence import KINDS, Trial, by_feedback, placed_of, read_descriptio
 
 from classifier.embedding.local import LocalEmbedder
 from classifier.embedding.packages import BUNDLED, installed
-from classifier.topic.adaptive import AdaptiveCentre
-from classifier.topic.background import Background
-from classifier.topic.batch import PageBatch, sample_of
-from classifier.topic.evidence import Evidence
+from classifier.papers.adaptive import AdaptiveCentre
+from classifier.papers.semantic_tree import SemanticTree
 from classifier.topic.fitting import Fit, fit_topic
-from classifier.topic.language import language_of
 from classifier.topic.methods import METHODS, Setting
-from classifier.topic.semantic_tree import SemanticTree
-from classifier.topic.text import weighted_terms
+from classifier.words.background import Background
+from classifier.words.batch import PageBatch, sample_of
+from classifier.words.evidence import Evidence
+from classifier.words.language import language_of
+from classifier.words.text import weighted_terms
 from incremental.topics.embedding.pages import meanings_of
 
 if TYPE_CHECKING:
@@ -277,7 +277,7 @@ def _embed(
 def _tree(source: str | None) -> SemanticTree | None:
     if source is None:
         return None
-    from classifier.topic.trees import read_tree  # noqa: PLC0415 - only where asked for
+    from classifier.papers.trees import read_tree  # noqa: PLC0415 - only where asked for
 
     return read_tree(source)
 

@@ -27,9 +27,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a chec
 
 import msgspec
 from bench_queries import NOW, World
+from lab.printing import show
 from rich.console import Console
 from rich.progress import track
-from rich.table import Table
 
 from incremental.base.clock import SimulatedClock
 from incremental.interfaces.web.context import Web
@@ -76,7 +76,7 @@ def main() -> int:
     finally:
         if options.folder is None:
             shutil.rmtree(folder, ignore_errors=True)
-    _print(report)
+    show(report)
     if options.json:
         print(json.dumps(report))
     return 0
@@ -122,17 +122,6 @@ def _ask(url: str, runs: int) -> dict[str, float]:
         "p50_work_ms": round(statistics.median(work), 1),
         "bytes": size,
     }
-
-
-def _print(report: dict[str, Any]) -> None:
-    title = (
-        f"{report['pages']:,} pages of {report['sites']:,} sites, {report['announced']:,} announced"
-    )
-    table = Table("route", "p50 ms", "p95 ms", "work p50 ms", "bytes", title=title)
-    for name, row in report["routes"].items():
-        figures = [str(row[key]) for key in ("p50_ms", "p95_ms", "p50_work_ms")]
-        table.add_row(name, *figures, f"{row['bytes']:,}")
-    Console().print(table)
 
 
 if __name__ == "__main__":

@@ -11,11 +11,11 @@ from urllib.parse import urlsplit
 from harvest_graph import Fetched, Graph
 from search_server import Document
 
-from classifier.topic.background import Background, tf_idf
-from classifier.topic.segmentation import tokens
-from classifier.topic.text import language_of_page, weighted_terms
-from classifier.topic.values import LinkContext, PageText
-from classifier.topic.vectors import top
+from classifier.words.background import Background, tf_idf
+from classifier.words.segmentation import tokens
+from classifier.words.text import language_of_page, weighted_terms
+from classifier.words.values import LinkContext, PageText
+from classifier.words.vectors import top
 from incremental.features.discovery.operators import KnownPage, OutLink
 
 TERMS = 12

@@ -16,9 +16,9 @@ from pathlib import Path
 
 from classifier.hub.classifier import SHIPPED_MODELS
 from classifier.hub.model import load_model, newest_version
-from classifier.topic.background import Background
-from classifier.topic.errors import TopicError
 from classifier.topic.model import TopicModel
+from classifier.words.background import Background
+from classifier.words.errors import TopicError
 from hubwatch.errors import HubwatchError
 from incremental.base.scope import Scope, page_number, template, trap
 from incremental.base.urls import canonical_key, normalize

@@ -13,13 +13,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from classifier.topic.text import weighted_terms
+from classifier.words.text import weighted_terms
 from incremental.crawl.best_first import BestFirstQueue
 
 if TYPE_CHECKING:
     from harvest_graph import Fetched, Graph
 
-    from classifier.topic.values import LinkContext
+    from classifier.words.values import LinkContext
 
 Waiting = dict[str, "list[LinkContext]"]
 """URL that was not fetched -> how the fetched pages show it, in the order they were fetched."""

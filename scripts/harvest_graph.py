@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from classifier.topic.values import LinkContext, PageText
+from classifier.words.values import LinkContext, PageText
 from incremental.base.urls import normalize
 from incremental.parse import parse
 from incremental.parse.topic_text import link_contexts, page_text

@@ -12,9 +12,9 @@ from dataclasses import replace
 from kept_vectors import KeptVectors
 
 from classifier.embedding.meaning import Meaning
-from classifier.topic.learned_order import is_left_to_words
-from classifier.topic.link_text import has_dense, worded
-from classifier.topic.values import LinkContext, PageText
+from classifier.links.learned_order import is_left_to_words
+from classifier.links.text import has_dense, worded
+from classifier.words.values import LinkContext, PageText
 from incremental.topics.embedding.pages import meanings_of
 
 

@@ -11,7 +11,7 @@
     fused                       the product as it stands: what was learned orders links
     oracle                      reads the labels
 
-``adaptive`` to ``fused`` run the very code of the crawler (``TopicModel``, ``classifier.topic.link_order``);
+``adaptive`` to ``fused`` run the very code of the crawler (``TopicModel``, ``classifier.links.orders``);
 what is written out here are the plain rivals, and plain vectors in the place of paper 002's similarity.
 """
 
@@ -23,18 +23,18 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from classifier.topic.background import Background, tf_idf
-from classifier.topic.bayes import Density
-from classifier.topic.bayes_order import BayesOrder
-from classifier.topic.keywords import Keywords
-from classifier.topic.learned_order import LearnedOrder
-from classifier.topic.link_order import LinkOrder, new_order
+from classifier.links.bayes_order import BayesOrder
+from classifier.links.learned_order import LearnedOrder
+from classifier.links.orders import LinkOrder, new_order
+from classifier.links.similarity_order import SimilarityOrder
+from classifier.papers.bayes import Density
+from classifier.papers.similarity import VsmSimilarity, topic_vector
 from classifier.topic.model import TopicModel
-from classifier.topic.segmentation import tokens
-from classifier.topic.similarity import VsmSimilarity, topic_vector
-from classifier.topic.similarity_order import SimilarityOrder
-from classifier.topic.text import language_of_page, link_terms, weighted_terms
-from classifier.topic.vectors import Vector, dot, mean, top, unit
+from classifier.words.background import Background, tf_idf
+from classifier.words.keywords import Keywords
+from classifier.words.segmentation import tokens
+from classifier.words.text import language_of_page, link_terms, weighted_terms
+from classifier.words.vectors import Vector, dot, mean, top, unit
 
 if TYPE_CHECKING:
     from harvest_crawl import Ordering, Waiting
@@ -42,9 +42,9 @@ if TYPE_CHECKING:
     from harvest_meanings import Meanings
     from harvest_trained import TrainedClassifiers
 
-    from classifier.topic.semantic_tree import SemanticTree
-    from classifier.topic.similarity import Similarity
-    from classifier.topic.values import LinkContext, PageText
+    from classifier.papers.semantic_tree import SemanticTree
+    from classifier.papers.similarity import Similarity
+    from classifier.words.values import LinkContext, PageText
 
 METHODS: Final = (
     "bfs",

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 from statistics import fmean
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from lab.printing import Panel
 
 if TYPE_CHECKING:
     from harvest_crawl import Crawl
@@ -94,43 +95,14 @@ def as_json(results: Results) -> dict[str, dict[str, dict[str, float]]]:
     return report
 
 
-def as_text(results: Results) -> str:
-    """Return a table for people."""
-    heads = "".join(f"{pages:>9}" for pages in results.budgets)
-    wanted = f"to {results.relevant}"
-    lines = [f"{'topic':16} {'method':20}{heads}{'pages/s':>10}{wanted:>9}"]
-    for topic, methods in results.cells.items():
-        for method, cell in methods.items():
-            shares = "".join(f"{cell.harvest(pages):9.3f}" for pages in results.budgets)
-            needed = cell.pages_to(results.relevant)
-            pages = "-" if needed is None else f"{needed:.0f}"
-            lines.append(f"{topic:16} {method:20}{shares}{cell.pages_per_second:10.0f}{pages:>9}")
-    return "\n".join(lines)
-
-
-def plot(results: Results, path: Path) -> None:
-    """Draw the harvest against the pages fetched, a panel for each topic."""
-    import matplotlib as mpl  # noqa: PLC0415 - heavy
-
-    mpl.use("Agg")
-    from matplotlib import pyplot as plt  # noqa: PLC0415 - heavy
-
-    columns = min(3, len(results.cells))
-    rows = -(-len(results.cells) // columns)
-    size = (4.2 * columns, 3.2 * rows)
-    figure, panels = plt.subplots(rows, columns, figsize=size, squeeze=False, layout="constrained")
-    for panel in panels.flat[len(results.cells) :]:
-        panel.axis("off")
-    for panel, (topic, methods) in zip(panels.flat, results.cells.items(), strict=False):
-        _draw(panel, topic, methods, results.budgets[-1])
-    panels.flat[0].legend(fontsize="x-small")
-    figure.savefig(path, dpi=110)
-    plt.close(figure)
-
-
-def _draw(panel: Any, topic: str, methods: dict[str, Cell], last: int) -> None:  # noqa: ANN401 - untyped
+def panels(results: Results) -> list[Panel]:
+    """Return the harvest against the pages fetched, a panel for each topic."""
+    last = results.budgets[-1]
     steps = sorted({max(10, last * step // _STEPS) for step in range(1, _STEPS + 1)})
-    for method, cell in methods.items():
-        panel.plot(steps, [cell.harvest(pages) for pages in steps], label=method)
-    panel.set(title=topic, xlabel="pages fetched", ylabel="harvest", ylim=(0, 1))
-    panel.grid(alpha=0.3)
+    return [
+        Panel(
+            {name: (steps, [cell.harvest(n) for n in steps]) for name, cell in methods.items()},
+            *(topic, "pages fetched", "harvest", {"ylim": (0, 1)}),
+        )
+        for topic, methods in results.cells.items()
+    ]

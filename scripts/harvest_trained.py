@@ -7,14 +7,14 @@ from collections.abc import Callable, Mapping, Sequence
 from hashlib import md5
 from typing import TYPE_CHECKING
 
-from classifier.topic.background import Background, tf_idf
-from classifier.topic.text import weighted_terms
-from classifier.topic.vectors import Vocabulary, unit
+from classifier.words.background import Background, tf_idf
+from classifier.words.text import weighted_terms
+from classifier.words.vectors import Vocabulary, unit
 
 if TYPE_CHECKING:
     from harvest_graph import Graph
 
-    from classifier.topic.values import PageText
+    from classifier.words.values import PageText
 
 # Training pages that a term must stand on.
 MIN_PAGES = 2

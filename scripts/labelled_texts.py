@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout, not installed
 
-from classifier.topic.values import PageText
+from classifier.words.values import PageText
 
 # Of a text that are read.
 MAX_TEXT_CHARS = 20_000

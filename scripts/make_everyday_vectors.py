@@ -19,12 +19,14 @@ import numpy as np
 from lab.captured_texts import drawn, main_text, options_of, titled
 
 from classifier.embedding.local import LocalEmbedder
-from classifier.topic.document_frequencies import DATA_FOLDER
-from classifier.topic.values import PageText
+from classifier.words.values import PageText
 from incremental.topics.embedding.pages import meanings_of
 
 # Of each language with so many; the others get what there is.
 PAGES = 400
+
+
+DATA = Path(__file__).parents[1] / "classifier" / "topic" / "data"
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -33,7 +35,7 @@ def main(arguments: list[str] | None = None) -> int:
     pages = _pages(options.pages, options.archive)
     found = meanings_of(pages, LocalEmbedder(options.provider))
     rows = [np.frombuffer(one.packed, dtype=np.int8) for one in found if one is not None]
-    path = DATA_FOLDER / f"everyday_{options.provider}.npz"
+    path = DATA / f"everyday_{options.provider}.npz"
     np.savez_compressed(path, pages=np.stack(rows))
     print(f"{len(rows)} pages, {path.stat().st_size} bytes in {path}")
     return 0

@@ -22,15 +22,17 @@ from lab.captured_texts import drawn, main_text, options_of, titled
 
 from classifier.embedding.local import LocalEmbedder
 from classifier.embedding.packing import unpacked
-from classifier.topic.document_frequencies import DATA_FOLDER
-from classifier.topic.language import language_of
 from classifier.topic.language_means import OTHERS
-from classifier.topic.values import PageText
+from classifier.words.language import language_of
+from classifier.words.values import PageText
 from incremental.topics.embedding.pages import meanings_of
 
 PAGES = 60
 FEWEST = 20
 OF_DOMAIN = 4
+
+
+DATA = Path(__file__).parents[1] / "classifier" / "topic" / "data"
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -44,7 +46,7 @@ def main(arguments: list[str] | None = None) -> int:
             means[language] = unpacked([one.packed for one in found]).mean(axis=0)
             print(f"{language}: {len(found)} pages")
     means[OTHERS] = np.mean(list(means.values()), axis=0)
-    path = DATA_FOLDER / f"language_means_{options.provider}.npz"
+    path = DATA / f"language_means_{options.provider}.npz"
     np.savez_compressed(path, **means)  # type: ignore[arg-type]  # arrays by name
     print(f"{path.stat().st_size} bytes in {path}")
     return 0

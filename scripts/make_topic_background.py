@@ -3,7 +3,7 @@
 
     scripts/make_topic_background.py --pages pages.tsv --archive pages.tar.xz
 
-Writes ``classifier/topic/data``: numbers only, with a checksum. A page's text is its main text as
+Writes ``classifier/words/data``: numbers only, with a checksum. A page's text is its main text as
 trafilatura finds it; of each domain the first 20 pages count, so that no site sets the language.
 Chinese is left to the table that jieba brings.
 """
@@ -26,9 +26,9 @@ from lab.hub.files import Capture, read_captures
 from rich.progress import track
 
 from classifier.hub.labels import read_labels
-from classifier.topic.document_frequencies import COUNTS, DATA_FOLDER, MANIFEST
-from classifier.topic.language import language_of
-from classifier.topic.segmentation import tokens
+from classifier.words.document_frequencies import COUNTS, DATA_FOLDER, MANIFEST
+from classifier.words.language import language_of
+from classifier.words.segmentation import tokens
 
 # Pages of one domain that count.
 PER_DOMAIN = 20

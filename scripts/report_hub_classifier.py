@@ -1,30 +1,19 @@
 #!/usr/bin/env python3
 """Print the tables and draw the chart of ``docs/how-hubs-are-found.md``.
 
-    scripts/report_hub_classifier.py costs --pages pages.tsv --archive pages.tar.xz
-    scripts/report_hub_classifier.py context --replays DIR
     scripts/report_hub_classifier.py domains --train urls.tsv --test paperlike.tsv
     scripts/report_hub_classifier.py chart --model held/0001-... --out docs/images/hubs.svg
         --urls held/urls.tsv --pages held/pages.tsv --archive pages.tar.xz
 
-``costs`` is paper 003's table 5 (time, memory, processor of
-1,000 pages, each method in a process of its own), ``context`` what the site's other URLs add on
-recorded sites, ``domains`` the scores on all rows of a file, uncapped, each judged by machines that
+``domains`` the scores on all rows of a file, uncapped, each judged by machines that
 never saw its domain (five folds), ``chart`` the precision-recall curves and the errors by kind of site.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
-import resource
-import sqlite3
-import subprocess
 import sys
-import time
 from collections import Counter
-from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,37 +24,27 @@ from lab.hub.assessment import (
     Judged,
     judge_pages,
     judge_urls,
-    page_features,
     score,
     scored_rows,
 )
 from lab.hub.files import read_captures
-from lab.hub.rivals import Rivals, paper_content_rows
 from lab.hub.url_training import Probes, TrainedUrlMachine, TrainingRows, train_url_machine
 
 from classifier.hub.classifier import HubClassifier, load_default
-from classifier.hub.context import SiteIndex
 from classifier.hub.errors import HubClassifierError
-from classifier.hub.evidence import LinkEvidence
 from classifier.hub.labels import LabelRow, read_labels
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
 
-REPORTS = ("costs", "cost", "context", "domains", "chart")
-COST_PAGES = 1000
-COST_METHODS = ("heuristic", "paper_content", "content", "cascade", "paper_url", "url")
+REPORTS = ("domains", "chart")
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one report; 0 = done, 2 = bad input."""
     options = _options(arguments)
     reports = {
-        "costs": _costs,
-        "cost": _cost,
-        "context": _context,
         "domains": _domains,
         "chart": _chart,
     }
@@ -87,9 +66,7 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--urls", metavar="TSV")
     parser.add_argument("--pages", metavar="TSV")
     parser.add_argument("--archive", metavar="TAR")
-    parser.add_argument("--replays", type=Path, metavar="DIR", help="*.sqlite and truth/*.tsv")
     parser.add_argument("--model", type=Path, metavar="DIR")
-    parser.add_argument("--method", choices=COST_METHODS)
     parser.add_argument("--out", type=Path, metavar="FILE")
     return parser.parse_args(arguments)
 
@@ -101,129 +78,6 @@ def _load(options: argparse.Namespace) -> HubClassifier:
 def _capped(path: str) -> list[LabelRow]:
     rows = read_labels(path)
     return [rows[place] for place in scored_rows(rows)]
-
-
-def _costs(options: argparse.Namespace) -> None:
-    """Table: seconds, peak memory and processor share of each method on 1,000 pages."""
-    print("| method | pages | seconds | of them processor | memory, MB | share |")
-    print("| --- | --- | --- | --- | --- | --- |")
-    for method in COST_METHODS:
-        command = [sys.executable, __file__, "cost", "--method", method]
-        command += ["--pages", options.pages, "--archive", options.archive]
-        command += ["--model", str(options.model)] if options.model else []
-        done = subprocess.run(command, check=True, capture_output=True, text=True)  # noqa: S603 - this file
-        cost = json.loads(done.stdout)
-        print(
-            f"| {method} | {cost['pages']} | {cost['seconds']:.2f}"
-            f" | {cost['processor'] * cost['seconds']:.2f} | {cost['megabytes']:.0f}"
-            f" (+{cost['megabytes_added']:.0f}) | {cost['processor']:.0%} |",
-            flush=True,
-        )
-
-
-def _cost(options: argparse.Namespace) -> None:
-    """Print one method's cost as JSON; a process of its own, so that peak memory is its own."""
-    classifier = _load(options)
-    rows = read_labels(options.pages)[:COST_PAGES]
-    captures = read_captures(rows, options.archive) if "url" not in options.method else []
-    before = resource.getrusage(resource.RUSAGE_SELF)
-    started = time.perf_counter()
-    _run_method(options.method, classifier, rows, captures)
-    seconds = time.perf_counter() - started
-    after = resource.getrusage(resource.RUSAGE_SELF)
-    spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    cost = {
-        "pages": len(rows),
-        "seconds": seconds,
-        "megabytes": after.ru_maxrss / 1024,
-        "megabytes_added": (after.ru_maxrss - before.ru_maxrss) / 1024,
-        "processor": spent / seconds,
-    }
-    print(json.dumps(cost))
-
-
-def _run_method(
-    method: str, classifier: HubClassifier, rows: Sequence[LabelRow], captures: Sequence[Any]
-) -> None:
-    model = classifier.model
-    links = [LinkEvidence(row.url) for row in rows]
-    if method == "url":
-        classifier.score(links)
-    elif method == "paper_url":
-        Rivals.of(model).paper_url.decide_links(links)
-    elif method == "cascade":
-        for link, capture in zip(links, captures, strict=True):
-            classifier.score_page(link, capture.body, encoding=capture.row.encoding or None)
-    else:
-        features = page_features(captures)
-        if method == "content":
-            model.content.log_odds(features)
-        elif method == "paper_content":
-            Rivals.of(model).paper_content.decide(paper_content_rows(features))
-        else:
-            Rivals.of(model).heuristic.decide(features)
-
-
-def _context(options: argparse.Namespace) -> None:
-    """Table: share of a recorded site's new URLs judged rightly: alone, and among its other URLs.
-
-    The last column has other weights: learned on the other sites, so that they never saw this one.
-    """
-    classifier = _load(options)
-    truths = sorted(options.replays.glob("truth/*.tsv"))
-    sites = {truth.stem: _recorded_site(truth, classifier) for truth in truths}
-    print("| site | URLs | URL alone | with context | weights of the other sites |")
-    print("| --- | --- | --- | --- | --- |")
-    for name, site in sites.items():
-        others = [other for other in sites if other != name]
-        learned = _learned_context([sites[other] for other in others])
-        values = (site.alone, site.among, learned.decision_function(site.evidence))
-        shares = " | ".join(f"{np.mean((value > 0) == site.lists):.3f}" for value in values)
-        print(f"| {name} | {len(site.lists)} | {shares} |")
-    learned = _learned_context(list(sites.values()))
-    weights = learned.coef_[0] / learned.coef_[0][0]
-    print(f"weights of all: urls_below {weights[1]:.2f}, template_siblings {weights[2]:.2f}")
-
-
-@dataclass(frozen=True, slots=True)
-class _RecordedSite:
-    """New URLs of one site; every field has one entry a URL."""
-
-    lists: NDArray[np.bool_]
-    alone: NDArray[np.float64]
-    """Log-odds by the URL alone."""
-    among: NDArray[np.float64]
-    """Log-odds with the site's context."""
-    evidence: NDArray[np.float64]
-    """Log-odds alone, and the logarithms of URLs below and of template siblings."""
-
-
-def _recorded_site(truth: Path, classifier: HubClassifier) -> _RecordedSite:
-    rows = [line.split("\t") for line in truth.read_text("utf-8").splitlines()[1:]]
-    rows = [row for row in rows if row[3]]  # reachable by a link
-    with closing(sqlite3.connect(truth.parents[1] / f"{truth.stem}.sqlite")) as database:
-        known = [url for (url,) in database.execute("select url from page")]
-    index = SiteIndex.build([(u, None) for u in known if not u.endswith((".xml", ".txt"))])
-    links = [LinkEvidence(row[0]) for row in rows]
-    among = [index.add_context(link) for link in links]
-    alone = classifier.log_odds(links)
-    counts = [(link.urls_below or 0, link.template_siblings or 0) for link in among]
-    return _RecordedSite(
-        np.array([row[1] == "list" for row in rows], dtype=np.bool_),
-        alone,
-        classifier.log_odds(among),
-        np.column_stack([alone, np.log1p(np.minimum(counts, 1000))]),
-    )
-
-
-def _learned_context(sites: Sequence[_RecordedSite]) -> Any:  # noqa: ANN401 - scikit-learn has no types
-    """Fit the weights of the context by logistic regression, each site as heavy as another."""
-    from sklearn.linear_model import LogisticRegression  # noqa: PLC0415 - heavy
-
-    weights = np.concatenate([np.full(len(site.lists), 1 / len(site.lists)) for site in sites])
-    evidence = np.vstack([site.evidence for site in sites])
-    lists = np.concatenate([site.lists for site in sites])
-    return LogisticRegression(C=10.0).fit(evidence, lists, sample_weight=100 * weights)
 
 
 def _domains(options: argparse.Namespace) -> None:

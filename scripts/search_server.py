@@ -15,8 +15,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
 from urllib.parse import parse_qs, urlsplit
 
-from classifier.topic.language import language_of
-from classifier.topic.segmentation import tokens
+from classifier.words.language import language_of
+from classifier.words.segmentation import tokens
 
 RESULTS_PER_PAGE = 10
 # Of one document that are indexed.

@@ -15,14 +15,14 @@ from numpy.typing import NDArray
 from sklearn.metrics import average_precision_score, precision_recall_curve
 
 from classifier.embedding.meaning import Meaning
-from classifier.topic.background import Background
-from classifier.topic.batch import PageBatch, sample_of
-from classifier.topic.evidence import Evidence, spoken
 from classifier.topic.fitting import Fit, fit_topic
 from classifier.topic.methods import Setting
-from classifier.topic.text import weighted_terms
-from classifier.topic.values import PageText
-from classifier.topic.vectors import Vector
+from classifier.words.background import Background
+from classifier.words.batch import PageBatch, sample_of
+from classifier.words.evidence import Evidence, spoken
+from classifier.words.text import weighted_terms
+from classifier.words.values import PageText
+from classifier.words.vectors import Vector
 from incremental.topics.embedding.pages import meanings_of
 
 if TYPE_CHECKING:

@@ -17,9 +17,9 @@ from typing import Final, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from classifier.topic.background import Background
-from classifier.topic.batch import PageBatch, Terms
-from classifier.topic.evidence import Evidence
+from classifier.words.background import Background
+from classifier.words.batch import PageBatch, Terms
+from classifier.words.evidence import Evidence
 
 Scores = NDArray[np.float64]
 

@@ -35,7 +35,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_ndtr
 
-from classifier.topic.values import Verdict
+from classifier.words.values import Verdict
 
 Scores = NDArray[np.float64]
 

@@ -8,10 +8,10 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from classifier.topic.batch import PageBatch
-from classifier.topic.evidence import Evidence
 from classifier.topic.fusion import Centre, Scale
-from classifier.topic.values import Note
+from classifier.words.batch import PageBatch
+from classifier.words.evidence import Evidence
+from classifier.words.values import Note
 
 # Two pages may be of one topic if so many standard deviations more alike than with a sample page.
 ALIKE: Final = 0.5

@@ -8,17 +8,17 @@ from typing import Final
 
 import numpy as np
 
-from classifier.topic.batch import PageBatch
-from classifier.topic.evidence import Evidence
+from classifier.papers.similarity import topic_vector
 from classifier.topic.fitting import Fit
 from classifier.topic.fused import FusedTopic
 from classifier.topic.fusion import MIN_SAMPLE, Scale
-from classifier.topic.keywords import Keywords
 from classifier.topic.methods import METHODS, fit_method
-from classifier.topic.similarity import topic_vector
-from classifier.topic.text import weighted_terms
-from classifier.topic.values import Note, PageText, Verdict
-from classifier.topic.vectors import Vector, top, unit
+from classifier.words.batch import PageBatch
+from classifier.words.evidence import Evidence
+from classifier.words.keywords import Keywords
+from classifier.words.text import weighted_terms
+from classifier.words.values import Note, PageText, Verdict
+from classifier.words.vectors import Vector, top, unit
 
 TERMS: Final = 15
 MISSING_TERMS: Final = 10

@@ -9,17 +9,17 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from classifier.topic.adaptive import AdaptiveCentre
-from classifier.topic.batch import PageBatch, Terms
+from classifier.papers.adaptive import AdaptiveCentre
+from classifier.papers.rankers import Fitted
 from classifier.topic.corrections import Corrections
 from classifier.topic.decision import Decision, decide
-from classifier.topic.errors import reading
-from classifier.topic.evidence import Evidence
 from classifier.topic.fused import FusedTopic
-from classifier.topic.fusion import MIN_SAMPLE, Scale, np_array
+from classifier.topic.fusion import MIN_SAMPLE, Scale
 from classifier.topic.methods import Setting, fit_method
-from classifier.topic.rankers import Fitted
-from classifier.topic.vectors import Vector
+from classifier.words.batch import PageBatch, Terms, np_array
+from classifier.words.errors import reading
+from classifier.words.evidence import Evidence
+from classifier.words.vectors import Vector
 
 Scores = NDArray[np.float64]
 

@@ -13,18 +13,18 @@ from typing import Any, Final, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from classifier.topic.batch import PageBatch, Terms
-from classifier.topic.concepts import Concepts
-from classifier.topic.errors import reading
-from classifier.topic.evidence import Evidence
+from classifier.papers.rankers import Fitted
 from classifier.topic.fusion import FusedCentre, Scales
-from classifier.topic.keywords import Keywords
 from classifier.topic.meaning_space import space_of
 from classifier.topic.meaning_view import MeaningView
 from classifier.topic.methods import Setting, fit_method, views_of
-from classifier.topic.rankers import Fitted
-from classifier.topic.values import Note
-from classifier.topic.vectors import Vector, top, unit
+from classifier.words.batch import PageBatch, Terms
+from classifier.words.concepts import Concepts
+from classifier.words.errors import reading
+from classifier.words.evidence import Evidence
+from classifier.words.keywords import Keywords
+from classifier.words.values import Note
+from classifier.words.vectors import Vector, top, unit
 
 Scores = NDArray[np.float64]
 

@@ -20,9 +20,9 @@ from typing import Any, Final, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from classifier.topic.batch import PageBatch
-from classifier.topic.errors import reading
-from classifier.topic.vectors import Vector, mean, truncated, unit
+from classifier.words.batch import PageBatch, np_array
+from classifier.words.errors import reading
+from classifier.words.vectors import Vector, mean, truncated, unit
 
 Scores = NDArray[np.float64]
 
@@ -153,11 +153,6 @@ class Scales:
 def wrong_weight(count: int) -> float:
     """Return what the mean of so many rejected pages weighs against that of the relevant ones."""
     return _WRONG_WEIGHT * count / (count + _WRONG_HALVED)
-
-
-def np_array(values: Any) -> NDArray[np.float64]:  # noqa: ANN401 - whatever numpy takes
-    """Return an array of float64."""
-    return np.asarray(values, dtype=np.float64)
 
 
 @dataclass(frozen=True, slots=True)

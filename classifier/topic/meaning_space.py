@@ -20,9 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classifier.embedding.embedder import Vectors
-from classifier.topic.batch import PageBatch
 from classifier.topic.everyday import everyday_vectors
 from classifier.topic.language_means import Languages
+from classifier.words.batch import PageBatch
 
 Scores = NDArray[np.float64]
 
@@ -69,7 +69,7 @@ class Space:
     products: Vectors
     """``pages.T @ pages``; of shape (0, 0) with more than :data:`MAX_SOLVED` dimensions."""
     depths: Scores
-    """Of :attr:`pages`, as :attr:`~classifier.topic.batch.PageBatch.depths`; 0 for everyday pages."""
+    """Of :attr:`pages`, as :attr:`~classifier.words.batch.PageBatch.depths`; 0 for everyday pages."""
     sample: int
     """How many of :attr:`pages` are the sample's."""
     own: int

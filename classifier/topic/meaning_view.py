@@ -27,10 +27,10 @@ from numpy.typing import NDArray
 from classifier.embedding.embedder import Vectors
 from classifier.embedding.meaning import Meaning
 from classifier.embedding.packing import unpacked
-from classifier.topic.batch import PageBatch
-from classifier.topic.errors import reading
 from classifier.topic.fusion import wrong_weight
 from classifier.topic.meaning_space import MIN_PAGES, SAME, Space, nearest, unit
+from classifier.words.batch import PageBatch
+from classifier.words.errors import reading
 
 Scores = NDArray[np.float64]
 

@@ -2,9 +2,9 @@
 
 ::
 
-    paper 000   adaptive, adaptive_guarded     classifier/topic/adaptive.py
-    paper 002   vsm, semantic                  classifier/topic/similarity.py
-    paper 004   bayes_normal, bayes_kernel     classifier/topic/bayes.py
+    paper 000   adaptive, adaptive_guarded     classifier/papers/adaptive.py
+    paper 002   vsm, semantic                  classifier/papers/similarity.py
+    paper 004   bayes_normal, bayes_kernel     classifier/papers/bayes.py
     plain       keyword, bm25, tfidf_centroid, one_class_svm, logistic
     all of it   fused                          classifier/topic/fusion.py
 """
@@ -18,14 +18,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from classifier.topic.adaptive import AdaptiveCentre
-from classifier.topic.background import Background
-from classifier.topic.batch import PageBatch, Terms
-from classifier.topic.bayes import Density
-from classifier.topic.evidence import Evidence
-from classifier.topic.fusion import np_array
-from classifier.topic.keywords import Keywords
-from classifier.topic.rankers import (
+from classifier.papers.adaptive import AdaptiveCentre
+from classifier.papers.bayes import Density
+from classifier.papers.rankers import (
     BayesRanker,
     Bm25Ranker,
     CentroidRanker,
@@ -35,10 +30,14 @@ from classifier.topic.rankers import (
     Ranker,
     Scores,
 )
-from classifier.topic.semantic_tree import SemanticTree
-from classifier.topic.similarity import SemanticSimilarity, Similarity, VsmSimilarity, topic_vector
-from classifier.topic.values import Note
-from classifier.topic.vectors import truncated
+from classifier.papers.semantic_tree import SemanticTree
+from classifier.papers.similarity import SemanticSimilarity, Similarity, VsmSimilarity, topic_vector
+from classifier.words.background import Background
+from classifier.words.batch import PageBatch, Terms, np_array
+from classifier.words.evidence import Evidence
+from classifier.words.keywords import Keywords
+from classifier.words.values import Note
+from classifier.words.vectors import truncated
 
 METHODS: Final = (
     "fused",

@@ -20,20 +20,20 @@ from hashlib import sha256
 from typing import Any, Final, Self
 
 from classifier.embedding.meaning import Meaning
-from classifier.topic.background import Background
-from classifier.topic.batch import PageBatch, sample_of
+from classifier.papers.semantic_tree import SemanticTree
 from classifier.topic.decision import Decision
 from classifier.topic.disagreement import disagreeing
-from classifier.topic.errors import TopicError, TopicModelError, reading
-from classifier.topic.evidence import Evidence
 from classifier.topic.explanation import TopicExplanation, explain_page, topic_profile
 from classifier.topic.fitting import Fit, fit_topic, refit_topic
-from classifier.topic.keywords import Keywords
 from classifier.topic.methods import METHODS, Setting
-from classifier.topic.semantic_tree import SemanticTree
-from classifier.topic.text import weighted_terms
-from classifier.topic.values import Note, PageText, Relevance, Verdict
-from classifier.topic.vectors import Vector, top
+from classifier.words.background import Background
+from classifier.words.batch import PageBatch, sample_of
+from classifier.words.errors import TopicError, TopicModelError, reading
+from classifier.words.evidence import Evidence
+from classifier.words.keywords import Keywords
+from classifier.words.text import weighted_terms
+from classifier.words.values import Note, PageText, Relevance, Verdict
+from classifier.words.vectors import Vector, top
 
 KIND: Final = "hubwatch topic"
 # Raised when older code could misread a topic.

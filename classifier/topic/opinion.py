@@ -19,12 +19,12 @@ from typing import Final, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from classifier.topic.batch import PageBatch
-from classifier.topic.evidence import Evidence
-from classifier.topic.fusion import Scale, np_array
+from classifier.papers.rankers import Fitted
+from classifier.topic.fusion import Scale
 from classifier.topic.methods import Setting, fit_method, views_of
-from classifier.topic.rankers import Fitted
-from classifier.topic.vectors import truncated
+from classifier.words.batch import PageBatch, np_array
+from classifier.words.evidence import Evidence
+from classifier.words.vectors import truncated
 
 # With fewer there is no logistic regression.
 MIN_NEGATIVES: Final = 15

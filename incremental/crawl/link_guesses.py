@@ -23,8 +23,8 @@ from hashlib import blake2b
 from math import inf
 from typing import TYPE_CHECKING, Final
 
-from classifier.topic.link_text import says_something, worded
-from classifier.topic.values import LinkContext, PageText
+from classifier.links.text import says_something, worded
+from classifier.words.values import LinkContext, PageText
 from incremental.decide.topics import LIKELY, from_context
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from classifier.topic.values import LinkContext, PageText, Relevance, Verdict
+from classifier.words.values import LinkContext, PageText, Relevance, Verdict
 from incremental.crawl.part import Part
 from incremental.decide.topics import from_context
 from store import Store

@@ -12,7 +12,7 @@ import logging
 from collections.abc import Callable
 from urllib.parse import urlsplit
 
-from classifier.topic.values import PageText, Relevance, Verdict
+from classifier.words.values import PageText, Relevance, Verdict
 from incremental.base.urls import canonical_key, host_of, registered_domain
 from incremental.decide.topics import EXAMPLE, retry_at, score_of, to_text
 from incremental.decide.verification import decide_first_page

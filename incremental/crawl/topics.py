@@ -21,7 +21,7 @@ from functools import partial
 from math import inf
 from typing import TYPE_CHECKING, TypeVar
 
-from classifier.topic.values import LinkContext, PageText, Relevance, Verdict
+from classifier.words.values import LinkContext, PageText, Relevance, Verdict
 from incremental.base.attempts import Bug, attempt
 from incremental.crawl.link_guesses import LinkGuesses, WaitingGuess, by_topic
 from incremental.crawl.others_pages import OthersPage, OthersPages

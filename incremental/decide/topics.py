@@ -15,8 +15,8 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 
-from classifier.topic.evidence import Lacking
-from classifier.topic.values import LinkContext, PageText, Relevance
+from classifier.words.evidence import Lacking
+from classifier.words.values import LinkContext, PageText, Relevance
 from incremental.base.scope import trap
 from incremental.base.texts import Text, named
 from incremental.base.times import DAY, HOUR

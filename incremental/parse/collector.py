@@ -42,7 +42,7 @@ class Collector:
     # Events have no depth limit: libxml2 refuses trees deeper than 256 (2,048 with huge_tree), dropping the
     # whole page, but handles ten thousand nested tags as events. Nor is a more tolerant parser needed: on
     # 500 captured pages html5lib finds the same links, apart from its copies of unclosed ones (81 of 73,846,
-    # no new URL), and 8 of html5lib's own 1,529 broken documents hide a link here (scripts/bench_parsers.py).
+    # no new URL), and 8 of html5lib's own 1,529 broken documents hide a link here.
 
     def __init__(self, limits: ParseLimits, prose: Prose | None = None) -> None:
         self.links: list[RawLink] = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import islice
 
-from classifier.topic.language import SAMPLE_CHARS, language_of
+from classifier.words.language import SAMPLE_CHARS, language_of
 from incremental.parse import Page
 
 # Shorter texts seldom show enough common words; Chinese and Japanese letters count threefold.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from classifier.topic.values import LinkContext, PageText
+from classifier.words.values import LinkContext, PageText
 from incremental.base.urls import normalize
 from incremental.parse import Link, Page
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from classifier.topic.values import PageText
+from classifier.words.values import PageText
 from incremental.base.features import target_of
 from incremental.fetch.headers import link_targets
 from incremental.fetch.status import FetchStatus

@@ -197,7 +197,7 @@ class TopicSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How topics score pages, and how far they explore."""
 
     trees: tuple[str, ...] = ()
-    """Semantic trees, for the methods ``semantic`` and ``fused``: files (a WordNet table, Cilin, SKOS),
+    """Semantic trees, for the methods ``semantic`` and ``fused``: tables of words and broader senses,
     relative to the settings file, or ``wn:LEXICON`` of the package wn. None is shipped."""
     link_order: LinkOrderName = LinkOrderName.LEARNED
     """Which links come first: by results of similar links here, by similarity (paper 002), by naive Bayes

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from classifier.embedding.meaning import Meaning
-from classifier.topic.evidence import Lacking
-from classifier.topic.learned_order import LearnedOrder
-from classifier.topic.link_meaning import LinkStanding, refined, standings
-from classifier.topic.link_order import LinkOrder
+from classifier.links.learned_order import LearnedOrder
+from classifier.links.meaning import LinkStanding, refined, standings
+from classifier.links.orders import LinkOrder
 from classifier.topic.model import TopicModel
-from classifier.topic.values import LinkContext, PageText, Relevance, Verdict
+from classifier.words.evidence import Lacking
+from classifier.words.values import LinkContext, PageText, Relevance, Verdict
 from incremental.decide.topics import BY_MEANING, BY_WORDS, LIKELY
 from store.topic_values import TopicRow
 from store.values import TopicScore

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from classifier.topic.values import PageText, Verdict
+from classifier.words.values import PageText, Verdict
 from incremental.base.errors import InputError, NotFoundError
 from incremental.base.lookup import find_topic
 from incremental.base.tagging import checked_tags, checked_words
@@ -268,7 +268,7 @@ def _checked_description(description: str) -> str:
     if len(sentence) > MAX_DESCRIPTION:
         found = f"{sentence[:60]}..."
         raise InputError("describe", found, Text("input.at_most_characters", n=MAX_DESCRIPTION))
-    from classifier.topic.text import weighted_terms  # noqa: PLC0415 - quick without topics
+    from classifier.words.text import weighted_terms  # noqa: PLC0415 - quick without topics
 
     if sentence and not weighted_terms(PageText("", title=sentence)):
         way_out = Text("input.no_word")
@@ -287,7 +287,7 @@ def _check_enough(store: Store, row: TopicRow, words: Sequence[str]) -> None:
 
 def _check_any_word(words: Sequence[str]) -> None:
     """Refuse key words that all are single letters or stop words."""
-    from classifier.topic.keywords import Keywords  # noqa: PLC0415 - quick without topics
+    from classifier.words.keywords import Keywords  # noqa: PLC0415 - quick without topics
 
     if not Keywords(words):
         way_out = Text("input.all_common")

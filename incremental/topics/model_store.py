@@ -23,17 +23,17 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from classifier.topic.background import Background
-from classifier.topic.errors import TopicError, TopicModelError
-from classifier.topic.evidence import MAX_JUDGED, Lacking, heaviest_terms, kept_meanings, spoken
+from classifier.links.orders import LINK_ORDERS, LinkOrder, from_kept, new_order, to_kept
+from classifier.papers.semantic_tree import SemanticTree, TreeError, joined
+from classifier.papers.trees import read_tree
 from classifier.topic.fused import FusedTopic
-from classifier.topic.link_order import LINK_ORDERS, LinkOrder, from_kept, new_order, to_kept
 from classifier.topic.model import TopicModel
-from classifier.topic.sample import page_key
-from classifier.topic.semantic_tree import SemanticTree, TreeError, joined
-from classifier.topic.trees import read_tree
-from classifier.topic.values import PageText
-from classifier.topic.vectors import Vector
+from classifier.words.background import Background
+from classifier.words.errors import TopicError, TopicModelError
+from classifier.words.evidence import MAX_JUDGED, Lacking, heaviest_terms, kept_meanings, spoken
+from classifier.words.sample import page_key
+from classifier.words.values import PageText
+from classifier.words.vectors import Vector
 from incremental.base.lookup import find_topic
 from incremental.base.texts import Text, stored
 from incremental.decide.topics import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from classifier.topic.values import Note
+from classifier.words.values import Note
 from incremental.base.texts import Text, read_text, stored
 from store.topic_values import TopicRow
 

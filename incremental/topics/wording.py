@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 
-from classifier.topic.language import language_of
-from classifier.topic.segmentation import written_words
+from classifier.words.language import language_of
+from classifier.words.segmentation import written_words
 
 
 def written_forms(text: str) -> dict[str, Counter[str]]:

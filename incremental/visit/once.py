@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from classifier.topic.values import PageText
+from classifier.words.values import PageText
 from incremental.base.errors import InputError
 from incremental.base.texts import Text, named
 from incremental.base.urls import normalize

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from classifier.topic.values import PageText
+from classifier.words.values import PageText
 from incremental.base.urls import canonical_key
 from incremental.sandbox import Body, Read, Unread, read_body
 from store import Store

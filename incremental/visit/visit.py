@@ -20,7 +20,7 @@ from store.enums import HubKind, HubRole
 from store.values import ARTICLE
 
 if TYPE_CHECKING:  # commands that fetch nothing load no parser
-    from classifier.topic.values import PageText
+    from classifier.words.values import PageText
     from incremental.parse import Page
     from incremental.parse.behind import Behind
     from incremental.sandbox import Read

@@ -16,7 +16,7 @@ from cli_runner import Run
 from fake_web import MINUTE, START, FakeWeb, Watch, page
 
 from classifier.embedding.embedder import Embedder, EmbeddingError, Vectors
-from classifier.topic.values import PageText
+from classifier.words.values import PageText
 from incremental.base.clock import SimulatedClock
 from incremental.base.lookup import find_topic
 from incremental.base.texts import Text, Words

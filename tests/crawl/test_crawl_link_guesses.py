@@ -34,8 +34,8 @@ from topic_web import (
 from classifier.embedding.embedder import Embedder, Vectors
 from classifier.embedding.local import LocalEmbedder
 from classifier.embedding.packages import installed
-from classifier.topic.background import Background
-from classifier.topic.values import PageText
+from classifier.words.background import Background
+from classifier.words.values import PageText
 from incremental.base.clock import SimulatedClock
 from incremental.base.urls import canonical_key
 from incremental.decide.topics import BY_MEANING, BY_WORDS

@@ -11,7 +11,7 @@ import pytest
 from fake_web import HOUR, SPARING, FakeWeb, Watch
 from topic_web import EXAMPLES, NEW, address, correct, judged, topic_of, two_subjects, watch_topic
 
-from classifier.topic.link_order import new_order
+from classifier.links.orders import new_order
 from incremental.settings import LinkOrderName, Settings
 
 BRIDGES = {address(*one) for one in NEW if one[0] == "bridge"}

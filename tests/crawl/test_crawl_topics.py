@@ -32,7 +32,7 @@ from topic_web import (
     watch_topic,
 )
 
-from classifier.topic.values import PageText
+from classifier.words.values import PageText
 from incremental.base.clock import SimulatedClock
 from incremental.base.texts import read_text
 from incremental.decide.topics import from_text
@@ -349,8 +349,8 @@ def test_a_damaged_model_is_learned_again(tmp_path: Path) -> None:
 
 def used_background(crawl: Watch) -> None:
     """Let the crawler have seen two hundred pages of all sorts before."""
-    from classifier.topic.background import Background
-    from classifier.topic.text import weighted_terms
+    from classifier.words.background import Background
+    from classifier.words.text import weighted_terms
 
     background, draw = Background(), random.Random(5)
     every = [

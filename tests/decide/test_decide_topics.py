@@ -23,7 +23,7 @@ from stories import (
     view,
 )
 
-from classifier.topic.values import LinkContext, PageText
+from classifier.words.values import LinkContext, PageText
 from incremental.decide.topics import (
     MAX_EXTERNAL_CANDIDATES_PER_PAGE,
     Guesses,

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from classifier.embedding.embedder import Embedder, Vectors
-from classifier.topic.link_meaning import refined
-from classifier.topic.link_text import MAX_CHARS, says_something, spoken
-from classifier.topic.values import LinkContext, PageText
+from classifier.links.meaning import refined
+from classifier.links.text import MAX_CHARS, says_something, spoken
+from classifier.words.values import LinkContext, PageText
 from incremental.crawl.link_guesses import MAX_WAITING, PER_MINUTE, PER_STEP, LinkGuesses
 from incremental.decide.topics import to_context
 from incremental.topics.embedding.page_embedder import PageEmbedder

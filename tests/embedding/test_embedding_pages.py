@@ -11,7 +11,7 @@ import pytest
 
 from classifier.embedding.embedder import Embedder, EmbeddingError, Vectors
 from classifier.embedding.packing import unpacked
-from classifier.topic.values import PageText
+from classifier.words.values import PageText
 from incremental.topics.embedding.page_embedder import FIRST_PAUSE_SECONDS, PageEmbedder
 from incremental.topics.embedding.pages import meanings_of, space_of
 from incremental.topics.embedding.passages import (

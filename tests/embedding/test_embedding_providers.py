@@ -17,7 +17,7 @@ from classifier.embedding.embedder import EmbeddingError
 from classifier.embedding.local import LocalEmbedder
 from classifier.embedding.model_files import WHOLE_BYTES, folder_digest
 from classifier.embedding.packing import packed, squeezed, unpacked, unsqueezed
-from classifier.topic.values import PageText
+from classifier.words.values import PageText
 from incremental.base.errors import SettingsError
 from incremental.base.findings import Verdict
 from incremental.fetch.status import FetchStatus, Request, Response

@@ -15,7 +15,7 @@ from test_embedding_keeping import announce
 from classifier.embedding import local, packages
 from classifier.embedding.embedder import EmbeddingError
 from classifier.embedding.local import LocalEmbedder
-from classifier.topic.values import PageText
+from classifier.words.values import PageText
 from incremental.fetch.failures import status_of_code
 from incremental.fetch.status import FetchStatus, Request, Response
 from incremental.topics.embedding.endpoint import EndpointEmbedder

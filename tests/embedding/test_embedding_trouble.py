@@ -17,7 +17,7 @@ from web_served import Served
 
 from classifier.embedding.embedder import Embedder, EmbeddingError, Vectors
 from classifier.embedding.packages import installed
-from classifier.topic.values import PageText
+from classifier.words.values import PageText
 from incremental.daemon.health import Health, ProblemKind
 from incremental.fetch.status import FetchStatus, Request, Response
 from incremental.interfaces.web.metrics import MetricsPage

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from classifier.embedding.meaning import Meaning
-from classifier.topic.values import PageText
+from classifier.words.values import PageText
 from incremental.crawl.engine import Engine
 from incremental.fetch.status import FetchStatus, Response
 from incremental.parse.hub_way import Way, WayKind

@@ -7,10 +7,10 @@ from typing import Any
 from topic_pages import pages_of
 
 from classifier.embedding.meaning import Meaning
-from classifier.topic.background import Background
-from classifier.topic.learned_order import LearnedOrder
+from classifier.links.learned_order import LearnedOrder
 from classifier.topic.model import TopicModel
-from classifier.topic.values import LinkContext, PageText
+from classifier.words.background import Background
+from classifier.words.values import LinkContext, PageText
 from incremental.topics.active_topic import ActiveTopic
 from store.enums import TopicState
 from store.topic_values import TopicRow

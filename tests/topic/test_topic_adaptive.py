@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from topic_pages import pages_of
 
-from classifier.topic.adaptive import AdaptiveCentre
-from classifier.topic.errors import TopicModelError
-from classifier.topic.text import weighted_terms
-from classifier.topic.vectors import cosine, mean, unit
+from classifier.papers.adaptive import AdaptiveCentre
+from classifier.words.errors import TopicModelError
+from classifier.words.text import weighted_terms
+from classifier.words.vectors import cosine, mean, unit
 
 pages = st.lists(
     st.dictionaries(st.sampled_from("abcdef"), st.integers(1, 9).map(float), min_size=1),

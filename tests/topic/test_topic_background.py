@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from make_topic_background import write_shares
 from topic_pages import FIELDS, crawled_background, pages_of
 
-from classifier.topic.background import Background
-from classifier.topic.concepts import Concepts
-from classifier.topic.document_frequencies import read_shares, share_of
-from classifier.topic.errors import TopicModelError
-from classifier.topic.sample import PageSample
-from classifier.topic.text import weighted_terms
-from classifier.topic.vectors import Vocabulary
+from classifier.words.background import Background
+from classifier.words.concepts import Concepts
+from classifier.words.document_frequencies import read_shares, share_of
+from classifier.words.errors import TopicModelError
+from classifier.words.sample import PageSample
+from classifier.words.text import weighted_terms
+from classifier.words.vectors import Vocabulary
 
 
 def test_common_words_weigh_less_than_rare_ones_before_any_page_was_seen() -> None:

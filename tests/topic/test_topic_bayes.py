@@ -13,13 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from topic_pages import give_feedback
 
-from classifier.topic.background import Background
-from classifier.topic.bayes import BayesModel, Density, TermExample, TermNumbers
-from classifier.topic.bayes_examples import MAX_TRAINING_EXAMPLES
-from classifier.topic.bayes_order import FIRST_TRAINING, BayesOrder
-from classifier.topic.errors import TopicModelError
+from classifier.links.bayes_order import FIRST_TRAINING, MAX_TRAINING_EXAMPLES, BayesOrder
+from classifier.papers.bayes import BayesModel, Density, TermExample, TermNumbers
 from classifier.topic.model import TopicModel
-from classifier.topic.values import LinkContext, PageText
+from classifier.words.background import Background
+from classifier.words.errors import TopicModelError
+from classifier.words.values import LinkContext, PageText
 
 TEXTS = st.dictionaries(st.sampled_from("abcdefgh"), st.integers(1, 9), min_size=1, max_size=6)
 
@@ -48,7 +47,7 @@ def test_a_weight_is_half_plus_half_its_share_of_the_commonest() -> None:
 
 
 def test_terms_beyond_the_book_are_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("classifier.topic.bayes.MAX_TERMS", 1)
+    monkeypatch.setattr("classifier.papers.bayes.MAX_TERMS", 1)
     assert len(TermNumbers().example({"law": 4, "sea": 2})) == 1
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from classifier.topic.page_ranking import combined_function, positions, reciprocal_rank
+from classifier.papers.page_ranking import combined_function, positions, reciprocal_rank
 
 _SCORES = st.lists(st.integers(-5, 5).map(float), min_size=1, max_size=30)
 

@@ -11,16 +11,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from topic_pages import crawled_background, give_feedback, pages_of, text_page
 
-from classifier.topic.background import Background
-from classifier.topic.batch import PageBatch
 from classifier.topic.corrections import STRENGTH, Corrections
-from classifier.topic.evidence import Evidence
 from classifier.topic.fitting import fit_topic
 from classifier.topic.methods import METHODS, Setting
 from classifier.topic.model import TopicModel
-from classifier.topic.text import weighted_terms
-from classifier.topic.values import PageText, Relevance, Verdict
-from classifier.topic.vectors import cosine, unit
+from classifier.words.background import Background
+from classifier.words.batch import PageBatch
+from classifier.words.evidence import Evidence
+from classifier.words.text import weighted_terms
+from classifier.words.values import PageText, Relevance, Verdict
+from classifier.words.vectors import cosine, unit
 
 FEW_WORDS = st.dictionaries(st.sampled_from("abcdefgh"), st.integers(1, 5).map(float), min_size=1)
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from classifier.topic.decision import GREY, STEP, Decision, Line, decide
-from classifier.topic.values import Verdict
+from classifier.words.values import Verdict
 
 MARKS = st.lists(st.floats(-4, 8), max_size=6)
 SAMPLES = st.lists(st.floats(-3, 6), max_size=100)

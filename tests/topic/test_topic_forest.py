@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from classifier.topic.semantic_tree import Forest, joined
-from classifier.topic.trees import read_tree
+from classifier.papers.semantic_tree import Forest, joined
+from classifier.papers.trees import read_tree
 
 WORKS = "id\tpos\thypernyms\ten\n1\tn\t\tstructure\n2\tn\t1\tbridge\n3\tn\t1\ttower\n"
 GAMES = "id\tpos\thypernyms\ten\na\tn\t\tgame\nb\tn\ta\tbridge\n"

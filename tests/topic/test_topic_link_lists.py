@@ -6,12 +6,12 @@ import json
 
 import pytest
 
-from classifier.topic.background import Background
-from classifier.topic.errors import TopicModelError
-from classifier.topic.learned_order import LearnedOrder
-from classifier.topic.link_lists import LinkLists
+from classifier.links.learned_order import LearnedOrder
+from classifier.links.lists import LinkLists
 from classifier.topic.model import TopicModel
-from classifier.topic.values import LinkContext, PageText
+from classifier.words.background import Background
+from classifier.words.errors import TopicModelError
+from classifier.words.values import LinkContext, PageText
 
 SITE = "https://a.example"
 ARTICLE = PageText(f"{SITE}/notes/bridges/", body="A suspension bridge hangs on cables. " * 9)

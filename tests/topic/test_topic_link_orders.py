@@ -8,10 +8,10 @@ from functools import cache
 import pytest
 from topic_pages import crawled_background, pages_of, text_page
 
-from classifier.topic.errors import TopicModelError
-from classifier.topic.link_order import LINK_ORDERS, LinkOrder, from_kept, new_order, to_kept
+from classifier.links.orders import LINK_ORDERS, LinkOrder, from_kept, new_order, to_kept
 from classifier.topic.model import TopicModel
-from classifier.topic.values import LinkContext, PageText
+from classifier.words.errors import TopicModelError
+from classifier.words.values import LinkContext, PageText
 from incremental.settings import LinkOrderName, Settings
 
 ODD = [PageText(""), PageText("x", "\ufffd\x00"), PageText("y", body="goal " * 30_000)]

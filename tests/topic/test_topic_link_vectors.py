@@ -13,14 +13,14 @@ import pytest
 
 from classifier.embedding.embedder import Embedder, Vectors
 from classifier.embedding.meaning import Meaning
-from classifier.topic.background import Background
-from classifier.topic.errors import TopicModelError
-from classifier.topic.learned_order import LearnedOrder
-from classifier.topic.link_vectors import MAX_BYTES, MAX_LED, MAX_PAGES, LinkVectors
-from classifier.topic.link_weights import LinkWeights
-from classifier.topic.meaning_opinion import MeaningOpinion
+from classifier.links.learned_order import LearnedOrder
+from classifier.links.meaning_opinion import MeaningOpinion
+from classifier.links.vectors import MAX_BYTES, MAX_LED, MAX_PAGES, LinkVectors
+from classifier.links.weights import LinkWeights
 from classifier.topic.model import TopicModel
-from classifier.topic.values import LinkContext, PageText
+from classifier.words.background import Background
+from classifier.words.errors import TopicModelError
+from classifier.words.values import LinkContext, PageText
 from incremental.topics.embedding.pages import meanings_of, space_of
 
 BRIDGES = ("bridge", "viaduct", "crossing", "span")

@@ -10,15 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from topic_pages import give_feedback
 
-from classifier.topic.background import Background
-from classifier.topic.errors import TopicModelError
-from classifier.topic.learned_order import LearnedOrder
-from classifier.topic.link_memory import MAX_LINKS_PER_PAGE, LinkMemory
-from classifier.topic.link_places import key_of, places_of
-from classifier.topic.link_weights import LinkWeights
+from classifier.links.learned_order import LearnedOrder
+from classifier.links.memory import MAX_LINKS_PER_PAGE, LinkMemory
+from classifier.links.places import key_of, places_of
+from classifier.links.weights import LinkWeights
 from classifier.topic.model import TopicModel
-from classifier.topic.text import weighted_terms
-from classifier.topic.values import LinkContext, PageText
+from classifier.words.background import Background
+from classifier.words.errors import TopicModelError
+from classifier.words.text import weighted_terms
+from classifier.words.values import LinkContext, PageText
 
 BRIDGES = PageText(
     "https://a.example/bridges",
@@ -228,7 +228,7 @@ def test_damaged_json_is_refused(data: Any) -> None:
 
 def test_the_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """The older half goes, and what the younger half knew stays."""
-    monkeypatch.setattr("classifier.topic.link_memory.MAX_PAGES", 10)
+    monkeypatch.setattr("classifier.links.memory.MAX_PAGES", 10)
     memory = LinkMemory()
     for number in range(11):
         targets = (f"https://a.example/{number}/{target}" for target in range(600))

@@ -11,12 +11,12 @@ import pytest
 from classifier.embedding.local import LocalEmbedder
 from classifier.embedding.meaning import Meaning
 from classifier.embedding.packages import installed
-from classifier.topic.background import Background
-from classifier.topic.errors import TopicModelError
-from classifier.topic.meanings import Meanings
 from classifier.topic.model import TopicModel
-from classifier.topic.text import weighted_terms
-from classifier.topic.values import PageText, Verdict
+from classifier.words.background import Background
+from classifier.words.errors import TopicModelError
+from classifier.words.meanings import Meanings
+from classifier.words.text import weighted_terms
+from classifier.words.values import PageText, Verdict
 from incremental.topics.embedding.pages import meanings_of
 
 pytestmark = pytest.mark.skipif(installed("auto") is None, reason="the extra embeddings is missing")

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from classifier.embedding.packing import packed
-from classifier.topic.background import Background
-from classifier.topic.batch import FEW_TERMS, PageBatch, sample_of
 from classifier.topic.language_means import Languages, language_means
 from classifier.topic.meaning_space import MAX_SOLVED, MIN_PAGES, NEIGHBOURS, Space, unit
 from classifier.topic.meaning_view import MeaningView
+from classifier.words.background import Background
+from classifier.words.batch import FEW_TERMS, PageBatch, sample_of
 
 Rows = NDArray[np.float32]
 numbers = st.integers(-3, 3).map(float)

@@ -9,13 +9,13 @@ from functools import cache
 import pytest
 from topic_pages import FIELDS, crawled_background, give_feedback, pages_of, text_page
 
-from classifier.topic.background import Background
-from classifier.topic.errors import TopicError, TopicModelError
-from classifier.topic.evidence import Evidence
 from classifier.topic.methods import METHODS
 from classifier.topic.model import TopicModel
-from classifier.topic.text import weighted_terms
-from classifier.topic.values import PageText, Verdict
+from classifier.words.background import Background
+from classifier.words.errors import TopicError, TopicModelError
+from classifier.words.evidence import Evidence
+from classifier.words.text import weighted_terms
+from classifier.words.values import PageText, Verdict
 
 
 @cache

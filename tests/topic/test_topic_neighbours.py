@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from topic_pages import FIELDS, crawled_background, pages_of
 
-from classifier.topic.batch import PageBatch, sample_of
 from classifier.topic.fused import NEIGHBOURS, ByNeighbours, neighbours_of
-from classifier.topic.text import weighted_terms
+from classifier.words.batch import PageBatch, sample_of
+from classifier.words.text import weighted_terms
 
 
 def test_a_page_s_neighbours_are_pages_of_its_field() -> None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 from topic_pages import FIELDS, pages_of, text_page
 
-from classifier.topic.background import Background
-from classifier.topic.batch import PageBatch, sample_of
-from classifier.topic.evidence import Evidence
 from classifier.topic.methods import Setting
 from classifier.topic.opinion import MIN_NEGATIVES, Opinion
-from classifier.topic.text import weighted_terms
-from classifier.topic.values import PageText
+from classifier.words.background import Background
+from classifier.words.batch import PageBatch, sample_of
+from classifier.words.evidence import Evidence
+from classifier.words.text import weighted_terms
+from classifier.words.values import PageText
 
 
 def _crawled(football: int, others: int) -> Background:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from classifier.topic.background import Background
-from classifier.topic.page_ranking import NAMES, PageRanking
+from classifier.papers.page_ranking import NAMES, PageRanking
+from classifier.words.background import Background
 
 SEEDS = {
     "http://a.org/1": {"bridge": 3.0, "steel": 2.0, "river": 1.0},

@@ -9,12 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from classifier.topic import pagerank as pagerank_module
-from classifier.topic.background import Background
-from classifier.topic.errors import TopicModelError
+from classifier.links.pagerank_order import LinkGraph, PageRankOrder
+from classifier.papers import pagerank as pagerank_module
+from classifier.papers.pagerank import pagerank
 from classifier.topic.model import TopicModel
-from classifier.topic.pagerank import LinkGraph, PageRankOrder, pagerank
-from classifier.topic.values import LinkContext, PageText
+from classifier.words.background import Background
+from classifier.words.errors import TopicModelError
+from classifier.words.values import LinkContext, PageText
 
 
 @pytest.fixture(scope="module")

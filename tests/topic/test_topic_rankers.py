@@ -8,11 +8,8 @@ import numpy as np
 import pytest
 from topic_pages import crawled_background, pages_of
 
-from classifier.topic.background import Background
-from classifier.topic.batch import PageBatch
-from classifier.topic.bayes import Density
-from classifier.topic.keywords import Keywords
-from classifier.topic.rankers import (
+from classifier.papers.bayes import Density
+from classifier.papers.rankers import (
     BayesRanker,
     Bm25Ranker,
     CentroidRanker,
@@ -20,7 +17,10 @@ from classifier.topic.rankers import (
     OneClassSvmRanker,
     Ranker,
 )
-from classifier.topic.text import weighted_terms
+from classifier.words.background import Background
+from classifier.words.batch import PageBatch
+from classifier.words.keywords import Keywords
+from classifier.words.text import weighted_terms
 
 RANKERS: dict[str, Callable[[Background], Ranker]] = {
     "bm25": Bm25Ranker,

@@ -10,15 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from topic_pages import give_feedback
 
-from classifier.topic.background import Background
-from classifier.topic.evidence import Evidence
+from classifier.links.similarity_order import SimilarityOrder, link_score
+from classifier.papers.semantic_tree import CompactTree, TreeBuilder
+from classifier.papers.similarity import NO_TREE, SemanticSimilarity, VsmSimilarity, topic_vector
+from classifier.papers.word_similarity import ALPHA
 from classifier.topic.model import TopicModel
-from classifier.topic.semantic_tree import CompactTree, TreeBuilder
-from classifier.topic.similarity import NO_TREE, SemanticSimilarity, VsmSimilarity, topic_vector
-from classifier.topic.similarity_order import SimilarityOrder, link_score
-from classifier.topic.values import LinkContext, PageText
-from classifier.topic.vectors import unit
-from classifier.topic.word_similarity import ALPHA
+from classifier.words.background import Background
+from classifier.words.evidence import Evidence
+from classifier.words.values import LinkContext, PageText
+from classifier.words.vectors import unit
 
 TOPIC = unit({"dog": 1.0, "wolf": 1.0})
 HOME = "https://s.example/"

@@ -18,9 +18,9 @@ import pytest
 
 from classifier.embedding.local import LocalEmbedder
 from classifier.embedding.packages import installed
-from classifier.topic.background import Background
 from classifier.topic.model import TopicModel
-from classifier.topic.values import PageText, Verdict
+from classifier.words.background import Background
+from classifier.words.values import PageText, Verdict
 from incremental.sandbox import Body, read_body
 from incremental.topics.embedding.pages import meanings_of
 

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from classifier.topic.background import Background
-from classifier.topic.errors import TopicModelError
-from classifier.topic.template import MAX_HOSTS, MAX_PIECES, SiteTemplates, headline_of
-from classifier.topic.values import PageText
+from classifier.words.background import Background
+from classifier.words.errors import TopicModelError
+from classifier.words.template import MAX_HOSTS, MAX_PIECES, SiteTemplates, headline_of
+from classifier.words.values import PageText
 
 MENU = ("Home", "About", "Contact")
 

@@ -8,15 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from classifier.topic.language import language_of
-from classifier.topic.segmentation import MAX_CHARS, MAX_TERM_CHARS, add_words, tokens
-from classifier.topic.text import (
+from classifier.words.language import language_of
+from classifier.words.segmentation import MAX_CHARS, MAX_TERM_CHARS, add_words, tokens
+from classifier.words.text import (
     anchor_share,
     is_hub_text,
     link_terms,
     weighted_terms,
 )
-from classifier.topic.values import LinkContext, PageText
+from classifier.words.values import LinkContext, PageText
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from classifier.topic.semantic_tree import CompactTree, SemanticTree, TreeBuilder, TreeError
-from classifier.topic.trees import read_tree
-from classifier.topic.word_similarity import ALPHA, TopicAffinity, ancestors
+from classifier.papers.semantic_tree import CompactTree, SemanticTree, TreeBuilder, TreeError
+from classifier.papers.trees import read_tree
+from classifier.papers.word_similarity import ALPHA, TopicAffinity, ancestors
 
 SHARED = Path(__file__).parents[2].parent / "shared" / "semantic"
 
@@ -23,23 +23,6 @@ i4\tn\ti2\t猫\tcat
 i5\tn\ti1\t植物\tplant
 i6\tn\ti5\t树\ttree
 i7\ta\t\t好的\tgood
-"""
-
-CILIN = """A 人
-Aa 人-泛称
-Aa01 人 人民
-Aa01A01= 人 士 人物
-Aa01A02= 人类 生人
-Aa01B01# 劳动者 资本家
-Ba01A01@ 物
-"""
-
-SKOS = """@prefix skos: <http://www.w3.org/2004/02/skos/core#> .
-@prefix : <http://t.example/> .
-:law a skos:Concept ; skos:prefLabel "Law"@en , "Droit"@fr .
-:env a skos:Concept ; skos:prefLabel "Environmental law"@en ; skos:broader :law .
-:sea a skos:Concept ; skos:prefLabel "Law of the sea"@en ; skos:altLabel "Maritime law"@en .
-:law skos:narrower :sea .
 """
 
 
@@ -98,32 +81,6 @@ def test_senses_without_any_edge_are_left_out(tmp_path: Path) -> None:
     assert list(read_tree(written(tmp_path, "w.tsv", TABLE)).senses("good")) == []
 
 
-def test_cilin_lines_are_paths_of_five_levels(tmp_path: Path) -> None:
-    tree = read_tree(written(tmp_path, "cilin.txt", CILIN))
-    assert tree.senses("人") == tree.senses("人物")
-    assert path_up(tree, "人类") == [4, 3, 2, 1, 0]
-
-
-def test_cilin_tells_synonyms_from_words_of_a_kind(tmp_path: Path) -> None:
-    tree = read_tree(written(tmp_path, "cilin.txt", CILIN))
-    assert similarity(tree, "人", "士") == 1.0
-    assert 0 < similarity(tree, "劳动者", "资本家") < 1.0
-    assert similarity(tree, "人", "物") == 0.0
-
-
-def test_skos_broader_and_narrower_say_the_same(tmp_path: Path) -> None:
-    tree = read_tree(written(tmp_path, "thesaurus.ttl", SKOS))
-    law = tree.senses("droit")
-    assert list(tree.parents(tree.senses("Environmental law")[0])) == list(law)
-    assert list(tree.parents(tree.senses("law of the sea")[0])) == list(law)
-
-
-def test_a_word_of_a_label_means_its_concept_unless_it_is_a_label(tmp_path: Path) -> None:
-    tree = read_tree(written(tmp_path, "thesaurus.ttl", SKOS))
-    assert tree.senses("maritime") == tree.senses("law of the sea")
-    assert tree.senses("law") == tree.senses("droit")
-
-
 LEXICON = """<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE LexicalResource SYSTEM "http://globalwordnet.github.io/schemas/WN-LMF-1.1.dtd">
 <LexicalResource xmlns:dc="https://globalwordnet.github.io/schemas/dc/">
@@ -160,7 +117,6 @@ BROKEN = {
     "unknown": ("<html>not a tree</html>\n", r"line 1.*no format that we know"),
     "empty": ("", r"no format that we know"),
     "no words": ("id\tpos\thypernyms\ten\ni1\tn\t\t\n", "no word"),
-    "bad code": ("Aa01A01= 人\n??? 人\n", "line 2.*not a Cilin code"),
 }
 
 
@@ -179,24 +135,9 @@ def test_a_truncated_archive_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_file_in_another_encoding_is_refused_with_the_way_out(tmp_path: Path) -> None:
-    (tmp_path / "cilin.txt").write_bytes(b"Aa01A01= ab\n" + "Aa01A02= 人\n".encode("gb18030"))
-    with pytest.raises(TreeError, match=r"line 2.*iconv -f GB18030"):
-        read_tree(str(tmp_path / "cilin.txt"))
-
-
-@pytest.mark.parametrize(
-    ("name", "text", "expected"),
-    [
-        ("t.ttl", SKOS + ":x no:prefix :y .", r"line \d+.*Turtle"),
-        ("t.ttl", SKOS + ":x skos:broader", "cut off"),
-        ("t.rdf", "<rdf:RDF><unclosed>", "not valid XML"),
-        ("t.ttl", SKOS + ":law skos:broader :env .", "cycle"),
-        ("t.nt", "nonsense here\n", "not valid RDF"),
-    ],
-)
-def test_a_broken_thesaurus_is_refused(name: str, text: str, expected: str, tmp_path: Path) -> None:
-    with pytest.raises(TreeError, match=expected):
-        read_tree(written(tmp_path, name, text))
+    (tmp_path / "words.tsv").write_bytes(TABLE.encode("gb18030"))
+    with pytest.raises(TreeError, match=r"line 2.*iconv"):
+        read_tree(str(tmp_path / "words.tsv"))
 
 
 def test_a_path_that_is_not_there_is_refused(tmp_path: Path) -> None:
@@ -270,15 +211,6 @@ def test_the_affinity_of_a_topic_is_the_mean_similarity_of_its_terms(
 
 
 @pytest.mark.skipif(not SHARED.is_dir(), reason="the shared semantic trees are not here")
-@pytest.mark.parametrize(
-    ("file", "near", "far"),
-    [
-        ("cilin/cilin.txt.xz", ("医生", "护士"), ("医生", "唱歌")),
-        ("wordnet-zh-en/zh_wordnet_tree.tsv.xz", ("dog", "wolf"), ("dog", "algorithm")),
-    ],
-)
-def test_real_trees_know_which_words_are_near(
-    file: str, near: tuple[str, str], far: tuple[str, str]
-) -> None:
-    tree = read_tree(str(SHARED / file))
-    assert similarity(tree, *near) > similarity(tree, *far)
+def test_wordnet_knows_which_words_are_near() -> None:
+    tree = read_tree(str(SHARED / "wordnet-zh-en" / "zh_wordnet_tree.tsv.xz"))
+    assert similarity(tree, "dog", "wolf") > similarity(tree, "dog", "algorithm")

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from classifier.topic.background import Background, tf_idf
-from classifier.topic.vectors import Vocabulary, cosine, dot, mean, norm, top, truncated, unit
+from classifier.words.background import Background, tf_idf
+from classifier.words.vectors import Vocabulary, cosine, dot, mean, norm, top, truncated, unit
 
 vectors = st.dictionaries(
     st.sampled_from("abcdefgh"), st.floats(0.01, 100, allow_nan=False), max_size=8

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from classifier.topic.segmentation import tokens
+from classifier.words.segmentation import tokens
 from incremental.topics.wording import Wording, written_forms
 
 

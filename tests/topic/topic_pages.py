@@ -6,12 +6,12 @@ import random
 from collections.abc import Sequence
 from dataclasses import replace
 
-from classifier.topic.background import Background
-from classifier.topic.evidence import MAX_TERMS
 from classifier.topic.model import TopicModel
-from classifier.topic.text import weighted_terms
-from classifier.topic.values import PageText
-from classifier.topic.vectors import truncated
+from classifier.words.background import Background
+from classifier.words.evidence import MAX_TERMS
+from classifier.words.text import weighted_terms
+from classifier.words.values import PageText
+from classifier.words.vectors import truncated
 
 FIELDS = {
     "football": "football match goal striker referee league stadium penalty coach defender keeper cup",

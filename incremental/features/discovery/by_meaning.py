@@ -19,11 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classifier.embedding.meaning import Meaning
-from classifier.topic.link_meaning import standings
-from classifier.topic.link_text import says_something
+from classifier.links.meaning import standings
+from classifier.links.text import says_something
+from classifier.papers.page_ranking import reciprocal_rank
 from classifier.topic.model import TopicModel
-from classifier.topic.page_ranking import reciprocal_rank
-from classifier.topic.values import PageText
+from classifier.words.values import PageText
 from incremental.features.discovery.operators import Candidate
 from incremental.topics.embedding.page_embedder import PageEmbedder
 

@@ -20,13 +20,13 @@ from numpy.typing import NDArray
 
 from classifier.embedding.meaning import Meaning
 from classifier.hub import LinkEvidence
-from classifier.topic.language import language_of
+from classifier.papers.page_ranking import PageRanking
 from classifier.topic.model import TopicModel
-from classifier.topic.page_ranking import PageRanking
-from classifier.topic.segmentation import tokens, written_words
-from classifier.topic.text import language_of_page, weighted_terms
-from classifier.topic.values import PageText
-from classifier.topic.vectors import top
+from classifier.words.language import language_of
+from classifier.words.segmentation import tokens, written_words
+from classifier.words.text import language_of_page, weighted_terms
+from classifier.words.values import PageText
+from classifier.words.vectors import top
 from incremental.base.errors import InputError
 from incremental.base.scope import trap
 from incremental.base.urls import canonical_key, host_of, normalize, registered_domain

@@ -7,7 +7,7 @@ from contextlib import closing
 import typer
 
 from classifier.embedding.packing import squeezed
-from classifier.topic.values import PageText
+from classifier.words.values import PageText
 from incremental.base.clock import SystemClock
 from incremental.base.errors import NotFoundError
 from incremental.base.lookup import find_page

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from classifier.topic.values import PageText
+from classifier.words.values import PageText
 from incremental.base.plain_text import clean
 from incremental.base.texts import Text, named, read_text
 from incremental.base.urls import canonical_key

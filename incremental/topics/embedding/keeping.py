@@ -16,7 +16,7 @@ from typing import Final
 
 from classifier.embedding.meaning import Meaning
 from classifier.embedding.packing import squeezed
-from classifier.topic.values import PageText
+from classifier.words.values import PageText
 from incremental.base.threads import pause
 from incremental.topics.embedding.page_embedder import PageEmbedder
 from store import Store

@@ -27,7 +27,7 @@ from itertools import count
 
 from classifier.embedding.embedder import Embedder, EmbeddingError
 from classifier.embedding.meaning import Meaning
-from classifier.topic.values import PageText
+from classifier.words.values import PageText
 from incremental.base.attempts import Bug, attempt
 from incremental.sandbox import Body, Read, Reading, Unread
 from incremental.topics.embedding.pages import Embedded, embedded, space_of

@@ -10,7 +10,7 @@ import numpy as np
 from classifier.embedding.embedder import Embedder
 from classifier.embedding.meaning import Meaning
 from classifier.embedding.packing import packed
-from classifier.topic.values import PageText
+from classifier.words.values import PageText
 from incremental.topics.embedding.passages import (
     HEADLINE_WEIGHT,
     SLOW_DENSE_LEAD,

@@ -12,8 +12,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from classifier.topic.template import headline_of
-from classifier.topic.values import PageText
+from classifier.words.template import headline_of
+from classifier.words.values import PageText
 
 # Characters of the text after the title.
 LEAD: Final = 300

@@ -16,7 +16,7 @@ from store.errors import StoreError
 
 if TYPE_CHECKING:  # the health names what is below, and loads no fetcher
     from classifier.embedding.meaning import Meaning
-    from classifier.topic.values import PageText
+    from classifier.words.values import PageText
     from incremental.sandbox import Read
     from incremental.visit.visit import Fetch, Outcome, VisitTask
 

@@ -12,11 +12,11 @@ import pytest
 from classifier.embedding.embedder import Embedder, EmbeddingError, Vectors
 from classifier.embedding.local import LocalEmbedder
 from classifier.embedding.packages import installed
-from classifier.topic.background import Background
+from classifier.papers.page_ranking import PageRanking
 from classifier.topic.model import TopicModel
-from classifier.topic.page_ranking import PageRanking
-from classifier.topic.text import weighted_terms
-from classifier.topic.values import PageText
+from classifier.words.background import Background
+from classifier.words.text import weighted_terms
+from classifier.words.values import PageText
 from incremental.features.discovery.by_meaning import RANKED, ByMeaning, in_the_middle
 from incremental.features.discovery.operators import Candidate
 from incremental.topics.embedding.page_embedder import PageEmbedder

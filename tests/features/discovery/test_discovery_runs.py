@@ -10,8 +10,8 @@ import pytest
 from stories import START
 
 from classifier.hub import LinkEvidence
-from classifier.topic.segmentation import tokens
-from classifier.topic.values import PageText
+from classifier.words.segmentation import tokens
+from classifier.words.values import PageText
 from incremental.base.errors import InputError
 from incremental.base.urls import canonical_key
 from incremental.decide.topics import EXAMPLE, to_text

@@ -1,0 +1,11 @@
+"""The papers' methods that judge and rank pages, each usable alone.
+
+::
+
+    paper 000   adaptive                                          the adapting centre
+    paper 001   rankers, page_ranking, pagerank                   rankers, and their combination
+    paper 002   semantic_tree, trees, word_similarity, similarity a tree of words in the cosine
+    paper 004   bayes                                             normal and kernel densities
+
+Their orders of links stand beside the learned one in ``classifier/links/``.
+"""

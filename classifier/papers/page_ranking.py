@@ -1,0 +1,327 @@
+"""Ranking the pages that discovery read: paper 001's rankers, ours, and their combinations.
+
+::
+
+    seeds, pages read, links  ->  a score for each page and ranker
+      paper 001   nb · lr · one_class · cosine · jaccard (its features) · pagerank -> combined_f (8)
+      ours        centroid · logistic (tf-idf), with cosine and lr                  -> fusion (ranks)
+
+Positives are the seeds; key words, the paper's features, are the seeds' heaviest terms.
+
+Rankings are combined by paper 001's formula (8), and by reciprocal ranks; both use only the order of
+scores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+import numpy as np
+from numpy.typing import NDArray
+
+from classifier.papers.pagerank import pagerank
+from classifier.words.background import Background
+from classifier.words.batch import Terms
+from classifier.words.vectors import cosine, dot, mean, top, unit
+
+Floats = NDArray[np.float64]
+
+# Weight of the PageRank position, as in the paper.
+ALPHA = 0.2
+# Cormack, Clarke and Büttcher, SIGIR 2009: damps the first few places.
+RECIPROCAL_OFFSET = 60.0
+# The rankers of formula (8)'s mean position.
+PAPER: Final = ("nb", "lr", "one_class", "cosine", "jaccard")
+# The fusion's: two views of the terms, each with and without negatives.
+# Chosen among eight sets on the runs of docs/finding-further-sites.md.
+OURS: Final = ("centroid", "logistic", "cosine", "lr")
+COMBINED: Final = ("combined_f", "fusion")
+NAMES: Final = (*PAPER, "pagerank", "centroid", "logistic", *COMBINED)
+KEYWORDS: Final = 200
+# Negatives come from this share of the pages, the least similar: there is no training set, and the paper
+# draws them from the web at large.
+NEGATIVE_SHARE: Final = 0.5
+MAX_NEGATIVES: Final = 200
+MIN_NEGATIVES: Final = 5
+# Columns that terms are hashed into.
+WIDTH: Final = 2**16
+
+
+def positions(scores: Sequence[float] | Floats) -> Floats:
+    """Return the position of each score, 1 = highest; ties share the mean, NaN ranks last."""
+    # Ties share, so that the order of arrival decides nothing.
+    given = np.nan_to_num(np.asarray(scores, dtype=np.float64), nan=-np.inf, posinf=np.inf)
+    distinct, inverse, counts = np.unique(-given, return_inverse=True, return_counts=True)
+    last = np.cumsum(counts)
+    mean: Floats = last - (counts - 1) / 2.0
+    return mean[inverse] if len(distinct) else np.zeros(0)
+
+
+def combined_function(
+    rankings: Sequence[Sequence[float] | Floats],
+    pagerank: Sequence[float] | Floats | None = None,
+    *,
+    alpha: float = ALPHA,
+) -> Floats:
+    """Return formula (8) for each page, smaller is better: (1 - alpha) mean position + alpha PageRank's.
+
+    *rankings* hold one score per page, higher is better. Without *pagerank* only the mean counts.
+    ValueError if they do not match, or alpha is not from 0 to 1.
+    """
+    if not rankings or len({len(one) for one in rankings}) != 1:
+        raise ValueError("give one or more rankings, each with a score for every page")
+    if not 0.0 <= alpha <= 1.0:
+        raise ValueError(f"alpha is {alpha}, must be from 0 to 1")
+    mean: Floats = np.mean([positions(one) for one in rankings], axis=0)
+    if pagerank is None:
+        return mean
+    return (1.0 - alpha) * mean + alpha * positions(pagerank)
+
+
+def reciprocal_rank(
+    rankings: Sequence[Sequence[float] | Floats], *, offset: float = RECIPROCAL_OFFSET
+) -> Floats:
+    """Return the sum of 1 / (offset + position) over the rankings, larger is better."""
+    total: Floats = np.sum([1.0 / (offset + positions(one)) for one in rankings], axis=0)
+    return total
+
+
+class PageRanking:
+    """Pages of one topic as they are read; every call ranks all of them again.
+
+    *rejected* are texts that the user rejected: negatives that come before any other. *by_meaning* scores all
+    pages added so far, in their order, for the fusion; None = nothing is known.
+    """
+
+    def __init__(
+        self,
+        background: Background,
+        seeds: Mapping[str, Terms],
+        *,
+        rejected: Sequence[Terms] = (),
+        alpha: float = ALPHA,
+        by_meaning: Callable[[], Floats | None] = lambda: None,
+    ) -> None:
+        self._by_meaning = by_meaning
+        self._background = background
+        self._seeds = list(seeds.values())
+        self._rejected = list(rejected)
+        self._alpha = alpha
+        self._pages: dict[str, Terms] = {}
+        self._targets: dict[str, tuple[str, ...]] = {}
+        self._rows: list[Any] = []
+        self._keywords = _keywords(self._seeds, background)
+        self._static: dict[str, list[float]] = {"cosine": [], "jaccard": [], "centroid": []}
+        self._mean = mean([unit(page) for page in self._seeds])
+        self._centre = unit(mean([background.vector(terms) for terms in self._seeds]))
+        for url, terms in seeds.items():
+            self.add(url, terms)
+
+    def __len__(self) -> int:
+        return len(self._pages)
+
+    def add(self, url: str, terms: Terms, targets: Sequence[str] = ()) -> None:
+        """Add a page and its links; adding it again changes only its links."""
+        self._targets[url] = tuple(targets)
+        if url in self._pages:
+            return
+        self._pages[url] = terms
+        vector = self._background.vector(terms)
+        self._rows.append(_row(vector))
+        self._static["centroid"].append(dot(vector, self._centre))
+        self._static["cosine"].append(cosine(terms, self._mean))
+        self._static["jaccard"].append(_overlap(set(terms), self._seeds))
+
+    @property
+    def urls(self) -> list[str]:
+        """The pages in the order they were added, which is that of scores."""
+        return list(self._pages)
+
+    def scores(self, names: Sequence[str] = NAMES) -> dict[str, Floats]:
+        """Return the scores of each ranker, higher is better."""
+        single = {name for name in names if name not in COMBINED}
+        if "combined_f" in names:
+            single |= {*PAPER, "pagerank"}
+        if "fusion" in names:
+            single |= set(OURS)
+        found = {name: np.asarray(self._static[name]) for name in self._static if name in single}
+        found |= self._trained(single)
+        if "pagerank" in single:
+            found["pagerank"] = self._ranks()
+        if "combined_f" in names:
+            parts = [found[name] for name in PAPER]
+            found["combined_f"] = -combined_function(parts, found["pagerank"], alpha=self._alpha)
+        if "fusion" in names:
+            meaning = self._by_meaning()
+            views = [found[name] for name in OURS]
+            views += [] if meaning is None else [meaning]
+            found["fusion"] = reciprocal_rank(views)
+        return {name: found[name] for name in names}
+
+    def ranked(self, name: str = "fusion") -> list[str]:
+        """Return the pages, best first; ties in the order they were added."""
+        order = np.argsort(-self.scores([name])[name], kind="stable")
+        urls = self.urls
+        return [urls[place] for place in order]
+
+    def _trained(self, names: set[str]) -> dict[str, Floats]:
+        found: dict[str, Floats] = {}
+        if "logistic" in names:
+            found["logistic"] = self._logistic_on_terms()
+        if names & {"nb", "lr", "one_class"}:
+            pages = list(self._pages.values())
+            found |= self._paper(pages, self._negatives(), names)
+        return found
+
+    def _logistic_on_terms(self) -> Floats:
+        """Logistic regression on tf-idf; without negatives the cosine to the seeds' mean."""
+        from scipy.sparse import vstack  # noqa: PLC0415 - heavy
+
+        own = range(len(self._seeds))
+        turned_down = [_row(self._background.vector(terms)) for terms in self._rejected]
+        others = self._negative_places()[: MAX_NEGATIVES - len(turned_down)]
+        negatives = turned_down + [self._rows[place] for place in others]
+        if len(negatives) < MIN_NEGATIVES:
+            return np.asarray(self._static["centroid"])
+        training = vstack([*(self._rows[place] for place in own), *negatives])
+        labels = np.array([1] * len(own) + [0] * len(negatives))
+        return _logistic(training, labels, vstack(self._rows), strength=10.0)
+
+    def _negative_places(self) -> list[int]:
+        """Return places of pages from the half least like the seeds, evenly spaced."""
+        scores = np.asarray(self._static["centroid"])
+        order = np.argsort(scores, kind="stable")[: int(NEGATIVE_SHARE * len(scores))]
+        step = max(len(order) // MAX_NEGATIVES, 1)
+        # The seeds were added first.
+        return [int(place) for place in order[::step] if place >= len(self._seeds)]
+
+    def _negatives(self) -> list[Terms]:
+        pages = list(self._pages.values())
+        chosen = [pages[place] for place in self._negative_places()]
+        return (self._rejected + chosen)[:MAX_NEGATIVES]
+
+    # The paper's rankers on the paper's features.
+
+    def _paper(
+        self, pages: Sequence[Terms], negatives: Sequence[Terms], names: set[str]
+    ) -> dict[str, Floats]:
+        counts = self._counts(pages)
+        seeds = self._counts(self._seeds)
+        found: dict[str, Floats] = {}
+        if "one_class" in names:
+            found["one_class"] = _one_class(_both(seeds), _both(counts))
+        if len(negatives) < MIN_NEGATIVES:
+            # Too early: rankers that need negatives stay out.
+            level = np.zeros(len(pages))
+            return found | {name: level for name in ("lr", "nb") if name in names}
+        others = self._counts(negatives)
+        labels = np.array([1] * len(seeds) + [0] * len(others))
+        if "lr" in names:
+            found["lr"] = _logistic(np.vstack([seeds, others]) > 0, labels, counts > 0)
+        if "nb" in names:
+            found["nb"] = self._bayes(seeds, others, counts)
+        return found
+
+    def _counts(self, pages: Sequence[Terms]) -> NDArray[np.float64]:
+        """Return the counts of the key words, shape (pages, key words)."""
+        counts = np.zeros((len(pages), len(self._keywords)))
+        for row, terms in enumerate(pages):
+            for term, column in self._keywords.items():
+                if term in terms:
+                    counts[row, column] = terms[term]
+        return counts
+
+    def _bayes(
+        self, seeds: NDArray[np.float64], others: NDArray[np.float64], counts: NDArray[np.float64]
+    ) -> Floats:
+        """Naive Bayes on URL lengths and key-word counts."""
+        from sklearn.naive_bayes import GaussianNB  # noqa: PLC0415 - heavy
+
+        urls = list(self._pages)
+        where = {id(terms): url for url, terms in self._pages.items()}
+        own = [where.get(id(terms), "") for terms in self._seeds]
+        negatives = [where.get(id(terms), "") for terms in self._negatives()]
+        rows = np.vstack([_with_lengths(own, seeds), _with_lengths(negatives, others)])
+        labels = [1] * len(seeds) + [0] * len(others)
+        machine = GaussianNB(var_smoothing=1e-2).fit(rows, labels)
+        chances: Floats = machine.predict_joint_log_proba(_with_lengths(urls, counts))
+        return np.asarray(chances[:, 1] - chances[:, 0])
+
+    def _ranks(self) -> Floats:
+        """PageRank on the links between all known URLs."""
+        numbers: dict[str, int] = {url: number for number, url in enumerate(self._pages)}
+        sources, targets = [], []
+        for url, links in self._targets.items():
+            for link in dict.fromkeys(links):
+                if link != url:
+                    sources.append(numbers[url])
+                    targets.append(numbers.setdefault(link, len(numbers)))
+        return pagerank(sources, targets, len(numbers))[: len(self._pages)]
+
+
+def _overlap(page: set[str], examples: Sequence[Terms]) -> float:
+    """Return the mean Jaccard index of a page's terms and each example's (paper 001)."""
+    shares = [len(page & one.keys()) / (len(page | one.keys()) or 1) for one in examples]
+    return sum(shares) / max(len(shares), 1)
+
+
+def _keywords(seeds: Sequence[Terms], background: Background) -> dict[str, int]:
+    weights = mean([background.vector(terms) for terms in seeds])
+    return {term: column for column, (term, _) in enumerate(top(weights, KEYWORDS))}
+
+
+def _both(counts: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return frequencies and presence side by side."""
+    return np.hstack([counts, counts > 0])
+
+
+def _with_lengths(urls: Sequence[str], counts: NDArray[np.float64]) -> NDArray[np.float64]:
+    lengths = [[float(len(url)), float(len(urlsplit(url).netloc))] for url in urls]
+    return np.hstack([np.asarray(lengths).reshape(len(urls), 2), counts])
+
+
+def _one_class(seeds: NDArray[np.float64], pages: NDArray[np.float64]) -> Floats:
+    from sklearn.svm import OneClassSVM  # noqa: PLC0415 - heavy
+
+    if not seeds.shape[1]:
+        return np.zeros(len(pages))
+    machine: Any = OneClassSVM(gamma="scale", nu=0.5).fit(seeds)
+    return np.asarray(machine.decision_function(pages), dtype=np.float64)
+
+
+def _row(vector: Mapping[str, float]) -> Any:  # noqa: ANN401 - scipy has no types
+    """Return a tf-idf vector as a hashed sparse row; few terms share a column."""
+    return _hasher().transform([vector])
+
+
+@cache
+def _hasher() -> Any:  # noqa: ANN401 - scikit-learn has no types
+    from sklearn.feature_extraction import FeatureHasher  # noqa: PLC0415 - heavy
+
+    return FeatureHasher(WIDTH, alternate_sign=False)
+
+
+def _logistic(
+    rows: Any,  # noqa: ANN401 - an array or a sparse matrix
+    labels: NDArray[np.int64],
+    pages: Any,  # noqa: ANN401 - an array or a sparse matrix
+    *,
+    strength: float = 1.0,
+) -> Floats:
+    from sklearn.linear_model import LogisticRegression  # noqa: PLC0415 - heavy
+
+    if not rows.shape[1]:
+        return np.zeros(len(pages))
+    # The dual takes milliseconds for few rows and many columns.
+    machine: Any = LogisticRegression(
+        C=strength,
+        class_weight="balanced",
+        solver="liblinear",
+        dual=True,
+        max_iter=1_000,
+        random_state=0,
+    ).fit(rows, labels)
+    return np.asarray(machine.decision_function(pages), dtype=np.float64)

@@ -1,0 +1,193 @@
+"""Rankers that learn from a few pages, and pages of no particular topic (papers 001 and 004).
+
+``fit(positives, negatives)`` once, then ``scores(batch)``: higher is nearer to the topic, comparable
+within one fit only. All are deterministic and accept empty pages.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from classifier.papers.bayes import BayesModel, Density, TermNumbers
+from classifier.words.background import Background, tf_idf
+from classifier.words.batch import PageBatch, Terms, np_array
+from classifier.words.values import Note
+from classifier.words.vectors import Vector, mean, top, unit
+
+Scores = NDArray[np.float64]
+
+# Terms of the query that BM25 makes of its examples.
+BM25_TERMS: Final = 20
+_K1: Final = 1.2
+_B: Final = 0.75
+_NU: Final = 0.5
+
+
+class Fitted(Protocol):
+    """A method that has learned one topic."""
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """Notes for the user, say that there is no semantic tree."""
+
+    @abstractmethod
+    def scores(self, batch: PageBatch) -> Scores:
+        """Return a finite score for each page, shape (pages,); higher is nearer."""
+
+    @abstractmethod
+    def terms(self, page: Terms, count: int) -> list[tuple[str, float]]:
+        """Return the terms that add most to a page's score, with their parts of it."""
+
+
+class Ranker(Fitted):
+    """A method that learns from pages."""
+
+    notes = ()
+
+    @abstractmethod
+    def fit(self, positives: Sequence[Terms], negatives: Sequence[Terms]) -> Self:
+        """Learn from one or more pages on the topic, and any number of others."""
+
+
+def shared_terms(
+    page: Mapping[str, float], weights: Mapping[str, float], count: int
+) -> list[tuple[str, float]]:
+    """Return the terms that add most to the product of two vectors, with their parts of it."""
+    parts = {term: value * weights[term] for term, value in page.items() if term in weights}
+    return [(term, part) for term, part in top(parts, count) if part > 0]
+
+
+class Bm25Ranker(Ranker):
+    """Okapi BM25 (k1 1.2, b 0.75) with the heaviest tf-idf terms of the examples as the query."""
+
+    def __init__(self, background: Background) -> None:
+        self._background = background
+
+    def fit(self, positives: Sequence[Terms], negatives: Sequence[Terms]) -> Self:
+        """Choose the query; page lengths are relative to the mean of all given pages."""
+        centre = mean([unit(tf_idf(page, self._background)) for page in positives])
+        self._query = {term: self._background.idf(term) for term, _ in top(centre, BM25_TERMS)}
+        lengths = [sum(page.values()) for page in [*positives, *negatives]]
+        self._mean_length = max(sum(lengths) / max(len(lengths), 1), 1.0)
+        return self
+
+    def scores(self, batch: PageBatch) -> Scores:
+        """Return BM25 scores."""
+        return np_array([sum(self._shares(page).values()) for page in batch.pages])
+
+    def terms(self, page: Terms, count: int) -> list[tuple[str, float]]:
+        """Return the query's terms on the page."""
+        return top(self._shares(page), count)
+
+    def _shares(self, page: Terms) -> Vector:
+        length = _K1 * (1 - _B + _B * sum(page.values()) / self._mean_length)
+        return {
+            term: idf * page[term] * (_K1 + 1) / (page[term] + length)
+            for term, idf in self._query.items()
+            if term in page
+        }
+
+
+class LinearRanker(Ranker):
+    """Base of rankers with a weight per term of unit tf-idf vectors."""
+
+    def __init__(self, background: Background) -> None:
+        self._background = background
+        self.weights: Vector = {}
+
+    def scores(self, batch: PageBatch) -> Scores:
+        """Return decision values without the intercept."""
+        return batch.cosines(self.weights)
+
+    def terms(self, page: Terms, count: int) -> list[tuple[str, float]]:
+        """Return the terms with the largest parts of the decision value."""
+        return shared_terms(self._background.vector(page), self.weights, count)
+
+    def _learn(self, pages: Sequence[Terms], train: Callable[[Any], Any]) -> None:
+        batch = PageBatch(pages, self._background)
+        if not len(batch.vocabulary):
+            return
+        coefficients = train(batch.rows)
+        self.weights = {
+            term: float(coefficients[column])
+            for term, column in batch.vocabulary.columns.items()
+            if coefficients[column]
+        }
+
+
+class CentroidRanker(LinearRanker):
+    """Cosine of tf-idf vectors to the examples' mean."""
+
+    def fit(self, positives: Sequence[Terms], negatives: Sequence[Terms]) -> Self:  # noqa: ARG002 - needs none
+        """Take the mean of the positives."""
+        self.weights = unit(mean([self._background.vector(page) for page in positives]))
+        return self
+
+
+class LogisticRanker(LinearRanker):
+    """Logistic regression with balanced classes."""
+
+    def fit(self, positives: Sequence[Terms], negatives: Sequence[Terms]) -> Self:
+        """Train on both; without negatives take the positives' mean."""
+        if not negatives:
+            self.weights = unit(mean([self._background.vector(page) for page in positives]))
+            return self
+        from sklearn.linear_model import LogisticRegression  # noqa: PLC0415 - heavy
+
+        labels = [1] * len(positives) + [0] * len(negatives)
+        # liblinear takes a tenth of the other solvers' time on a few hundred sparse rows.
+        machine = LogisticRegression(
+            C=10.0, class_weight="balanced", solver="liblinear", random_state=0
+        )
+        self._learn([*positives, *negatives], lambda rows: machine.fit(rows, labels).coef_[0])
+        return self
+
+
+class OneClassSvmRanker(LinearRanker):
+    """A one-class SVM with a linear kernel (paper 001): positives only."""
+
+    def fit(self, positives: Sequence[Terms], negatives: Sequence[Terms]) -> Self:  # noqa: ARG002 - needs none
+        """Train on the positives."""
+        from sklearn.svm import OneClassSVM  # noqa: PLC0415 - heavy
+
+        machine = OneClassSVM(kernel="linear", nu=_NU)
+        self._learn(positives, lambda rows: machine.fit(rows).coef_.toarray()[0])
+        return self
+
+
+class BayesRanker(Ranker):
+    """Naive Bayes over paper 004's weights, by normal or kernel densities; see :mod:`.bayes`."""
+
+    def __init__(self, density: Density) -> None:
+        self._density = density
+        self._model: BayesModel | None = None
+        self._known: tuple[str, ...] = ()
+
+    def fit(self, positives: Sequence[Terms], negatives: Sequence[Terms]) -> Self:
+        """Train on both; without either every page scores 0."""
+        numbers = TermNumbers()
+        right = [numbers.example(page) for page in positives if page]
+        wrong = [numbers.example(page) for page in negatives if page]
+        self._model = BayesModel(right, wrong, self._density) if right and wrong else None
+        self._known = numbers.terms
+        return self
+
+    def scores(self, batch: PageBatch) -> Scores:
+        """Return log-odds."""
+        if self._model is None:
+            return np_array([0.0] * len(batch))
+        numbers = TermNumbers(self._known)  # a copy: judged pages must not grow the model
+        return self._model.log_odds([numbers.example(page) for page in batch.pages])
+
+    def terms(self, page: Terms, count: int) -> list[tuple[str, float]]:
+        """Return the terms that add most to the log-odds."""
+        if self._model is None:
+            return []
+        numbers = TermNumbers(self._known)
+        votes = self._model.votes(numbers.example(page))[:count]
+        return [(numbers.terms[number], vote) for number, vote in votes if vote > 0]

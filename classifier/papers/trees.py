@@ -1,0 +1,166 @@
+r"""Readers of semantic trees, none of which is shipped: WordNet, or any thesaurus, in two forms.
+
+::
+
+    wn:LEXICON                  a lexicon of the installed package ``wn`` (``python -m wn download``)
+    first line "id\tpos..."     a table: ``id pos hypernyms``, then a column of words for each language;
+                                tab-separated, words and parents between bars, UTF-8, also compressed
+"""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, Final, cast
+
+from classifier.papers.semantic_tree import CompactTree, TreeBuilder, TreeError
+
+if TYPE_CHECKING:
+    import wn
+
+KNOWN: Final = "a table (id, pos, hypernyms, then languages) or wn:LEXICON"
+PREFIX: Final = "wn:"
+_NO_LANGUAGE: Final = ""
+# The first columns; each further one holds the words of one language.
+COLUMNS: Final = ("id", "pos", "hypernyms")
+# After decompression: a damaged or hostile archive must not fill the memory.
+MAX_BYTES: Final = 1 << 30
+_MAX_LINE_BYTES: Final = 1 << 20
+_MAGIC: Final[dict[bytes, type[lzma.LZMAFile | gzip.GzipFile | bz2.BZ2File]]] = {
+    b"\xfd7zXZ\x00": lzma.LZMAFile,
+    b"\x1f\x8b": gzip.GzipFile,
+    b"BZh": bz2.BZ2File,
+}
+_BOM: Final = b"\xef\xbb\xbf"
+_DAMAGE: Final = (lzma.LZMAError, EOFError, zlib.error, gzip.BadGzipFile)
+
+
+def read_tree(source: Path | str) -> CompactTree:
+    """Read a semantic tree of either form (takes seconds); raises TreeError."""
+    if str(source).startswith(PREFIX):
+        return read_wn(str(source))
+    path = Path(source).expanduser()
+    if path.is_dir():
+        raise TreeError(path, 0, f"is a folder; known are {KNOWN}")
+    return read_table(path)
+
+
+def read_wn(source: str) -> CompactTree:
+    """Read the lexicon named by ``source``; raises TreeError, also if wn is missing."""
+    try:
+        import wn  # noqa: PLC0415 - optional
+    except ImportError as error:
+        raise TreeError(
+            source, 0, 'needs the wn package; pip install "hubwatch[semantic]"'
+        ) from error
+    lexicon = source.removeprefix(PREFIX)
+    try:
+        return _packed(source, wn.Wordnet(lexicon))
+    except (wn.Error, OSError) as error:
+        raise TreeError(
+            source, 0, f"cannot be read: {error}; install it with: python -m wn download {lexicon}"
+        ) from error
+
+
+def _packed(source: str, wordnet: wn.Wordnet) -> CompactTree:
+    builder = TreeBuilder(source)
+    # Sense by sense, which takes a minute where a file takes seconds.
+    for synset in wordnet.synsets():
+        sense = builder.sense(synset.id)
+        for parent in (*synset.hypernyms(), *synset.get_related("instance_hypernym")):
+            builder.sense(parent.id)
+            builder.parent(sense, parent.id)
+    # By word, not by synset: a word's senses come commonest first.
+    for word in wordnet.words():
+        language = word.lexicon().language if word.lexicon() else _NO_LANGUAGE
+        for synset in word.synsets():
+            builder.word(word.lemma(), builder.sense(synset.id), language=language)
+    return builder.build()
+
+
+def read_table(path: Path) -> CompactTree:
+    """Read the table; raises TreeError that names the line."""
+    lines = _read_lines(path)
+    languages = _languages(path, lines)
+    builder = TreeBuilder(path)
+    for number, line in lines:
+        if not line:
+            continue
+        identifier, _, hypernyms, *words = _fields(path, number, line, len(languages))
+        sense = builder.sense(identifier, number)
+        for parent in filter(None, hypernyms.split("|")):
+            builder.parent(sense, parent, number)
+        for language, column in zip(languages, words, strict=True):
+            for word in column.split("|"):
+                builder.word(word, sense, number, language=language)
+    return builder.build()
+
+
+def _languages(path: Path, lines: Iterator[tuple[int, str]]) -> tuple[str, ...]:
+    _, header = next(lines, (0, ""))
+    columns = tuple(header.split("\t"))
+    if columns[: len(COLUMNS)] != COLUMNS or len(columns) == len(COLUMNS):
+        raise TreeError(path, 1, f"is of no format that we know; known are {KNOWN}")
+    return columns[len(COLUMNS) :]
+
+
+def _fields(path: Path, number: int, line: str, languages: int) -> list[str]:
+    fields = line.split("\t")
+    expected = len(COLUMNS) + languages
+    if len(fields) != expected or not fields[0]:
+        raise TreeError(
+            path, number, f"has {len(fields)} fields, not {expected} with an id; is it cut off?"
+        )
+    return fields
+
+
+def _open(path: Path) -> BinaryIO:
+    """Open a file, decompressing by its first bytes; raises TreeError."""
+    try:
+        with path.open("rb") as stream:
+            head = stream.read(8)
+        for magic, opener in _MAGIC.items():
+            if head.startswith(magic):
+                return cast("BinaryIO", opener(path, "rb"))
+        return path.open("rb")
+    except OSError as error:
+        raise TreeError(path, 0, f"cannot be read: {error.strerror}") from error
+
+
+def _read_lines(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield (number from 1, line without its end); raises TreeError with the line at fault."""
+    number = 0
+    try:
+        with _open(path) as stream:
+            for number, raw in enumerate(_bounded(path, stream), start=1):
+                yield number, _decode(path, number, raw)
+    except _DAMAGE as error:
+        raise TreeError(
+            path, number, "is damaged or cut off after this line; fetch it again"
+        ) from error
+    except OSError as error:
+        raise TreeError(path, number, f"cannot be read on: {error}") from error
+
+
+def _bounded(path: Path, stream: BinaryIO) -> Iterator[bytes]:
+    total = number = 0
+    while raw := stream.readline(_MAX_LINE_BYTES):
+        number += 1
+        total += len(raw)
+        if len(raw) == _MAX_LINE_BYTES:
+            raise TreeError(path, number, "has an endless line; it is not a known semantic tree")
+        if total > MAX_BYTES:
+            raise TreeError(path, number, f"is larger than {MAX_BYTES} bytes")
+        yield raw
+
+
+def _decode(path: Path, number: int, raw: bytes) -> str:
+    try:
+        text = raw.removeprefix(_BOM if number == 1 else b"").decode()
+    except UnicodeDecodeError as error:
+        raise TreeError(path, number, "is not UTF-8; convert it with iconv") from error
+    return text.rstrip("\r\n")

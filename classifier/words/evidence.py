@@ -1,0 +1,207 @@
+"""A topic's evidence: examples, key words, corrections, negatives. Plain, bounded data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final, Self
+
+from classifier.embedding.meaning import Meaning
+from classifier.words.errors import TopicError, reading
+from classifier.words.keywords import MAX_KEYWORDS, Keywords
+from classifier.words.sample import PageSample, page_key
+from classifier.words.text import weighted_terms
+from classifier.words.values import PageText
+from classifier.words.vectors import Vector, truncated
+
+# The heaviest terms of a page.
+MAX_TERMS: Final = 300
+MAX_EXAMPLES: Final = 50
+# The latest, of each kind.
+MAX_CORRECTIONS: Final = 300
+MAX_NEGATIVES: Final = 200
+# The latest pages that the topic itself judged relevant.
+MAX_JUDGED: Final = 200
+_MAX_NEGATIVE_TERMS: Final = 100
+_MAX_WORD_CHARS: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Lacking:
+    """How many pages that a topic learns from have no vector of a space."""
+
+    missing: int = 0
+    given: int = 0
+    """All of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Pages as weighted terms; immutable."""
+
+    examples: tuple[Vector, ...] = ()
+    keywords: tuple[str, ...] = ()
+    relevant: tuple[Vector, ...] = ()
+    """Pages that the user marked relevant later."""
+    irrelevant: tuple[Vector, ...] = ()
+    negatives: tuple[Vector, ...] = ()
+    """Pages of no particular topic."""
+    # Pages that the topic judged relevant, oldest first: paper 000 learns from them, and each training run
+    # applies them again.
+    judged: tuple[Vector, ...] = ()
+    empty_examples: tuple[str, ...] = ()
+    """URLs of example pages without words."""
+    example_urls: tuple[str, ...] = ()
+    """Of :attr:`examples`, in their order."""
+    meanings: tuple[tuple[int, Meaning], ...] = ()
+    """Vectors of examples, corrections and key words, by :func:`~classifier.words.sample.page_key`."""
+
+    @classmethod
+    def gather(  # noqa: PLR0913 - each is a kind of evidence, named where it is given
+        cls,
+        examples: Sequence[PageText],
+        keywords: Sequence[str],
+        *,
+        relevant: Sequence[PageText] = (),
+        irrelevant: Sequence[PageText] = (),
+        negatives: Sequence[PageText] = (),
+        judged: Sequence[PageText] = (),
+        keywords_meaning: Meaning | None = None,
+    ) -> Self:
+        """Reduce pages to terms; raises TopicError if there is nothing to learn from."""
+        # Once: cutting hundreds of corrections into terms takes a second.
+        given = [(page, heaviest_terms(page)) for page in examples[:MAX_EXAMPLES]]
+        liked = _latest(relevant)
+        disliked = _latest(irrelevant)
+        words = tuple(word.strip()[:_MAX_WORD_CHARS] for word in keywords if word.strip())
+        evidence = cls(
+            examples=tuple(terms for _, terms in given if terms),
+            keywords=words[:MAX_KEYWORDS],
+            relevant=tuple(terms for _, terms in liked),
+            irrelevant=tuple(terms for _, terms in disliked),
+            negatives=tuple(
+                terms
+                for page in negatives[:MAX_NEGATIVES]
+                if (terms := truncated(heaviest_terms(page), _MAX_NEGATIVE_TERMS))
+            ),
+            judged=tuple(terms for _, terms in _latest(judged, MAX_JUDGED)),
+            empty_examples=tuple(page.url for page, terms in given if not terms),
+            example_urls=tuple(page.url for page, terms in given if terms),
+            meanings=tuple(
+                (page_key(terms), page.meaning)
+                for page, terms in (*given, *liked, *disliked)
+                if terms and page.meaning is not None
+            ),
+        )
+        evidence.check()
+        if keywords_meaning is None or not (said := evidence.keyword_page):
+            return evidence
+        meanings = (*evidence.meanings, (page_key(said), keywords_meaning))
+        return replace(evidence, meanings=meanings)
+
+    @property
+    def keyword_page(self) -> Vector:
+        """The key words as a page; empty if they are all too common."""
+        return heaviest_terms(spoken(self.keywords)) if Keywords(self.keywords) else {}
+
+    @property
+    def positives(self) -> tuple[Vector, ...]:
+        """Examples, then pages marked relevant."""
+        return self.examples + self.relevant
+
+    def placed(self, space: str) -> set[int]:
+        """Return the examples and corrections, by key, that have a vector of *space*."""
+        return {key for key, meaning in self.meanings if meaning.space == space}
+
+    def lacking(self, space: str) -> Lacking:
+        """Return how many examples, corrections and lists of key words have no vector of *space*."""
+        said = [self.keyword_page] if self.keywords else []
+        keys = {page_key(page) for page in (*self.positives, *self.irrelevant, *said) if page}
+        return Lacking(len(keys - self.placed(space)), len(keys))
+
+    def with_negatives_of(self, sample: PageSample) -> Evidence:
+        """Return this with negatives from a sample unless some were given."""
+        if self.negatives:
+            return self
+        pages = list(sample.learnable.values())[:MAX_NEGATIVES]
+        return replace(
+            self, negatives=tuple(truncated(page, _MAX_NEGATIVE_TERMS) for page in pages)
+        )
+
+    def check(self) -> None:
+        """Raise TopicError if there is nothing to learn from."""
+        if self.positives or Keywords(self.keywords):
+            return
+        if self.empty_examples:
+            urls = ", ".join(url or "the sentence" for url in self.empty_examples[:3])
+            raise TopicError("examples", urls, "hold no word; give other pages or key words")
+        if self.keywords:
+            words = ", ".join(self.keywords[:5])
+            raise TopicError("keywords", words, "are all too common to define a topic; give others")
+        raise TopicError(
+            "examples", "", "nothing to learn from; give an example page or a key word"
+        )
+
+    def with_judged(self, page: PageText) -> Evidence:
+        """Return this with one more page judged relevant; unchanged if it is known."""
+        terms = heaviest_terms(page)
+        if not terms or terms in (*self.positives, *self.irrelevant, *self.judged):
+            return self
+        return replace(self, judged=(*self.judged, terms)[-MAX_JUDGED:])
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain data."""
+        return {
+            "examples": list(self.examples),
+            "keywords": list(self.keywords),
+            "relevant": list(self.relevant),
+            "irrelevant": list(self.irrelevant),
+            "negatives": list(self.negatives),
+            "judged": list(self.judged),
+            "empty_examples": list(self.empty_examples),
+            "example_urls": list(self.example_urls),
+            "meanings": [[key, *meaning.to_json()] for key, meaning in self.meanings],
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        """Read the form of :meth:`to_json`; raises TopicModelError."""
+        with reading("topic"):
+            return cls(
+                examples=_vectors(data["examples"], MAX_EXAMPLES),
+                keywords=tuple(str(word) for word in data["keywords"])[:MAX_KEYWORDS],
+                relevant=_vectors(data["relevant"], MAX_CORRECTIONS),
+                irrelevant=_vectors(data["irrelevant"], MAX_CORRECTIONS),
+                negatives=_vectors(data["negatives"], MAX_NEGATIVES),
+                judged=_vectors(data.get("judged", ()), MAX_JUDGED),
+                empty_examples=tuple(str(url) for url in data["empty_examples"]),
+                example_urls=tuple(str(url) for url in data["example_urls"]),
+                meanings=kept_meanings(data),
+            )
+
+
+def kept_meanings(data: Mapping[str, Any]) -> tuple[tuple[int, Meaning], ...]:
+    """Return the vectors in an evidence's JSON alone, by key; raises TypeError or ValueError."""
+    return tuple((int(key), Meaning.from_json(kept)) for key, *kept in data.get("meanings", ()))
+
+
+def spoken(keywords: Sequence[str]) -> PageText:
+    """Return key words as one text, by which they are meant as well as matched."""
+    return PageText("", body=", ".join(keywords))
+
+
+def heaviest_terms(page: PageText) -> Vector:
+    """Return the terms by which a page is evidence."""
+    return truncated(weighted_terms(page), MAX_TERMS)
+
+
+def _latest(
+    pages: Sequence[PageText], limit: int = MAX_CORRECTIONS
+) -> list[tuple[PageText, Vector]]:
+    """Return the last pages that have words, with their terms."""
+    return [(page, terms) for page in pages[-limit:] if (terms := heaviest_terms(page))]
+
+
+def _vectors(data: Iterable[Mapping[str, Any]], limit: int) -> tuple[Vector, ...]:
+    read = ({str(term): float(value) for term, value in page.items()} for page in data)
+    return tuple(truncated(page, MAX_TERMS) for page in read)[:limit]

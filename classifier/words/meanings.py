@@ -1,0 +1,112 @@
+"""The vectors of the pages that topics know: by their terms, in one space.
+
+Pages travel through the topic models as weighted terms; a page's vector is found by a hash of its heaviest
+terms, the one by which the sample knows its pages.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from classifier.embedding.embedder import Vectors
+from classifier.embedding.meaning import Meaning
+from classifier.embedding.packing import unpacked
+from classifier.words.errors import TopicModelError, reading
+from classifier.words.sample import page_key
+
+# Beyond this, vectors of pages that are not in the sample are forgotten.
+MAX_VECTORS: Final = 70_000
+# The latest of them that stay.
+_LATEST: Final = 2_000
+_STALE: Final = 1.1
+_FEW: Final = 10
+
+
+class Meanings:
+    """Vectors by page, all of one space and dimension. Not thread-safe, as its background."""
+
+    def __init__(self, space: str = "") -> None:
+        self.space = space
+        """The embedder's name; empty until the first vector comes."""
+        self._packed: dict[int, bytes] = {}
+        self._size = 0
+
+    def __len__(self) -> int:
+        return len(self._packed)
+
+    def use(self, space: str) -> None:
+        """Keep vectors of *space* alone from now on; those of another are forgotten."""
+        if space != self.space:
+            self.space, self._packed, self._size = space, {}, 0
+
+    def put(self, terms: Mapping[str, float], meaning: Meaning | None) -> None:
+        """Remember a page's vector; one of another space or dimension is left out."""
+        if meaning is not None and terms:
+            self.put_all([(page_key(terms), meaning)])
+
+    def put_all(self, found: Iterable[tuple[int, Meaning]]) -> None:
+        """Remember vectors by :func:`page_key`, as :meth:`put` does."""
+        for key, meaning in found:
+            self.space = self.space or meaning.space
+            self._size = self._size or len(meaning.packed)
+            if meaning.space != self.space or len(meaning.packed) != self._size:
+                continue
+            self._packed[key] = meaning.packed
+
+    @property
+    def mark(self) -> tuple[str, int]:
+        """The space and the number of vectors; see :meth:`outgrew`."""
+        return self.space, len(self._packed)
+
+    def outgrew(self, mark: tuple[str, int]) -> bool:
+        """Whether there is another space, or a tenth more vectors, than when *mark* was taken."""
+        space, count = mark
+        return space != self.space or len(self._packed) > _STALE * count + _FEW
+
+    def of(self, terms: Mapping[str, float]) -> Meaning | None:
+        """Return a page's vector; None = it has none."""
+        packed = self._packed.get(page_key(terms)) if self._packed and terms else None
+        return None if packed is None else Meaning(self.space, packed)
+
+    def count(self, keys: Iterable[int]) -> int:
+        """Return how many of some pages have a vector, by :func:`page_key`."""
+        return sum(key in self._packed for key in keys)
+
+    def rows(self, pages: Sequence[Mapping[str, float]]) -> Vectors:
+        """Return unit vectors, shape (pages, dimension); 0 for pages without one."""
+        vectors = np.zeros((len(pages), self._size or 1), dtype=np.float32)
+        found = [
+            (row, packed)
+            for row, terms in enumerate(pages if self._packed else ())
+            if terms and (packed := self._packed.get(page_key(terms))) is not None
+        ]
+        if found:
+            vectors[[row for row, _ in found]] = unpacked([packed for _, packed in found])
+        return vectors
+
+    def forget(self, kept: Iterable[int]) -> None:
+        """Drop all but the vectors of these pages and the latest others, if there are too many."""
+        if len(self._packed) <= MAX_VECTORS:
+            return
+        wanted = set(kept) | set(list(self._packed)[-_LATEST:])
+        self._packed = {key: packed for key, packed in self._packed.items() if key in wanted}
+
+    def to_json(self, keys: Sequence[int]) -> dict[str, Any]:
+        """Return the vectors of some pages as plain data: their keys, and bytes in base 64."""
+        found = [key for key in keys if key in self._packed]
+        packed = base64.b64encode(b"".join(self._packed[key] for key in found)).decode()
+        return {"space": self.space, "size": self._size, "keys": found, "packed": packed}
+
+    def read(self, data: Mapping[str, Any]) -> None:
+        """Add what :meth:`to_json` returned; raises TopicModelError."""
+        with reading("meanings"):
+            space, size, keys = str(data["space"]), int(data["size"]), list(map(int, data["keys"]))
+            packed = base64.b64decode(data["packed"], validate=True)
+        if len(packed) != size * len(keys):
+            raise TopicModelError("meanings", str(len(packed)), "is damaged: bytes are missing")
+        parts = (packed[start : start + size] for start in range(0, len(packed), size or 1))
+        self.put_all((key, Meaning(space, part)) for key, part in zip(keys, parts, strict=True))
