@@ -33,6 +33,7 @@ from incremental.decide.feed_home import (
     leading_hosts,
     learn_site,
 )
+from incremental.decide.guesses import Guesses
 from incremental.decide.hub_facts import (
     ArticleFacts,
     FailedFacts,
@@ -67,7 +68,6 @@ from incremental.decide.sections import (
     originals,
 )
 from incremental.decide.site_context import NEVER_THERE, SiteContext
-from incremental.decide.topics import Guesses
 from incremental.decide.verification import Onward, VerifiedFacts
 from incremental.decide.ways import continues, is_other_source
 from incremental.fetch.status import FetchStatus

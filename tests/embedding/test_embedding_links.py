@@ -16,8 +16,8 @@ from classifier.topic.link_meaning import refined
 from classifier.topic.link_text import MAX_CHARS, says_something, spoken
 from classifier.topic.values import LinkContext, PageText
 from incremental.crawl.link_guesses import MAX_WAITING, PER_MINUTE, PER_STEP, LinkGuesses
-from incremental.decide.topics import to_context
 from incremental.topics.embedding.page_embedder import PageEmbedder
+from incremental.topics.judging import to_context
 
 
 class Counted(Embedder):
