@@ -10,6 +10,7 @@ import ast
 import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
@@ -68,8 +69,9 @@ def read_packages(root: Path) -> dict[str, str]:
     return found
 
 
+@cache
 def facts(source: str) -> Facts:
-    """Read one module."""
+    """Read one module; every rule asks for it."""
     found = Facts()
     for node in _running(ast.parse(source)):
         if isinstance(node, ast.Import):

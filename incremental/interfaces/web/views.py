@@ -114,7 +114,7 @@ def environment(features: tuple[Feature, ...] = ()) -> Environment:
         "query": query,
         "languages": LANGUAGES,
         "version": _version(),
-        "pages": pages,
+        "nav_pages": pages,
         "add_forms": forms,
     }
     return made
