@@ -27,7 +27,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from hubwatch.errors import LimitError
 from incremental.base.errors import FeatureError
-from incremental.base.features import imported
+from incremental.base.features import called
 from incremental.interfaces.web.access import (
     READ,
     SESSION_COOKIE,
@@ -207,7 +207,7 @@ def addresses_of(settings: Settings) -> dict[str, str]:
     found = dict[str, str]()
     for one in settings.enabled.on:
         with suppress(FeatureError):
-            found |= imported(one.name, one.addresses)(settings) if one.addresses else {}
+            found |= called(one.name, one.addresses, settings) if one.addresses else {}
     return found
 
 

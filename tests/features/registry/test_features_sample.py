@@ -233,6 +233,20 @@ def test_a_broken_feature_is_reported_in_a_sentence_and_the_others_go_on(
     assert "tally" in hubwatch("--help").out
 
 
+def test_a_page_that_is_none_and_texts_that_are_no_toml_do_not_stop_the_web_page(
+    installed: Path, served: Served
+) -> None:
+    source = "from incremental.base.features import Feature\n"
+    source += 'FEATURE = Feature(name="odd", summary="Odd.", routers=("odd_one:nothing",), '
+    source += 'addresses="odd_one:fail", pages={"/odd": "oddity"})\n'
+    source += "nothing = 1\ndef fail(settings): raise LookupError\n"
+    install(installed, "odd", "odd = odd_one:FEATURE", odd_one=source)
+    (installed / "texts.toml").write_text("no TOML")
+    page = served.client().get("/tally")
+    assert (page.status_code, "<span>oddity</span>" in page.text) == (200, True)
+    assert served.client().get("/odd").status_code == 404
+
+
 # --- the tutorial -----------------------------------------------------------------------------
 
 
