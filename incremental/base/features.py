@@ -44,14 +44,13 @@ class TopicLink:
     path: str
     """With ``{id}`` for the topic's."""
     text: str
-    """Key of its text."""
     counts: str
     """Target: a function of the store; returns what awaits the user, by topic id."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Feature:
-    """What a feature contributes; a target is written ``module:name``."""
+    """What a feature contributes. A target is written ``module:name``, a text as in :data:`TEXTS`."""
 
     name: str
     """As its entry point and its section of the settings are called."""
@@ -72,14 +71,14 @@ class Feature:
     addresses: str = ""
     """Target: a function of the settings; returns public addresses of the web server by setting."""
     pages: Mapping[str, str] = field(default_factory=dict)
-    """Entries of the web page's navigation: path and key of the text."""
+    """Entries of the web page's navigation: path and text."""
     templates: Path | None = None
     """Folder of its templates, which are called ``NAME/file.html``."""
     topic_links: tuple[TopicLink, ...] = ()
     add_form: str = ""
     """Template that stands on the page for adding sites."""
     apps: Mapping[str, str] = field(default_factory=dict)
-    """Addresses for programs that are shown with the feeds: path and key of the text."""
+    """Addresses for programs that are shown with the feeds: path and text."""
     job: str = ""
     """Target: a function of ``incremental.daemon.at_work.AtWork``; returns a job, or None for none."""
     channels: Mapping[str, str] = field(default_factory=dict)
@@ -151,6 +150,18 @@ def imported(feature: str, target: str) -> Any:  # noqa: ANN401 - whatever the s
     return done
 
 
+def called(feature: str, target: str, *given: object) -> Any:  # noqa: ANN401 - likewise
+    """Return what the function *target* returns.
+
+    Raises:
+        FeatureError: it cannot be imported, or raises.
+    """
+    done = attempt(lambda: target_of(target)(*given))
+    if isinstance(done, Bug):
+        raise FeatureError(feature, done.error)
+    return done
+
+
 def target_of(target: str) -> Any:  # noqa: ANN401 - likewise
     """Return what ``module:name`` names; raises whatever its import raises."""
     module, _, name = target.partition(":")
@@ -161,14 +172,12 @@ def target_of(target: str) -> Any:  # noqa: ANN401 - likewise
 def texts_of(section: str) -> Mapping[str, Mapping[str, str]]:
     """Return the texts of a feature by name, whether it is on or not; empty = it is not installed."""
     entry = entries().get(section)
-    spec = find_spec(entry.module) if entry is not None else None
-    if spec is None or spec.origin is None:
+    spec = None if entry is None else attempt(lambda: find_spec(entry.module))
+    if spec is None or isinstance(spec, Bug) or spec.origin is None:
         return {}
     file = Path(spec.origin).with_name(TEXTS)
-    if not file.is_file():
-        return {}
-    texts: dict[str, dict[str, str]] = tomllib.loads(file.read_text(encoding="utf-8"))[section]
-    return texts
+    texts = attempt(lambda: tomllib.loads(file.read_text(encoding="utf-8"))[section])
+    return {} if isinstance(texts, Bug) else texts
 
 
 def switched_off(path: Path | None, environment: Mapping[str, str] = os.environ) -> frozenset[str]:

@@ -32,6 +32,7 @@ from incremental.decide.feed_home import (
     leading_hosts,
     learn_site,
 )
+from incremental.decide.guesses import Guesses
 from incremental.decide.hub_facts import (
     ArticleFacts,
     FailedFacts,
@@ -65,7 +66,6 @@ from incremental.decide.sections import (
     originals,
 )
 from incremental.decide.site_context import NEVER_THERE, SiteContext
-from incremental.decide.topics import Guesses
 from incremental.decide.url_dates import date_in_url
 from incremental.decide.verification import Onward, VerifiedFacts, files_differ
 from incremental.decide.ways import continues, is_other_source

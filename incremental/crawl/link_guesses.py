@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Final
 
 from classifier.links.text import says_something, worded
 from classifier.words.values import LinkContext, PageText
-from incremental.decide.topics import LIKELY, from_context
+from incremental.topics.judging import LIKELY, from_context
 
 if TYPE_CHECKING:
     from classifier.embedding.meaning import Meaning

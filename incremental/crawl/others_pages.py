@@ -17,7 +17,7 @@ from typing import Final
 
 from classifier.words.values import LinkContext, PageText, Relevance, Verdict
 from incremental.crawl.part import Part
-from incremental.decide.topics import from_context
+from incremental.topics.judging import from_context
 from store import Store
 from store.topic_values import JudgedPage
 

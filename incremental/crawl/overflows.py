@@ -14,13 +14,13 @@ import logging
 from collections.abc import Iterable
 from dataclasses import replace
 
+from incremental.base.path_aliases import without_path_alias
 from incremental.base.texts import hub_why
 from incremental.base.times import MINUTE, NEVER
 from incremental.base.urls import canonical_key, normalize
 from incremental.crawl.sites import WatchedSite
 from incremental.crawl.upkeep import Upkeep
 from incremental.decide.decision import Decision
-from incremental.decide.path_aliases import without_path_alias
 from incremental.fetch.status import HAS_PAGE
 from incremental.schedule.allocation import Share
 from incremental.visit.visit import VisitTask, hub_task, verification_task

@@ -1,6 +1,6 @@
 """Learning path aliases from visits, and merging the duplicates.
 
-The rule is in :mod:`incremental.decide.path_aliases`. The evidence is two hubs whose URLs differ by a
+The rule is in :mod:`incremental.base.path_aliases`. The evidence is two hubs whose URLs differ by a
 prefix and whose bodies are equal.
 """
 
@@ -11,17 +11,17 @@ import logging
 from dataclasses import replace
 from urllib.parse import urlsplit
 
-from incremental.base.texts import hub_why
-from incremental.base.urls import canonical_key
-from incremental.crawl.sites import WatchedSite
-from incremental.decide.decision import Decision
-from incremental.decide.path_aliases import (
+from incremental.base.path_aliases import (
     ALIKE_SHARE,
     MIN_BODY_BYTES,
     path_alias_prefix,
     rules,
     stripped,
 )
+from incremental.base.texts import hub_why
+from incremental.base.urls import canonical_key
+from incremental.crawl.sites import WatchedSite
+from incremental.decide.decision import Decision
 from incremental.visit.visit import Outcome
 from store import Store
 from store.enums import HubKind, HubRole

@@ -9,10 +9,10 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from incremental.base.path_aliases import rules
 from incremental.base.scope import Scope, read_scope
 from incremental.base.times import DAY, HOUR, MINUTE, NEVER
 from incremental.base.urls import normalize
-from incremental.decide.path_aliases import rules
 from incremental.schedule import replanning
 from incremental.schedule.allocation import (
     AFTER_GAIN_SECONDS,

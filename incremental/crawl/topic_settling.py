@@ -14,10 +14,10 @@ from urllib.parse import urlsplit
 
 from classifier.words.values import PageText, Relevance, Verdict
 from incremental.base.urls import canonical_key, host_of, registered_domain
-from incremental.decide.topics import EXAMPLE, retry_at, score_of, to_text
 from incremental.decide.verification import decide_first_page
 from incremental.fetch.status import FetchStatus
 from incremental.settings.seeds import add_seed
+from incremental.topics.judging import EXAMPLE, retry_at, score_of, to_text
 from incremental.visit.visit import Outcome, Purpose
 from store import Store
 from store.texts import to_json

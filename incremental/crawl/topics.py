@@ -31,21 +31,21 @@ from incremental.crawl.sites import WatchedSite
 from incremental.crawl.topic_fetches import TopicFetches
 from incremental.crawl.topic_settling import TopicSettling
 from incremental.decide.decision import Decision
+from incremental.decide.guesses import Guesses
 from incremental.decide.hub_facts import HubView
-from incremental.decide.topics import (
+from incremental.parse import Page
+from incremental.parse.topic_text import link_contexts, page_text
+from incremental.sandbox import Read, read_body
+from incremental.settings import Settings
+from incremental.topics.example_vectors import ExampleVectors
+from incremental.topics.judging import (
     BY_WORDS,
-    Guesses,
     external_candidates_of,
     from_context,
     is_empty,
     score_of,
     to_context,
 )
-from incremental.parse import Page
-from incremental.parse.topic_text import link_contexts, page_text
-from incremental.sandbox import Read, read_body
-from incremental.settings import Settings
-from incremental.topics.example_vectors import ExampleVectors
 from incremental.visit.page_texts import text_of
 from incremental.visit.visit import Outcome, Purpose
 from store import Store

@@ -13,10 +13,10 @@ from classifier.hub.labels import HUB
 from incremental.base.scope import Scope
 from incremental.base.times import DAY
 from incremental.decide.feed_home import LearnedSite
+from incremental.decide.guesses import Guesses
 from incremental.decide.hubs import HubCounts, HubLimits
 from incremental.decide.links import top_folder
 from incremental.decide.sections import MAX_NEW_SECTION, SectionFacts
-from incremental.decide.topics import Guesses
 from incremental.decide.url_dates import UrlDates
 from incremental.parse import Page
 from incremental.schedule.refreshing import RefreshTerms

@@ -9,9 +9,9 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from incremental.base.path_aliases import without_path_alias
 from incremental.base.scope import Scope, page_number, trap
 from incremental.base.urls import canonical_key, normalize
-from incremental.decide.path_aliases import without_path_alias
 from incremental.parse import Link
 from incremental.parse.json_lists import JSON_PLACE
 from store.enums import HubKind

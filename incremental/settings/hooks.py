@@ -75,19 +75,8 @@ def hook_channels(
 ) -> Iterator[HookChannel]:
     """Yield *hooks*, then the channels of *features*."""
     for hook in hooks:
-        yield HookChannel(
-            name=HOOK + hook.name,
-            url=HOOK,
-            topic=hook.topic,
-            min_score=hook.min_score,
-            search=hook.search,
-            tag=hook.tag,
-            include=hook.include,
-            exclude=hook.exclude,
-            max_per_hour=_UNBOUNDED,
-            command=hook.command,
-            timeout_seconds=hook.timeout_seconds,
-        )
+        fields = msgspec.structs.asdict(hook) | {"name": HOOK + hook.name, "url": HOOK}
+        yield HookChannel(**fields, max_per_hour=_UNBOUNDED)
     for name, target in ((n, t) for feature in features for n, t in feature.channels.items()):
         # Unbuffered, so that what it prints stands before the error it ends with.
         command = (sys.executable, "-u", "-m", "incremental.interfaces.notify.calling", target)

@@ -92,15 +92,9 @@ def build_settings(tree: Mapping[str, Any]) -> Settings:
     Raises:
         SettingsError: names the field, its value and what is allowed.
     """
-    core = {name: given for name, given in tree.items() if name in core_sections()}
-    if core:
-        _refuse_unknown(core)
-    try:
-        settings = msgspec.convert(core, Settings, strict=False)
-    except msgspec.ValidationError as error:
-        raise _refused(error, tree, "") from None
-    except SettingsError as error:
-        raise SettingsError(_with_section(error.field), error.value, error.way_out) from None
+    kinds = core_sections()
+    core = {name: _section(name, kinds[name], tree) for name in kinds if name in tree}
+    settings = Settings(**core)
     # Most people set nothing of a feature, and looking for them takes a while.
     if settings.features.off or len(core) < len(tree):
         settings = _with_features(settings, tree)
@@ -112,12 +106,26 @@ def build_settings(tree: Mapping[str, Any]) -> Settings:
     return settings
 
 
-def _refused(
-    error: msgspec.ValidationError, tree: Mapping[str, Any], section: str
-) -> SettingsError:
-    message, _, where = str(error).partition(" - at `$")
-    field = section + where.rstrip("`").lstrip(".") or "settings"
-    return SettingsError(field, _value_at(tree, field), _way_out(message, field))
+def _section(name: str, kind: Any, tree: Mapping[str, Any]) -> Any:  # noqa: ANN401 - a type, and its value
+    """Return a section of *tree*. Names are checked first, because msgspec ignores them in dataclasses."""
+    given, (entry, required) = tree[name], LISTS.get(name, (kind, {}))
+    if name not in LISTS:
+        _refuse_names(given, _field_names(kind), f"{name}.")
+    for number, one in enumerate(
+        given if name in LISTS and isinstance(given, list | tuple) else ()
+    ):
+        _refuse_names(one, _field_names(entry), f"{name}[{number}].")
+        for field, what in required.items():
+            if isinstance(one, Mapping) and field not in one:
+                raise SettingsError(f"{name}[{number}].{field}", None, f"is missing: {what}")
+    try:
+        return msgspec.convert(given, kind, strict=False)
+    except msgspec.ValidationError as error:
+        message, _, where = str(error).partition(" - at `$")
+        field = name + where.rstrip("`")
+        raise SettingsError(field, _value_at(tree, field), _way_out(message, field)) from None
+    except SettingsError as error:
+        raise SettingsError(f"{name}.{error.field}", error.value, error.way_out) from None
 
 
 def _with_features(settings: Settings, tree: Mapping[str, Any]) -> Settings:
@@ -126,22 +134,13 @@ def _with_features(settings: Settings, tree: Mapping[str, Any]) -> Settings:
         if name not in entries():
             way_out = f"no such feature; installed: {', '.join(entries())}"
             raise SettingsError("features.off", name, way_out)
-    further = []
     without = {one.name for one in settings.enabled.on if not one.settings}
-    for name in tree.keys() - core_sections():
-        _refuse_names([name], [*core_sections(), *(entries().keys() - without)], "")
-        kind = settings.enabled.section(name)
-        if kind is None:
-            continue
-        _refuse_names(tree[name], _field_names(kind), f"{name}.")
-        try:
-            made = msgspec.convert(tree[name], kind, strict=False)
-        except msgspec.ValidationError as error:
-            raise _refused(error, tree, f"{name}.") from None
-        except SettingsError as error:
-            raise SettingsError(f"{name}.{error.field}", error.value, error.way_out) from None
-        further += [made] if made != kind() else []
-    return msgspec.structs.replace(settings, further=tuple(further))
+    given = dict.fromkeys(sorted(tree.keys() - core_sections()), "")
+    _refuse_names(given, [*core_sections(), *(entries().keys() - without)], "")
+    kinds = {name: settings.enabled.section(name) for name in given}
+    made = [_section(name, kind, tree) for name, kind in kinds.items() if kind is not None]
+    further = tuple(one for one in made if one != type(one)())
+    return msgspec.structs.replace(settings, further=further)
 
 
 def _check_lists(settings: Settings) -> None:
@@ -167,23 +166,8 @@ def _check_providers(settings: Settings, tree: Mapping[str, Any]) -> None:
         check_engine(settings.engine)
 
 
-def _refuse_unknown(tree: Mapping[str, Any]) -> None:
-    """Refuse unknown names."""
-    # Here, because msgspec ignores them in dataclasses, and its error may quote a whole section.
-    for section, kind in core_sections().items():
-        if section not in LISTS:
-            _refuse_names(tree.get(section), _field_names(kind), f"{section}.")
-    for section, (kind, required) in LISTS.items():
-        entries = tree.get(section)
-        for number, entry in enumerate(entries if isinstance(entries, list | tuple) else ()):
-            _refuse_names(entry, _field_names(kind), f"{section}[{number}].")
-            for name, what in required.items():
-                if isinstance(entry, Mapping) and name not in entry:
-                    raise SettingsError(f"{section}[{number}].{name}", None, f"is missing: {what}")
-
-
 def _refuse_names(given: object, names: list[str], where: str) -> None:
-    for name in given if isinstance(given, Mapping | list) else ():
+    for name in given if isinstance(given, Mapping) else ():
         if name not in names:
             way_out = f"unknown setting; known: {', '.join(names)}"
             raise SettingsError(f"{where}{name}", "...", way_out)
@@ -198,14 +182,6 @@ def _way_out(message: str, field: str) -> str:
     if found is None:
         return message
     return f"must be {found.kind}" + (f" ({found.unit})" if found.unit else "")
-
-
-def _with_section(field: str) -> str:
-    """Return the full name of a field whose section checks itself."""
-    for section, kind in core_sections().items():
-        if section not in LISTS and field in _field_names(kind):
-            return f"{section}.{field}"
-    return field
 
 
 def _overlay(tree: dict[str, Any], environment: Mapping[str, str]) -> dict[str, str]:

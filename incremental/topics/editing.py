@@ -21,7 +21,7 @@ from incremental.base.lookup import find_topic
 from incremental.base.tagging import checked_tags, checked_words
 from incremental.base.texts import Text, read_text
 from incremental.base.urls import canonical_key, normalize
-from incremental.decide.topics import EXAMPLE, IRRELEVANT, RELEVANT, readiness, to_text
+from incremental.topics.judging import EXAMPLE, IRRELEVANT, RELEVANT, readiness, to_text
 from incremental.topics.notes import warnings_of
 from incremental.visit.page_texts import cached_text
 from store import Store

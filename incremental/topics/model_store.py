@@ -36,7 +36,8 @@ from classifier.words.values import PageText
 from classifier.words.vectors import Vector
 from incremental.base.lookup import find_topic
 from incremental.base.texts import Text, stored
-from incremental.decide.topics import (
+from incremental.topics.active_topic import ActiveTopic
+from incremental.topics.judging import (
     Readiness,
     from_text,
     is_empty,
@@ -45,7 +46,6 @@ from incremental.decide.topics import (
     says_something,
     vector_warnings,
 )
-from incremental.topics.active_topic import ActiveTopic
 from incremental.topics.notes import note_text, stored_warnings, warnings_of
 from store import Store
 from store.enums import ExampleOrigin, TopicState, TopicVerdict

@@ -21,7 +21,6 @@ from incremental.base.clock import SimulatedClock
 from incremental.base.lookup import find_topic
 from incremental.base.texts import Text, Words
 from incremental.crawl.part import Part
-from incremental.decide.topics import to_text
 from incremental.interfaces.explain.topic import explain_topic
 from incremental.settings import Settings
 from incremental.settings.embeddings import EmbeddingSettings
@@ -29,6 +28,7 @@ from incremental.settings.storage import open_configured_store
 from incremental.topics.editing import begin
 from incremental.topics.embedding.choice import standing
 from incremental.topics.embedding.page_embedder import PageEmbedder
+from incremental.topics.judging import to_text
 from incremental.topics.model_store import TopicModelStore
 from incremental.topics.notes import warnings_of
 from store import Store

@@ -38,9 +38,9 @@ from classifier.words.background import Background
 from classifier.words.values import PageText
 from incremental.base.clock import SimulatedClock
 from incremental.base.urls import canonical_key
-from incremental.decide.topics import BY_MEANING, BY_WORDS
 from incremental.interfaces.explain.topic import stored_verdicts
 from incremental.topics.embedding.page_embedder import PageEmbedder
+from incremental.topics.judging import BY_MEANING, BY_WORDS
 from incremental.topics.model_store import BACKGROUND
 from store.topic_values import PageScore
 from store.values import TopicScore

@@ -35,9 +35,9 @@ from topic_web import (
 from classifier.words.values import PageText
 from incremental.base.clock import SimulatedClock
 from incremental.base.texts import read_text
-from incremental.decide.topics import from_text
 from incremental.interfaces.explain.topic import explain_page, explain_topic
 from incremental.topics.editing import begin
+from incremental.topics.judging import from_text
 from incremental.topics.model_store import TopicModelStore
 from incremental.topics.notes import warnings_of
 from store.answers import NewQuery

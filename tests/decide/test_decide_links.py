@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from stories import HOME, target
 
+from incremental.base.path_aliases import path_alias_prefix, rules, stripped
 from incremental.base.scope import Scope
 from incremental.base.urls import normalize
 from incremental.decide.links import links_digest, targets
-from incremental.decide.path_aliases import path_alias_prefix, rules, stripped
 from incremental.parse import Link
 
 SCOPE = Scope(HOME)

@@ -16,8 +16,8 @@ from classifier.links.meaning import refined
 from classifier.links.text import MAX_CHARS, says_something, spoken
 from classifier.words.values import LinkContext, PageText
 from incremental.crawl.link_guesses import MAX_WAITING, PER_MINUTE, PER_STEP, LinkGuesses
-from incremental.decide.topics import to_context
 from incremental.topics.embedding.page_embedder import PageEmbedder
+from incremental.topics.judging import to_context
 
 
 class Counted(Embedder):

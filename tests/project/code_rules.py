@@ -71,7 +71,7 @@ def read_packages(root: Path) -> dict[str, str]:
 
 @cache
 def facts(source: str) -> Facts:
-    """Read one module."""
+    """Read one module; every rule asks for it."""
     found = Facts()
     for node in _running(ast.parse(source)):
         if isinstance(node, ast.Import):

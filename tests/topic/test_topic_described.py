@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from incremental.base.errors import InputError
-from incremental.decide.topics import readiness
 from incremental.topics.editing import MAX_DESCRIPTION, begin, edit_topic, forget_example
+from incremental.topics.judging import readiness
 from incremental.topics.model_store import TopicModelStore
 from store import Store
 from store.enums import TopicState

@@ -35,8 +35,6 @@ FEATURE = Feature(
     },
     routers=(f"{_ROOM}.api:router", f"{_ROOM}.pages:router"),
     templates=Path(__file__).with_name("templates"),
-    topic_links=(
-        TopicLink("/topics/{id}/discovery", "discovery.title", f"{_ROOM}.facts:open_proposals"),
-    ),
+    topic_links=(TopicLink("/topics/{id}/discovery", "title", f"{_ROOM}.facts:open_proposals"),),
     job=f"{_ROOM}.nightly_discovery:nightly",
 )

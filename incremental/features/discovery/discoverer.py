@@ -31,7 +31,6 @@ from incremental.base.errors import InputError
 from incremental.base.scope import trap
 from incremental.base.urls import canonical_key, host_of, normalize, registered_domain
 from incremental.decide.hubs import HubScorer
-from incremental.decide.topics import from_text, to_text
 from incremental.features.discovery.bandit import Bandit
 from incremental.features.discovery.by_meaning import ByMeaning, in_the_middle
 from incremental.features.discovery.exploration import Exploration, ExplorationState, Round
@@ -53,6 +52,7 @@ from incremental.fetch.status import FetchStatus
 from incremental.parse import PageKind
 from incremental.sandbox import Body, Read, Reading, Unread, read_body
 from incremental.settings import Settings
+from incremental.topics.judging import from_text, to_text
 from incremental.topics.model_store import TopicModelStore
 from incremental.visit.host_gate import HostGate
 from incremental.visit.once import fetch_once, fetched_body

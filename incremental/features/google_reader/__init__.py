@@ -26,5 +26,5 @@ FEATURE = Feature(
     # POST only because ids are many: changes nothing.
     proven=(f"{BASE}/reader/api/0/stream/items/contents",),
     logins=(APP_LOGIN,),
-    apps={BASE: "google_reader.apps"},
+    apps={BASE: "apps"},
 )

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from incremental.base.errors import InputError
+from incremental.base.path_aliases import without_path_alias
 from incremental.base.scope import trap
 from incremental.base.texts import Text, named, read_text
 from incremental.base.times import NEVER
 from incremental.base.urls import canonical_key, normalize
 from incremental.crawl.sites import WatchedSite, watch
-from incremental.decide.path_aliases import without_path_alias
 from incremental.fetch.status import FetchStatus
 from incremental.interfaces.explain.backfill import backfill_of
 from incremental.interfaces.explain.topic import stored_verdicts

@@ -10,8 +10,8 @@ from classifier.words.values import PageText
 from incremental.base.plain_text import clean
 from incremental.base.texts import Text, named, read_text
 from incremental.base.urls import canonical_key
-from incremental.decide.topics import BY_MEANING, from_text, is_empty, says_something
 from incremental.topics.editing import topic_facts
+from incremental.topics.judging import BY_MEANING, from_text, is_empty, says_something
 from incremental.topics.notes import note_text
 from store import Store
 from store.topic_values import ExampleRow, TopicRow

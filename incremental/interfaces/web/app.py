@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from copy import copy
-from functools import cache
+from functools import cache, partial
 from http import HTTPStatus
 from pathlib import Path
 
@@ -17,8 +17,9 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp
 
 from hubwatch.errors import HubwatchError
+from incremental.base.attempts import Bug, attempt
 from incremental.base.errors import FeatureError, NotFoundError
-from incremental.base.features import Feature, imported
+from incremental.base.features import Feature, target_of
 from incremental.daemon.health import SERIOUS, Problem, ProblemKind
 from incremental.interfaces.web import api, routes
 from incremental.interfaces.web.access import Gate
@@ -94,10 +95,9 @@ def _routes(features: tuple[Feature, ...]) -> FastAPI:
     for router in (*api.ROUTERS, *routes.ROUTERS):
         app.include_router(router)
     for name, target in ((one.name, target) for one in features for target in one.routers):
-        try:
-            app.include_router(imported(name, target))
-        except FeatureError as error:
-            logger.warning("%s", error)
+        done = attempt(partial(_include, app, target))
+        if isinstance(done, Bug):
+            logger.warning("%s", FeatureError(name, done.error))
     app.add_api_route("/healthz", _healthz, include_in_schema=False)
     app.add_api_route("/metrics", _metrics, include_in_schema=False)
     app.mount("/static", _Static(directory=STATIC), name="static")
@@ -105,6 +105,10 @@ def _routes(features: tuple[Feature, ...]) -> FastAPI:
     app.add_exception_handler(HTTPException, _http_error)
     app.add_exception_handler(RequestValidationError, _invalid)
     return app
+
+
+def _include(app: FastAPI, target: str) -> None:
+    app.include_router(target_of(target))
 
 
 def _healthz(request: Request) -> Response:

@@ -16,7 +16,6 @@ import ipaddress
 import re
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from http import HTTPStatus
 from urllib.parse import parse_qs, quote, urlsplit
 
@@ -28,7 +27,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from hubwatch.errors import LimitError
 from incremental.base.errors import FeatureError
-from incremental.base.features import Feature, imported
+from incremental.base.features import called
 from incremental.interfaces.web.access import (
     READ,
     SESSION_COOKIE,
@@ -71,37 +70,8 @@ class RequestTooLargeError(LimitError):
     """The body exceeds :data:`MOST_BODY_BYTES`."""
 
 
-@dataclass(frozen=True)
-class Doors:
-    """Paths with rules of their own; one that ends in ``/`` stands for all below it."""
-
-    public: tuple[str, ...]
-    proven: tuple[str, ...]
-    logins: tuple[str, ...]
-
-    @classmethod
-    def of(cls, features: Sequence[Feature]) -> Doors:
-        """Return those of the core and of *features*."""
-        return cls(
-            (*PUBLIC, *(path for one in features for path in one.public)),
-            tuple(path for one in features for path in one.proven),
-            tuple(path for one in features for path in one.logins),
-        )
-
-    def is_public(self, path: str) -> bool:
-        """Return whether *path* needs no credentials."""
-        return _is_one_of(path, self.public)
-
-    def is_proven(self, path: str) -> bool:
-        """Return whether a request to *path* changes nothing, or proves itself."""
-        return _is_one_of(path, self.proven)
-
-    def is_login(self, path: str) -> bool:
-        """Return whether programs log in at *path*, without the token of a form."""
-        return path in self.logins
-
-
 def _is_one_of(path: str, named: tuple[str, ...]) -> bool:
+    """Return whether *path* is named; a name that ends in ``/`` stands for all below it."""
     folders = tuple(one for one in named if one.endswith("/"))
     return path in named or (path.startswith(folders) and ".." not in path)
 
@@ -113,7 +83,10 @@ class Guard:
         self._app = app
         self._web = web
         self._gate = gate
-        self._doors = Doors.of(web.settings.enabled.on)
+        features = web.settings.enabled.on
+        self._public = (*PUBLIC, *(path for one in features for path in one.public))
+        self._proven = tuple(path for one in features for path in one.proven)
+        self._logins = tuple(path for one in features for path in one.logins)
         self._hosts = _LOOPBACK | {_bare(name) for name in _own_names(web)}
         self._proxies = frozenset(web.settings.web.trusted_proxies)
 
@@ -147,15 +120,29 @@ class Guard:
             caller = self._caller(request)
         except StoreError:
             # Nobody is known then. /healthz says the same of the whole daemon.
-            if not self._doors.is_public(request.url.path):
+            if not _is_one_of(request.url.path, self._public):
                 return _plain(HTTPStatus.SERVICE_UNAVAILABLE, "the store cannot be used now")
             caller = None
         request.state.caller = caller
-        if caller is None and not self._doors.is_public(request.url.path):
+        if caller is None and not _is_one_of(request.url.path, self._public):
             return _ask_for_credentials(request)
         if request.method in _SAFE:
             return None
-        return _refused_change(request, caller, body, self._doors)
+        return self._refused_change(request, caller, body)
+
+    def _refused_change(
+        self, request: Request, caller: Caller | None, body: bytes
+    ) -> Response | None:
+        """Return the refusal of an unauthorized or cross-site change, else None."""
+        path = request.url.path
+        if _is_one_of(path, self._proven):
+            return None
+        if caller is not None and not _is_one_of(path, self._public) and not caller.may(WRITE):
+            return _plain(HTTPStatus.FORBIDDEN, "this needs a token with scope write")
+        ambient = caller is None or caller.ambient
+        if ambient and not _is_from_us(request, body, login=path in self._logins):
+            return _plain(HTTPStatus.FORBIDDEN, "this did not come from a page of this server")
+        return None
 
     def _caller(self, request: Request) -> Caller | None:
         feed = request.url.path.startswith("/feeds/")
@@ -194,21 +181,6 @@ class Guard:
             scope["scheme"] = headers["x-forwarded-proto"]
 
 
-def _refused_change(
-    request: Request, caller: Caller | None, body: bytes, doors: Doors
-) -> Response | None:
-    """Return the refusal of an unauthorized or cross-site change, else None."""
-    path = request.url.path
-    if doors.is_proven(path):
-        return None
-    if caller is not None and not doors.is_public(path) and not caller.may(WRITE):
-        return _plain(HTTPStatus.FORBIDDEN, "this needs a token with scope write")
-    ambient = caller is None or caller.ambient
-    if ambient and not _is_from_us(request, body, login=doors.is_login(path)):
-        return _plain(HTTPStatus.FORBIDDEN, "this did not come from a page of this server")
-    return None
-
-
 def client_of(request: Request) -> str:
     """Return the client's IP address, empty if unknown."""
     return request.client.host if request.client else ""
@@ -235,7 +207,7 @@ def addresses_of(settings: Settings) -> dict[str, str]:
     found = dict[str, str]()
     for one in settings.enabled.on:
         with suppress(FeatureError):
-            found |= imported(one.name, one.addresses)(settings) if one.addresses else {}
+            found |= called(one.name, one.addresses, settings) if one.addresses else {}
     return found
 
 

@@ -108,13 +108,13 @@ def environment(features: tuple[Feature, ...] = ()) -> Environment:
         "utc": utc,
         "host": lambda url: urlsplit(str(url)).netloc,
     }
-    pages = [page for one in features for page in one.pages.items()]
+    pages = [(path, one.name, text) for one in features for path, text in one.pages.items()]
     forms = [one.add_form for one in features if one.add_form]
     made.globals |= {
         "query": query,
         "languages": LANGUAGES,
         "version": _version(),
-        "pages": pages,
+        "nav_pages": pages,
         "add_forms": forms,
     }
     return made

@@ -8,10 +8,10 @@ from typing import Any
 
 from classifier.hub.labels import ARTICLE, HUB
 from incremental.base.errors import InputError
+from incremental.base.path_aliases import rules, without_path_alias
 from incremental.base.scope import read_scope
 from incremental.base.texts import Text, hub_why
 from incremental.base.urls import canonical_key, normalize
-from incremental.decide.path_aliases import rules, without_path_alias
 from store import Store
 from store.enums import HubKind, HubRole, LabelOrigin, PageLabel
 from store.values import LabelEntry, NewHub, SeenLink, SiteRow

@@ -14,7 +14,6 @@ from classifier.words.segmentation import tokens
 from classifier.words.values import PageText
 from incremental.base.errors import InputError
 from incremental.base.urls import canonical_key
-from incremental.decide.topics import EXAMPLE, to_text
 from incremental.features.discovery.accepting import accept_sites
 from incremental.features.discovery.discoverer import Dependencies, Discoverer
 from incremental.features.discovery.search_provider import (
@@ -26,6 +25,7 @@ from incremental.features.discovery.search_provider import (
 from incremental.fetch.status import FetchStatus, Request, Response
 from incremental.settings import Settings, build_settings
 from incremental.topics.editing import begin
+from incremental.topics.judging import EXAMPLE, to_text
 from incremental.topics.model_store import TopicModelStore
 from store import Store
 from store.enums import ExampleOrigin, ProposalState

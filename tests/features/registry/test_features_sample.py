@@ -6,6 +6,7 @@ import contextlib
 import json
 import re
 import shutil
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -177,12 +178,36 @@ def test_what_is_off_is_not_imported_and_has_no_command_page_or_channel(
     assert "No such command 'tally'" in hubwatch("tally").err
     assert "No such command 'mcp'" in hubwatch("mcp").err
     assert "tally" not in hubwatch("--help").out
-    off = build_settings({"features": {"off": ["sample", "websub"]}})
+    off = build_settings({"features": {"off": ["sample", "websub", "discovery", "exchange"]}})
     assert (off.channels, off.enabled.readers) == ((), {})
     client = served_with(served, off).client()
     assert client.get("/tally").status_code == 404
     assert client.get("/websub/7.abc").status_code == 404
+    assert client.get("/topics/1/discovery").status_code == 404
+    assert "/import" not in client.get("/add").text
     assert not [name for name in sys.modules if name.startswith("hubwatch_sample")]
+
+
+def test_nothing_of_ours_is_imported_when_all_of_it_is_off() -> None:
+    """In a process of its own, because others have imported it here."""
+    names = [
+        name for name, one in features.entries().items() if one.value.startswith("incremental.")
+    ]
+    code = f"""
+import sys
+from incremental.interfaces.cli import commands
+from incremental.settings import build_settings
+from incremental.settings.reference import reference
+off = frozenset({names!r})
+settings = build_settings({{"features": {{"off": list(off)}}, "websub": {{"lease_days": 3}}}})
+assert not settings.further and "websub" not in [one.name for one in reference(off)]
+assert "mcp" not in commands(off) and "discover" not in commands(off)
+print([name for name in sys.modules if name.startswith("incremental.features.")])
+"""
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+    assert {"assistants", "discovery", "exchange", "google_reader", "websub"} <= set(names)
 
 
 def test_a_name_that_no_feature_has_is_refused() -> None:
@@ -206,6 +231,20 @@ def test_a_broken_feature_is_reported_in_a_sentence_and_the_others_go_on(
     ]
     assert hubwatch("new").code == 0
     assert "tally" in hubwatch("--help").out
+
+
+def test_a_page_that_is_none_and_texts_that_are_no_toml_do_not_stop_the_web_page(
+    installed: Path, served: Served
+) -> None:
+    source = "from incremental.base.features import Feature\n"
+    source += 'FEATURE = Feature(name="odd", summary="Odd.", routers=("odd_one:nothing",), '
+    source += 'addresses="odd_one:fail", pages={"/odd": "oddity"})\n'
+    source += "nothing = 1\ndef fail(settings): raise LookupError\n"
+    install(installed, "odd", "odd = odd_one:FEATURE", odd_one=source)
+    (installed / "texts.toml").write_text("no TOML")
+    page = served.client().get("/tally")
+    assert (page.status_code, "<span>oddity</span>" in page.text) == (200, True)
+    assert served.client().get("/odd").status_code == 404
 
 
 # --- the tutorial -----------------------------------------------------------------------------

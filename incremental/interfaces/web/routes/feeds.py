@@ -61,7 +61,8 @@ def feeds_page(request: Request) -> Response:
     feeds.append(_Named("/feeds/backfill", words_of(request)("backfill.feed"), Filters()))
     feeds.append(_Named("/feeds/changes", words_of(request)("changes.feed"), Filters()))
     features = web_of(request).settings.enabled.on
-    apps = [(_base(request) + path, key) for one in features for path, key in one.apps.items()]
+    base = _base(request)
+    apps = [(base + path, one.name, text) for one in features for path, text in one.apps.items()]
     return page(request, "feeds.html", {"feeds": feeds, "apps": apps})
 
 

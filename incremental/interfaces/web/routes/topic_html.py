@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Form, Request
 from fastapi.responses import Response
 
 from hubwatch.errors import HubwatchError
-from incremental.base.errors import InputError
-from incremental.base.features import imported
+from incremental.base.errors import FeatureError, InputError
+from incremental.base.features import called
 from incremental.base.lookup import topic_numbered
 from incremental.base.tagging import parted
 from incremental.base.texts import read_text
@@ -71,10 +72,15 @@ def _topics(request: Request, problem: str) -> Response:
     return page(request, "topics.html", values)
 
 
-def _links(web: Web, store: Store) -> list[tuple[str, str, dict[int, int]]]:
-    """Return the links of features beside each topic: path, key of the text, and counts by topic."""
-    links = [(one.name, link) for one in web.settings.enabled.on for link in one.topic_links]
-    return [(link.path, link.text, imported(name, link.counts)(store)) for name, link in links]
+def _links(web: Web, store: Store) -> list[tuple[str, str, str, dict[int, int]]]:
+    """Return the links of features beside each topic: path, feature, text, and counts by topic."""
+    found = []
+    for feature in web.settings.enabled.on:
+        for link in feature.topic_links:
+            with suppress(FeatureError):
+                counts = called(feature.name, link.counts, store)
+                found.append((link.path, feature.name, link.text, counts))
+    return found
 
 
 @router.post("/topics")

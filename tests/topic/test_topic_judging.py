@@ -24,9 +24,9 @@ from stories import (
 )
 
 from classifier.words.values import LinkContext, PageText
-from incremental.decide.topics import (
+from incremental.decide.guesses import Guesses
+from incremental.topics.judging import (
     MAX_EXTERNAL_CANDIDATES_PER_PAGE,
-    Guesses,
     external_candidates_of,
     from_context,
     from_text,

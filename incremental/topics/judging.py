@@ -4,7 +4,6 @@
 
     examples, key words  -> readiness               may it judge, and what is it waiting for?
     links of a page      -> external_candidates_of  those to no watched site that are worth a fetch
-    links of a hub       -> Guesses                 expected relevance: the order of verification fetches
     text of a page       -> to_text                 <-> JSON in the store
     examples, vectors    -> vector_warnings         what keeps it from judging by meaning
 """
@@ -13,7 +12,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 
 from classifier.words.evidence import Lacking
 from classifier.words.values import LinkContext, PageText, Relevance
@@ -21,9 +20,8 @@ from incremental.base.scope import trap
 from incremental.base.texts import Text, named
 from incremental.base.times import DAY, HOUR
 from incremental.base.urls import canonical_key, host_of, registered_domain
-from store.rules import COLUMNS
 from store.topic_values import ExampleRow
-from store.values import NewExternalCandidate, SeenLink, TopicScore
+from store.values import NewExternalCandidate, TopicScore
 
 # Origins of examples: given with the topic, or a user's verdict on a page that was found.
 EXAMPLE = "example"
@@ -35,8 +33,6 @@ BY_WORDS = "links"
 BY_MEANING = "links_meaning"
 # A link counts as relevant from this score on, as a page does.
 LIKELY = 0.5
-# The most promising link counts as this many usual ones for its hub.
-MAX_WORTH = 3.0
 MAX_EXTERNAL_CANDIDATES_PER_PAGE = 5
 _MAX_TITLE, _MAX_META, _MAX_BODY = 500, 2_000, 50_000
 _MAX_HEADINGS, _MAX_ANCHORS, _MAX_LINE = 60, 600, 300
@@ -50,34 +46,6 @@ class Readiness:
     ready: bool
     why: str
     """What it waits for or does without, for people; empty = nothing is missing."""
-
-
-@dataclass(frozen=True, slots=True)
-class Guesses:
-    """What topics expect of links not fetched yet. Such a score only orders fetches."""
-
-    scores: Mapping[str, tuple[TopicScore, ...]] = field(default_factory=dict)
-    """By canonical key, one per topic."""
-    contexts: Mapping[str, str] = field(default_factory=dict)
-    """By canonical key, as :func:`to_context` writes them."""
-    usual: float = 1.0
-    """The score of a link about which nothing is known."""
-
-    def expected(self, canonical_key: str) -> float | None:
-        """Return the best score of a link by any topic; None = no guess."""
-        return max((score.score for score in self.scores.get(canonical_key, ())), default=None)
-
-    def expected_among(self, links: Iterable[SeenLink]) -> float:
-        """Return how many usual links *links* are worth."""
-        # Not how many are on topic: hubs that were never judged count as usual, and must not seem better
-        # than those with one relevant page in five.
-        parts = ((self.expected(link.canonical_key) or 0.0) / self.usual for link in links)
-        return sum((min(part, MAX_WORTH) for part in parts), 0.0)
-
-    def of_waiting(self, links: Iterable[SeenLink]) -> tuple[TopicScore, ...]:
-        """Return the guesses for those of *links* that wait for verification."""
-        waiting = (link for link in links if COLUMNS[link.fate].is_fetched)
-        return tuple(score for link in waiting for score in self.scores.get(link.canonical_key, ()))
 
 
 def readiness(
