@@ -21,10 +21,8 @@ from incremental.base.attempts import Bug, attempt
 from incremental.crawl.engine import Engine
 from incremental.crawl.facts import FactReader
 from incremental.crawl.frontier import Frontier
-from incremental.crawl.given_feeds import GivenFeeds
 from incremental.crawl.overflows import Overflows
 from incremental.crawl.part import Part, Whole
-from incremental.crawl.path_alias_watch import PathAliasWatch
 from incremental.crawl.pattern_watches import PatternWatches
 from incremental.crawl.quarantine import CrawlQuarantine, as_failed
 from incremental.crawl.rescheduling import ChangeHints, reschedule
@@ -101,9 +99,7 @@ class Crawler:
         )
         self._facts = FactReader(store, settings, scorer, self.topics, read)
         self._upkeep = Upkeep(store, self._facts, settings.hubs.threshold)
-        self._path_aliases = PathAliasWatch(store)
         self._change_hints = ChangeHints(store)
-        self._given_feeds = GivenFeeds(store)
         self._pattern_watches = PatternWatches(store, part)
         self._announced = announced
         self._overflows = Overflows(store, self._upkeep, settings.hubs.max_next_pages)
@@ -278,7 +274,7 @@ class Crawler:
         opinion = self.topics.opinion(decision, outcome, site, now)
         with self._store.write.together():
             if decision.hub is not None:
-                self._path_aliases.learn(outcome, decision, site, now)
+                self._upkeep.learn_aliases(outcome, decision, site, now)
                 self._change_hints.from_sitemap(outcome, site, now)
             self._overflows.note(decision, site)
             state = SiteUpdate(
@@ -329,10 +325,10 @@ class Crawler:
         record = decision.record
         first = record.hub_fields.get("baseline_at") == now
         with self._store.write.together():  # of its own: a bug here undoes nothing of the visit
-            if first and self._given_feeds.handed_over(record.page_id, site, now):
+            if first and self._upkeep.hand_over(record.page_id, site, now):
                 return True
             if "scope" in record.site_fields:
-                self._given_feeds.rename(record.page_id, site)
+                self._upkeep.rename(record.page_id, site)
             self._overflows.settle(record, site, now)
             self._overflows.lead(decision, site, now)
             self._verify(record, site)

@@ -105,9 +105,9 @@ def test_a_next_page_that_is_owed_is_read_after_a_restart(tmp_path: Path) -> Non
         crawl.run(2 * HOUR)
         hub = crawl.hub(HOME)
         assert hub is not None
-        overflows = crawl.crawler.frontier._overflows
+        upkeep = crawl.crawler._upkeep
         site = crawl.crawler.frontier.sites()[0]
-        overflows._owe([hub.page_id], site, web.clock.now() + HOUR)
+        upkeep.owe([hub.page_id], site, web.clock.now() + HOUR)
     web.clock.advance_to(web.clock.now() + HOUR)
     asked = len([url for url in web.urls() if url == HOME])
     with Watch(tmp_path, web, HOME, settings=Settings()) as crawl:
