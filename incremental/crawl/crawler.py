@@ -166,7 +166,7 @@ class Crawler:
         self.frontier.share_again(now)
         wake_at = min(self.frontier.wake_at(now), self.topics.refines_at(now))
         self._wake_at = self.engine.again_at(wake_at, now)
-        self.frontier.evict()
+        self.frontier.watched.evict()
         return now if self.engine.has_finished else self._wake_at
 
     def drain(self, now: float) -> None:
@@ -234,7 +234,7 @@ class Crawler:
             self.frontier.reread(task.site_id, now)
 
     def _settle_one(self, outcome: Outcome, host: HostRow, now: float) -> None:
-        site = self.frontier.site(outcome.task.site_id)
+        site = self.frontier.watched.in_memory(outcome.task.site_id)
         if not outcome.task.site_id:
             self._store.write.put_host(host)
             self._settle_topic_fetch(outcome, now)
@@ -247,7 +247,7 @@ class Crawler:
             self._store.write.robots(site.row.id, sitemap_hubs(facts), plan, now)
         elif facts is not None:
             self._apply(facts, outcome, site, host, now)
-        if self.frontier.site(site.row.id) is site:
+        if self.frontier.watched.in_memory(site.row.id) is site:
             self.frontier.refresh(site, now)
 
     def _apply(
@@ -297,7 +297,7 @@ class Crawler:
         """Take into memory what a recorded visit changed."""
         self.topics.refine_later(record)
         if "scope" in record.site_fields:
-            self.frontier.forget_scopes()
+            self.frontier.watched.forget_scopes()
         if opinion is not None and opinion.external_candidates:
             self.topics.topic_fetches.load(record.at)
 
@@ -350,7 +350,7 @@ class Crawler:
         if not outcome.task.site_id:
             self._settle_topic_fetch(outcome, now)
             return
-        site = self.frontier.site(outcome.task.site_id)
+        site = self.frontier.watched.in_memory(outcome.task.site_id)
         facts = self._facts.ask(outcome, site, now) if site is not None else None
         # The page is announced all the same, only not read.
         if site is not None and facts is not None and not isinstance(facts, RobotsFacts):
