@@ -18,7 +18,7 @@ from store.rules import COLUMNS, Rule
 from store.statements import Inserted, Prepared, Updated, any_of
 from store.texts import columns, storable
 from store.updates import HubUpdate, PageUpdate
-from store.values import HubChanges, NewHub, SeenLink
+from store.values import NewHub, SeenLink, SiteChanges
 
 # Hubs that are never visited again are due later than any clock goes.
 _FOREVER = 1e12
@@ -78,20 +78,18 @@ class PageRecords(Repository):
         with storage_errors(self._where):
             SET_HUB.run(self._db, columns(fields), page=page_id)
 
-    def change_hubs(self, site_id: int, changes: HubChanges) -> None:
-        """Change hubs of a site besides their visits."""
-        with writing(self._db, self._where):
-            for page_id, fields in changes.updated.items():
-                SET_HUB.run(self._db, columns(fields), page=page_id)
-            for page_id, hub in changes.begun.items():
-                self._put_hub(page_id, site_id, hub)
-            for batch in batches(changes.ended):
-                Hub.delete().where(Hub.page.in_(batch)).execute(self._db)
-            for batch in batches(changes.withdrawn):
-                unread = Hub.page.in_(batch) & Hub.visited_at.is_null()
-                Hub.delete().where(unread & (Hub.role == HubRole.LIST)).execute(self._db)
-                was_hub = Page.id.in_(batch) & (Page.rule == Rule.HUB)
-                Page.update(rule=Rule.LIKE_ARTICLES).where(was_hub).execute(self._db)
+    def _change_hubs(self, site_id: int, changes: SiteChanges) -> None:
+        for page_id, fields in changes.updated.items():
+            SET_HUB.run(self._db, columns(fields), page=page_id)
+        for page_id, hub in changes.begun.items():
+            self._put_hub(page_id, site_id, hub)
+        for batch in batches(changes.ended):
+            Hub.delete().where(Hub.page.in_(batch)).execute(self._db)
+        for batch in batches(changes.withdrawn):
+            unread = Hub.page.in_(batch) & Hub.visited_at.is_null()
+            Hub.delete().where(unread & (Hub.role == HubRole.LIST)).execute(self._db)
+            was_hub = Page.id.in_(batch) & (Page.rule == Rule.HUB)
+            Page.update(rule=Rule.LIKE_ARTICLES).where(was_hub).execute(self._db)
 
     def bring_forward(self, seconds: float, now: float) -> None:
         """Bring visits that are due after *now* forward by *seconds*: the clock was ahead by them."""

@@ -37,6 +37,7 @@ from store.values import (
     PageChange,
     SeenLink,
     SiteChange,
+    SiteChanges,
     TopicOpinion,
     VisitPlan,
     VisitRecord,
@@ -73,16 +74,21 @@ class Recorder(SiteRecords, LabelRecords):
         super().__init__(database, where)
         self._cache = cache
 
-    def fold_path_alias(
-        self, site_id: int, moves: Sequence[tuple[int, SeenLink]], now: float
-    ) -> None:
-        """Make each page of *moves* and the page that it is an alias of one page, at the latter's address."""
+    def change_site(self, site_id: int, changes: SiteChanges, now: float) -> dict[str, int]:
+        """Write what changes of a site besides its visits; return the ids of added pages by canonical key.
+
+        Of folded pages each is one page with its link from then on, at the latter's address.
+        """
         with writing(self._db, self._where):
-            links = [link for _, link in moves]
-            self._put_pages(site_id, links, now, None)
-            at = self._at(site_id, [link.canonical_key for link in links])
-            pairs = [(old, at[link.canonical_key]) for old, link in moves]
+            if changes.fields:
+                SET_SITE.run(self._db, columns(changes.fields), site=site_id)
+            self._change_hubs(site_id, changes)
+            links = (*changes.added, *(link for _, link in changes.folded))
+            ids = self._put_pages(site_id, links, now, None) if links else {}
+            at = self._at(site_id, [link.canonical_key for _, link in changes.folded])
+            pairs = [(old, at[link.canonical_key]) for old, link in changes.folded]
             merge_pages(self._db, self._cache, pairs, now, Rule.ALIAS)
+            return ids
 
     def put_host(self, host: HostRow) -> None:
         """Insert or replace a host's politeness state."""

@@ -236,8 +236,8 @@ class NewHub:
 
 
 @dataclass(frozen=True, slots=True)
-class HubChanges:
-    """What changes of a site's hubs besides their visits, by page id."""
+class SiteChanges:
+    """What changes of a site besides its visits, in one transaction; hubs by page id."""
 
     updated: Mapping[int, HubUpdate] = field(default_factory=dict)
     begun: Mapping[int, NewHub] = field(default_factory=dict)
@@ -246,6 +246,11 @@ class HubChanges:
     """They are no hubs any more; their sightings stay."""
     withdrawn: tuple[int, ...] = ()
     """Lists that were never read: others of their form are articles."""
+    fields: SiteUpdate = field(default_factory=SiteUpdate)
+    added: tuple[SeenLink, ...] = ()
+    """Pages, with their hubs."""
+    folded: tuple[tuple[int, SeenLink], ...] = ()
+    """Pages by id, each one page with its link from now on."""
 
 
 @dataclass(frozen=True, slots=True)

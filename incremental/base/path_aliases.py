@@ -7,8 +7,16 @@ be new a second time. The evidence is two URLs of one site with the same body.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from urllib.parse import urlsplit
+
+from incremental.base.texts import hub_why
+from incremental.base.urls import canonical_key
+from store.enums import HubKind, HubRole
+from store.texts import to_json
+from store.updates import SiteUpdate
+from store.values import NewHub, SeenLink, SiteChanges
 
 # One pair with the same body may be chance (two empty lists).
 PAIRS_FOR_A_RULE = 2
@@ -16,6 +24,33 @@ PAIRS_FOR_A_RULE = 2
 ALIKE_SHARE = 0.6
 # Shorter pages prove nothing: empty lists and error messages look alike.
 MIN_BODY_BYTES = 512
+# Hubs below a suspected prefix that are compared with their counterparts.
+COMPARED = 3
+
+
+@dataclass(frozen=True, slots=True)
+class AliasFacts:
+    """What is known when a hub was read."""
+
+    url: str
+    same: Sequence[str]
+    """URLs of the site's hubs with the same body."""
+    evidence: Mapping[str, Sequence[str]]
+    """By prefix: the shorter paths of the pairs seen before."""
+    below: Mapping[str, Sequence[tuple[int, str]]]
+    """Pages below each prefix by which *same* differ: id and URL."""
+    hubs: Collection[int]
+    """Which of them are hubs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """What follows from new pairs."""
+
+    evidence: dict[str, list[str]]
+    changes: SiteChanges
+    pairs: Sequence[tuple[int, str]]
+    """Hubs to read together: a page id and the canonical key of its counterpart."""
 
 
 def path_alias_prefix(one: str, other: str) -> str | None:
@@ -31,6 +66,41 @@ def path_alias_prefix(one: str, other: str) -> str | None:
         return None
     prefix = long[: len(long) - len(short)]
     return prefix if prefix.startswith("/") and not prefix.endswith("/") else None
+
+
+def learned(facts: AliasFacts, now: float) -> Learned | None:
+    """Count each two URLs with one body as evidence; None = there is no new one.
+
+    Pages below a prefix with enough of it are one page with their counterparts. Below another a few hubs are
+    to be compared.
+    """
+    evidence = {prefix: [*paths] for prefix, paths in facts.evidence.items()}
+    folded, added, pairs = list[tuple[int, SeenLink]](), list[SeenLink](), list[tuple[int, str]]()
+    new = False
+    for other in facts.same:
+        prefix = path_alias_prefix(facts.url, other)
+        path = urlsplit(min(facts.url, other, key=len)).path
+        if prefix is None or prefix in rules(evidence) or path in evidence.get(prefix, ()):
+            continue
+        new = True
+        evidence.setdefault(prefix, []).append(path)
+        below = [(page, url, stripped(url, prefix)) for page, url in facts.below[prefix]]
+        if prefix in rules(evidence):
+            folded += [(page, _link(twin)) for page, url, twin in below if twin != url]
+            continue
+        for page, url, twin in [one for one in below if one[0] in facts.hubs][:COMPARED]:
+            hub = NewHub(HubKind.HTML, HubRole.LIST, 0.5, hub_why("may_be_same", page=url), now)
+            added.append(SeenLink(canonical_key(twin), twin, hub=hub))
+            pairs.append((page, canonical_key(twin)))
+    if not new:
+        return None
+    fields = SiteUpdate(path_aliases=to_json(evidence))
+    changes = SiteChanges(fields=fields, added=tuple(added), folded=tuple(folded))
+    return Learned(evidence, changes, pairs)
+
+
+def _link(url: str) -> SeenLink:
+    return SeenLink(canonical_key(url), url)
 
 
 def stripped(url: str, prefix: str) -> str:

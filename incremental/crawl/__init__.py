@@ -5,6 +5,6 @@
     frontier ── engine ── crawler ── facts          what is due, visits under way, one step after another
       │  │                   │
       │  sites               ├─ rescheduling        the next visit
-      │                      └─ upkeep · overflows · path_alias_watch · given_feeds · topics
+      │                      └─ upkeep · overflows · topics
     host_gate                   what robots.txt, politeness and the host allow; single fetches ask it, too
 """

@@ -21,10 +21,8 @@ from incremental.base.attempts import Bug, attempt
 from incremental.crawl.engine import Engine
 from incremental.crawl.facts import FactReader
 from incremental.crawl.frontier import Frontier
-from incremental.crawl.given_feeds import GivenFeeds
 from incremental.crawl.overflows import Overflows
 from incremental.crawl.part import Part, Whole
-from incremental.crawl.path_alias_watch import PathAliasWatch
 from incremental.crawl.pattern_watches import PatternWatches
 from incremental.crawl.quarantine import CrawlQuarantine, as_failed
 from incremental.crawl.rescheduling import ChangeHints, reschedule
@@ -101,9 +99,7 @@ class Crawler:
         )
         self._facts = FactReader(store, settings, scorer, self.topics, read)
         self._upkeep = Upkeep(store, self._facts, settings.hubs.threshold)
-        self._path_aliases = PathAliasWatch(store)
         self._change_hints = ChangeHints(store)
-        self._given_feeds = GivenFeeds(store)
         self._pattern_watches = PatternWatches(store, part)
         self._announced = announced
         self._overflows = Overflows(store, self._upkeep, settings.hubs.max_next_pages)
@@ -170,7 +166,7 @@ class Crawler:
         self.frontier.share_again(now)
         wake_at = min(self.frontier.wake_at(now), self.topics.refines_at(now))
         self._wake_at = self.engine.again_at(wake_at, now)
-        self.frontier.evict()
+        self.frontier.watched.evict()
         return now if self.engine.has_finished else self._wake_at
 
     def drain(self, now: float) -> None:
@@ -238,7 +234,7 @@ class Crawler:
             self.frontier.reread(task.site_id, now)
 
     def _settle_one(self, outcome: Outcome, host: HostRow, now: float) -> None:
-        site = self.frontier.site(outcome.task.site_id)
+        site = self.frontier.watched.in_memory(outcome.task.site_id)
         if not outcome.task.site_id:
             self._store.write.put_host(host)
             self._settle_topic_fetch(outcome, now)
@@ -251,7 +247,7 @@ class Crawler:
             self._store.write.robots(site.row.id, sitemap_hubs(facts), plan, now)
         elif facts is not None:
             self._apply(facts, outcome, site, host, now)
-        if self.frontier.site(site.row.id) is site:
+        if self.frontier.watched.in_memory(site.row.id) is site:
             self.frontier.refresh(site, now)
 
     def _apply(
@@ -278,7 +274,7 @@ class Crawler:
         opinion = self.topics.opinion(decision, outcome, site, now)
         with self._store.write.together():
             if decision.hub is not None:
-                self._path_aliases.learn(outcome, decision, site, now)
+                self._upkeep.learn_aliases(outcome, decision, site, now)
                 self._change_hints.from_sitemap(outcome, site, now)
             self._overflows.note(decision, site)
             state = SiteUpdate(
@@ -301,7 +297,7 @@ class Crawler:
         """Take into memory what a recorded visit changed."""
         self.topics.refine_later(record)
         if "scope" in record.site_fields:
-            self.frontier.forget_scopes()
+            self.frontier.watched.forget_scopes()
         if opinion is not None and opinion.external_candidates:
             self.topics.topic_fetches.load(record.at)
 
@@ -329,10 +325,10 @@ class Crawler:
         record = decision.record
         first = record.hub_fields.get("baseline_at") == now
         with self._store.write.together():  # of its own: a bug here undoes nothing of the visit
-            if first and self._given_feeds.handed_over(record.page_id, site, now):
+            if first and self._upkeep.hand_over(record.page_id, site, now):
                 return True
             if "scope" in record.site_fields:
-                self._given_feeds.rename(record.page_id, site)
+                self._upkeep.rename(record.page_id, site)
             self._overflows.settle(record, site, now)
             self._overflows.lead(decision, site, now)
             self._verify(record, site)
@@ -354,7 +350,7 @@ class Crawler:
         if not outcome.task.site_id:
             self._settle_topic_fetch(outcome, now)
             return
-        site = self.frontier.site(outcome.task.site_id)
+        site = self.frontier.watched.in_memory(outcome.task.site_id)
         facts = self._facts.ask(outcome, site, now) if site is not None else None
         # The page is announced all the same, only not read.
         if site is not None and facts is not None and not isinstance(facts, RobotsFacts):

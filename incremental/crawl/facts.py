@@ -128,16 +128,13 @@ class FactReader:
         """Which sitemaps the robots.txt for a URL names."""
         history = settings.refresh
         self._terms = RefreshTerms(history.first_days * DAY, history.max_days * DAY)
+        self._announced_terms = self._terms if history.share else None
         self._limits = HubLimits(
             settings.hubs.threshold,
             settings.hubs.max_per_site,
             settings.hubs.max_per_template,
             settings.hubs.max_next_pages,
         )
-
-    @property
-    def _announced_terms(self) -> RefreshTerms | None:
-        return self._terms if self._settings.refresh.share else None
 
     def ask(self, outcome: Outcome, site: WatchedSite, now: float) -> Facts | RobotsFacts | None:
         """Return the facts for the case of a visit; None = the page was removed meanwhile."""

@@ -103,7 +103,8 @@ class Frontier:
         self._quarantine = quarantine
         self.gate = gate or HostGate(store, settings)
         self._part = part or Whole()
-        self._sites = WatchedSites(store, settings, make_policy, quarantine, self._part)
+        self.watched = WatchedSites(store, settings, make_policy, quarantine, self._part)
+        """The sites at work; callers must not keep one after :meth:`WatchedSites.evict`."""
         # What is due of each site when it was last looked at, in memory or not.
         self._due: dict[int, DueTimes] = {}
         # Ids of waiting sites, by the busy host.
@@ -121,10 +122,10 @@ class Frontier:
     def load(self, now: float) -> None:
         """Read the watched sites from the store: at start, and after another process changed them."""
         starts = not self._due
-        changed = self._sites.load(now)
+        changed = self.watched.load(now)
         self._shared_at = now
         read = self._store.read.all_due_times().items()
-        due = {one: times for one, times in read if one in self._sites}
+        due = {one: times for one, times in read if one in self.watched}
         first_at = self._staggered(now) if starts else {}
         wanted = [*due, *(changed - due.keys())]
         for place, site_id in enumerate(wanted):
@@ -133,7 +134,7 @@ class Frontier:
             if times == self._due.get(site_id) and site_id not in changed:
                 continue
             due_at = NEVER if times is None or times.first is None else times.first
-            site = self._sites.in_memory(site_id)
+            site = self.watched.in_memory(site_id)
             if site is not None:
                 self.refresh(site, now)
             else:
@@ -143,7 +144,7 @@ class Frontier:
                 heapq.heappush(self._queue, (at, site_id))
         self._due = due
         for site_id in self._requested.load():
-            if (requested := self._sites.get(site_id, now)) is not None:
+            if (requested := self.watched.get(site_id, now)) is not None:
                 self.refresh(requested, now)
 
     def _staggered(self, now: float) -> dict[int, float]:
@@ -154,7 +155,7 @@ class Frontier:
 
     def reread(self, site_id: int, now: float) -> None:
         """Drop what is in memory of a site, and read its row again."""
-        site = self._sites.reread(site_id, now)
+        site = self.watched.reread(site_id, now)
         if site is not None:
             self.refresh(site, now)
 
@@ -165,7 +166,7 @@ class Frontier:
         """
         self.gate.set_back(seconds)
         self._store.write.bring_forward(seconds, now)
-        for site in self._sites:
+        for site in self.watched:
             # A spent budget would be granted nothing until the old time comes again.
             site.budget = budget_not_ahead(site.budget, now)
             site.state = not_ahead(site.state, now)
@@ -175,51 +176,35 @@ class Frontier:
         self._held.clear()
         self._due = self._store.read.all_due_times()
         for site_id, times in self._due.items():
-            found = self._sites.in_memory(site_id)
+            found = self.watched.in_memory(site_id)
             if found is not None:
                 self.refresh(found, now)
-            elif site_id in self._sites and times.first is not None:
+            elif site_id in self.watched and times.first is not None:
                 heapq.heappush(self._queue, (times.first, site_id))
 
     def resume(self, now: float) -> None:
         """Note that the process was suspended until now."""
-        self._sites.resume(now)
+        self.watched.resume(now)
 
     def share_again(self, now: float) -> None:
         """Divide a shared budget again, by what sites have turned out to need."""
         if now - self._shared_at < SHARE_SECONDS and now >= self._shared_at:
             return
         self._shared_at = now
-        self._sites.share()
+        self.watched.share()
         if self._settings.revisit.total_requests_per_day:
-            for site in self._sites:
+            for site in self.watched:
                 self.refresh(site, now)
 
     def note(self, page_id: int, change: Callable[[HubState], HubState], now: float) -> None:
         """Change a hub's state for other reasons than a visit, and reschedule it."""
         hub = self._store.read.hub(page_id)
-        site = self._sites.get(hub.site_id, now) if hub is not None else None
+        site = self.watched.get(hub.site_id, now) if hub is not None else None
         if hub is not None and site is not None:
             self._change_hints.note(site, hub, change, now)
             self.refresh(site, now)
         elif hub is not None and not self._part.has(hub.site_id):
             self._change_hints.note_elsewhere(hub, change, now)
-
-    def forget_scopes(self) -> None:
-        """Note that a visit changed the scope of a site."""
-        self._sites.forget_scopes()
-
-    def site(self, site_id: int) -> WatchedSite | None:
-        """Return a site at work; None = it was removed or paused."""
-        return self._sites.in_memory(site_id)
-
-    def sites(self) -> list[WatchedSite]:
-        """Return the sites in memory."""
-        return list(self._sites)
-
-    def evict(self) -> None:
-        """Drop the least recently used sites from memory; callers must not keep one across this call."""
-        self._sites.evict()
 
     # When.
 
@@ -269,9 +254,9 @@ class Frontier:
     def _waits(self, site_id: int, now: float, patience_seconds: float) -> bool:
         times = self._due.get(site_id)
         later = times is not None and times.first is not None and times.first > now
-        if later and self._sites.in_memory(site_id) is None:
+        if later and self.watched.in_memory(site_id) is None:
             return False
-        site = self._sites.get(site_id, now)
+        site = self.watched.get(site_id, now)
         if site is None:
             return False
         if not site.next_due_at:
@@ -293,8 +278,8 @@ class Frontier:
         """Return when the first site of the queue may be asked; removes stale entries."""
         while self._queue:
             at, site_id = self._queue[0]
-            site = self._sites.in_memory(site_id)
-            if site is None and site_id in self._sites:
+            site = self.watched.in_memory(site_id)
+            if site is None and site_id in self.watched:
                 return at  # what exactly it waits for is known when it is read
             ready_at = math.inf if site is None or site.busy else self._ready_at(site, now)
             if ready_at <= max(at, now):
@@ -324,7 +309,7 @@ class Frontier:
             and self._next_site_at(now) <= now
         ):
             _, site_id = heapq.heappop(self._queue)
-            site = self._sites.get(site_id, now)
+            site = self.watched.get(site_id, now)
             if site is None:
                 self._due.pop(site_id, None)  # so that it is queued when it is watched again
             if site is None or site.busy:
@@ -334,7 +319,7 @@ class Frontier:
                 continue
             chosen = attempt(partial(self._task_of, site, now))
             if isinstance(chosen, Bug):
-                self._sites.hold(site_id, chosen, now)
+                self.watched.hold(site_id, chosen, now)
                 self._due.pop(site_id, None)
                 continue
             self._quarantine.passed(QuarantineKind.SITE, site_id)
@@ -350,7 +335,7 @@ class Frontier:
     def _take_back(self, now: float) -> None:
         """Queue the site that was passed over longest ago, one for each worker: it goes first."""
         site_id, _ = self._held.popitem(last=False)
-        if (held := self._sites.get(site_id, now)) is not None:
+        if (held := self.watched.get(site_id, now)) is not None:
             heapq.heappush(self._queue, (self._ready_at(held, now), site_id))
 
     def _topic_fetch(self, now: float) -> VisitTask | None:
@@ -534,11 +519,11 @@ class Frontier:
         robots = task.purpose is Purpose.ROBOTS
         more = outcome.more_requests
         host = self.gate.release(task.url, response, now, robots=robots, requests=1 + more)
-        site = self._sites.in_memory(task.site_id)
+        site = self.watched.in_memory(task.site_id)
         if site is not None:
             site.busy = False
         elif not task.site_id:
-            site = self._sites.holding(task.url, now)
+            site = self.watched.holding(task.url, now)
         if site is not None:
             # Exploration and monitored articles must not count as what known hubs need.
             revisit = task.purpose is Purpose.HUB and not task.extra
@@ -546,7 +531,7 @@ class Frontier:
             per_day = site.terms.requests_per_day
             site.budget = spend(site.budget, per_day, now, visits=int(revisit), others=others)
         for site_id in self._waiting.pop(host.name, ()):
-            if (waits := self._sites.get(site_id, now)) is not None:
+            if (waits := self.watched.get(site_id, now)) is not None:
                 heapq.heappush(self._queue, (self._ready_at(waits, now), site_id))
         allowed = response if robots else self.gate.obey(response)
         return (outcome if allowed is response else Outcome(task, allowed)), host
@@ -556,7 +541,7 @@ class Frontier:
         if not task.site_id:
             self._topic_fetches.put_off(task, now + SOON_SECONDS)
             return
-        site = self._sites.in_memory(task.site_id)
+        site = self.watched.in_memory(task.site_id)
         if site is not None:
             site.urgent.give_back(task)
             self.refresh(site, now)

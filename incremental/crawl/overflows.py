@@ -11,12 +11,10 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
 from dataclasses import replace
 
 from incremental.base.path_aliases import without_path_alias
 from incremental.base.texts import hub_why
-from incremental.base.times import MINUTE, NEVER
 from incremental.base.urls import canonical_key, normalize
 from incremental.crawl.sites import WatchedSite
 from incremental.crawl.upkeep import Upkeep
@@ -27,13 +25,9 @@ from incremental.visit.visit import VisitTask, hub_task, verification_task
 from store import Store
 from store.enums import HubClass, HubKind, HubRole, HubStatus, SiteEventKind
 from store.texts import to_json
-from store.updates import HubUpdate
-from store.values import HubRow, NewHub, SeenLink, VisitRecord
+from store.values import HubRow, NewHub, SeenLink, SiteChanges, VisitRecord
 
 logger = logging.getLogger("hubwatch.overflows")
-
-# A hub read this recently has nothing more to show, if it is not to be read more often.
-READ_SECONDS = 15 * MINUTE
 
 
 class Overflows:
@@ -96,12 +90,12 @@ class Overflows:
         number = site.next_pages.pop(record.page_id, 0)
         first = site.first_pages.pop(record.page_id, None)
         if number and first is not None and record.status not in HAS_PAGE:
-            self._owe(site.coverage.covered_by(first), site, now)
+            self._upkeep.owe(site.coverage.covered_by(first), site, now)
 
     def lead(self, decision: Decision, site: WatchedSite, now: float) -> None:
         """Owe the hubs that have news only when this one has a visit, now that it brought some."""
         if decision.visit is not None and decision.visit.novel:
-            self._owe(site.coverage.followers.get(decision.record.page_id, ()), site, now)
+            self._upkeep.owe(site.coverage.followers.get(decision.record.page_id, ()), site, now)
 
     def _follow_all(self, site: WatchedSite, now: float) -> None:
         if not site.state.overflowed:
@@ -125,10 +119,10 @@ class Overflows:
         page_id = None if number >= self._max_next_pages else self._next_page(hub, site, now)
         # An archive shows more than the list.
         if page_id is None:
-            self._owe(site.coverage.covered_by(first), site, now)
+            self._upkeep.owe(site.coverage.covered_by(first), site, now)
             return
         site.next_pages[page_id], site.first_pages[page_id] = number + 1, first
-        self._owe([page_id], site, now)
+        self._upkeep.owe([page_id], site, now)
         # Before waiting hubs: the next page is the likeliest place of what scrolled off.
         if page_id in site.urgent.hubs:
             site.urgent.push_first(page_id)
@@ -139,31 +133,7 @@ class Overflows:
             return None
         url = without_path_alias(url, site.path_aliases)
         new = NewHub(HubKind.HTML, HubRole.LIST, 0.9, hub_why("next_page", page=hub.url), now)
-        link = SeenLink(canonical_key=canonical_key(url), url=url, hub=new)
-        (page_id,) = self._store.write.add_pages(site.row.id, [link], now=now).values()
+        changes = SiteChanges(added=(SeenLink(canonical_key(url), url, hub=new),))
+        (page_id,) = self._store.write.change_site(site.row.id, changes, now).values()
         self._store.write.begin_baseline(page_id, site.row.added_at)
         return page_id
-
-    def _owe(self, page_ids: Iterable[int], site: WatchedSite, now: float) -> None:
-        """Make hubs due, note in their rows that they are owed a visit, and queue them."""
-        # Half, because the next overflow of the list may be seen an interval after the last, and these
-        # were read a little later than it.
-        recently = min(READ_SECONDS, site.terms.min_interval_seconds) / 2
-        for page_id in page_ids:
-            hub = self._store.read.hub(page_id)
-            if (
-                hub is None
-                or hub.state == HubStatus.DROPPED
-                or now - (hub.visited_at or 0.0) < recently
-            ):
-                continue
-            # The row says that the visit is owed and is due, so that neither a kill nor a full queue
-            # loses it.
-            state = replace(site.hub_state(hub), owed_at=now)
-            site.hub_states[page_id] = state
-            fields = HubUpdate(revisit=to_json(state.to_json()))
-            # A failing hub keeps its retry time; it stays owed.
-            if not hub.failures:
-                fields["due_at"] = min(hub.due_at, now, NEVER)
-                site.urgent.push(page_id)
-            self._store.write.update_hub(page_id, **fields)

@@ -2,6 +2,9 @@
 
 ::
 
+    aliases      after a list was read: two addresses with one body (incremental.decide.path_aliases)
+    given feeds  after their first reading, or a new scope (incremental.decide.feed_home)
+    owed hubs    after an overflow (incremental.crawl.overflows)
     candidates   after a first reading: lists not read yet, of the form of address that was read
     coverage     twice a day, after enough first visits, or an overflow (incremental.schedule.coverage)
     plan         after the price has fallen (incremental.schedule.replanning)
@@ -12,25 +15,52 @@ Of each form of address a few are read first (:func:`incremental.decide.news.dec
 
 from __future__ import annotations
 
+import json
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from math import inf
+from urllib.parse import urlsplit
 
+from incremental.base.given_names import is_named
+from incremental.base.path_aliases import (
+    ALIKE_SHARE,
+    MIN_BODY_BYTES,
+    AliasFacts,
+    learned,
+    path_alias_prefix,
+    rules,
+)
+from incremental.base.scope import Reach, read_scope
+from incremental.base.tagging import add_tags
 from incremental.base.texts import hub_why
-from incremental.base.times import DAY, HOUR
+from incremental.base.times import DAY, HOUR, MINUTE
+from incremental.base.urls import host_of
 from incremental.crawl.facts import FactReader
 from incremental.crawl.sites import SOON_ARTICLE_SECONDS, WatchedSite
 from incremental.decide import upkeep
 from incremental.decide.address_forms import form_of
 from incremental.decide.articles import monitoring_plan
+from incremental.decide.decision import Decision
+from incremental.decide.feed_home import is_given_feed, may_hand_over
 from incremental.decide.news import TRIED_FIRST
 from incremental.schedule import replanning
 from incremental.schedule.allocation import AFTER_GAIN_SECONDS, article_share
 from incremental.schedule.coverage import MIN_ANNOUNCED, ShownPages, coverage
+from incremental.visit.visit import Outcome
 from store import Store
-from store.enums import HubKind, HubRole, HubStatus
+from store.enums import HubKind, HubRole, HubStatus, SiteStatus
 from store.updates import HubUpdate
-from store.values import ARTICLE, HubChanges, HubRow, MonitoredArticle, NewHub
+from store.values import (
+    ARTICLE,
+    HubRow,
+    MonitoredArticle,
+    NewHub,
+    SeenLink,
+    SiteChanges,
+    SiteRow,
+    VisitRecord,
+)
 
 logger = logging.getLogger("hubwatch.upkeep")
 
@@ -42,6 +72,8 @@ SETTLED_SECONDS = 14 * DAY
 IN_TIME_SECONDS = 6 * HOUR
 # How long gained older pages count as evidence: a feed that never shows them does not cover the list.
 GAINED_SECONDS = 30 * DAY
+# A hub read this recently has nothing more to show, if it is not to be read more often.
+READ_SECONDS = 15 * MINUTE
 _PREFERENCE = {HubKind.FEED: 3.0, HubKind.HTML: 1.0, HubKind.SITEMAP: 2.0}
 
 
@@ -62,10 +94,116 @@ class Upkeep:
         self._monitor(site, now)
         if site.articles_gained_at == now:
             hubs = self._store.read.hubs(site.row.id)
-            self._change(site, upkeep.hastened_articles(hubs, now + SOON_ARTICLE_SECONDS))
+            self._change(site, upkeep.hastened_articles(hubs, now + SOON_ARTICLE_SECONDS), now)
 
-    def _change(self, site: WatchedSite, changes: HubChanges) -> None:
-        self._store.write.change_hubs(site.row.id, changes)
+    def _change(self, site: WatchedSite, changes: SiteChanges, now: float) -> dict[str, int]:
+        return self._store.write.change_site(site.row.id, changes, now)
+
+    def owe(self, page_ids: Iterable[int], site: WatchedSite, now: float) -> None:
+        """Make hubs due, note in their rows that they are owed a visit, and queue them."""
+        # Half, because the next overflow of the list may be seen an interval after the last, and these
+        # were read a little later than it.
+        recently = min(READ_SECONDS, site.terms.min_interval_seconds) / 2
+        hubs = [hub for page in page_ids if (hub := self._store.read.hub(page)) is not None]
+        changes = upkeep.owed(hubs, site.hub_state, now, recently)
+        self._change(site, changes, now)
+        for page_id, fields in changes.updated.items():
+            site.hub_states.pop(page_id, None)  # that of the row
+            if "due_at" in fields:
+                site.urgent.push(page_id)
+
+    def learn_aliases(
+        self, outcome: Outcome, decision: Decision, site: WatchedSite, now: float
+    ) -> None:
+        """Count two URLs with one body as evidence for a path alias; fold what has enough of it."""
+        hub, visit = decision.hub, decision.visit
+        if hub is None or outcome.page is None or outcome.body_md5 is None:
+            return
+        if len(outcome.response.body) < MIN_BODY_BYTES:
+            return
+        if visit is not None and visit.baseline:
+            self._suspect(hub, decision.record, site)
+        same = self._store.read.hubs_with_body(site.row.id, outcome.body_md5)
+        prefixes = {path_alias_prefix(hub.url, other) for other in same} - {
+            None,
+            *site.path_aliases,
+        }
+        if not prefixes:
+            return
+        host, below = f"//{urlsplit(hub.url).netloc}", self._store.read.pages_below
+        found = learned(
+            AliasFacts(
+                hub.url,
+                same,
+                json.loads(site.row.path_aliases),
+                {p: [one[:2] for one in below(site.row.id, f"{host}{p}")] for p in prefixes if p},
+                {
+                    one[0]
+                    for p in prefixes
+                    for one in below(site.row.id, f"{host}{p}", hubs_only=True)
+                },
+            ),
+            now,
+        )
+        if found is None:
+            return
+        ids = self._change(site, found.changes, now)
+        site.row = replace(site.row, path_aliases=found.changes.fields["path_aliases"])
+        site.path_aliases = rules(found.evidence)
+        for page_id, key in found.pairs:
+            site.urgent.push(page_id, ids[key])
+        if found.changes.folded:
+            logger.info("%s shows pages under two paths: %s", site.row.name, site.path_aliases)
+
+    def _suspect(self, hub: HubRow, record: VisitRecord, site: WatchedSite) -> None:
+        """Queue two hubs together whose URLs differ by a prefix and whose links are much alike."""
+        here = {link.canonical_key for link in record.links or ()}
+        for other in self._store.read.hubs(site.row.id):
+            if other.kind != hub.kind or path_alias_prefix(hub.url, other.url) is None:
+                continue
+            there = self._store.read.shown_by(other.page_id)
+            if here and len(here & there) >= ALIKE_SHARE * len(here | there):
+                # At once, one after the other: sites change between two visits.
+                site.urgent.push(other.page_id, hub.page_id)
+
+    def hand_over(self, page_id: int, site: WatchedSite, now: float) -> bool:
+        """Move a given feed to the site that it belongs to, if that is watched already; return whether."""
+        hub = self._store.read.hub(page_id)
+        if hub is None or not may_hand_over(hub, site.row, site.scope, now):
+            return False
+        other = self._watching(site)
+        # The feed's own site would announce everything twice, so it is withdrawn, unless it has terms of
+        # its own, announced pages or labels.
+        if other is None or self._store.read.has_history(site.row.id):
+            return False
+        new = NewHub(HubKind.FEED, HubRole.USER, 1.0, hub_why("given"), now)
+        feed = SeenLink(hub.canonical_key, hub.url, hub=new)
+        self._store.write.change_site(other.id, SiteChanges(added=(feed,)), now)
+        # The hub first: killed in between, the feed is read twice but not lost.
+        if not self._store.write.withdraw_site(site.row.id):
+            return False
+        add_tags(self._store, other.id, self._store.tags.of_sites().get(site.row.id, ()))
+        logger.info("%s is a feed of %s, which is watched already", hub.url, other.name)
+        return True
+
+    def _watching(self, site: WatchedSite) -> SiteRow | None:
+        """Return another active site whose scope includes the home of this one."""
+        home = site.scope.seed_url
+        for row in self._store.read.sites():
+            scope = read_scope(row)
+            near = row.id != site.row.id and scope.verdict(home).inside
+            if near and row.state == SiteStatus.ACTIVE and scope.reach is not Reach.ANYWHERE:
+                return row
+        return None
+
+    def rename(self, page_id: int, site: WatchedSite) -> None:
+        """Name a site that was given as a feed after the host of its articles, once known."""
+        hub = self._store.read.hub(page_id)
+        home = site.scope.seed_url
+        if hub is None or not is_given_feed(hub) or hub.role != HubRole.SEED or home == hub.url:
+            return
+        if not is_named(site.row):
+            self._store.write.rename_site(site.row.id, host_of(home).removeprefix("www."), home)
 
     def _review(self, url: str, site: WatchedSite, now: float, *, is_hub: bool) -> None:
         """Judge the candidates of the form of *url* again."""
@@ -82,7 +220,7 @@ class Upkeep:
         else:
             by_key = self._facts.scores(list(waiting.values()), site, now)
             scores = {page_id: by_key[link.canonical_key] for page_id, link in waiting.items()}
-        self._change(site, upkeep.candidates(hubs, scores, self._threshold, now))
+        self._change(site, upkeep.candidates(hubs, scores, self._threshold, now), now)
 
     def cover(self, site: WatchedSite, now: float, *, overflowed_at: float | None = None) -> None:
         """Compute coverage again after half a day, after enough first visits of hubs, or an overflow."""
@@ -100,7 +238,7 @@ class Upkeep:
         site.coverage = coverage(self._shown(site.row.id, hubs, now, overflowed_at))
         after = site.coverage.covered
         changes = upkeep.covered(hubs, before, after, lambda hub: site.hub_due_at(hub, now))
-        self._change(site, changes)
+        self._change(site, changes, now)
         logger.debug("%s: %d of %d hubs are covered", site.row.name, len(after), len(hubs))
 
     def replan(self, site: WatchedSite, now: float) -> None:
@@ -113,7 +251,7 @@ class Upkeep:
             lambda hub: site.is_covered(hub.page_id, hub.role),
             lambda hub: site.hub_due_at(hub, now),
         )
-        self._change(site, changes)
+        self._change(site, changes, now)
 
     def _shown(
         self, site_id: int, hubs: list[HubRow], now: float, overflowed_at: float | None
@@ -167,7 +305,7 @@ class Upkeep:
         promoted = dict.fromkeys(plan.promote, is_hub)
         article = NewHub(HubKind.HTML, ARTICLE, 0.0, hub_why("may_gain"), now)
         begun = dict.fromkeys(plan.begin, article)
-        self._change(site, HubChanges(promoted, begun=begun, ended=plan.end))
+        self._change(site, SiteChanges(promoted, begun=begun, ended=plan.end), now)
         site.allocation.articles = _share(site, monitored, len(plan.begin) - len(plan.end))
 
 

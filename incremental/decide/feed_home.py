@@ -188,3 +188,13 @@ def _own_page(home: str | None, hub: HubRow, scope: Scope, now: float) -> SeenLi
     # Not a seed: nobody gave it, so it is dropped if it does not exist.
     new = NewHub(HubKind.HTML, HubRole.HOME, 1.0, hub_why("feed_site", feed=hub.url), now)
     return SeenLink(canonical_key(home), home, hub=new)
+
+
+def may_hand_over(hub: HubRow, row: SiteRow, scope: Scope, now: float) -> bool:
+    """Whether a hub is its site's seed and a feed whose first entries were read at *now*."""
+    own_terms = row.requests_per_day is not None or scope.include or scope.exclude
+    # Only at its first reading: a feed that once came without entries was taken for a new one when it
+    # filled again, and its own site was removed with all its history.
+    if own_terms or hub.baseline_at != now or not hub.shown_links:
+        return False
+    return is_given_feed(hub) and hub.role == HubRole.SEED and not is_planet(hub, scope)

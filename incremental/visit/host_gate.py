@@ -202,33 +202,28 @@ class HostGate:
         for what belongs to the page.
         """
         with self._lock:
-            return self._release(url, response, now, robots=robots, requests=requests)
-
-    def _release(
-        self, url: str, response: Response, now: float, *, robots: bool, requests: int
-    ) -> HostRow:
-        # First of all: what follows may meet a store that cannot be used.
-        since = self._busy.pop(host_key(url), now)
-        host = self._host(host_key(url), now)
-        if robots:
-            # robots.txt is fetched once a day; a crawl delay of a day after it would leave no page.
-            host = replace(host, crawl_delay_seconds=None)
-        wait = response.retry_after_seconds
-        polite = self._settings.politeness
-        host = after_visit(host, response.status, wait, now, polite, requests=requests)
-        if host.failures or now - since > SLOW_SECONDS:
-            self._quick.discard(host.name)
-        else:
-            self._quick.add(host.name)
-        rules: str | None = None
-        if robots:
-            agent = self._settings.fetch.product_token
-            policy = RobotsPolicy.from_response(response, agent, now, self._policy(url))
-            self._remember(url, policy)
-            host = replace(host, crawl_delay_seconds=policy.crawl_delay_seconds)
-            stored = self._stored(host.name) | {robots_url(url): policy.to_stored()}
-            rules = json.dumps(stored, ensure_ascii=False)
-        self._keep(host)
+            # First of all: what follows may meet a store that cannot be used.
+            since = self._busy.pop(host_key(url), now)
+            host = self._host(host_key(url), now)
+            if robots:
+                # robots.txt is fetched once a day; a crawl delay of a day after it would leave no page.
+                host = replace(host, crawl_delay_seconds=None)
+            wait = response.retry_after_seconds
+            polite = self._settings.politeness
+            host = after_visit(host, response.status, wait, now, polite, requests=requests)
+            if host.failures or now - since > SLOW_SECONDS:
+                self._quick.discard(host.name)
+            else:
+                self._quick.add(host.name)
+            rules: str | None = None
+            if robots:
+                agent = self._settings.fetch.product_token
+                policy = RobotsPolicy.from_response(response, agent, now, self._policy(url))
+                self._remember(url, policy)
+                host = replace(host, crawl_delay_seconds=policy.crawl_delay_seconds)
+                stored = self._stored(host.name) | {robots_url(url): policy.to_stored()}
+                rules = json.dumps(stored, ensure_ascii=False)
+            self._keep(host)
         if self._turns is not None:
             self._turns.free(host.name, host.next_allowed_at)
         delay = host.crawl_delay_seconds

@@ -378,7 +378,7 @@ def _lastmods(*moved: tuple[str, float]) -> Reply:
 
 
 def _read_sitemap(crawl: Watch, now: float, *moved: tuple[str, float]) -> None:
-    (watched,) = crawl.crawler.frontier.sites()
+    (watched,) = crawl.crawler.frontier.watched
     body = _lastmods(*moved).body
     task = VisitTask(Purpose.HUB, HOME + "sitemap.xml", watched.row.id, 0)
     response = Response(task.url, FetchStatus.FETCHED, body=body)
@@ -435,12 +435,12 @@ def test_what_is_in_memory_alone_outlives_a_change_by_another_process(tmp_path: 
     with watch(tmp_path, site()) as crawl:
         crawl.run(16 * DAY)
         frontier = crawl.crawler.frontier
-        (before,) = frontier.sites()
+        (before,) = frontier.watched
         before.articles_gained_at, before.allocation.articles = crawl.clock.now() - HOUR, 0.31
         before.baselines, before.resumed_at = 3, crawl.clock.now() - DAY
         crawl.store.write.update_site(before.row.id, requests_per_day=before.terms.requests_per_day)
         frontier.load(crawl.clock.now())
-        (after,) = frontier.sites()
+        (after,) = frontier.watched
         assert after is not before
         for one in fields(WatchedSite):
             if one.name not in rows:
@@ -455,10 +455,10 @@ def test_after_a_restart_an_article_that_gained_a_link_still_speaks_for_the_othe
     web = FakeWeb(SimulatedClock(START), site(**{"guide.html": guide}))
     with Watch(tmp_path, web, HOME) as crawl:
         assert crawl.run(41 * DAY).new() == ["/reviewing.html"]
-        (before,) = crawl.crawler.frontier.sites()
+        (before,) = crawl.crawler.frontier.watched
     with Watch(tmp_path, web, HOME) as crawl:
         crawl.run(6 * HOUR)
-        (after,) = crawl.crawler.frontier.sites()
+        (after,) = crawl.crawler.frontier.watched
         assert before.articles_gained_at > gained
         assert after.articles_gained_at == pytest.approx(before.articles_gained_at, abs=MINUTE)
 

@@ -18,9 +18,9 @@ def test_a_search_for_a_quick_host_looks_at_a_few_sites(tmp_path: Path) -> None:
         frontier = world.crawler.frontier
         later = START + 3_600
         assert frontier.next_task(later, quick=True) is None
-        assert len(frontier.sites()) == MOST_HELD_AT_ONCE
+        assert len(list(frontier.watched)) == MOST_HELD_AT_ONCE
         assert frontier.next_task(later, quick=True) is None
-        assert len(frontier.sites()) == 2 * MOST_HELD_AT_ONCE
+        assert len(list(frontier.watched)) == 2 * MOST_HELD_AT_ONCE
         assert frontier.wake_at(later) <= later
 
 

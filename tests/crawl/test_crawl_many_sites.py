@@ -41,31 +41,31 @@ def test_as_much_is_found_with_few_sites_in_memory_as_with_all(
     with watch(tmp_path / "all", pages(), *HOMES) as crawl:
         crawl.run(8 * DAY)
         expected = found(crawl)
-        assert len(crawl.crawler.frontier.sites()) == len(HOMES)
+        assert len(list(crawl.crawler.frontier.watched)) == len(HOMES)
     assert expected["/day-3.html"] == len(HOMES)
     monkeypatch.setattr(WatchedSites.__init__, "__kwdefaults__", {"most": most})
     with watch(tmp_path / "few", pages(), *HOMES) as crawl:
         crawl.run(8 * DAY)
         assert found(crawl) == expected
-        assert len(crawl.crawler.frontier.sites()) <= most + 1
+        assert len(list(crawl.crawler.frontier.watched)) <= most + 1
 
 
 def test_at_the_start_no_site_is_read_before_its_turn(tmp_path: Path) -> None:
     with watch(tmp_path, pages(), *HOMES) as crawl:
-        assert crawl.crawler.frontier.sites() == []
+        assert list(crawl.crawler.frontier.watched) == []
         crawl.run(HOUR)
-        assert len(crawl.crawler.frontier.sites()) == len(HOMES)
+        assert len(list(crawl.crawler.frontier.watched)) == len(HOMES)
 
 
 def test_only_what_another_process_changed_is_read_again(tmp_path: Path) -> None:
     with watch(tmp_path, pages(), *HOMES) as crawl:
         crawl.run(2 * HOUR)
         frontier, now = crawl.crawler.frontier, crawl.clock.now()
-        before = {site.row.id: site for site in frontier.sites()}
+        before = {site.row.id: site for site in list(frontier.watched)}
         changed, *others = before
         crawl.store.write.update_site(changed, requests_per_day=3.0)
         frontier.load(now)
-        after = {site.row.id: site for site in frontier.sites()}
+        after = {site.row.id: site for site in list(frontier.watched)}
         assert after[changed].terms.requests_per_day == 3
         assert all(after[one] is before[one] for one in others)
 
@@ -88,7 +88,7 @@ def test_the_site_that_an_address_belongs_to_is_found_by_its_host(tmp_path: Path
         now = crawl.clock.now()
         wide = SeedTerms(reach=Reach.ANYWHERE, include=("*/tenders/*",))
         add_seed(crawl.store, "https://other.example/", now=now, terms=wide)
-        sites: WatchedSites = crawl.crawler.frontier._sites
+        sites: WatchedSites = crawl.crawler.frontier.watched
         sites.load(now)
         holding = {
             url: site.row.seed_url
@@ -108,7 +108,7 @@ def test_a_budget_spent_in_memory_survives_eviction(
     monkeypatch.setattr(WatchedSites.__init__, "__kwdefaults__", {"most": 1})
     with watch(tmp_path, pages(), *HOMES[:2]) as crawl:
         crawl.run(600)
-        sites, now = crawl.crawler.frontier._sites, crawl.clock.now()
+        sites, now = crawl.crawler.frontier.watched, crawl.clock.now()
         site = sites.holding(HOMES[0] + "example", now)
         assert site is not None
         site.budget = spent = spend(site.budget, site.terms.requests_per_day, now, others=5)
@@ -128,7 +128,7 @@ def test_a_hub_added_elsewhere_is_read_soon_whatever_else_waits(
     section = HOMES[0] + "section/"
     with watch(tmp_path, pages() | {section: page("/section/x.html")}, HOMES[0]) as crawl:
         crawl.run(3 * DAY + HOUR / 3)
-        now, (site,) = crawl.clock.now(), crawl.crawler.frontier.sites()
+        now, (site,) = crawl.clock.now(), list(crawl.crawler.frontier.watched)
         if overdue:
             page_id = announced_pages(crawl.store)[0].page_id
             crawl.store.refreshes.postpone(page_id, now - 60)
@@ -146,7 +146,7 @@ def test_a_hub_added_elsewhere_is_read_soon_whatever_else_waits(
 def test_a_host_that_is_a_suffix_is_found_with_and_without_www(tmp_path: Path) -> None:
     """``gov.uk`` is a public suffix, and a site."""
     with watch(tmp_path, {"https://www.gov.uk/": page("/x.html")}, "https://www.gov.uk/") as crawl:
-        sites, now = crawl.crawler.frontier._sites, crawl.clock.now()
+        sites, now = crawl.crawler.frontier.watched, crawl.clock.now()
         assert sites.holding("https://gov.uk/search", now) is not None
         assert sites.holding("https://www.gov.uk/search", now) is not None
 
@@ -154,7 +154,7 @@ def test_a_host_that_is_a_suffix_is_found_with_and_without_www(tmp_path: Path) -
 def test_a_site_that_moved_is_found_by_its_new_host(tmp_path: Path) -> None:
     new = "https://new.example/"
     with watch(tmp_path, {HOMES[0]: redirect(new), new: page("/x.html")}, HOMES[0]) as crawl:
-        sites = crawl.crawler.frontier._sites
+        sites = crawl.crawler.frontier.watched
         assert sites.holding(new, crawl.clock.now()) is None
         crawl.run(HOUR)
         assert sites.holding(new, crawl.clock.now()) is not None

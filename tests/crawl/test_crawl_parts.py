@@ -125,7 +125,7 @@ def test_a_shared_budget_is_that_of_all_sites_whoever_visits_them(tmp_path: Path
     whole = Settings(revisit=RevisitSettings(total_requests_per_day=100))
     with watch(tmp_path, pages(), A, B, part=Some({FIRST}), settings=whole) as crawl:
         crawl.run(HOUR)
-        (site,) = crawl.crawler.frontier.sites()
+        (site,) = crawl.crawler.frontier.watched
         assert site.terms.requests_per_day < 100
 
 

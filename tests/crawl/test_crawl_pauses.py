@@ -102,7 +102,7 @@ def watched(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, float]:
     web = FakeWeb(SimulatedClock(START), before_the_pause().pages())
     with Watch(folder, web, HOME, settings=Settings()) as crawl:
         crawl.run(WATCHED_DAYS * DAY)
-        covered = crawl.crawler.frontier.sites()[0].coverage.covered
+        covered = next(iter(crawl.crawler.frontier.watched)).coverage.covered
         is_covered = {h.url: h.page_id in covered for h in crawl.store.read.hubs()}
         assert all(is_covered[HOME + name + "/"] for name in SECTIONS)
         assert not (is_covered[HOME] and is_covered[HOME + "feed.xml"])

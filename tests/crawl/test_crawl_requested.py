@@ -51,7 +51,7 @@ def test_a_hub_is_visited_within_seconds_although_its_interval_is_hours(tmp_path
 def test_a_request_outranks_a_spent_budget(tmp_path: Path) -> None:
     with watch(tmp_path, PAGES, terms=SeedTerms(requests_per_day=0.5)) as crawl:
         crawl.run(HOUR)
-        (site,) = crawl.crawler.frontier.sites()
+        (site,) = crawl.crawler.frontier.watched
         assert site.open_at(crawl.clock.now()) > crawl.clock.now() + HOUR
         before = crawl.clock.now()
         ask(crawl, HOME)

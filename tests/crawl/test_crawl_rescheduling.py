@@ -56,7 +56,7 @@ def test_a_newer_lastmod_in_a_sitemap_is_a_change_hint_for_the_hub_it_names(tmp_
 
 
 def _two_hubs(crawl: Watch) -> tuple[Any, Any, Any]:
-    site = crawl.crawler.frontier.sites()[0]
+    site = next(iter(crawl.crawler.frontier.watched))
     home, section = crawl.hub(HOME), crawl.hub(SECTION)
     assert home is not None
     assert section is not None

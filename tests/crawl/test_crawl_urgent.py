@@ -26,7 +26,7 @@ HOME = "https://news.example/"
 def test_hubs_go_before_pages_however_many_pages_wait(tmp_path: Path) -> None:
     with watch(tmp_path, {HOME: page("/a.html")}) as crawl:
         crawl.crawler.step(START)
-        (site,) = crawl.crawler.frontier.sites()
+        (site,) = crawl.crawler.frontier.watched
         queue = site.urgent
         queue.verify(*range(100, 120))
         queue.push(1, 2)
@@ -53,7 +53,7 @@ def test_each_is_queued_once() -> None:
 def test_pages_do_not_wait_for_the_share_of_hubs(tmp_path: Path) -> None:
     with watch(tmp_path, {HOME: page("/a.html")}) as crawl:
         crawl.crawler.step(START)
-        (site,) = crawl.crawler.frontier.sites()
+        (site,) = crawl.crawler.frontier.watched
         site.urgent.push(*range(100))
         while site.allows_at(Share.URGENT, START) <= START:
             site.allocation.draw(Share.URGENT)
@@ -105,9 +105,9 @@ def test_a_next_page_that_is_owed_is_read_after_a_restart(tmp_path: Path) -> Non
         crawl.run(2 * HOUR)
         hub = crawl.hub(HOME)
         assert hub is not None
-        overflows = crawl.crawler.frontier._overflows
-        site = crawl.crawler.frontier.sites()[0]
-        overflows._owe([hub.page_id], site, web.clock.now() + HOUR)
+        upkeep = crawl.crawler._upkeep
+        site = next(iter(crawl.crawler.frontier.watched))
+        upkeep.owe([hub.page_id], site, web.clock.now() + HOUR)
     web.clock.advance_to(web.clock.now() + HOUR)
     asked = len([url for url in web.urls() if url == HOME])
     with Watch(tmp_path, web, HOME, settings=Settings()) as crawl:
@@ -130,7 +130,7 @@ def test_lists_that_follow_another_are_read_when_it_brings_news(tmp_path: Path) 
     }
     with watch(tmp_path, pages) as crawl:
         assert crawl.run(2 * DAY).new() == []
-        (site,) = crawl.crawler.frontier.sites()
+        (site,) = crawl.crawler.frontier.watched
         news, packages = (crawl.hub(HOME + name) for name in ("news/", "packages/"))
         assert news is not None
         assert packages is not None

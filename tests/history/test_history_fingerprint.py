@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from incremental.parse.history.fingerprint import BANDS, ROWS, fingerprint
+from incremental.parse.history.reading import BANDS, ROWS, fingerprint
 from store.clusters import SAME_TEXT, agreement
 
 REPORT = " ".join(f"sentence {n} of the report says {n * n % 97}" for n in range(100))

@@ -12,7 +12,7 @@ from store import Store, open_store
 from store.backfills import BackfillQuery
 from store.enums import LabelOrigin, PageLabel
 from store.rules import Fate
-from store.values import LabelEntry, SeenLink
+from store.values import LabelEntry, SeenLink, SiteChanges
 
 
 def older(*names: str) -> list[SeenLink]:
@@ -141,7 +141,7 @@ def test_a_page_under_a_new_address_stays_of_its_event_once(store: Store) -> Non
         for page in store.read.find_page(HOME + n, "")
     }
     moves = [(ids[HOME + "m/a"], seen(HOME + "a")), (ids[HOME + "m/b"], seen(HOME + "b"))]
-    store.write.fold_path_alias(site, moves, START + DAY)
+    store.write.change_site(site, SiteChanges(folded=tuple(moves)), START + DAY)
     assert home
     assert set(names(store)) >= {"a", "b"}
     gain(store, "a", at=START + 2 * DAY)

@@ -33,7 +33,7 @@ from store.models import (
     PageVector,
 )
 from store.rules import Fate
-from store.values import LabelEntry, PageChange, ReadText, TopicScore
+from store.values import LabelEntry, PageChange, ReadText, SiteChanges, TopicScore
 
 OLD = HOME + "project/"
 # Numbers that are no ids of pages.
@@ -96,7 +96,7 @@ def page_id(store: Store, url: str) -> int:
 
 def fold(store: Store, *paths: str, at: float = START + DAY) -> None:
     moves = [(page_id(store, OLD + path), seen(HOME + path)) for path in paths]
-    store.write.fold_path_alias(1, moves, at)
+    store.write.change_site(1, SiteChanges(folded=tuple(moves)), at)
 
 
 def read(store: Store, page: int, words: str, at: float = START + 1, **fields: Any) -> None:
@@ -332,7 +332,7 @@ def fold_all(store: Store, chance: random.Random) -> None:
     while moves:
         some = [moves.pop() for _ in range(chance.randint(1, len(moves)))]
         if chance.random() < 0.5:
-            store.write.fold_path_alias(1, some, START + DAY)
+            store.write.change_site(1, SiteChanges(folded=tuple(some)), START + DAY)
         else:
             links = [seen(link.url, moved_from=old) for old, link in some]
             store.write.visit(visit_of(1, home, START + DAY, *links, keep_missing=True))

@@ -19,7 +19,7 @@ from store.enums import HubClass, HubRole, LabelOrigin, PageLabel
 from store.errors import StoreLockedError
 from store.queries import Queries
 from store.record import Recorder
-from store.values import HostRow, HubChanges, LabelEntry, TopicOpinion, VisitPlan
+from store.values import HostRow, LabelEntry, SiteChanges, TopicOpinion, VisitPlan
 
 LABEL = LabelEntry(
     "https://news.example/a", "//news.example/a", PageLabel.HUB, LabelOrigin.USER, START
@@ -36,7 +36,7 @@ SAMPLES: dict[str, Any] = {
     "bool": True,
     "Iterable[SeenLink]": [seen("https://news.example/a", hub=new_hub())],
     "Sequence[SeenLink]": [seen("https://news.example/d", hub=new_hub())],
-    "HubChanges": HubChanges(
+    "SiteChanges": SiteChanges(
         {1: {"due_at": START}}, begun={1: new_hub()}, ended=(1,), withdrawn=(1,)
     ),
     "Sequence[tuple[int, SeenLink]]": [(1, seen("https://news.example/b"))],

@@ -6,7 +6,7 @@ from stories import DAY, HOME, HOUR, START, announced_pages, new_hub, news_site,
 
 from store import Store
 from store.enums import PageState
-from store.values import KnownPage
+from store.values import KnownPage, SiteChanges
 
 OLD = HOME + "project/"
 
@@ -18,7 +18,7 @@ def page_of(store: Store, url: str) -> KnownPage:
 
 def fold(store: Store, *paths: str) -> None:
     moves = [(page_of(store, OLD + path).id, seen(HOME + path)) for path in paths]
-    store.write.fold_path_alias(1, moves, START + DAY)
+    store.write.change_site(1, SiteChanges(folded=tuple(moves)), START + DAY)
 
 
 def test_what_was_announced_below_the_prefix_is_recorded_of_the_page_itself(store: Store) -> None:

@@ -13,7 +13,7 @@ from store.answers import NewQuery, NewsAnswer
 from store.discovery import NewProposal
 from store.enums import ChangeKind, ProposalState
 from store.retention import Kind
-from store.values import HostRow, HubChanges, NextRefresh, PageChange, ReadText, TopicScore
+from store.values import HostRow, NextRefresh, PageChange, ReadText, SiteChanges, TopicScore
 
 OLD = START + DAY
 NOW = START + 400 * DAY
@@ -164,7 +164,7 @@ def test_a_former_hub_forgets_what_it_showed(store: Store) -> None:
     (hub,) = ids.values()
     store.write.visit(visit_of(site, hub, OLD, seen(HOME + "a"), seen(HOME + "b")))
     assert forget(store, Kind.SIGHTINGS) == 0
-    store.write.change_hubs(site, HubChanges(ended=(hub,)))
+    store.write.change_site(site, SiteChanges(ended=(hub,)), START)
     assert forget(store, Kind.SIGHTINGS) == 2
     assert store.read.sights(hub) == []
 

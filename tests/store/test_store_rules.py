@@ -7,7 +7,7 @@ from stories import HOME, START, new_hub, news_site, seen, visit_of
 from incremental.base.urls import canonical_key
 from store import Store
 from store.enums import LabelOrigin, PageLabel
-from store.values import LabelEntry
+from store.values import LabelEntry, SiteChanges
 
 
 def rule_of(store: Store, path: str) -> str | None:
@@ -46,5 +46,5 @@ def test_folded_into_its_twin_a_page_takes_its_rule_along(store: Store) -> None:
     site, home = news_site(store)
     twice = seen(HOME + "project/a", fate="announce", rule="new_link")
     (page,) = store.write.visit(visit_of(site, home, START, twice))
-    store.write.fold_path_alias(site, [(page, seen(HOME + "a"))], START + 60)
+    store.write.change_site(site, SiteChanges(folded=((page, seen(HOME + "a")),)), START + 60)
     assert (rule_of(store, "a"), rule_of(store, "project/a")) == ("new_link", "alias")
