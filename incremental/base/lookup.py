@@ -40,12 +40,18 @@ def _find_site(rows: Sequence[SiteRow], name: str) -> SiteRow:
     )
     same = next(filter(None, ([row for row in rows if rule(row)] for rule in rules)), [])
     if not same:
-        known = ", ".join(sorted(row.name for row in rows)) or "none yet"
-        raise NotFoundError(f"no site is called {name!r} (known: {known})")
+        raise NotFoundError(_unknown("site", name, sorted(row.name for row in rows)))
     if len(same) > 1:
         choices = ", ".join(f"{row.name} (id {row.id})" for row in same)
-        raise InputError("site", name, f"may mean {choices}; name one of them")
+        raise InputError("site", name, Text("input.ambiguous", choices=choices))
     return same[0]
+
+
+def _unknown(kind: str, name: str, known: Sequence[str]) -> Text:
+    """Return that nothing of this kind has the name, and which names there are."""
+    if not known:
+        return Text(f"missing.no_{kind}", name=name)
+    return Text(f"missing.{kind}", name=name, known=", ".join(known))
 
 
 def site_numbered(store: Store, site_id: int) -> SiteRow:
@@ -53,7 +59,7 @@ def site_numbered(store: Store, site_id: int) -> SiteRow:
     for row in store.read.sites():
         if row.id == site_id:
             return row
-    raise NotFoundError(f"no site has the id {site_id}")
+    raise NotFoundError(Text("missing.site_id", id=site_id))
 
 
 def find_page(store: Store, url: str) -> dict[str, Any]:
@@ -68,7 +74,7 @@ def find_page(store: Store, url: str) -> dict[str, Any]:
         raise InputError("url", url[:200], Text("input.not_an_address"))
     found = store.read.find_page(address, canonical_key(address))
     if not found:
-        raise NotFoundError(f"{url[:200]} was never seen; `hubwatch check` explains why")
+        raise NotFoundError(Text("missing.page", url=url[:200]))
     return found[0]
 
 
@@ -76,8 +82,8 @@ def find_topic(store: Store, name: str) -> TopicRow:
     """Return a topic by its name, or raise :class:`NotFoundError`."""
     row = store.topics.topic(name.strip())
     if row is None:
-        known = ", ".join(one.name for one in store.topics.topics()) or "none yet"
-        raise NotFoundError(f"no topic is called {name[:_MOST_CHARS]!r} (known: {known})")
+        known = [one.name for one in store.topics.topics()]
+        raise NotFoundError(_unknown("topic", name[:_MOST_CHARS], known))
     return row
 
 
@@ -85,8 +91,7 @@ def check_tag(store: Store, tag: str) -> None:
     """Raise :class:`NotFoundError` for a tag that no site and no topic has."""
     tags = store.tags.tags()
     if all(one.name != tag for one in tags):
-        known = ", ".join(one.name for one in tags) or "none yet"
-        raise NotFoundError(f"nothing has the tag {tag[:_MOST_CHARS]!r} (known: {known})")
+        raise NotFoundError(_unknown("tag", tag[:_MOST_CHARS], [one.name for one in tags]))
 
 
 def topic_numbered(store: Store, topic_id: int) -> TopicRow:
@@ -94,4 +99,4 @@ def topic_numbered(store: Store, topic_id: int) -> TopicRow:
     for row in store.topics.topics():
         if row.id == topic_id:
             return row
-    raise NotFoundError(f"no topic has the id {topic_id}")
+    raise NotFoundError(Text("missing.topic_id", id=topic_id))

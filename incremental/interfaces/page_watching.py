@@ -70,7 +70,7 @@ def watch_page(
     exclude = checked_words(wish.exclude, "exclude")
     check_address(url, settings.fetch)
     if (why := trap(url)) is not None and "*" not in url:
-        raise InputError("url", url, f"would not be fetched: {why}")
+        raise InputError("url", url, Text("input.trap", why=why))
     with store.write.together():
         site_id = _site_of(store, url, now=now) if known is None else known.site_id
         watch_id = store.page_watches.put(
@@ -100,19 +100,19 @@ def span_minutes(text: str | None) -> float | None:
         return None
     found = _SPAN.fullmatch(text.strip())
     if found is None:
-        raise InputError("span", text[:40], "give a span of time like 30m, 6h or 2d")
+        raise InputError("span", text[:40], Text("input.time_span"))
     return float(found[1]) * _UNITS[found[2]] / MINUTE
 
 
 def _intervals(wish: WatchWish) -> tuple[float | None, float | None]:
     for field, minutes in (("min_minutes", wish.min_minutes), ("max_minutes", wish.max_minutes)):
         if minutes is not None and not SHORTEST_MINUTES <= minutes <= LONGEST_DAYS * DAY / MINUTE:
-            way_out = f"give {SHORTEST_MINUTES:g} minute to {LONGEST_DAYS:g} days"
+            way_out = Text("input.watch_interval", minutes=SHORTEST_MINUTES, days=LONGEST_DAYS)
             raise InputError(field, f"{minutes:g}", way_out)
     least = None if wish.min_minutes is None else wish.min_minutes * MINUTE
     most = None if wish.max_minutes is None else wish.max_minutes * MINUTE
     if least is not None and most is not None and least > most:
-        raise InputError("min_minutes", f"{wish.min_minutes:g}", "is longer than the longest time")
+        raise InputError("min_minutes", f"{wish.min_minutes:g}", Text("input.above_longest"))
     return least, most
 
 
@@ -122,8 +122,7 @@ def _check_channels(store: Store, settings: Settings, names: Sequence[str]) -> N
     known = [one.name for one in all_channels(store, settings)]
     for name in names:
         if name not in known:
-            listed = ", ".join(known) or "none yet; hubwatch notify add NAME"
-            raise InputError("channel", name[:100], f"no channel has that name (known: {listed})")
+            raise InputError("channel", name[:100], Text("input.no_channel"))
 
 
 def _site_of(store: Store, url: str, *, now: float) -> int:
@@ -132,10 +131,7 @@ def _site_of(store: Store, url: str, *, now: float) -> int:
         if read_scope(row).verdict(url).inside:
             return row.id
     if "*" in url:
-        way_out = (
-            "lies in no watched site; hubwatch add its site first, so that its pages are found"
-        )
-        raise InputError("pattern", url, way_out)
+        raise InputError("pattern", url, Text("input.pattern_outside"))
     # It is known for the watched page alone: without a hub nothing else of it is visited.
     return store.write.add_site(url, host_of(url).removeprefix("www."), now=now)
 
@@ -144,7 +140,7 @@ def found_watch(store: Store, watch_id: int) -> WatchRow:
     """Return a watch by its id, or raise :class:`NotFoundError`."""
     watch = store.page_watches.watch(watch_id)
     if watch is None:
-        raise NotFoundError(f"no watch has the id {watch_id}; hubwatch watch-page list")
+        raise NotFoundError(Text("missing.watch_id", id=watch_id))
     return watch
 
 
@@ -154,7 +150,7 @@ def named_watch(store: Store, text: str) -> WatchRow:
         return found_watch(store, int(text[:18]))
     watch = store.page_watches.watch_of(usable_seed(text))
     if watch is None:
-        raise NotFoundError(f"{text[:200]} is not watched for changes; hubwatch watch-page list")
+        raise NotFoundError(Text("missing.watch", url=text[:200]))
     return watch
 
 

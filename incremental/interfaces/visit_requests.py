@@ -60,9 +60,7 @@ def request_page(
     known = {page["site"] for page in store.read.find_page(url, canonical_key(url))}
     found = [(row, page) for row in rows if row.id in known for page in pages_at(store, row, url)]
     if not found:
-        raise NotFoundError(
-            f"{text[:200]} is no page of a watched site; `hubwatch check` explains why"
-        )
+        raise NotFoundError(Text("missing.page", url=text[:200]))
     pages = [(row, page["id"], page["url"]) for row, page in found]
     return _ask(store, settings, pages, now=now)
 

@@ -84,7 +84,7 @@ def begin(  # noqa: PLR0913 - what a topic is made of
     before = store.topics.topic(name)
     sentence = _checked_description(description)
     if before is None and not (urls or words or sentence):
-        raise InputError("topic", name, "give --example URL, --keyword WORD or --describe SENTENCE")
+        raise InputError("topic", name, Text("input.topic_empty"))
     if before is None and not (urls or sentence):
         _check_any_word(words)
     if before is not None:
@@ -162,7 +162,7 @@ def forget_example(store: Store, row: TopicRow, example_id: int, *, now: float) 
         last = next((one.url for one in store.topics.examples(row.id) if one not in left), "")
         raise InputError("example", last, Text("input.last_example"))
     if not store.editing.forget_example(row.id, example_id, now=now):
-        raise NotFoundError(f"topic {row.name} has no such example")
+        raise NotFoundError(Text("missing.example", name=row.name))
     return find_topic(store, row.name)
 
 
@@ -175,7 +175,7 @@ def _checked_name(text: str) -> str:
 
 def _check_method(method: str) -> None:
     if method not in METHODS:
-        raise InputError("method", method, f"must be one of: {', '.join(METHODS)}")
+        raise InputError("method", method, Text("input.one_of", choices=", ".join(METHODS)))
 
 
 def give_feedback(

@@ -231,12 +231,12 @@ def test_a_removed_topic_is_gone_and_its_pages_stay(read: Run) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "says"),
     [
-        (["topic", "add", "x"], 2, "--example"),
+        (["topic", "add", "x"], 2, "example"),
         (["topic", "add", " ", "--keyword", "a"], 2, "name"),
         (["topic", "add", "x", "--example", "nonsense"], 2, "nonsense"),
         (["topic", "add", "x", "--keyword", "--"], 2, "word"),
         (["topic", "add", "x", "--keyword", "a", "--method", "magic"], 2, "bayes_kernel"),
-        (["topic", "show", "nothing"], 4, "none yet"),
+        (["topic", "show", "nothing"], 4, "there is none yet"),
         (["topic", "remove", "nothing", "--yes"], 4, "nothing"),
         (["topic", "pause", "nothing"], 4, "nothing"),
         (["topic", "test", "https://a.example/"], 4, "no topic yet"),

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from incremental.base.errors import NotFoundError
+from incremental.base.texts import Text
 from incremental.parse import parse
 from incremental.parse.decoding import decode_body
 from incremental.parse.history.reading import whole
@@ -31,7 +32,7 @@ def version_at(versions: list[Version], at: float | None) -> Version:
         NotFoundError: the page was never read.
     """
     if not versions:
-        raise NotFoundError("the page was never fetched, so there is no text")
+        raise NotFoundError(Text("missing.never_fetched"))
     stood = [version for version in versions if at is None or version.at <= at]
     return stood[-1] if stood else versions[0]
 
@@ -46,13 +47,9 @@ def text_of(store: Store, page: dict[str, Any], version: Version) -> VersionText
     # The latest text is stored, and outlives its cached body.
     stored = store.answers.text(page["id"])
     if stored is not None and stored.forgotten_at is not None:
-        raise NotFoundError(
-            "the text was forgotten for its age (settings: [store] text_days, cache_days)"
-        )
+        raise NotFoundError(Text("missing.text_forgotten"))
     if stored is None or stored.md5 != version.body_md5:
-        raise NotFoundError(
-            "the body of that time is no longer cached (settings: [store] cache_days)"
-        )
+        raise NotFoundError(Text("missing.body_forgotten"))
     return VersionText(version, stored.title, stored.text)
 
 
@@ -68,8 +65,5 @@ def previous(versions: list[Version], version: Version) -> Version:
     """Return the previous version; raises :class:`NotFoundError` for the first."""
     earlier = [one for one in versions if one.at < version.at]
     if not earlier:
-        raise NotFoundError(
-            "there is no earlier version: the page has not changed since it was first fetched, or its "
-            "changes were forgotten for their age (settings: [store] change_days)"
-        )
+        raise NotFoundError(Text("missing.no_earlier"))
     return earlier[-1]

@@ -47,9 +47,9 @@ def put_channel(
             given[field] = list(checked_words(given[field], field))
     channel = _checked({**before, **given, "name": name})
     if channel.topic and store.topics.topic(channel.topic) is None:
-        raise InputError("topic", channel.topic, "no topic has that name; `hubwatch topic list`")
+        raise InputError("topic", channel.topic, Text("input.no_topic"))
     if channel.search and store.answers.search(channel.search) is None:
-        raise InputError("search", channel.search, "no saved search has that name")
+        raise InputError("search", channel.search, Text("input.no_search"))
     store.editing.put_channel(name, msgspec.json.encode(channel).decode(), now=now)
     return channel
 
@@ -89,7 +89,7 @@ def remove_channel(store: Store, settings: Settings, name: str) -> None:
     """
     _refuse_file(settings, name)
     if not store.editing.remove_channel(name):
-        raise NotFoundError(f"no channel is called {name[:100]!r}")
+        raise NotFoundError(Text("missing.channel", name=name[:100]))
 
 
 def _refuse_file(settings: Settings, name: str) -> None:

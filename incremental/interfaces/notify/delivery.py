@@ -83,7 +83,7 @@ def _service(url: str, field: str) -> Any:  # noqa: ANN401 - Apprise has no type
     # Errors name the field only: the address is a secret.
     service = apprise.Apprise.instantiate(url)
     if service is None:
-        raise SettingsError(field, "...", "is not a valid Apprise address")
+        raise SettingsError(field, "...", Text("input.channel_address"))
     # Services that open connections of another kind (the desktop, syslog, IRC, Nostr, MQTT) would bypass
     # the guard.
     if name_of(type(service)) not in GUARDED:

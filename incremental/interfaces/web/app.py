@@ -27,7 +27,7 @@ from incremental.interfaces.web.context import Web
 from incremental.interfaces.web.guard import MACHINES, Guard
 from incremental.interfaces.web.metrics import MetricsPage
 from incremental.interfaces.web.throttle import Throttle
-from incremental.interfaces.web.views import error_page
+from incremental.interfaces.web.views import error_page, problem_of, words_of
 from store.errors import StoreError
 
 logger = logging.getLogger("hubwatch.web")
@@ -131,17 +131,25 @@ def _metrics(request: Request) -> Response:
 
 
 def _refused(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HubwatchError)
     status = HTTPStatus.BAD_REQUEST
     if isinstance(error, NotFoundError):
         status = HTTPStatus.NOT_FOUND
     elif isinstance(error, StoreError):
         status = HTTPStatus.SERVICE_UNAVAILABLE
-    return _answer(request, status, str(error))
+    if request.url.path.startswith(MACHINES):
+        return JSONResponse({"detail": str(error)}, status)
+    return error_page(request, status, problem_of(request, error))
 
 
 def _http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    answer = _answer(request, HTTPStatus(error.status_code), str(error.detail))
+    status, detail = HTTPStatus(error.status_code), str(error.detail)
+    if request.url.path.startswith(MACHINES):
+        answer: Response = JSONResponse({"detail": detail}, status)
+    else:
+        # The library's own phrase says no more than the heading of the page does.
+        answer = error_page(request, status, "" if detail == status.phrase else detail)
     answer.headers.update(error.headers or {})
     return answer
 
@@ -155,13 +163,10 @@ def _invalid(request: Request, error: Exception) -> Response:
     ]
     if request.url.path.startswith(MACHINES):
         return JSONResponse({"detail": faults}, HTTPStatus.UNPROCESSABLE_ENTITY)
+    words = words_of(request)
     if any(fault["loc"][0] == "path" for fault in faults):
-        return _answer(request, HTTPStatus.NOT_FOUND, "there is no such page")
-    detail = "; ".join(f"{fault['loc'][-1]}: {fault['msg']}" for fault in faults)
-    return _answer(request, HTTPStatus.UNPROCESSABLE_ENTITY, detail)
-
-
-def _answer(request: Request, status: HTTPStatus, detail: str) -> Response:
-    if request.url.path.startswith(MACHINES):
-        return JSONResponse({"detail": detail}, status)
-    return error_page(request, status, detail)
+        return error_page(request, HTTPStatus.NOT_FOUND, words("error.no_page"))
+    fields = ", ".join(words.maybe("field", str(fault["loc"][-1])) for fault in faults)
+    return error_page(
+        request, HTTPStatus.UNPROCESSABLE_ENTITY, words("error.invalid", fields=fields)
+    )

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from incremental.base.errors import NotFoundError
+from incremental.base.texts import Text
 from incremental.interfaces.explain.page_versions import compare
 from incremental.parse.history.textdiff import Piece, Row
 from store import Store
@@ -55,7 +56,7 @@ def versions_of_change(store: Store, page_id: int, change_id: int) -> tuple[Vers
     history = store.answers.history(page_id, limit=1, before=change_id + 1)
     entry = next((one for one in history if one.id == change_id), None)
     if entry is None or entry.body_before is None or entry.body_after is None:
-        raise NotFoundError("the page has no such change of its text")
+        raise NotFoundError(Text("missing.change"))
     earlier = [one.at for one in store.answers.versions(page_id) if one.at < entry.at]
     begun = earlier[-1] if earlier else entry.at
     return Version(begun, entry.body_before), Version(entry.at, entry.body_after)

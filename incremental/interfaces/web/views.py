@@ -204,7 +204,7 @@ def problem_of(request: Request, error: HubwatchError) -> str:
     """Return an error in the request's language, with the field and the value."""
     words = words_of(request)
     if not isinstance(error, InputError):
-        return str(error)
+        return words.said(error.args[0]) if error.args else ""
     field = words.maybe("field", error.what)
     named = field if error.value in ("", None) else f"{field} {error.value!r}"
     return f"{named}: {words.said(error.way_out)}"

@@ -47,7 +47,7 @@ def correct(store: Store, text: str, label: str, *, now: float) -> Correction:
             raise InputError(
                 "url",
                 url,
-                f"is the seed of {row.name} and stays a hub; `hubwatch remove {row.name}` ends that",
+                Text("input.is_seed", site=row.name),
             )
     url = where[0][1] if where else url
     anchor = next((str(page["anchor"]) for _, page in known if page["anchor"]), "")

@@ -14,6 +14,7 @@ from classifier.hub import HubClassifier, HubScore, LinkEvidence, ModelError, lo
 from classifier.hub.model import HubModel, save_model
 from classifier.hub.registry import ActiveClassifier, ModelInfo, ModelRegistry
 from incremental.base.errors import NotFoundError
+from incremental.base.texts import Text
 
 logger = logging.getLogger("hubwatch.models")
 
@@ -85,7 +86,7 @@ def use_model(root: Path, version: str) -> None:
     """
     known = [str(row["version"]) for row in list_models(root)]
     if version not in known:
-        raise NotFoundError(f"no model version {version!r} (known: {', '.join(known)})")
+        raise NotFoundError(Text("missing.model", version=version, known=", ".join(known)))
     registry = ModelRegistry(root)
     if not (root / version).exists():
         adopt_shipped(root)

@@ -153,7 +153,7 @@ def test_with_leave_it_marks_adds_and_pauses(folder: Path, served: Served) -> No
         urls = [HOME + "new-1.html", "https://nowhere.example/"]
         marked = await assistant.ask("mark_pages", urls=urls, read=True, starred=True)
         assert marked["marked"] == urls[:1]
-        assert "was never seen" in marked["failed"][0]
+        assert "is no page of a watched site" in marked["failed"][0]
         paused = await assistant.ask("set_site_paused", site="other.example", paused=True)
         assert paused["state"] == "paused"
 
@@ -178,7 +178,7 @@ def test_no_address_that_an_assistant_gives_is_fetched_before_the_user_says_so(
         assert (again["state"], "waits_for" in again) == ("active", False)
         said = await assistant.refused("set_site_paused", site="third.example", paused=False)
         assert "hubwatch resume third.example" in said
-        for url, said in ((leak, "never announced"), (leak + "x", "was never seen")):
+        for url, said in ((leak, "never announced"), (leak + "x", "is no page of a watched site")):
             refused = await assistant.refused(
                 "judge_pages", topic="bridges", urls=[url], relevant=True
             )

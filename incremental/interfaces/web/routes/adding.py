@@ -13,6 +13,7 @@ from incremental.base.errors import InputError
 from incremental.base.lookup import site_numbered
 from incremental.base.scope import Reach, read_scope
 from incremental.base.tagging import checked_tags, parted
+from incremental.base.texts import Text
 from incremental.interfaces.site_editing import SiteEdit, edit_site
 from incremental.interfaces.web.api.schemas import RowId
 from incremental.interfaces.web.context import Web, web_of
@@ -80,7 +81,7 @@ def _terms(reach: Reach, requests: str, include: str, exclude: str) -> SeedTerms
     if reach == Reach.HOST and not (requests or include or exclude):
         return None
     if requests and not re.fullmatch(r"\d{1,9}(\.\d+)?", requests.strip()):
-        raise InputError("requests per day", requests, "must be a number, 0 or more")
+        raise InputError("requests per day", requests, Text("input.number_from_0"))
     return SeedTerms(
         reach=reach,
         include=tuple(include.split()),

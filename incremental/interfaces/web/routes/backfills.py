@@ -8,6 +8,7 @@ from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import Response
 
 from incremental.base.errors import NotFoundError
+from incremental.base.texts import Text
 from incremental.interfaces.web.api.schemas import RowId
 from incremental.interfaces.web.context import web_of
 from incremental.interfaces.web.routes.forms import Back, see
@@ -23,7 +24,7 @@ def event_numbered(store: Store, event_id: int) -> BackfillEvent:
     """Return a backfill; raises NotFoundError if there is none."""
     event = store.backfills.event(event_id)
     if event is None:
-        raise NotFoundError("no backfill has that number")
+        raise NotFoundError(Text("missing.backfill"))
     return event
 
 

@@ -129,7 +129,7 @@ def mark(
         if mark in _MARKS:
             announced = store.answers.mark([page_id], now=web.now(), **_MARKS[mark])
             if not announced:
-                raise NotFoundError("no page of that number was announced as new")
+                raise NotFoundError(Text("input.page_unknown"))
         elif mark in ("relevant", "irrelevant"):
             _give_feedback(store, page_id, chosen, relevant=mark == "relevant", now=web.now())
         else:
@@ -138,7 +138,7 @@ def mark(
             return see(back)
         detail = store.answers.page(page_id, most=1)
         if detail is None or detail.news is None:
-            raise NotFoundError("no page of that number was announced as new")
+            raise NotFoundError(Text("input.page_unknown"))
         values = {"row": detail.news, **item_values(store, (detail.news,), chosen)}
     return page(request, "_item.html", values)
 
@@ -148,7 +148,7 @@ def _give_feedback(
 ) -> None:
     detail = store.answers.page(page_id, most=1)
     if detail is None or topic is None:
-        raise NotFoundError("no such page or topic")
+        raise NotFoundError(Text("input.page_unknown"))
     give_feedback(
         store, topic_numbered(store, topic).name, [detail.url], relevant=relevant, now=now
     )
@@ -194,7 +194,7 @@ def remove_search(request: Request, name: str) -> Response:
     """Delete a saved search."""
     with web_of(request).store() as store:
         if not store.answers.remove_search(name):
-            raise NotFoundError(f"no search has the name {name[:80]!r}")
+            raise NotFoundError(Text("missing.search", name=name[:80]))
     return see("/feeds")
 
 
@@ -203,5 +203,5 @@ def search_filters(request: Request, name: str) -> Filters:
     with web_of(request).store() as store:
         row = store.answers.search(name)
     if row is None:
-        raise NotFoundError(f"no search has the name {name[:80]!r}")
+        raise NotFoundError(Text("missing.search", name=name[:80]))
     return from_json(row.query)
