@@ -466,8 +466,9 @@ class FactReader:
         read, original = self._store.read, untranslated(row.canonical_key)
         # A language switch links to translations that are still to come: one of a recorded site came five
         # weeks later. It does not share its requests with links that are merely wrong.
-        comes = original != row.canonical_key and date_in_url(row.url) is None
-        comes = comes and original in read.known(site.row.id, [original])
+        switch = original != row.canonical_key and date_in_url(row.url) is None
+        known = read.known(site.row.id, [original]) if switch else {}
+        comes = any(page.state == PageState.KNOWN for page in known.values())
         pages = 0 if comes else read.missing_pages(site.row.id)
         return missing_wait(pages, site.terms.requests_per_day)
 
