@@ -122,7 +122,9 @@ def test_a_marked_page_counts_by_what_was_said_of_it_before_the_topic_learned_fr
 def test_clicks_on_wrong_pages_alone_leave_few_of_them(share: float) -> None:
     """A topic that is rarer than expected, its worst page rejected eight times."""
     sample = np.sort(stream(share, apart=2.0))
-    accepted = [(sample >= decide(sample, irrelevant=sample[-n:]).value).mean() for n in (1, 3, 8)]
+    accepted = [
+        (sample >= decide(sample, irrelevant=sample[-n:].tolist()).value).mean() for n in (1, 3, 8)
+    ]
     assert (sample >= decide(sample).value).mean() > accepted[0] > accepted[1] > accepted[2]
     assert accepted[2] < 2 * share
 
