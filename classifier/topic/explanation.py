@@ -148,8 +148,9 @@ def _missing(terms: Vector, evidence: Evidence, fit: Fit) -> tuple[tuple[str, fl
 def topic_profile(evidence: Evidence, fit: Fit) -> Vector:
     """Return the topic's own terms with weights: those of the fused centre or of the examples' mean.
 
-    Each less what an ordinary page of the sample has of it, a deviation above the mean: months and what sites
-    print on many pages are on examples as well. With few pages nothing is known to be ordinary.
+    Each less what other pages have of it, a deviation above the mean: months and what sites print on many
+    pages are on examples as well. Other pages are the half of the sample that is least alike; of few pages
+    nothing is known to be ordinary.
     """
     if isinstance(fit.scorer, FusedTopic):
         profile = unit(fit.scorer.centre.centre.terms)
@@ -158,8 +159,10 @@ def topic_profile(evidence: Evidence, fit: Fit) -> Vector:
     sample = fit.setting.sample
     if len(sample) < MIN_SAMPLE:
         return profile
-    means = np.asarray(sample.rows.mean(axis=0)).ravel()
-    squares = np.asarray(sample.rows.multiply(sample.rows).mean(axis=0)).ravel()
+    alike = sample.cosines(profile)
+    others = sample.rows[alike.argsort(kind="stable")[: len(sample) // 2]]
+    means = np.asarray(others.mean(axis=0)).ravel()
+    squares = np.asarray(others.multiply(others).mean(axis=0)).ravel()
     ordinary = means + np.sqrt(np.maximum(squares - means**2, 0.0))
     places = sample.vocabulary.columns
     own = {

@@ -19,7 +19,7 @@ MAX_ENTRIES: Final = 600_000
 MAX_TERMS_PER_PAGE: Final = 120
 # One page in so many, up to HELD_OUT of them, is kept from what is learned of the sample.
 _HELD_OUT_OF: Final = 3
-HELD_OUT: Final = 200
+HELD_OUT: Final = 100
 _FORMAT: Final = 1
 
 

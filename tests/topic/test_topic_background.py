@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from pathlib import Path
 
 import pytest
@@ -11,12 +12,14 @@ from hypothesis import strategies as st
 from make_topic_background import write_shares
 from topic_pages import FIELDS, crawled_background, pages_of
 
+from classifier.topic.model import TopicModel
 from classifier.words.background import Background
 from classifier.words.concepts import Concepts
 from classifier.words.document_frequencies import read_shares, share_of
 from classifier.words.errors import TopicModelError
 from classifier.words.sample import PageSample
 from classifier.words.text import weighted_terms
+from classifier.words.values import PageText
 from classifier.words.vectors import Vocabulary
 
 
@@ -118,6 +121,28 @@ def test_words_of_one_field_lie_together() -> None:
         for word in ("striker", "keeper", "oven")
     )
     assert striker @ keeper > 2 * abs(striker @ oven)
+
+
+def article(number: int) -> PageText:
+    """An article of 150 words, a few of them common, on nothing in particular."""
+    draw = random.Random(number)
+    ranks = (int(draw.paretovariate(0.6)) % 4_000 for _ in range(150))
+    letters = ("".join(chr(97 + int(digit)) for digit in str(rank)) for rank in ranks)
+    return PageText(f"https://site.example/{number}", body=" ".join(f"w{one}" for one in letters))
+
+
+def test_new_articles_are_no_nearer_to_a_topic_than_those_that_concepts_were_learned_from() -> None:
+    background = Background()
+    for number in range(120):
+        background.observe(weighted_terms(article(number)))
+    background.learn_concepts()
+    model = TopicModel.learn([article(number) for number in range(500, 503)], background=background)
+    known, new = (
+        model.fit.scores(model.batch([weighted_terms(article(one)) for one in numbers]))
+        for numbers in (range(60), range(200, 260))
+    )
+    assert new.mean() == pytest.approx(known.mean(), abs=0.5)
+    assert (new >= model.fit.decision.value).mean() < 0.3
 
 
 def test_too_few_pages_show_no_concepts() -> None:

@@ -70,7 +70,7 @@ def test_clicks_count_the_same_in_any_order(
 @pytest.mark.parametrize("share", [0.05, 0.1, 0.2, 0.3])
 def test_the_share_that_is_accepted_follows_the_topic_s(share: float) -> None:
     sample = stream(share)
-    assert 0.7 * share < (sample >= decide(sample).value).mean() < 1.3 * share + 0.03
+    assert 0.9 * share < (sample >= decide(sample).value).mean() < share + 0.04
 
 
 @pytest.mark.parametrize("share", [0.1, 0.2])
@@ -108,6 +108,25 @@ def test_two_thumbs_down_do_not_silence_a_topic() -> None:
     before = (sample >= decide(sample).value).mean()
     after = (sample >= decide(sample, irrelevant=[3.0, 2.8]).value).mean()
     assert before / 2 < after <= before
+
+
+def test_a_marked_page_counts_by_what_was_said_of_it_before_the_topic_learned_from_it() -> None:
+    sample = stream(0.1)
+    known = decide(sample, irrelevant=[3.0])
+    refused = decide(sample, irrelevant=[4.0], before=sample + 1.0)
+    assert refused.value == pytest.approx(known.value, abs=0.01)
+    assert refused.value > decide(sample).value
+
+
+@pytest.mark.parametrize("share", [0.03, 0.01])
+def test_clicks_on_wrong_pages_alone_leave_few_of_them(share: float) -> None:
+    """A topic that is rarer than expected, its worst page rejected eight times."""
+    sample = np.sort(stream(share, apart=2.0))
+    accepted = [
+        (sample >= decide(sample, irrelevant=sample[-n:].tolist()).value).mean() for n in (1, 3, 8)
+    ]
+    assert (sample >= decide(sample).value).mean() > accepted[0] > accepted[1] > accepted[2]
+    assert accepted[2] < 2 * share
 
 
 def test_what_is_missing_closes_the_gate() -> None:

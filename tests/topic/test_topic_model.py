@@ -76,6 +76,26 @@ def test_a_judgement_names_its_terms_and_its_model() -> None:
     assert sum(share for _, share in verdict.terms) == pytest.approx(1.0)
 
 
+def test_top_terms_are_not_what_all_pages_of_a_site_print() -> None:
+    """Nor months: every page has one, and the examples are all of March."""
+    printed = "read print article subscribe"
+    months = ["january", "february", "march", "april", "may", "june"]
+    seen = Background()
+    for field in FIELDS:
+        for number, page in enumerate(pages_of(field, 12)):
+            text = f"{page.body} {months[number % 6]} {printed}"
+            seen.observe(weighted_terms(replace(page, body=text)))
+    seen.learn_concepts()
+    examples = [
+        replace(page, body=f"{page.body} march {printed}") for page in pages_of("football", 3, 60)
+    ]
+    shown = [term for term, _ in TopicModel.learn(examples, background=seen).to_json()["terms"][:8]]
+    own = {
+        term for word in FIELDS["football"].split() for term in weighted_terms(PageText("", word))
+    }
+    assert set(shown) <= own
+
+
 def test_a_page_without_words_is_irrelevant() -> None:
     for page in (PageText("u"), PageText("u", title="2024", body="... !!")):
         verdict = learned().judge(page)

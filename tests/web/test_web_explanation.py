@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any
 
@@ -110,9 +111,19 @@ def test_terms_of_a_topic_are_words_of_the_page(full: Served) -> None:
     assert said(full, url, "en")["Topic Bridges"].endswith("Terms: story, mainten, 桥梁.")
     html = full.client().get(f"/pages/{page['id']}").text
     assert "story +0.50, mainten +0.20, 桥梁 +0.10" in html
-    of_topic = full.client().get(f"/topics/{topic.id}").text
-    assert ">story</span>" in of_topic
-    assert ">stori</span>" not in of_topic
+
+
+def test_a_topic_shows_what_it_learned_before_it_judged_and_after_a_mark(full: Served) -> None:
+    (topic,) = full.store.topics.topics()
+    model = json.dumps({"terms": [["stori", 0.5], ["桥梁", 0.1]]})
+    full.store.topics.put_model(topic.id, model, "1", before=topic.version)
+    url = HOME + "new-1.html"
+    for mark in (None, True):
+        if mark:
+            give_feedback(full.store, topic.name, [url], relevant=mark, now=full.clock.now())
+        of_topic = full.client().get(f"/topics/{topic.id}").text
+        assert ">story</span>" in of_topic
+        assert ">桥梁</span>" in of_topic
 
 
 def test_a_hub_has_its_next_visit_and_a_stranger_none(full: Served) -> None:
