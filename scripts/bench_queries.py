@@ -348,8 +348,6 @@ def _batches(rows: Rows) -> Iterator[list[tuple[Any, ...]]]:
     yield batch
 
 
-_TIMES = ("p50_ms", "p95_ms", "cpu_p50_ms", "cpu_p95_ms")
-
 Question = Callable[[random.Random], object]
 
 

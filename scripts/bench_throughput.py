@@ -57,7 +57,9 @@ from rich.progress import Progress
 
 from incremental.base.clock import SystemClock
 from incremental.base.urls import canonical_key
+from incremental.crawl import crawler as crawler_module
 from incremental.crawl.crawler import Crawler
+from incremental.crawl.facts import FactReader
 from incremental.daemon.assembly import make_crawler, make_fetcher
 from incremental.fetch.status import FetchStatus
 from incremental.sandbox.pool import ReaderPool
@@ -131,7 +133,9 @@ class Meters:
 
         database.execute_sql = counted
         statements.run_many = counted_many
-        self._time(crawler, "_decide", "judge")
+        self._time(FactReader, "ask", "judge")
+        self._time(crawler_module, "decide", "judge")
+        self._time(crawler.topics, "opinion", "judge")
         self._time(store.write, "visit", "record")
         self._time(crawler, "step", "step")
         self._time(crawler, "drain", "step")

@@ -14,7 +14,7 @@ import contextlib
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -35,6 +35,8 @@ from incremental.settings import RevisitSettings, Settings, StoreSettings
 from incremental.settings.seeds import add_seed
 from incremental.settings.storage import only_writer, open_configured_store
 from incremental.visit.host_gate import HostGate
+from store import Store
+from store.values import VisitRecord
 
 SPEED = 120.0
 REQUESTS_PER_DAY = 2_000
@@ -56,6 +58,25 @@ def published(clock: FastClock) -> Iterator[str]:
     with ServedSite(PublishingSite(seconds_between=900, now=clock.now)) as served:
         served.site.begin()
         yield served.url
+
+
+def daemon_on(  # noqa: PLR0913, PLR0917 - its parts
+    store: Store,
+    settings: Settings,
+    clock: FastClock,
+    executor: ThreadPoolExecutor,
+    announced: Callable[[VisitRecord, Sequence[int]], None],
+    health: Health | None = None,
+) -> Daemon:
+    """Return the daemon, with the parts that it is run with."""
+    fetch = make_fetcher(settings, clock).fetch
+
+    def make(gate: HostGate | None) -> Crawler:
+        return make_crawler(
+            store, settings, fetch=fetch, executor=executor, announced=announced, gate=gate
+        )
+
+    return Daemon(make, store, settings, clock, once=False, health=health)
 
 
 def main() -> int:
@@ -81,20 +102,8 @@ def main() -> int:
             )
             _explain(url, config, address)
             reporter = Reporter(store, as_json=False)
-            fetcher = make_fetcher(settings, clock)
             with ThreadPoolExecutor(settings.daemon.workers) as executor:
-
-                def make(gate: HostGate | None) -> Crawler:
-                    return make_crawler(
-                        store,
-                        settings,
-                        fetch=fetcher.fetch,
-                        executor=executor,
-                        announced=reporter.announced,
-                        gate=gate,
-                    )
-
-                daemon = Daemon(make, store, settings, clock, once=False, health=health)
+                daemon = daemon_on(store, settings, clock, executor, reporter.announced, health)
                 if arguments.seconds:
                     timer = threading.Timer(arguments.seconds, daemon.stop)
                     timer.daemon = True

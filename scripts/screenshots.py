@@ -24,13 +24,10 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from demo import demo_settings, published
+from demo import daemon_on, demo_settings, published
 from playwright.sync_api import Browser, sync_playwright
 
 from incremental.base.clock import FastClock
-from incremental.crawl.crawler import Crawler
-from incremental.daemon.assembly import make_crawler, make_fetcher
-from incremental.daemon.daemon import Daemon
 from incremental.fetch.libraries import LibraryGate
 from incremental.interfaces.notify.notifier import Notifier
 from incremental.interfaces.web.context import Web
@@ -40,7 +37,6 @@ from incremental.settings.channels import ChannelSettings
 from incremental.settings.seeds import add_seed
 from incremental.settings.storage import open_configured_store
 from incremental.topics.editing import begin
-from incremental.visit.host_gate import HostGate
 from store import Store
 from store.answers import NewQuery
 
@@ -82,24 +78,13 @@ def watched() -> Iterator[tuple[str, Store, FastClock]]:
         begin(store, "Bridges", examples=[], keywords=["bridge", "lighthouse"], now=clock.now())
         url = stack.enter_context(served(Web(settings, folder, clock, store)))
         executor = stack.enter_context(ThreadPoolExecutor(settings.daemon.workers))
-        fetcher = make_fetcher(settings, clock)
         enough = threading.Event()
 
         def announced(_record: object, _pages: object) -> None:
             if store.answers.counts()[0].announced >= ENOUGH:
                 enough.set()
 
-        def make(gate: HostGate | None) -> Crawler:
-            return make_crawler(
-                store,
-                settings,
-                fetch=fetcher.fetch,
-                executor=executor,
-                announced=announced,
-                gate=gate,
-            )
-
-        daemon = Daemon(make, store, settings, clock, once=False)
+        daemon = daemon_on(store, settings, clock, executor, announced)
 
         def stop() -> None:
             enough.wait(MOST_SECONDS)

@@ -76,11 +76,6 @@ class DaskCluster:
         """End a worker at once, without a word to the scheduler."""
         _kill(self.workers[number])
 
-    def stop_worker(self, number: int) -> None:
-        """Ask a worker to end, as whoever supervises it does, and wait until it has."""
-        self.workers[number].terminate()
-        self.workers[number].wait(WAIT_SECONDS)
-
     def send_worker(self, number: int, what: signal.Signals) -> None:
         """Send a worker, and the processes that it started, a signal."""
         with contextlib.suppress(ProcessLookupError):

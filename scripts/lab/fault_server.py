@@ -111,14 +111,6 @@ _FEED = "application/rss+xml"
 # Silence and slowness.
 
 
-def _silent(asked: Asked) -> None:
-    asked.hold()
-
-
-def _slow_headers(asked: Asked) -> None:
-    asked.drip((bytes([byte]) for byte in _head() * 50), 1.0)
-
-
 def _dripping_body(asked: Asked) -> None:
     asked.send(_head("Content-Length: 100000"))
     asked.drip(itertools.repeat(b"x"), 0.5)
@@ -198,72 +190,12 @@ def _zeros() -> bytes:
     return b"".join(gzip.compress(b" " * 100 * _MEGABYTE, 9) for _ in range(20))
 
 
-def _gzip_bomb(asked: Asked) -> None:
-    _answer(asked, _zeros(), "Content-Encoding: gzip")
-
-
-def _gzip_in_gzip(asked: Asked) -> None:
-    _answer(asked, gzip.compress(_zeros()), "Content-Encoding: gzip, gzip")
-
-
-def _million_links(asked: Asked) -> None:
-    _answer(asked, "<ul>" + "".join(f"<li><a href=/{n}>{n}</a>" for n in range(400_000)))
-
-
-def _nested_elements(asked: Asked) -> None:
-    _answer(asked, "<div>" * 300_000 + '<a href="/deep.html">Deep</a>')
-
-
-def _nested_lists(asked: Asked) -> None:
-    _answer(asked, "<ul><li>" * 150_000)
-
-
 def _many_attributes(asked: Asked) -> None:
     many = " ".join(f"a{n}={n}" for n in range(200_000))
     _answer(asked, f"<p {many}>one paragraph</p>{_page(_stories())}")
 
 
-def _long_attribute(asked: Asked) -> None:
-    _answer(asked, f'<a href="/{"x" * 5 * _MEGABYTE}">long</a>{_page(_stories())}')
-
-
-def _open_comment(asked: Asked) -> None:
-    _answer(asked, _page(_stories()) + "<!--" + "<a href=x>" * 300_000)
-
-
-def _angle_brackets(asked: Asked) -> None:
-    _answer(asked, "<" * 5 * _MEGABYTE)
-
-
-def _huge_etag(asked: Asked) -> None:
-    _answer(asked, _page(_stories()), f'ETag: "{"e" * 50_000}"')
-
-
-def _etag_flood(asked: Asked) -> None:
-    _answer(asked, _page(_stories()), *(f'ETag: "{asked.count}-{n}"' for n in range(200)))
-
-
 # Framing.
-
-
-def _length_too_long(asked: Asked) -> None:
-    asked.send(_head("Content-Length: 1000000"), _page(_stories()).encode())
-
-
-def _length_too_short(asked: Asked) -> None:
-    asked.send(_head("Content-Length: 10"), _page(_stories()).encode())
-
-
-def _two_lengths(asked: Asked) -> None:
-    asked.send(_head("Content-Length: 10", "Content-Length: -5"), b"0123456789")
-
-
-def _broken_chunks(asked: Asked) -> None:
-    asked.send(_head("Transfer-Encoding: chunked"), b"zz\r\nhello\r\n-1\r\n\r\n")
-
-
-def _huge_chunk(asked: Asked) -> None:
-    asked.send(_head("Transfer-Encoding: chunked"), b"ffffffffffffffff\r\n", b"x" * 100_000)
 
 
 def _reset_in_body(asked: Asked) -> None:
@@ -282,41 +214,11 @@ def _nothing_at_all(asked: Asked) -> None:
     """Close without an answer."""
 
 
-def _http_0_9(asked: Asked) -> None:
-    asked.send(_page(_stories()).encode())
-
-
-def _bad_status_line(asked: Asked) -> None:
-    asked.send(b"HTTP/9.9 two hundred OK\r\n\r\n", _page(_stories()).encode())
-
-
-def _status_999(asked: Asked) -> None:
-    _answer(asked, _page(_stories()), status="999 Request denied")
-
-
-def _tls_alert(asked: Asked) -> None:
-    asked.send(bytes.fromhex("15030300020246"))
-
-
-def _folded_headers(asked: Asked) -> None:
-    _answer(
-        asked, _page(_stories()), "X-Folded: a\r\n\tb\r\n c", "X-\udcff\udcfe: \udc80", ": none"
-    )
-
-
 # Redirects.
 
 
 def _redirect(asked: Asked, target: str, status: str = "302 Found") -> None:
     _answer(asked, "", f"Location: {target}", status=status)
-
-
-def _redirect_loop(asked: Asked) -> None:
-    _redirect(asked, "/b" if asked.path == "/a" else "/a", "301 Moved Permanently")
-
-
-def _redirect_chain(asked: Asked) -> None:
-    _redirect(asked, f"/step-{random.Random(time.monotonic()).getrandbits(40)}")
 
 
 def _redirect_inside(asked: Asked) -> None:
@@ -325,36 +227,12 @@ def _redirect_inside(asked: Asked) -> None:
     _redirect(asked, targets[asked.count % len(targets)])
 
 
-def _redirect_to_file(asked: Asked) -> None:
-    _redirect(asked, ("file:///etc/passwd", "gopher://127.0.0.1/", "data:,x")[asked.count % 3])
-
-
-def _location_injection(asked: Asked) -> None:
-    _redirect(asked, "/a%0d%0aX-Injected:%20yes\x00\rX-Raw: 1")
-
-
-def _huge_location(asked: Asked) -> None:
-    _redirect(asked, "/" + "l" * 60_000)
-
-
 def _meta_refresh_loop(asked: Asked) -> None:
     target = "/x" if asked.path == "/" else "/"
     _answer(asked, f'<meta http-equiv="refresh" content="0; url={target}">')
 
 
 # Politeness and caching.
-
-
-def _always_304(asked: Asked) -> None:
-    asked.send(b'HTTP/1.1 304 Not Modified\r\nETag: "x"\r\nConnection: close\r\n\r\n')
-
-
-def _always_429(asked: Asked) -> None:
-    _answer(asked, "slow down", status="429 Too Many Requests")
-
-
-def _retry_after_a_year(asked: Asked) -> None:
-    _answer(asked, "", "Retry-After: 31536000", status="503 Service Unavailable")
 
 
 def _retry_after_in_the_past(asked: Asked) -> None:
@@ -380,18 +258,10 @@ def _utf_16(asked: Asked) -> None:
     _answer(asked, body, kind="text/html; charset=utf-16")
 
 
-def _binary_as_html(asked: Asked) -> None:
-    _answer(asked, random.Random(asked.count).randbytes(2 * _MEGABYTE))
-
-
 def _control_characters(asked: Asked) -> None:
     title = "\x1b[2J\x1b]0;owned\x07\u202egnp.exe\x00=cmd|' /C calc'!A0"
     links = "".join(f'<a href="{link}">{title}{link}</a>' for link in _stories())
     _answer(asked, f"<title>{title}</title>{links}")
-
-
-def _soft_404(asked: Asked) -> None:
-    _answer(asked, _page([f"/gone-{asked.count}-{n}" for n in range(20)], "Page not found"))
 
 
 def _canonical_elsewhere(asked: Asked) -> None:
@@ -418,14 +288,6 @@ def _robots_endless(asked: Asked) -> None:
     asked.send(_head())
     while True:
         asked.send(b"User-agent: *\nDisallow: /*a*b*c*d*e$\n" * 2_000)
-
-
-def _robots_redirects(asked: Asked) -> None:
-    _redirect(asked, "/robots.txt")
-
-
-def _robots_5xx(asked: Asked) -> None:
-    _answer(asked, "", status="500 Internal Server Error")
 
 
 def _robots_of_wildcards(asked: Asked) -> None:
@@ -466,10 +328,6 @@ def _sitemap_bomb(asked: Asked) -> None:
     _answer(asked, _compressed(b"<urlset>" + entry * 600_000), kind="application/gzip")
 
 
-def _sitemap_of_empties(asked: Asked) -> None:
-    _answer(asked, _compressed(b"<urlset>" + b"<url>" * 4_000_000), kind="application/gzip")
-
-
 @cache
 def _compressed(content: bytes) -> bytes:
     return gzip.compress(content, 9)
@@ -496,10 +354,6 @@ def _large_feed() -> str:
     )
 
 
-def _hundred_thousand_entries(asked: Asked) -> None:
-    _answer(asked, _large_feed(), kind=_FEED)
-
-
 def _dates_in_9999(asked: Asked) -> None:
     dates = ("Fri, 31 Dec 9999 23:59:59 +0000", "Thu, 01 Jan 0000 00:00:00 -9999", "tomorrow")
     items = "".join(
@@ -514,13 +368,9 @@ def _nested_json_feed(asked: Asked) -> None:
     _answer(asked, start + "[" * 500_000, kind="application/feed+json")
 
 
-def _nested_feed(asked: Asked) -> None:
-    _answer(asked, _rss("<item>" * 200_000), kind=_FEED)
-
-
 BEHAVIOURS: dict[str, Behaviour] = {
-    "silence": _silent,
-    "slow headers": _slow_headers,
+    "silence": lambda asked: asked.hold(),
+    "slow headers": lambda asked: asked.drip((bytes([byte]) for byte in _head() * 50), 1.0),
     "dripping body": _dripping_body,
     "dripping chunks": _dripping_chunks,
     "slow but right": _slow_but_right,
@@ -533,61 +383,116 @@ BEHAVIOURS: dict[str, Behaviour] = {
     "calendar trap": _calendar,
     "session id in every link": _session_ids,
     "next pages without end": _next_pages,
-    "gzip bomb": _gzip_bomb,
-    "gzip in gzip": _gzip_in_gzip,
-    "400,000 links": _million_links,
-    "300,000 nested elements": _nested_elements,
-    "150,000 nested lists": _nested_lists,
+    "gzip bomb": lambda asked: _answer(asked, _zeros(), "Content-Encoding: gzip"),
+    "gzip in gzip": lambda asked: _answer(
+        asked, gzip.compress(_zeros()), "Content-Encoding: gzip, gzip"
+    ),
+    "400,000 links": lambda asked: _answer(
+        asked, "<ul>" + "".join(f"<li><a href=/{n}>{n}</a>" for n in range(400_000))
+    ),
+    "300,000 nested elements": lambda asked: _answer(
+        asked, "<div>" * 300_000 + '<a href="/deep.html">Deep</a>'
+    ),
+    "150,000 nested lists": lambda asked: _answer(asked, "<ul><li>" * 150_000),
     "200,000 attributes": _many_attributes,
-    "attribute of 5 MB": _long_attribute,
-    "comment that never ends": _open_comment,
-    "5 MB of angle brackets": _angle_brackets,
-    "ETag of 50 kB": _huge_etag,
-    "flood of ETags": _etag_flood,
-    "length too long": _length_too_long,
-    "length too short": _length_too_short,
-    "two lengths": _two_lengths,
-    "broken chunks": _broken_chunks,
-    "chunk of 16 exabytes": _huge_chunk,
+    "attribute of 5 MB": lambda asked: _answer(
+        asked, f'<a href="/{"x" * 5 * _MEGABYTE}">long</a>{_page(_stories())}'
+    ),
+    "comment that never ends": lambda asked: _answer(
+        asked, _page(_stories()) + "<!--" + "<a href=x>" * 300_000
+    ),
+    "5 MB of angle brackets": lambda asked: _answer(asked, "<" * 5 * _MEGABYTE),
+    "ETag of 50 kB": lambda asked: _answer(asked, _page(_stories()), f'ETag: "{"e" * 50_000}"'),
+    "flood of ETags": lambda asked: _answer(
+        asked, _page(_stories()), *(f'ETag: "{asked.count}-{n}"' for n in range(200))
+    ),
+    "length too long": lambda asked: asked.send(
+        _head("Content-Length: 1000000"), _page(_stories()).encode()
+    ),
+    "length too short": lambda asked: asked.send(
+        _head("Content-Length: 10"), _page(_stories()).encode()
+    ),
+    "two lengths": lambda asked: asked.send(
+        _head("Content-Length: 10", "Content-Length: -5"), b"0123456789"
+    ),
+    "broken chunks": lambda asked: asked.send(
+        _head("Transfer-Encoding: chunked"), b"zz\r\nhello\r\n-1\r\n\r\n"
+    ),
+    "chunk of 16 exabytes": lambda asked: asked.send(
+        _head("Transfer-Encoding: chunked"), b"ffffffffffffffff\r\n", b"x" * 100_000
+    ),
     "reset in the body": _reset_in_body,
     "half-closed connection": _half_closed,
     "no answer": _nothing_at_all,
-    "HTTP/0.9": _http_0_9,
-    "bad status line": _bad_status_line,
-    "status 999": _status_999,
-    "TLS alert on a plain port": _tls_alert,
-    "folded and nameless headers": _folded_headers,
-    "redirect loop": _redirect_loop,
-    "redirect chain": _redirect_chain,
+    "HTTP/0.9": lambda asked: asked.send(_page(_stories()).encode()),
+    "bad status line": lambda asked: asked.send(
+        b"HTTP/9.9 two hundred OK\r\n\r\n", _page(_stories()).encode()
+    ),
+    "status 999": lambda asked: _answer(asked, _page(_stories()), status="999 Request denied"),
+    "TLS alert on a plain port": lambda asked: asked.send(bytes.fromhex("15030300020246")),
+    "folded and nameless headers": lambda asked: _answer(
+        asked, _page(_stories()), "X-Folded: a\r\n\tb\r\n c", "X-\udcff\udcfe: \udc80", ": none"
+    ),
+    "redirect loop": lambda asked: _redirect(
+        asked, "/b" if asked.path == "/a" else "/a", "301 Moved Permanently"
+    ),
+    "redirect chain": lambda asked: _redirect(
+        asked, f"/step-{random.Random(time.monotonic()).getrandbits(40)}"
+    ),
     "redirects to private addresses": _redirect_inside,
-    "redirects to file: and gopher:": _redirect_to_file,
-    "header injection in Location": _location_injection,
-    "Location of 60 kB": _huge_location,
+    "redirects to file: and gopher:": lambda asked: _redirect(
+        asked, ("file:///etc/passwd", "gopher://127.0.0.1/", "data:,x")[asked.count % 3]
+    ),
+    "header injection in Location": lambda asked: _redirect(
+        asked, "/a%0d%0aX-Injected:%20yes\x00\rX-Raw: 1"
+    ),
+    "Location of 60 kB": lambda asked: _redirect(asked, "/" + "l" * 60_000),
     "meta refresh loop": _meta_refresh_loop,
-    "304 for everything": _always_304,
-    "429 for ever": _always_429,
-    "Retry-After of a year": _retry_after_a_year,
+    "304 for everything": lambda asked: asked.send(
+        b'HTTP/1.1 304 Not Modified\r\nETag: "x"\r\nConnection: close\r\n\r\n'
+    ),
+    "429 for ever": lambda asked: _answer(asked, "slow down", status="429 Too Many Requests"),
+    "Retry-After of a year": lambda asked: _answer(
+        asked, "", "Retry-After: 31536000", status="503 Service Unavailable"
+    ),
     "Retry-After in the past": _retry_after_in_the_past,
     "wrong charset": _wrong_charset,
     "ISO-2022-JP escapes": _iso_2022_jp,
     "UTF-16": _utf_16,
-    "binary as HTML": _binary_as_html,
+    "binary as HTML": lambda asked: _answer(
+        asked, random.Random(asked.count).randbytes(2 * _MEGABYTE)
+    ),
     "control characters in titles": _control_characters,
-    "soft 404 for everything": _soft_404,
+    "soft 404 for everything": lambda asked: _answer(
+        asked, _page([f"/gone-{asked.count}-{n}" for n in range(20)], "Page not found")
+    ),
     "canonical link elsewhere": _canonical_elsewhere,
     "endless robots.txt": _on_robots(_robots_endless),
-    "robots.txt that redirects to itself": _on_robots(_robots_redirects),
-    "robots.txt with status 500": _on_robots(_robots_5xx),
+    "robots.txt that redirects to itself": _on_robots(
+        lambda asked: _redirect(asked, "/robots.txt")
+    ),
+    "robots.txt with status 500": _on_robots(
+        lambda asked: _answer(asked, "", status="500 Internal Server Error")
+    ),
     "robots.txt of wildcards": _on_robots(_robots_of_wildcards),
     "robots.txt of 5,000 sitemaps": _on_robots(_robots_of_sitemaps),
     "sitemap loop": _with("/sitemap.xml", _sitemap_loop),
     "sitemap bomb": _with("/sitemap.xml.gz", _sitemap_bomb),
-    "sitemap of empty entries": _with("/sitemap.xml.gz", _sitemap_of_empties),
+    "sitemap of empty entries": _with(
+        "/sitemap.xml.gz",
+        lambda asked: _answer(
+            asked, _compressed(b"<urlset>" + b"<url>" * 4_000_000), kind="application/gzip"
+        ),
+    ),
     "feed with an entity bomb": _with("/feed.xml", _entity_bomb),
     "feed with an entity of a file": _with("/feed.xml", _entity_of_a_file),
-    "feed of 100,000 entries": _with("/feed.xml", _hundred_thousand_entries),
+    "feed of 100,000 entries": _with(
+        "/feed.xml", lambda asked: _answer(asked, _large_feed(), kind=_FEED)
+    ),
     "feed with dates in 9999": _with("/feed.xml", _dates_in_9999),
-    "feed of nested entries": _with("/feed.xml", _nested_feed),
+    "feed of nested entries": _with(
+        "/feed.xml", lambda asked: _answer(asked, _rss("<item>" * 200_000), kind=_FEED)
+    ),
     "JSON feed of nested lists": _with("/feed.json", _nested_json_feed),
 }
 """What the hosts do, by name."""

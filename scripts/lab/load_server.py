@@ -3,8 +3,7 @@
 
 Each address is a host with ``/``, list pages ``/0/``, ``/1/``, ... of 50 links and about 18 kB, with ETags,
 the articles that they link to, and a robots.txt. A list shows the articles ``3 * generation`` and later;
-``/generation/N``, asked of any host, changes them all at once. Without a menu nothing links to the list
-pages, so that ``/`` is the only list of a host.
+``/generation/N``, asked of any host, changes them all at once.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ _WORDS = """anchor bakery bridge captain council crane cyclist debate engine fer
 island judge kitchen lantern library market museum night orchard painter pilot quarry railway river school
 signal station storm teacher theatre tide tower tunnel valley village voyage winter workshop yard""".split()  # noqa: SIM905 - prose
 _SECTIONS = "".join(f'<li><a href="/{n}/">Section {n}</a></li>' for n in range(8))
-_MENU = "" if "--no-menu" in sys.argv else f"<nav><ul>{_SECTIONS}</ul></nav>"
+_MENU = f"<nav><ul>{_SECTIONS}</ul></nav>"
 _ROBOTS = b"User-agent: *\nDisallow: /private/\nAllow: /\n"
 _READY = "ready"
 
@@ -56,12 +55,6 @@ def _title(dice: random.Random) -> str:
 
 def _path(section: str, number: int, title: str) -> str:
     return f"/{section}/{title.lower().replace(' ', '-')}-{number}.html"
-
-
-def new_paths(generation: int, section: str = "home") -> list[str]:
-    """Return the addresses on a host of what a list has brought up to *generation*."""
-    newest = LINKS + NEW_EACH * generation
-    return [_path(section, n, _title(_dice(section, n))) for n in range(LINKS + 1, newest + 1)]
 
 
 @functools.lru_cache(maxsize=4_096)
@@ -147,14 +140,11 @@ async def _serve() -> None:
 
 
 class LoadServer:
-    """The server as a process; a context manager. Without a *menu* ``/`` is the only list of a host."""
-
-    def __init__(self, *, menu: bool = True) -> None:
-        self._arguments = [] if menu else ["--no-menu"]
+    """The server as a process; a context manager."""
 
     def __enter__(self) -> Self:
         self._process = subprocess.Popen(  # noqa: S603 - this file
-            [sys.executable, __file__, *self._arguments],
+            [sys.executable, __file__],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,

@@ -8,7 +8,6 @@ import pwd
 import shutil
 import subprocess
 import tempfile
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, Self
 
@@ -38,10 +37,7 @@ def _unprivileged() -> pwd.struct_passwd | None:
 
 
 class PostgresServer:
-    """A cluster in a temporary folder. Use as a context manager. *options*: of the server, ``name=value``."""
-
-    def __init__(self, *options: str) -> None:
-        self._options = "".join(f" -c {option}" for option in options)
+    """A cluster in a temporary folder. Use as a context manager."""
 
     def __enter__(self) -> Self:
         # Below /tmp and short: the path of a Unix socket has at most 107 bytes.
@@ -67,7 +63,6 @@ class PostgresServer:
         """Start the server and wait until it answers."""
         data = str(self._folder / "data")
         options = f"-k {self._folder} -c listen_addresses= -c fsync=off -c max_connections=40"
-        options += self._options
         self._run("pg_ctl", "-D", data, "-w", "-o", options, "-l", f"{data}/log", "start")
         self._running = True
 
@@ -75,35 +70,6 @@ class PostgresServer:
         """Stop the server and wait for its end; *mode* is that of ``pg_ctl stop``."""
         self._run("pg_ctl", "-D", str(self._folder / "data"), "-m", mode, "-w", "stop")
         self._running = False
-
-    def cpu_seconds(self) -> float:
-        """Return the processor time of the server so far, of its processes that ended included."""
-        main = int((self._folder / "data" / "postmaster.pid").read_text().split()[0])
-        ticks = 0
-        for stat in Path("/proc").glob("[0-9]*/stat"):
-            with suppress(OSError):  # it ended meanwhile, and counts as a child of the main process
-                fields = stat.read_text().rpartition(")")[2].split()
-                if int(stat.parent.name) == main:
-                    ticks += sum(map(int, fields[11:15]))
-                elif int(fields[1]) == main:
-                    ticks += sum(map(int, fields[11:13]))
-        return ticks / os.sysconf("SC_CLK_TCK")
-
-    def count_statements(self) -> None:
-        """Count statements from now on; the server needs the options for it."""
-        import psycopg  # noqa: PLC0415 - an extra
-
-        with psycopg.connect(self.url, autocommit=True) as connection:
-            connection.execute("CREATE EXTENSION IF NOT EXISTS pg_stat_statements")
-            connection.execute("SELECT pg_stat_statements_reset()")
-
-    def statements(self) -> int:
-        """Return how many statements were run since :meth:`count_statements`, each row of a batch as one."""
-        import psycopg  # noqa: PLC0415 - an extra
-
-        with psycopg.connect(self.url, autocommit=True) as connection:
-            row = connection.execute("SELECT sum(calls) FROM pg_stat_statements").fetchone()
-        return int(row[0] or 0) if row else 0
 
     def terminate_backends(self) -> int:
         """End every client's connection but this one; return how many there were."""

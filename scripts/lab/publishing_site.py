@@ -32,8 +32,16 @@ _WHAT = """the old bridge, a lost map, the east pier, its first cup, the tide cl
 the lantern, a bakery, the signal tower, the orchard, an engine, the market hall, a railway, the theatre"""
 _WHERE = """by the river, in the valley, before winter, at night, for the village, after the flood,
 on the island, in June, behind the museum, without tickets, for a debate, at the station"""
+_BEGINS = """Work began before sunrise, The council votes next week, Residents had asked for it,
+Forty people came,
+A spokeswoman said nothing, Two schools closed early, Traffic was stopped for an hour, Nobody was hurt,
+Photographs can be sent, The next meeting is open, It is the third time this year, Older people remember it"""
+_ENDS = """and it went on until evening, because of the storm, so that children could see it,
+whatever it costs,
+and only one hat was lost, as everybody had hoped, although it rained, with ropes and cups of tea,
+until Friday, for the first time since spring, without a word about money, and the band played"""
 _TITLE = tuple(re.split(r",\s", part) for part in (_WHO, _DOES, _WHAT, _WHERE))
-_WORDS = re.findall(r"[a-z]+", f"{_WHO} {_DOES} {_WHAT} {_WHERE}".lower())
+_SENTENCE = tuple(re.split(r",\s", part) for part in (_BEGINS, _ENDS))
 
 
 class Article(NamedTuple):
@@ -145,10 +153,7 @@ def _list(title: str, place: str, articles: list[Article], number: int) -> str:
 
 def _page(article: Article) -> str:
     dice = random.Random(article.number)
-    text = " ".join(
-        " ".join(dice.sample(_WORDS, 9)).capitalize() + " while everybody listened."
-        for _ in range(14)
-    )
+    text = " ".join(" ".join(map(dice.choice, _SENTENCE)) + "." for _ in range(14))
     moment = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(article.at))
     head = f'<h1>{article.title}</h1><time datetime="{moment}">{moment[:10]}</time>'
     return _shell(article.title, f"<article>{head}<p>{text}</p></article>")

@@ -77,11 +77,6 @@ def round_robin() -> IntervalPolicy:
     return IntervalPolicy("round_robin", DAY, lambda _hub, _visit: DAY)
 
 
-def fixed_interval(seconds: Mapping[str, float]) -> IntervalPolicy:
-    """Return intervals that were given by hand, by hub key; a day for others."""
-    return IntervalPolicy("fixed_interval", DAY, lambda hub, _visit: seconds.get(hub.key, DAY))
-
-
 def nutch() -> IntervalPolicy:
     """Return Apache Nutch's AdaptiveFetchSchedule with the values of nutch-default.xml.
 
