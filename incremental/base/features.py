@@ -59,7 +59,7 @@ class Feature:
     settings: str = ""
     """Target: the ``msgspec.Struct`` of its section."""
     commands: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    """By purpose, as in the help; then by name, a target or a group like those of the core."""
+    """By purpose, as in the help, then by name: a target, or a group of them with its help under ``""``."""
     routers: tuple[str, ...] = ()
     """Targets: FastAPI routers."""
     public: tuple[str, ...] = ()

@@ -33,6 +33,14 @@ from store.models.crawl_tables import (
     Visit,
     VisitRequest,
 )
+from store.models.discovery_tables import (
+    DiscoveryLink,
+    DiscoveryPage,
+    DiscoveryRound,
+    DiscoveryRun,
+    Proposal,
+    SearchMeter,
+)
 from store.models.operation_tables import Daemon, DaemonSite, HostClaim, Quarantine
 from store.models.reader_tables import (
     AccessToken,
@@ -49,14 +57,8 @@ from store.models.reader_tables import (
     VectorSpace,
 )
 from store.models.topic_tables import (
-    DiscoveryLink,
-    DiscoveryPage,
-    DiscoveryRound,
-    DiscoveryRun,
     ExternalCandidate,
     PageTopic,
-    Proposal,
-    SearchMeter,
     Topic,
     TopicBackground,
     TopicExample,

@@ -70,7 +70,8 @@ def test_the_wheel_holds_what_the_packages_need_and_nothing_else(wheel: Path) ->
     assert models <= names
     pages = {
         path.relative_to(ROOT).as_posix()
-        for path in (ROOT / "incremental/interfaces/web").rglob("*")
+        for folder in ("incremental/interfaces/web", "incremental/features")
+        for path in (ROOT / folder).rglob("*")
         if path.is_file() and "__pycache__" not in path.parts
     }
     assert pages <= names
