@@ -106,7 +106,8 @@ class Upkeep:
         recently = min(READ_SECONDS, site.terms.min_interval_seconds) / 2
         hubs = [hub for page in page_ids if (hub := self._store.read.hub(page)) is not None]
         changes = upkeep.owed(hubs, site.hub_state, now, recently)
-        self._change(site, changes, now)
+        if changes.updated:
+            self._change(site, changes, now)
         for page_id, fields in changes.updated.items():
             site.hub_states.pop(page_id, None)  # that of the row
             if "due_at" in fields:
@@ -123,28 +124,8 @@ class Upkeep:
             return
         if visit is not None and visit.baseline:
             self._suspect(hub, decision.record, site)
-        same = self._store.read.hubs_with_body(site.row.id, outcome.body_md5)
-        prefixes = {path_alias_prefix(hub.url, other) for other in same} - {
-            None,
-            *site.path_aliases,
-        }
-        if not prefixes:
-            return
-        host, below = f"//{urlsplit(hub.url).netloc}", self._store.read.pages_below
-        found = learned(
-            AliasFacts(
-                hub.url,
-                same,
-                json.loads(site.row.path_aliases),
-                {p: [one[:2] for one in below(site.row.id, f"{host}{p}")] for p in prefixes if p},
-                {
-                    one[0]
-                    for p in prefixes
-                    for one in below(site.row.id, f"{host}{p}", hubs_only=True)
-                },
-            ),
-            now,
-        )
+        facts = self._alias_facts(hub.url, outcome.body_md5, site)
+        found = learned(facts, now) if facts is not None else None
         if found is None:
             return
         ids = self._change(site, found.changes, now)
@@ -154,6 +135,26 @@ class Upkeep:
             site.urgent.push(page_id, ids[key])
         if found.changes.folded:
             logger.info("%s shows pages under two paths: %s", site.row.name, site.path_aliases)
+
+    def _alias_facts(self, url: str, digest: str, site: WatchedSite) -> AliasFacts | None:
+        """Return what bears on two addresses with one body; None = there are none."""
+        same = self._store.read.hubs_with_body(site.row.id, digest)
+        prefixes = {path_alias_prefix(url, other) or "" for other in same} - {
+            "",
+            *site.path_aliases,
+        }
+        if not prefixes:
+            return None
+        read, host, site_id = self._store.read, f"//{urlsplit(url).netloc}", site.row.id
+        below = {one: read.pages_below(site_id, host + one) for one in prefixes}
+        hubs = [read.pages_below(site_id, host + one, hubs_only=True) for one in prefixes]
+        return AliasFacts(
+            url,
+            same,
+            evidence=json.loads(site.row.path_aliases),
+            below={one: [page[:2] for page in pages] for one, pages in below.items()},
+            hubs={page for pages in hubs for page, *_ in pages},
+        )
 
     def _suspect(self, hub: HubRow, record: VisitRecord, site: WatchedSite) -> None:
         """Queue two hubs together whose URLs differ by a prefix and whose links are much alike."""
