@@ -92,7 +92,7 @@ def test_a_page_that_is_not_there_says_so(served: Served) -> None:
 def test_an_error_is_in_the_language_of_its_reader(served: Served, path: str, says: str) -> None:
     answer = served.client(accept_language="zh").get(path)
     assert answer.status_code in (400, 404, 422)
-    text = re.search(r"<main.*?</main>", answer.text, re.S)
+    text = re.search(r"<main.*?</main>", answer.text, re.DOTALL)
     assert text is not None
     assert says in text[0]
     assert not re.search(r"[a-z]{4,} [a-z]{2,} [a-z]{2,}", re.sub(r"<[^>]*>", "", text[0]))
