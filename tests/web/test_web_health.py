@@ -9,6 +9,7 @@ import pytest
 from test_web_metrics import scraped
 from web_served import Served
 
+from incremental.base.texts import Text
 from incremental.daemon.health import DaemonState, Health
 from incremental.interfaces.web.metrics import MetricsPage
 from incremental.visit.engines.visits import EngineReport
@@ -85,11 +86,12 @@ def test_what_an_engine_waits_for_is_said_in_the_page_s_language(
 ) -> None:
     served, health = beating
     health.enter(DaemonState.RUNNING)
-    waits = "no Dask scheduler answers at tcp://s.example:8786"
-    refused = "tcp://w.example:1: " + refusal(("0.9", 1), ("1.0", 2))
+    waits = Text("health.no_worker")
+    why = refusal(("0.9", 1), ("1.0", 2))
+    refused = Text("health.worker_refused", address="tcp://w.example:1", reason=why)
     health.runs_on(lambda: EngineReport("dask", 0, waits=waits, since=1.0, refused=(refused,)))
     chinese = served.client(Accept_Language="zh").get("/status").text
-    assert "已停止抓取：tcp://s.example:8786 上的 Dask 调度器没有响应" in chinese
+    assert "已停止抓取：集群中没有可用的工作节点" in chinese
     assert "工作节点 tcp://w.example:1：它运行 Hubwatch 0.9（协议 1）" in chinese
     assert f"nothing is fetched: {waits}" in served.client().get("/status").text
 
