@@ -41,7 +41,7 @@ def test_the_running_daemon_embeds_what_was_announced_and_a_search_finds_it(
         daemon.wait()
     assert done, (tmp_path / "run.err").read_text()
     assert daemon.returncode == 0
-    said = f"{before.announced} of {before.announced} announced pages have a vector of {SHIPPED}"
+    said = f"{before.announced} of {before.announced} announced pages have a vector by {SHIPPED}"
     assert said in hubwatch("status").err
     page, *_ = hubwatch("new", "--json").json
     like = hubwatch("search", "--like", page["url"], "--json").json["pages"]

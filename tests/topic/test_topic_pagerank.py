@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from classifier.links import pagerank_order as pagerank_module
 from classifier.links.pagerank_order import LinkGraph, PageRankOrder
-from classifier.papers import pagerank as pagerank_module
 from classifier.papers.pagerank import pagerank
 from classifier.topic.model import TopicModel
 from classifier.words.background import Background
