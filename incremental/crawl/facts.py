@@ -478,11 +478,9 @@ class FactReader:
         """Return a page's other address, by its redirect or its canonical link."""
         # The same body under another address is not parsed, but has moved all the same.
         page = outcome.page
-        refreshed_to = (
-            page.refresh_url if page is not None and isinstance(row, RefreshRow) else None
-        )
+        replaced_by = page.refresh_url if page is not None and isinstance(row, RefreshRow) else None
         canonical = page.canonical_url if page is not None else None
-        url = normalize(refreshed_to or canonical or outcome.response.url)
+        url = normalize(replaced_by or canonical or outcome.response.url)
         if url is None or canonical_key(url) == row.canonical_key:
             return None
         known = self._store.read.known(row.site_id, [canonical_key(url)]).get(canonical_key(url))
