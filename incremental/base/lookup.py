@@ -40,14 +40,14 @@ def _find_site(rows: Sequence[SiteRow], name: str) -> SiteRow:
     )
     same = next(filter(None, ([row for row in rows if rule(row)] for rule in rules)), [])
     if not same:
-        raise NotFoundError(_unknown("site", name, sorted(row.name for row in rows)))
+        raise NotFoundError(unknown("site", name, sorted(row.name for row in rows)))
     if len(same) > 1:
         choices = ", ".join(f"{row.name} (id {row.id})" for row in same)
         raise InputError("site", name, Text("input.ambiguous", choices=choices))
     return same[0]
 
 
-def _unknown(kind: str, name: str, known: Sequence[str]) -> Text:
+def unknown(kind: str, name: str, known: Sequence[str]) -> Text:
     """Return that nothing of this kind has the name, and which names there are."""
     if not known:
         return Text(f"missing.no_{kind}", name=name)
@@ -83,7 +83,7 @@ def find_topic(store: Store, name: str) -> TopicRow:
     row = store.topics.topic(name.strip())
     if row is None:
         known = [one.name for one in store.topics.topics()]
-        raise NotFoundError(_unknown("topic", name[:_MOST_CHARS], known))
+        raise NotFoundError(unknown("topic", name[:_MOST_CHARS], known))
     return row
 
 
@@ -91,7 +91,7 @@ def check_tag(store: Store, tag: str) -> None:
     """Raise :class:`NotFoundError` for a tag that no site and no topic has."""
     tags = store.tags.tags()
     if all(one.name != tag for one in tags):
-        raise NotFoundError(_unknown("tag", tag[:_MOST_CHARS], [one.name for one in tags]))
+        raise NotFoundError(unknown("tag", tag[:_MOST_CHARS], [one.name for one in tags]))
 
 
 def topic_numbered(store: Store, topic_id: int) -> TopicRow:

@@ -13,7 +13,6 @@ from incremental.base.times import NEVER
 from incremental.crawl.sites import WatchedSite, article_due_at
 from incremental.decide.decision import Decision
 from incremental.parse import Page, PageKind
-from incremental.parse.dates import parse_date
 from incremental.schedule.price import hinted
 from incremental.schedule.state import HubState
 from incremental.visit.visit import Outcome
@@ -37,8 +36,7 @@ def reschedule(decision: Decision, outcome: Outcome, site: WatchedSite, now: flo
     if hub.role == ARTICLE:
         if visit.novel:
             site.articles_gained_at = now
-        edited_at = None if visit.failed or outcome.unchanged else _edited_at(outcome, now)
-        return _article_again(hub, site, now, edited_at, failed=visit.failed)
+        return _article_again(hub, site, now, failed=visit.failed)
     kind: str = decision.record.hub_fields.get("kind", hub.kind)
     kind = (
         kind
@@ -69,24 +67,10 @@ def _offered(state: HubState, page: Page) -> HubState:
     return replace(state, push_hub=hub, push_topic=topic, push_asked=0, push_until=0.0)
 
 
-def _edited_at(outcome: Outcome, now: float) -> float:
-    """Return when an article whose body is another than at the last visit was edited."""
-    modified_at = parse_date(outcome.response.headers.get("last-modified", ""))
-    return min(modified_at or now, now)
-
-
-def _article_again(
-    hub: HubRow, site: WatchedSite, now: float, edited_at: float | None, *, failed: bool
-) -> HubUpdate:
+def _article_again(hub: HubRow, site: WatchedSite, now: float, *, failed: bool) -> HubUpdate:
     """Set the next visit of a monitored article; the policy learns only from hubs."""
-    before = site.hub_state(hub)
-    state = replace(
-        before,
-        tried_at=now,
-        failures=before.failures + 1 if failed else 0,
-        hinted_at=0.0,
-        edited_at=before.edited_at if edited_at is None else edited_at,
-    )
+    failures = site.hub_state(hub).failures + 1 if failed else 0
+    state = replace(site.hub_state(hub), tried_at=now, failures=failures, hinted_at=0.0)
     site.hub_states[hub.page_id] = state
     return HubUpdate(
         due_at=article_due_at(state, site.articles_gained_at, now),

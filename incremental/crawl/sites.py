@@ -42,10 +42,10 @@ PAUSE_SECONDS = HOUR
 # Visited just often enough to notice that a covered hub shows something of its own.
 COVERED_SECONDS = 7 * DAY
 DAILY_COVERED_SECONDS = DAY
-# How soon a monitored article may be read again, after one of its site gained a link.
+# How soon a monitored article may be read again.
+ARTICLE_SECONDS = DAY
+# The same after an article of its site gained a link.
 SOON_ARTICLE_SECONDS = 3 * HOUR
-# The same without one: the sooner, the more lately it was edited.
-LEAST_ARTICLE_SECONDS, MOST_ARTICLE_SECONDS = 6 * HOUR, 4 * DAY
 MAX_URGENT_PAGES = 8
 # Fields of a site that only memory knows, and that are kept when it is evicted.
 _REMEMBERED = (
@@ -294,20 +294,14 @@ class WatchedSite:
 def article_due_at(state: HubState, gained_at: float, now: float) -> float:
     """Return when a monitored article may be read again; failures double the wait.
 
-    Sooner after an article of its site gained a link (*gained_at*), or after a change hint. What was edited
-    lately is soon edited again: on a recorded site one article had 83 versions, and most had three. The rate
-    of edits is taken to fall as one over the time since the last one, and the wait follows the square root
-    of that time; daily after eight days.
+    Sooner after an article of its site gained a link (*gained_at*), or after a change hint. To read sooner
+    what was edited lately made two of three recordings slower: a deployment edits all pages of a site.
     """
     if not state.tried_at:
         return now
     hinted = state.hinted_at > state.tried_at
     soon = hinted or 0 <= now - gained_at < AFTER_GAIN_SECONDS
-    age = max(state.tried_at - state.edited_at, 0.0)
-    rests = min(
-        max(math.sqrt(SOON_ARTICLE_SECONDS * age), LEAST_ARTICLE_SECONDS), MOST_ARTICLE_SECONDS
-    )
-    wait = SOON_ARTICLE_SECONDS if soon else rests
+    wait = SOON_ARTICLE_SECONDS if soon else ARTICLE_SECONDS
     return min(state.tried_at, now) + wait * 2.0 ** min(state.failures, 5)
 
 

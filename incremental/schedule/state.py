@@ -126,8 +126,6 @@ class HubState(JsonState):
     """Those after which the visit found something new."""
     cost: float = 1.0
     """Of a visit, in requests."""
-    edited_at: float = 0.0
-    """Of a monitored article: when it was last changed; 0 = unknown."""
     owed_at: float = 0.0
     """When a list that covers this hub, or the list page before it, overflowed; 0 = no visit is owed."""
 
@@ -168,15 +166,7 @@ S = TypeVar("S", HubState, SiteState)
 # Moments of the past, which a clock that was ahead may have written.
 _PAST = (
     *("visited_at", "tried_at", "first_at", "last_novel_at", "counted_at", "hinted_at"),
-    *(
-        "pinged_at",
-        "edited_at",
-        "owed_at",
-        "push_asked_at",
-        "shaped_at",
-        "overflow_at",
-        "overflow_since",
-    ),
+    *("pinged_at", "owed_at", "push_asked_at", "shaped_at", "overflow_at", "overflow_since"),
 )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -113,6 +114,8 @@ def examples() -> list[tuple[str, str]]:
         (file.name, code)
         for file in files
         if file.exists()
+        # Its code is that of the sample package, which is installed and tested as a whole.
+        if file.name != "extending.md"
         for code in FENCE.findall(file.read_text())
     ]
     lines = re.findall(r"^(?:>>>|\.\.\.) ?(.*)$", hubwatch.api.__doc__ or "", re.MULTILINE)
@@ -133,6 +136,11 @@ def test_the_examples_of_the_documents_run(
 
         def run(self, rounds: int = 1) -> None:
             run_until(super(), clock, clock.now() + rounds * 2 * HOUR)  # type: ignore[arg-type]  # super() is the crawler
+
+        def watch(self, **more: Any) -> Iterator[AnnouncedPage]:
+            """Watch for a day: the loops of the examples have no end of their own."""
+            self.run(12)
+            yield from self.new_pages(**more)
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("hubwatch.api.Hubwatch", Offline)

@@ -17,7 +17,7 @@ from stories import announced_pages
 from incremental.base.clock import SimulatedClock
 from incremental.base.urls import canonical_key
 from incremental.crawl.rescheduling import ChangeHints
-from incremental.crawl.sites import WatchedSite, article_due_at
+from incremental.crawl.sites import WatchedSite
 from incremental.fetch.status import FetchStatus, Response
 from incremental.parse import parse
 from incremental.schedule.state import HubState
@@ -112,38 +112,6 @@ def test_pages_chained_by_next_are_found_together(tmp_path: Path) -> None:
         assert crawl.run(42 * DAY).new() == names
         found = [page.found_at for page in announced_pages(crawl.store)]
         assert max(found) - min(found) < HOUR
-
-
-@pytest.mark.parametrize(
-    ("days_since_edit", "wait"),
-    [(0.1, 6 * HOUR), (2.0, 12 * HOUR), (8.0, DAY), (72.0, 3 * DAY), (700.0, 4 * DAY)],
-)
-def test_an_article_that_was_edited_lately_is_read_sooner(
-    days_since_edit: float, wait: float
-) -> None:
-    state = HubState(tried_at=START, edited_at=START - days_since_edit * DAY)
-    assert article_due_at(state, -inf, START) == pytest.approx(START + wait)
-    assert article_due_at(state, START, START) == START + 3 * HOUR
-
-
-def test_an_article_counts_as_edited_when_its_file_was(tmp_path: Path) -> None:
-    edited = START + 40 * DAY
-    old = {"Last-Modified": formatdate(START - 300 * DAY, usegmt=True)}
-    new = {"Last-Modified": formatdate(edited, usegmt=True)}
-    guide = [
-        (0, Reply(article().encode(), headers=old)),
-        (edited, Reply(article(text=LEAD_TEXT + "More.").encode(), headers=new)),
-    ]
-    with watch(tmp_path, site(**{"guide.html": guide})) as crawl:
-
-        def edited_at() -> float:
-            hub = crawl.run(20 * DAY).hub(HOME + "guide.html")
-            assert hub is not None
-            return HubState.from_text(hub.revisit).edited_at
-
-        assert edited_at() == START - 300 * DAY
-        assert edited_at() == START - 300 * DAY
-        assert edited_at() == edited
 
 
 def test_an_article_that_was_never_read_goes_before_those_that_are_overdue(tmp_path: Path) -> None:

@@ -152,7 +152,7 @@ def test_what_is_no_web_address_gets_no_label(tmp_path: Path, text: str) -> None
 
 def test_a_seed_is_no_topic_page(tmp_path: Path) -> None:
     with watch(tmp_path, {HOME: page()}) as crawl:
-        with pytest.raises(InputError, match="hubwatch remove"):
+        with pytest.raises(InputError, match="remove the site"):
             correct(crawl.store, HOME, "article", now=START)
         assert crawl.store.read.corrections([canonical_key(HOME)]) == {}
 

@@ -11,7 +11,15 @@ MOST_OF_ONE = 20_000
 MOST_OF_ALL = 180_000
 """At 400 bytes each, which is what a URL and its canonical key take, 70 MB: the caches of a daemon with
 topics that has seen everything."""
-FINITE = {"catalogue": "the one catalogue", "_docstrings": "modules of the command line"}
+FINITE = {
+    "catalogue": "the one catalogue",
+    "_docstrings": "modules of the command line",
+    "_routes": "what one settings file switches off",
+    "environment": "likewise",
+    "found": "likewise",
+    "reference": "likewise",
+    "texts_of": "installed features",
+}
 """Functions with parameters whose results may all be kept."""
 
 

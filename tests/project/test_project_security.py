@@ -10,14 +10,13 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from incremental.base import children
 from incremental.features.exchange import jobs, lists, watches
 from incremental.fetch import options
 from incremental.interfaces.web import access, connections, guard, throttle
 from incremental.parse import ParseLimits
-from incremental.sandbox import frames
 from incremental.settings import DaemonSettings
 from incremental.settings.browser import BrowserSettings
-from incremental.visit.rendering import frames as rendering
 from store import backup
 
 ROOT = Path(__file__).parents[2]
@@ -26,8 +25,7 @@ LOCKED = re.compile(r"^([A-Za-z0-9._-]+(?:\[[^]]*\])?)==([^\s;\\]+)", re.MULTILI
 HOLDERS = (
     *(options.FetchSettings(), ParseLimits(), DaemonSettings(), BrowserSettings()),
     *(
-        frames,
-        rendering,
+        children,
         options,
         jobs,
         lists,

@@ -204,7 +204,9 @@ def test_a_ping_is_due_at_once_until_pings_mislead(
     announced = pinged(hub, NOW + MINUTE)
     assert policy(terms).due_at(announced, site, BudgetState(), NOW) == NOW + MINUTE
     assert policy(terms).due_at(pinged(liar, NOW + MINUTE), site, BudgetState(), NOW) > NOW + HOUR
-    assert "WebSub" in PricePolicy(terms).why(announced, site, BudgetState(), NOW).reason
+    assert (
+        "announced a change" in PricePolicy(terms).why(announced, site, BudgetState(), NOW).reason
+    )
 
 
 @pytest.mark.parametrize("policy", [PricePolicy, FixedPolicy])

@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 
 from incremental.base.errors import InputError, NotFoundError, SettingsError
+from incremental.base.lookup import unknown
 from incremental.base.tagging import checked_words
 from incremental.base.texts import Text
 from incremental.settings import Settings
@@ -88,8 +89,9 @@ def remove_channel(store: Store, settings: Settings, name: str) -> None:
         InputError: it stands in the settings file.
     """
     _refuse_file(settings, name)
+    stored = store.editing.channels()
     if not store.editing.remove_channel(name):
-        raise NotFoundError(Text("missing.channel", name=name[:100]))
+        raise NotFoundError(unknown("channel", name[:100], list(stored)))
 
 
 def _refuse_file(settings: Settings, name: str) -> None:

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from incremental.base.errors import NotFoundError, SettingsError
-from incremental.base.texts import Text, read_text
+from incremental.base.lookup import unknown
+from incremental.base.texts import read_text
 from incremental.fetch.libraries import LibraryGate
 from incremental.interfaces.notify.delivery import Delivered, deliver
 from incremental.interfaces.notify.hooks import call, call_for_page
@@ -80,7 +81,7 @@ def channel_named(channels: Sequence[ChannelSettings], name: str) -> ChannelSett
     for one in channels:
         if one.name == name:
             return one
-    raise NotFoundError(Text("missing.channel", name=name[:100]))
+    raise NotFoundError(unknown("channel", name[:100], [one.name for one in channels]))
 
 
 def send_test(gate: LibraryGate, channel: ChannelSettings, *, now: float) -> Delivered:
