@@ -42,6 +42,17 @@ SPEED = 120.0
 REQUESTS_PER_DAY = 2_000
 
 
+class HealthClock(SystemClock):
+    """Shows the time of the demonstration, and measures what hangs by the real one."""
+
+    def __init__(self, shown: FastClock) -> None:
+        self._shown = shown
+
+    def now(self) -> float:
+        """Return the time of the demonstration."""
+        return self._shown.now()
+
+
 def demo_settings(folder: Path) -> Settings:
     """Return settings that allow loopback, which is refused otherwise, and a generous budget."""
     return msgspec.structs.replace(
@@ -93,12 +104,12 @@ def main() -> int:
             # As the daemon does, so that other commands see it.
             stack.enter_context(only_writer(settings, Path(name)))
             store = stack.enter_context(open_configured_store(settings, Path(name)))
-            health = Health(SystemClock())
+            health = Health(HealthClock(clock))
             pulse = stack.enter_context(Pulse(health, ServiceManager()))
             pulse.show_in(Path(name))
             add_seed(store, url, now=clock.now())
             address = stack.enter_context(
-                web_beside(store, settings, Path(name), clock, running={})
+                web_beside(store, settings, Path(name), clock, running={}, health=health)
             )
             _explain(url, config, address)
             reporter = Reporter(store, as_json=False)

@@ -6,6 +6,7 @@ import re
 from datetime import datetime
 
 from incremental.base.errors import InputError
+from incremental.base.texts import Text
 
 MINUTE = 60.0
 HOUR = 3_600.0
@@ -32,7 +33,6 @@ def moment(text: str, at: float) -> float:
     Raises:
         InputError: it is neither.
     """
-    way_out = "give a span like 90m, 3h, 1d, 2w or a date like 2026-11-01"
     span = _SPAN.match(text.strip())
     if span and len(span[1]) <= _MOST_DIGITS:
         return at - float(span[1]) * _UNITS[span[2]]
@@ -40,4 +40,4 @@ def moment(text: str, at: float) -> float:
         # Without a zone, the local one.
         return datetime.fromisoformat(text.strip()).timestamp()
     except (ValueError, OverflowError):
-        raise InputError("time", text, way_out) from None
+        raise InputError("time", text, Text("input.moment")) from None
