@@ -60,11 +60,8 @@ _AWAITED = Page.state.in_(_AWAITED_STATES)
 # Not null, as a range: SQLite uses no index for ``IS NOT NULL``, and would read every page of a site.
 _PLANNED = Page.verify_due_at > -1e12  # noqa: PLR2004 - before any time
 # Sitemaps and seeds go first: they are few, and sometimes the only place that shows a page. Behind two
-# hundred covered tag pages, the sitemap of a recorded weblog waited four days. So do articles that were
-# never read, because only what they gain after their baseline is news.
-_FIRST = (Hub.kind == HubKind.SITEMAP) | (Hub.role == HubRole.SEED)
-_FIRST |= (Hub.role == HubRole.ARTICLE) & Hub.baseline_at.is_null()
-_ORDINARY = Case(None, ((_FIRST, 0),), 1)
+# hundred covered tag pages, the sitemap of a recorded weblog waited four days.
+_ORDINARY = Case(None, (((Hub.kind == HubKind.SITEMAP) | (Hub.role == HubRole.SEED), 0),), 1)
 _ALL = 1_000_000
 
 

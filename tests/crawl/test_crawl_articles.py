@@ -22,7 +22,7 @@ from incremental.fetch.status import FetchStatus, Response
 from incremental.parse import parse
 from incremental.schedule.state import HubState
 from incremental.visit.visit import Outcome, Purpose, VisitTask
-from store.enums import HubClass, LabelOrigin, PageLabel
+from store.enums import LabelOrigin, PageLabel
 from store.values import LabelEntry
 
 HOME = "https://news.example/"
@@ -112,19 +112,6 @@ def test_pages_chained_by_next_are_found_together(tmp_path: Path) -> None:
         assert crawl.run(42 * DAY).new() == names
         found = [page.found_at for page in announced_pages(crawl.store)]
         assert max(found) - min(found) < HOUR
-
-
-def test_an_article_that_was_never_read_goes_before_those_that_are_overdue(tmp_path: Path) -> None:
-    """Chapters that came a day after their section were taken for its baseline, three days later."""
-    with watch(tmp_path, site()) as crawl:
-        now = crawl.run(20 * DAY).clock.now()
-        guide, faq = (crawl.hub(HOME + name) for name in ("guide.html", "faq.html"))
-        assert guide is not None
-        assert faq is not None
-        crawl.store.write.update_hub(guide.page_id, due_at=now - DAY)
-        crawl.store.write.update_hub(faq.page_id, due_at=now - HOUR, baseline_at=None)
-        due = crawl.store.read.due_hubs(faq.site_id, now, HubClass.ARTICLE, limit=2)
-        assert [hub.url for hub in due] == [faq.url, guide.url]
 
 
 def test_what_only_a_new_page_of_its_old_folder_links_to_is_found_with_it(tmp_path: Path) -> None:
