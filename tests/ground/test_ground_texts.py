@@ -159,7 +159,7 @@ def test_a_text_is_english_by_itself_and_chinese_by_its_key() -> None:
 
 def test_a_text_names_other_texts_in_its_language() -> None:
     given = Text("reason.given_up", status=named("fetch", "gone"))
-    assert (given, Words("zh")(given)) == ("given up: gone", "已放弃：不存在")
+    assert (given, Words("zh")(given)) == ("no longer visited: gone", "不再访问：不存在")
 
 
 def _copies(text: Text) -> list[str]:
