@@ -294,8 +294,7 @@ class WatchedSite:
 def article_due_at(state: HubState, gained_at: float, now: float) -> float:
     """Return when a monitored article may be read again; failures double the wait.
 
-    Sooner after an article of its site gained a link (*gained_at*), or after a change hint. To read sooner
-    what was edited lately made two of three recordings slower: a deployment edits all pages of a site.
+    Sooner after an article of its site gained a link (*gained_at*), or after a change hint.
     """
     if not state.tried_at:
         return now

@@ -116,8 +116,6 @@ _FADE = 0.98
 _LEAST = 0.02
 # Largest share of articles while none of them has gained a link.
 _UNPROVEN = 0.06
-# With three tenths the lists of two recorded sites waited longer: medians of 23 and 41 minutes became 33
-# and 95.
 _PROVEN = 0.12
 # Their share after a gain: gains cluster (a section of a manual, a translation).
 AFTER_GAIN = 0.5
