@@ -7,7 +7,8 @@
                └ daemon_site: its sites, host_claim: its requests          all that it held
 
 What a daemon holds refers to its row, whose id is never used again. So one that was removed can take nothing
-any more, and its transactions fail (:class:`~store.postgres.ServerDatabase`). All times are the server's.
+any more, and its transactions fail (:class:`~store.database.postgres.ServerDatabase`).
+All times are the server's.
 """
 
 from __future__ import annotations
@@ -19,9 +20,9 @@ from typing import Any, Final
 from peewee import IntegrityError
 
 from store.database import is_sqlite, writing
+from store.database.failures import storage_errors
+from store.database.repository import Repository
 from store.errors import StoreFencedError, StoreLockedError
-from store.failures import storage_errors
-from store.repository import Repository
 
 # Written $now in statements.
 _NOW: Final = "extract(epoch FROM clock_timestamp())::float8"

@@ -1,7 +1,7 @@
 """The tables. Models are bound to no database: every query names its own.
 
 Times are unix seconds, UTC, in double precision. Texts are stored as the site sent them, unescaped but
-truncated and storable (:func:`store.texts.storable`). Ids are never reused.
+truncated and storable (:func:`store.database.texts.storable`). Ids are never reused.
 
 ::
 
@@ -21,6 +21,7 @@ truncated and storable (:func:`store.texts.storable`). Ids are never reused.
 from __future__ import annotations
 
 from store.models.crawl_tables import (
+    LIVING,
     Change,
     Host,
     Hub,
@@ -72,6 +73,7 @@ OF_DAEMONS = (Daemon, DaemonSite, HostClaim)
 
 __all__ = [
     "ALL",
+    "LIVING",
     "OF_DAEMONS",
     "AccessToken",
     "Backfill",

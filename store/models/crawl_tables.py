@@ -7,12 +7,16 @@ from peewee import (
     BigAutoField,
     BigIntegerField,
     BooleanField,
+    Case,
     DoubleField,
     ForeignKeyField,
     IntegerField,
     Model,
     TextField,
+    fn,
 )
+
+from store.enums import PageState
 
 
 class Table(Model):
@@ -122,6 +126,12 @@ class Page(Table):
             (("site", "verify_due_at"), False),
             (("url",), False),
         )
+
+
+LIVING = Case(
+    None, ((Page.state == PageState.MOVED, fn.COALESCE(Page.moved_to, Page.id)),), Page.id
+)
+"""The id of a page, or of the page whose former address it is."""
 
 
 class Hub(Table):
