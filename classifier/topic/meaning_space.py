@@ -174,7 +174,7 @@ def unit(vector: Vectors) -> Vectors:
 
 
 def nearest(pages: Vectors, others: Vectors) -> tuple[NDArray[np.int64], Scores]:
-    """Return each page's nearest others and their weights, of sum 1 or 0."""
+    """Return each page's nearest others and their weights: of sum 1, less where hardly any is near."""
     count = min(NEIGHBOURS, len(others))
     near = np.zeros((len(pages), count), dtype=np.int64)
     weights = np.zeros((len(pages), count))

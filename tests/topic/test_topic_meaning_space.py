@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from classifier.embedding.packing import packed
 from classifier.topic.language_means import Languages, language_means
-from classifier.topic.meaning_space import MAX_SOLVED, MIN_PAGES, NEIGHBOURS, Space, unit
+from classifier.topic.meaning_space import MAX_SOLVED, MIN_PAGES, NEIGHBOURS, SAME, Space, unit
 from classifier.topic.meaning_view import MeaningView
 from classifier.words.background import Background
 from classifier.words.batch import FEW_TERMS, PageBatch, sample_of
@@ -47,6 +47,7 @@ def fitted(rows: Rows, examples: Sequence[int], wrong: Sequence[int]) -> Meaning
     return MeaningView.fit(space.placed(right), space.placed(rejected), space, words)
 
 
+@example([[0, 0, 1], [0, 0, -1], [0.05, 0, 1]], [0], [], MIN_PAGES)
 @given(
     st.lists(triples, min_size=1, max_size=40),
     st.lists(st.integers(0, 39), min_size=1, max_size=5),
@@ -65,7 +66,9 @@ def test_scores_are_finite_and_the_parts_add_up_whatever_the_vectors_are(
     assert np.isfinite(view.centre).all()
     assert np.isfinite(view.sample_scores).all()
     sums = space.weights.sum(axis=1)
-    assert (np.isclose(sums, 1.0, atol=1e-3) | (sums < 1e-3)).all()
+    assert ((space.weights >= 0).all(axis=1) & (sums <= 1 + 1e-6)).all()
+    alike = np.where((space.pages @ space.pages.T) > SAME, 0.0, space.pages @ space.pages.T)
+    assert (sums[(alike > 0.2).any(axis=1)] > 0.99).all()
     batch = PageBatch([page(inside[0])], background_of(vectors))
     words = np.array([2.0])
     (score,) = view.scores(batch, words)
