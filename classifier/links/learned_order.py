@@ -176,7 +176,7 @@ class LearnedOrder:
     def _promise(self, link: LinkContext, model: TopicModel) -> float:
         # Chosen on link graphs of encyclopedia pages and of Chinese sites. Left out after trials: PageRank
         # from relevant pages, the relevance of links in the same list, words learned of anchors (no gain on
-        # the whole; docs/relevance-figures.md, "Harvest").
+        # the whole; docs/relevance-figures.md, "Choices in the learned order").
         lift = self._memory.lift(link.url, link.parent_url, link.parent_score)
         language = self._languages.get(link.parent_url)
         best = self._memory.best_nearness(link.url, link.parent_url)

@@ -22,7 +22,7 @@ from classifier.topic.model import TopicModel
 from classifier.words.batch import PageBatch
 
 # Log-odds for one of the sample's deviations. Larger ones helped where a link's words are all that is known,
-# and hurt where its folder or site tells more (docs/how-relevance-is-judged.md, "Links before the fetch").
+# and hurt where its folder or site tells more (docs/how-links-are-ordered.md, "Links before the fetch").
 MEANING: Final = 0.2
 # A guess of 0 or 1 is a guess still.
 _SUREST: Final = 0.01

@@ -117,7 +117,7 @@ class PageRankOrder:
     """A ``LinkOrder`` that ignores relevance."""
 
     # Paper 004's rival keeps up at first and then falls behind both its densities, here as in the paper
-    # (docs/how-relevance-is-judged.md).
+    # (docs/relevance-figures.md).
 
     name = "pagerank"
 

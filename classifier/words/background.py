@@ -29,7 +29,7 @@ from classifier.words.vectors import Vector, unit
 # P: the weight of the general table, in pages. A topic works before the first fetch, and after a
 # thousand pages of one field that field's everyday words weigh little.
 # Six times as much was tried for link orders: 3 % better on the encyclopedia, 12 points under best first on
-# the topic "database" (docs/relevance-figures.md, "Harvest").
+# the topic "database" (docs/relevance-figures.md, "Choices in the learned order").
 PRIOR_PAGES: Final = 500
 # Beyond this the rarest terms are forgotten.
 MAX_TERMS: Final = 200_000
