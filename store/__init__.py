@@ -98,7 +98,7 @@ class Store:
     file_id: tuple[int, int] | None = None
     """Of the SQLite file that was opened; None = PostgreSQL."""
     cache_url: str = ""
-    """Where cached bodies are, as fsspec has it; empty = in the folder."""
+    """fsspec URL of the page cache; empty = the folder."""
 
     if TYPE_CHECKING:  # provided by __getattr__
         read: Queries = field(init=False)
@@ -151,7 +151,7 @@ class Store:
         close(self.database)
 
     def still_there(self) -> None:
-        """Check that what is written still goes into the file of the store's name. Costs one system call.
+        """Check that writes still go to the file of the store's name, at the cost of one system call.
 
         Raises:
             StoreGoneError: the file, or its folder, was deleted or replaced.
@@ -195,7 +195,7 @@ class Store:
         check_writable(self.database, self.where)
 
     def quick_check(self) -> None:
-        """Read the whole SQLite file, on a connection of its own; PostgreSQL checks itself.
+        """Read the whole SQLite file, on a separate connection; PostgreSQL checks itself.
 
         Raises:
             StoreDamagedError: see :func:`store.database.quick_check`.

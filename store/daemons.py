@@ -32,7 +32,7 @@ _COPY_LOCK: Final = 0x48554259
 # A host that another daemon is asking right now is asked about again after this long.
 BUSY_SECONDS: Final = 1.0
 _LEAST_SECONDS: Final = 0.01
-# How long a turn is kept for whoever was refused.
+# Seconds for which a turn is reserved for a refused daemon.
 _TURN_SECONDS: Final = 5.0
 # Claims are forgotten this long after their host was free again.
 _KEPT_SECONDS: Final = 3_600
@@ -113,7 +113,7 @@ class Daemons(Repository):
         return [one for one in self.all() if one.lives]
 
     def database_key(self) -> str:
-        """Return what tells this database from all others, also when one is made again by its name."""
+        """Return the identity of this database, which differs for one created again under its name."""
         statement = (
             "SELECT system_identifier, oid FROM pg_control_system(), pg_database "
             "WHERE datname = current_database()"
@@ -194,14 +194,14 @@ class Daemons(Repository):
         self._run("SELECT pg_advisory_xact_lock(%s)", _REGISTER_LOCK)
 
     def _evict(self) -> None:
-        # One in the middle of a transaction is let finish it: its row is locked, and removed the next time.
+        # A daemon in a transaction may finish it: its row is locked, and is removed the next time.
         self._run(
             "DELETE FROM daemon WHERE id IN (SELECT id FROM daemon WHERE lease_until < $now "
             "FOR UPDATE SKIP LOCKED) RETURNING id"
         )
 
     def keep_out(self) -> list[DaemonRow]:
-        """Let no daemon join until the end of the connection; return those that are at work.
+        """Keep daemons from joining until the connection ends; return the running ones.
 
         Raises:
             StoreLockedError: another program keeps them out already, or a daemon is just joining.
@@ -215,7 +215,7 @@ class Daemons(Repository):
     # Sites.
 
     def count_sites(self) -> tuple[int, int, int]:
-        """Return how many sites there are, the last one's id, and how many are somebody's."""
+        """Return the number of sites, the last one's id, and the number of sites with an owner."""
         statement = (
             "SELECT (SELECT count(*) FROM site), (SELECT coalesce(max(id), 0) FROM site), "
             "(SELECT count(*) FROM daemon_site)"
@@ -283,7 +283,7 @@ class Daemons(Repository):
         return max(float(wait or 0.0), _LEAST_SECONDS if is_next else BUSY_SECONDS)
 
     def settle_hosts(self, daemon: int, waits: Mapping[str, float], busy: Sequence[str]) -> None:
-        """Note what hosts are owed (*waits*, seconds from now), and that only *busy* ones are being asked."""
+        """Record hosts' pauses (*waits*, seconds from now), and which hosts are *busy*; others are not."""
         held = (
             "INSERT INTO host_claim AS h (name, daemon_id, free_at, next_until) "
             "SELECT name, holder, $now + wait, 0 "
@@ -308,7 +308,7 @@ class Daemons(Repository):
             raise StoreFencedError("another daemon has taken over the sites of this one") from error
 
     def longest_wait(self, daemon: int) -> float:
-        """Return for how many seconds hosts are still owed something for others' requests."""
+        """Return the remaining seconds of hosts' pauses after other daemons' requests."""
         statement = (
             "SELECT coalesce(max(free_at) - $now, 0) FROM host_claim "
             "WHERE daemon_id IS DISTINCT FROM %s"

@@ -1,4 +1,4 @@
-"""What a user watches for changes of its text: URLs, patterns of URLs.
+"""Page watches: URLs and URL patterns watched for changes of the text.
 
 ::
 
@@ -95,7 +95,7 @@ class PageWatches(Repository):
         return _watch(rows[0]) if rows else None
 
     def set_state(self, watch_id: int, state: WatchState, *, now: float) -> None:
-        """Pause or resume a watch; what was missed meanwhile is compared with what stood before."""
+        """Pause or resume a watch; after a pause the text is compared with the last one before it."""
         due_at = NEVER_DUE if state is WatchState.PAUSED else now
         with writing(self._db, self._where):
             mine = PageWatch.id == watch_id
@@ -136,7 +136,7 @@ class PageWatches(Repository):
     def take_in(
         self, watch: WatchRow, page_ids: Iterable[int], taken_to: int, *, now: float
     ) -> int:
-        """Let pages belong to a watch, at most :data:`MAX_PAGES`; return how many are new to it.
+        """Add pages to a watch, at most :data:`MAX_PAGES`; return the number added.
 
         The watch of a URL takes its page over from a pattern.
         """
@@ -165,7 +165,7 @@ class PageWatches(Repository):
         return 1
 
     def pages_after(self, site_id: int, after: int, *, limit: int) -> list[tuple[int, str]]:
-        """Return ids and URLs of a site's pages with higher ids, in order; not what moved away."""
+        """Return ids and URLs of a site's pages with higher ids, in order, except moved ones."""
         elsewhere = [PageState.MOVED, PageState.ALIAS]
         query = (
             Page.select(Page.id, Page.url)
@@ -176,7 +176,7 @@ class PageWatches(Repository):
         return self._rows(query)
 
     def check_now(self, page_ids: Iterable[int], *, now: float) -> int:
-        """Note that pages are to be checked now; return how many are watched."""
+        """Request checks of pages now; return the number of watched ones."""
         count = 0
         with writing(self._db, self._where):
             for batch in batches(page_ids):

@@ -86,7 +86,7 @@ class LocalEmbedder(Embedder):
 
     @property
     def quick(self) -> bool:
-        """Whether it embeds a hundred texts a second and more."""
+        """Whether it embeds at least a hundred texts a second."""
         return self._provider in _QUICK
 
     def embed(self, texts: Sequence[str]) -> Vectors:

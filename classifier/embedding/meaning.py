@@ -1,4 +1,4 @@
-"""What is kept of a page's meaning: its vector, packed. Loads no arithmetic; see :mod:`.packing`."""
+"""A page's packed embedding vector. Imports no numpy; see :mod:`.packing`."""
 
 from __future__ import annotations
 

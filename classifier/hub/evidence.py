@@ -1,4 +1,4 @@
-"""What is known about a link before its page is fetched, and lenient URL parsing."""
+"""Evidence about a link before its page is fetched, and lenient URL parsing."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NO_HOST = re.compile(r"()([^?#]*)(?:\?([^#]*))?(?:#(.*))?", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class LinkEvidence:
-    """One link as the classifier sees it; None = unknown, which is neither 0 nor empty.
+    """A link as seen by the classifier; None = unknown, which differs from 0 and empty.
 
     :mod:`classifier.hub.context` fills the site context and the size before a fetch.
     """

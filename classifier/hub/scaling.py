@@ -34,7 +34,7 @@ class LinearScale:
 
     @classmethod
     def from_json(cls, data: dict[str, object]) -> Self:
-        """Read what :meth:`to_json` wrote."""
+        """Inverse of :meth:`to_json`."""
         centre = np.array(data["centre"], dtype=np.float64)
         width = np.array(data["width"], dtype=np.float64)
         return cls(centre, width, float(str(data["reach"])))

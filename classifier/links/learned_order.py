@@ -39,7 +39,7 @@ from classifier.words.values import LinkContext, PageText, Relevance
 from classifier.words.vectors import Vector
 
 _MAX_LANGUAGES: Final = 20_000
-# Characters of a page that tell its script; one of Chinese suffices, as code and names are Latin there.
+# Characters of a page checked for its script; one Chinese one suffices, as code and names are Latin.
 _LEAD: Final = 2_000
 # Expected r at which a list is read: before pages that promise less. The higher, the better the harvest on
 # Chinese sites, whose lists have no label, but the fewer pages on topic are read (docs, "Harvest").
@@ -48,7 +48,7 @@ _FORMAT: Final = 2
 
 
 def is_left_to_words(page: PageText) -> bool:
-    """Whether the order uses no vector of a page: on the Chinese graph no measured model helped."""
+    """Whether the page's vector is ignored: on the Chinese graph no measured model helped."""
     return has_dense(page.title + page.body[:_LEAD])
 
 
@@ -140,7 +140,7 @@ class LearnedOrder:
             self._memory.put_meanings(vectors.opinion(page.url))
 
     def _use(self, space: str) -> None:
-        """Forget the vectors of another space, and what they said."""
+        """Drop the vectors of another space, and their opinions."""
         if self._vectors.space not in {"", space}:
             self._vectors = LinkVectors()
             self._memory.forget_meanings()

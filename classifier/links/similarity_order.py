@@ -140,7 +140,7 @@ class SimilarityOrder:
             self._pages.popitem(last=False)
 
     def _usual(self) -> float:
-        """Return the mean similarity of all links so far, from which on a link is valid."""
+        """Return the mean similarity of all links so far; a link at least as similar is valid."""
         return self._sum / self._count if self._count else 0.0
 
     def _of_link(self, link: LinkContext, model: TopicModel) -> float:

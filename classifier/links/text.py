@@ -21,7 +21,7 @@ _WORD: Final = re.compile(r"[^\W\d_]{2,}")
 
 
 def spoken(link: LinkContext) -> str:
-    """Return the text of a link, on one line; empty = it says nothing."""
+    """Return the text of a link, on one line; empty = no information."""
     anchor = one_line(link.anchor)
     return anchor if says_something(anchor) else ""
 
@@ -38,7 +38,7 @@ def one_line(anchor: str) -> str:
 
 
 def has_dense(text: str) -> bool:
-    """Whether a text has a character of Chinese, Japanese or Korean."""
+    """Whether a text has a Chinese, Japanese or Korean character."""
     return _DENSE.search(text) is not None
 
 

@@ -27,7 +27,7 @@ Features = tuple[float, ...]
 # Usual deviations of the features, measured on two graphs: they make the weights comparable.
 SPREADS: Final = (0.3, 0.1, 0.15, 0.15, 0.15, 0.15, 0.1, 0.15)
 # Prior weights, per deviation. Only a prior, because no fixed weights suit all graphs: encyclopedia pages
-# link to related subjects, so the parents' lift says most; a blog's pages link to their neighbours by date,
+# link to related subjects, so the parents' lift matters most; a blog's pages link to neighbours by date,
 # so the anchor does.
 WEIGHTS: Final = (0.3, 0.1, 0.15, 0.1, 0.05, 0.2, 0.15, 0.25)
 # Features that a state stored without vectors has.
@@ -45,7 +45,7 @@ _FORMAT: Final = 2
 
 
 class LinkWeights:
-    """One per topic; not thread-safe."""
+    """For one topic; not thread-safe."""
 
     def __init__(self) -> None:
         self._weights = [weight / spread for weight, spread in zip(WEIGHTS, SPREADS, strict=True)]

@@ -43,7 +43,7 @@ class Density(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TermExample:
-    """One text: its terms' numbers, each with 0.5 + 0.5 tf / max tf."""
+    """A text: its terms' numbers, each with 0.5 + 0.5 tf / max tf."""
 
     terms: NDArray[np.int64]
     weights: NDArray[np.float64]
@@ -155,7 +155,7 @@ class BayesModel:
         return self.base + self.evidence(texts)
 
     def evidence(self, texts: Sequence[TermExample]) -> NDArray[np.float64]:
-        """Return ``log_odds`` without ``base``: what each text's terms contribute."""
+        """Return ``log_odds`` without ``base``: the contribution of each text's terms."""
         owners, columns, weights = self._weighted(texts)
         votes = self._clipped(columns, weights)
         return np.bincount(owners, votes, len(texts)).astype(np.float64)

@@ -137,7 +137,7 @@ class PageRanking:
 
     @property
     def urls(self) -> list[str]:
-        """The pages in the order they were added, which is that of scores."""
+        """The pages in the order they were added, as in scores."""
         return list(self._pages)
 
     def scores(self, names: Sequence[str] = NAMES) -> dict[str, Floats]:

@@ -33,7 +33,7 @@ class Fitted(Protocol):
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """Notes for the user, say that there is no semantic tree."""
+        """Notes for the user, for example about a missing semantic tree."""
 
     @abstractmethod
     def scores(self, batch: PageBatch) -> Scores:

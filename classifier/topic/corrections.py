@@ -1,4 +1,4 @@
-"""How a user's corrections shift the scores of similar pages, for every method.
+"""Shifts scores of pages similar to a user's corrections, for every method.
 
 ::
 

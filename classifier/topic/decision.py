@@ -44,12 +44,12 @@ TOPIC_MEAN: Final = 1.5
 OTHERS_MEAN: Final = -0.25
 VARIANCE: Final = 0.25
 SHARE: Final = 0.18
-# What each prior weighs, in parts of the sample; of a small sample, as if it had LEAST pages.
+# Weight of each prior as a share of the sample; a small sample counts as LEAST pages.
 MEAN_WEIGHT: Final = 0.3
 VARIANCE_WEIGHT: Final = 1.0
 SHARE_WEIGHT: Final = 0.2
 LEAST: Final = 30
-# How far one mark moves the boundary at most, in rarity.
+# Largest shift of the boundary by one mark, in rarity.
 STEP: Final = math.log(1.4)
 # Log-odds for one of rarity, where boundaries lie.
 STEEPNESS: Final = 2.5
@@ -73,7 +73,7 @@ class Decision:
     slope: float
     """Log-odds that are shown for one standard deviation; above 0."""
     source: str
-    """``marks``, ``sample`` or ``usual``: what it was chosen from."""
+    """Its source: ``marks``, ``sample`` or ``usual``."""
 
     def score(self, raw: float) -> float:
         """Return 0 to 1, 0.5 at the threshold."""
@@ -118,7 +118,7 @@ def decide(
 
 
 def _beyond(sample: Scores, *marked: Sequence[float]) -> list[Scores]:
-    """Return how much rarer than the boundary the scores of marked pages are."""
+    """Return the rarity of marked pages' scores relative to the boundary."""
     line = Line.of(sample)
     start = line.rarity(line.score_of(line.boundary(sample)))
     return [line.rarity(np.asarray(scores, dtype=np.float64)) - start for scores in marked]
@@ -197,10 +197,10 @@ class Line:
 
 
 def shift_by(right: Scores, wrong: Scores) -> float:
-    """Return how far relevant and irrelevant pages, in rarity from a boundary, move it."""
+    """Return the shift of a boundary by relevant and irrelevant pages, given in rarity from it."""
 
     def pulls(shift: float) -> float:
-        """Return the derivative of what is to be least; it rises with the shift."""
+        """Return the derivative of the objective; it increases with the shift."""
         opening = _logistic(STEEPNESS * (shift - right)).sum()
         return shift / STEP + float(opening - _logistic(STEEPNESS * (wrong - shift)).sum())
 
@@ -211,7 +211,7 @@ def shift_by(right: Scores, wrong: Scores) -> float:
     return (low + high) / 2
 
 
-# Two populations are told apart, in the sample's deviations.
+# Distance at which the two populations are distinct, in the sample's deviations.
 _APART: Final = 0.5
 
 
@@ -224,6 +224,6 @@ def _logistic(log_odds: Scores) -> Scores:
 
 
 def _doubted(log_odds: float) -> float:
-    """Return log-odds of which those beyond _DOUBTED count less and less: no page is quite sure."""
+    """Compress log-odds beyond _DOUBTED, because no page is quite certain."""
     far = abs(log_odds) - _DOUBTED
     return log_odds if far <= 0 else math.copysign(_DOUBTED + math.log1p(far), log_odds)

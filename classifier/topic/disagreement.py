@@ -13,9 +13,9 @@ from classifier.words.batch import PageBatch
 from classifier.words.evidence import Evidence
 from classifier.words.values import Note
 
-# Two pages may be of one topic if so many standard deviations more alike than with a sample page.
+# Two pages may share a topic if this many standard deviations more alike than with a sample page.
 ALIKE: Final = 0.5
-# Fewer pages do not show what is usual.
+# Fewer pages do not show typical similarities.
 _MIN_SAMPLE: Final = 200
 _NAMED: Final = 3
 

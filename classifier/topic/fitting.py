@@ -30,7 +30,7 @@ CAUTIOUS_PAGES: Final = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """A method fitted to a topic, with the decision of what is relevant."""
+    """A method fitted to a topic, with its decision."""
 
     scorer: Fitted
     scale: Scale
@@ -58,7 +58,7 @@ class Fit:
         return None if moved is None else replace(self, scorer=moved)
 
     def to_json(self) -> dict[str, Any]:
-        """Return what the evidence alone does not determine."""
+        """Return the state that the evidence alone does not determine."""
         concepts = self.setting.sample.concepts
         return {
             "means": self.scale.means.tolist(),
@@ -74,7 +74,7 @@ def fit_topic(method: str, evidence: Evidence, setting: Setting) -> Fit:
     fit = before = _fit_to(method, evidence, setting)
     relevant, irrelevant = evidence.relevant, evidence.irrelevant
     if not (evidence.examples or evidence.keywords):
-        # Marked pages are all that says what is wanted.
+        # Marked pages are the only evidence.
         relevant = ()
     elif relevant or irrelevant:
         before = _fit_to(method, replace(evidence, relevant=(), irrelevant=()), setting)

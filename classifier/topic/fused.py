@@ -42,7 +42,7 @@ _TINY: Final = 1e-9
 # shares no word with the examples.
 @dataclass(frozen=True, slots=True)
 class ByNeighbours:
-    """A method: the mean score of a page's neighbours in the sample, weighted by nearness."""
+    """The mean score of a page's neighbours in the sample, weighted by similarity."""
 
     sample: PageBatch
     sample_scores: NDArray[np.float64]
@@ -99,7 +99,7 @@ VIEW_WEIGHTS: Final = {
     "nearest": 0.6,
     "neighbours": 0.6,
 }
-# From so many examples on, a view that needs many gets at least half of its weight: with three examples
+# With at least this many examples, a view that needs many gets half of its weight or more: with three
 # it learns accidents.
 MANY_EXAMPLES: Final = 15
 _FITTED_APART: Final = ("keyword", "semantic", "logistic", "nearest")
@@ -165,7 +165,7 @@ class FusedTopic:
         return cls(centre, others, scale, setting, len(evidence.positives), notes=notes)
 
     def to_json(self) -> dict[str, Any]:
-        """Return what the evidence alone does not determine."""
+        """Return the state that the evidence alone does not determine."""
         return {
             "centre": self.centre.to_json(),
             "scale": self.other_scale.to_json(),
@@ -226,7 +226,7 @@ class FusedTopic:
         return [(term, part) for term, part in top(parts, count) if part > 0]
 
     def term_parts(self, page: Terms) -> Vector:
-        """Return what each term adds to a page's score by the centre: exact, as every view is a sum."""
+        """Return each term's contribution to a page's score by the centre; exact, as every view is a sum."""
         batch = PageBatch([page], self.setting.background, self.setting.sample)
         vector = batch.vectors[0]
         centre, scales = self.centre.centre, self.centre.scale

@@ -1,4 +1,4 @@
-"""The fused method's centre: one judgement from terms, concepts, feedback and what else a topic has.
+"""The fused method's centre: one judgement from terms, concepts, feedback and other evidence.
 
 ::
 
@@ -36,7 +36,7 @@ FEEDBACK_ROUNDS: Final = 2
 # eight fields, the six highest pages rejected and three confirmed: average precision .354, F1 .245;
 # with 0.5: .312 and .182.
 _WRONG_WEIGHT: Final = 0.25
-# With so many rejected pages half of it: two may be odd ones.
+# With this many rejected pages, half of it: two may be outliers.
 _WRONG_HALVED: Final = 3.0
 # From this cosine on, a sample page is the rejected one, whose stored text may be shorter.
 _SAME: Final = 0.9
@@ -55,7 +55,7 @@ class Centre:
 
     terms: Vector
     places: tuple[NDArray[np.float64], ...]
-    """One for each width of the concepts; () without concepts."""
+    """By width of the concepts; () without concepts."""
 
     @classmethod
     def of(cls, batch: PageBatch, chosen: Sequence[int] | NDArray[np.int64]) -> Self:
@@ -151,7 +151,7 @@ class Scales:
 
 
 def wrong_weight(count: int) -> float:
-    """Return what the mean of so many rejected pages weighs against that of the relevant ones."""
+    """Return the weight of the mean of this many rejected pages against that of the relevant ones."""
     return _WRONG_WEIGHT * count / (count + _WRONG_HALVED)
 
 
@@ -218,7 +218,7 @@ class FusedCentre:
 
 
 def _not_rejected(sample: PageBatch, wrong: PageBatch) -> NDArray[np.bool_]:
-    """Return which pages of the sample may move the centre: all but rejected ones."""
+    """Return the pages of the sample that may move the centre: all but rejected ones."""
     if not len(wrong):
         return np.ones(len(sample), dtype=np.bool_)
     free: NDArray[np.bool_] = sample.likeness(wrong.vectors).max(axis=1) < _SAME

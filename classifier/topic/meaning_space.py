@@ -1,4 +1,4 @@
-"""Where pages lie by meaning, which of a sample are nearest to a page, and what tells a topic from the rest.
+"""The vector space of a sample: nearest pages, and a topic's linear discriminant.
 
 ::
 
@@ -31,13 +31,13 @@ NEIGHBOURS: Final = 20
 _NEARNESS_POWER: Final = 4
 # Pages with a vector, of the sample and everyday ones together, below which nothing is known of the usual.
 MIN_PAGES: Final = 30
-# With so many pages of the crawl, half of the everyday pages stand beside them; with twice as many a third.
+# With this many pages of the crawl, half of the everyday pages still count; with twice as many a third.
 EVERYDAY_HALVED: Final = 30
-# With so many pages of the crawl, similar pages have half of their weight.
+# With this many pages of the crawl, similar pages have half of their weight.
 FEW_PAGES: Final = 30
 # A cosine above it: the page itself.
 SAME: Final = 0.9995
-# Of the covariance's mean variance. Anything from 1 to 5 was alike on labelled headlines and articles.
+# Of the covariance's mean variance. Values from 1 to 5 were equal on labelled headlines and articles.
 RIDGE: Final = 2.0
 _LEFT_OUT: Final = 0.05
 # The nearest pages of a topic stand out from everyday pages by 2.3 deviations, where the sample is of other
@@ -46,7 +46,7 @@ STANDING_OUT: Final = 1.2
 ABSENCE: Final = 6.0
 # Fewer pages show nothing.
 _SHOWING: Final = 3
-# A covariance of more dimensions takes seconds to solve, and the centre is what judges.
+# A covariance of more dimensions takes seconds to solve; the centre is used instead.
 MAX_SOLVED: Final = 2_048
 _TINY: Final = 1e-9
 # Pages compared at once, to bound memory.
@@ -71,15 +71,15 @@ class Space:
     depths: Scores
     """Of :attr:`pages`, as :attr:`~classifier.words.batch.PageBatch.depths`; 0 for everyday pages."""
     sample: int
-    """How many of :attr:`pages` are the sample's."""
+    """Number of :attr:`pages` that are the sample's."""
     own: int
-    """How many of those have a vector."""
+    """Number of those with a vector."""
     everyday: Vectors
     """All everyday pages of the space, centred, shape (pages, dimension); they may be none."""
 
     @property
     def trust(self) -> float:
-        """How far similar pages say something, 0 to 1: among few pages the nearest are not near."""
+        """Weight of similar pages, 0 to 1: among few pages the nearest are not near."""
         return self.own / (self.own + FEW_PAGES)
 
     @classmethod

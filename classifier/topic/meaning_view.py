@@ -1,4 +1,4 @@
-"""Judging by meaning: what sentence embeddings add to the words of a topic.
+"""Judging by embeddings, in addition to words.
 
 ::
 
@@ -42,7 +42,7 @@ FEEDBACK_PAGES: Final = 20
 # Divided by the number of examples, at most 1: the weight of the feedback.
 FEEDBACK_STRENGTH: Final = 2.5
 _FEEDBACK_ROUNDS: Final = 2
-# With so many examples, the centre is turned half of the way to its discriminant.
+# With this many examples, the centre is turned halfway to its discriminant.
 TURN_HALVED: Final = 0.5
 _REACH: Final = 6.0
 
@@ -55,14 +55,14 @@ class MeaningView:
     centre: Vectors
     """Unit vector."""
     trust: float
-    """How far words count, 0 to 1: the share of examples in a language of the sample."""
+    """Weight of words, 0 to 1: the share of examples in a language of the sample."""
     means: tuple[float, float]
     """Of the cosines and of the scores by words, over the sample."""
     deviations: tuple[float, float]
     sample_scores: Scores
-    """What :meth:`scores` says of the space's pages."""
+    """The :meth:`scores` of the space's pages."""
     absence: float = 0.0
-    """Log-odds against the topic: how little the sample's nearest pages stand out from everyday ones."""
+    """Log-odds against the topic, where the sample's nearest pages hardly stand out from everyday ones."""
 
     @classmethod
     def fit(
@@ -133,7 +133,7 @@ class MeaningView:
         return np.asarray(np.where(known, spread, alone), dtype=np.float64)
 
     def of_texts(self, meanings: Sequence[Meaning | None]) -> Scores:
-        """Return the scores of texts of which nothing but the vector is known; NaN for one of another space.
+        """Return the scores of texts by their vectors alone; NaN for a vector of another space.
 
         Their words count as usual; on the scale of :meth:`scores`.
         """
@@ -147,7 +147,7 @@ class MeaningView:
     def nearest_of(
         self, meanings: Sequence[Meaning | None], examples: PageBatch
     ) -> list[tuple[int, float]]:
-        """Return for each text the number of the nearest example, and the cosine; -1 = nobody can say."""
+        """Return for each text the number of the nearest example, and the cosine; -1 = unknown."""
         placed, known = self._placed(meanings), self.space.placed(examples)
         cosines = np.where(known.any(axis=1), placed @ known.T, -1.0)
         if not cosines.shape[1]:
@@ -168,7 +168,7 @@ class MeaningView:
         return np.asarray(((cosines - self.means[0]) / self.deviations[0]).clip(-_REACH, _REACH))
 
     def parts(self, batch: PageBatch, words: Scores) -> list[tuple[str, float]]:
-        """Return what meaning, words and similar pages add to the first page's score; () = no vector."""
+        """Return the parts of vector, words and similar pages in the first page's score; () = no vector."""
         placed = self.space.placed(batch)
         if not placed.any():
             return []

@@ -1,4 +1,4 @@
-"""One topic's model: learns from a few pages or key words, judges pages and explains itself.
+"""A topic's model: trained on a few pages or key words; judges and explains.
 
 ::
 
@@ -194,7 +194,7 @@ class TopicModel:
 
 
 _ENOUGH_PAGES: Final = 200
-# With fewer pages the threshold is chosen from what is usual.
+# With fewer pages the threshold is a default.
 FEW_PAGES: Final = 30
 
 

@@ -41,7 +41,7 @@ _WEIGHTS: Final = {"tfidf_centroid": 0.5, "logistic": 1.0, "nearest": 1.0}
 # Standard deviations above the sample's mean at which an opinion is 0.5.
 _MIDDLE: Final = 1.2
 _NEGATIVE_TERMS: Final = 100
-# A smaller sample's spread says nothing; the sum of the weights stands in.
+# A smaller sample's spread is meaningless; the sum of the weights replaces it.
 _FEW_PAGES: Final = 30
 
 

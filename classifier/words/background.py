@@ -53,7 +53,7 @@ class Background:
         self.meanings = Meanings()
         """Vectors of the sample's pages, and of others that topics know."""
         self.templates = SiteTemplates()
-        """What sites repeat on their pages."""
+        """Text that sites repeat on their pages."""
         self._counts = dict(counts or {})
         # Cache of :func:`classifier.words.batch.sample_of`, which lives as long as this.
         self.ready: tuple[int, object] = (0, None)
@@ -71,7 +71,7 @@ class Background:
         return known
 
     def seen(self, term: str) -> bool:
-        """Whether an observed page held the term; rare terms may be forgotten."""
+        """Whether an observed page contained the term; rare terms may have been dropped."""
         return term in self._counts
 
     @property
@@ -109,7 +109,7 @@ class Background:
 
     def _forget(self) -> None:
         """Drop the rarest half."""
-        # A term seen once says next to nothing.
+        # A term seen once carries hardly any information.
         ranked = sorted(self._counts.items(), key=lambda item: (-item[1], item[0]))
         self._counts = dict(ranked[: MAX_TERMS // 2])
 

@@ -49,7 +49,7 @@ class Keywords:
         )
 
     def shares(self, page: Mapping[str, float], background: Background) -> Vector:
-        """Return what each key word adds to :meth:`score`."""
+        """Return each key word's contribution to :meth:`score`."""
         total = sum(self._rarity(terms, background) for terms in self.phrases.values())
         found: Vector = {}
         for word, terms in self.phrases.items():

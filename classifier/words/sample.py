@@ -17,7 +17,7 @@ from classifier.words.vectors import Vector, truncated
 MAX_ENTRIES: Final = 600_000
 # The heaviest of a page.
 MAX_TERMS_PER_PAGE: Final = 120
-# One page in so many, up to HELD_OUT of them, is kept from what is learned of the sample.
+# One page in this many, up to HELD_OUT of them, is held out of training on the sample.
 _HELD_OUT_OF: Final = 3
 HELD_OUT: Final = 100
 _FORMAT: Final = 1

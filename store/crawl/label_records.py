@@ -1,4 +1,4 @@
-"""Writing labels, and what a user's label changes of pages."""
+"""Writes labels, and the effects of a user's label on pages."""
 
 from __future__ import annotations
 

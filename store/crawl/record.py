@@ -44,7 +44,7 @@ from store.values import (
 )
 from store.watched_changes import put_watched_change
 
-# What every visit reads and writes.
+# Statements of every visit.
 _SHOWN = Prepared(
     lambda hub: Sighting.select(Sighting.page, Sighting.gone_at).where(Sighting.hub == hub)
 )
@@ -68,14 +68,14 @@ _NEW_VISIT = Inserted(
 
 
 class Recorder(SiteRecords, LabelRecords):
-    """The one writer; *cache* keeps the bodies of pages whose address changes."""
+    """The only writer; *cache* keeps the bodies of pages whose URL changes."""
 
     def __init__(self, database: Database, where: str, cache: PageCache) -> None:
         super().__init__(database, where)
         self._cache = cache
 
     def change_site(self, site_id: int, changes: SiteChanges, now: float) -> dict[str, int]:
-        """Write what changes of a site besides its visits; return the ids of added pages by canonical key.
+        """Write changes of a site besides its visits; return the ids of added pages by canonical key.
 
         Of folded pages each is one page with its link from then on, at the latter's address.
         """
@@ -235,7 +235,7 @@ class Recorder(SiteRecords, LabelRecords):
         _NEW_CHANGES.run(self._db, [{**common, "page": page, "detail": d} for page, d in pages])
 
     def _record_page(self, record: VisitRecord, plan: VisitPlan, *, judged: bool) -> None:
-        """Write the visit's log entry and what changed for the visited page and its site."""
+        """Write the visit's log entry and the changes of the visited page and its site."""
         links = record.links or ()
         visit = {
             "page": record.page_id,

@@ -96,7 +96,7 @@ class Refreshes(Repository):
         return [_ROW(row) for row in self._asked(_OF_WATCH, watch=watch_id, limit=limit)]
 
     def postpone(self, page_id: int, until: float) -> None:
-        """Postpone a page's next refresh; what is paused stays so."""
+        """Postpone a page's next refresh unless it is paused."""
         planned = (Refresh.page == page_id) & (Refresh.due_at < NEVER_DUE)
         with writing(self._db, self._where):
             Refresh.update(due_at=until).where(planned).execute(self._db)

@@ -52,7 +52,7 @@ class SiteRecords(Repository):
 
     @contextmanager
     def together(self, *, undo: bool = False) -> Iterator[None]:
-        """Make what the block writes one transaction; *undo* = none of it stays."""
+        """Make the block's writes one transaction; *undo* rolls them back."""
         with writing(self._db, self._where):
             if not undo:
                 yield

@@ -80,7 +80,7 @@ def make_file(path: Path) -> None:
 
 
 def is_open_to_others(path: Path) -> bool:
-    """Return whether *path* gives anybody but its owner any right; False if it does not exist."""
+    """Return whether others than the owner have any right on *path*; False if it does not exist."""
     try:
         return bool(path.stat().st_mode & _OTHERS)
     except OSError:
@@ -123,7 +123,7 @@ def remains(home: Path) -> list[Path]:
 
 
 def traces(home: Path) -> list[Path]:
-    """Return what only a store that was in *home* can have left there, if its database is missing."""
+    """Return traces of a store in *home* whose database is missing."""
     # A folder called pages or models may be the user's, and a lock is made before the first database.
     found = [home / name for name in SIDE_FILES if (home / name).exists()]
     found += [path for path in (home / SETTINGS_NOTE,) if path.exists()]
@@ -147,7 +147,7 @@ def copies_in(home: Path) -> list[Path]:
 
 
 def file_id(path: Path) -> tuple[int, int]:
-    """Return what tells this file from any other, whatever their names.
+    """Return the identity of this file, whatever its name.
 
     Raises:
         OSError: it is not there.
@@ -274,7 +274,7 @@ def abandoned(parent: Path, prefix: str) -> Iterator[Path]:
 
 
 def remove_abandoned(parent: Path, prefix: str) -> int:
-    """Remove what killed runs left in *parent*; return how many folders.
+    """Remove folders left by killed runs in *parent*; return their number.
 
     A folder that holds anything we do not write stays, whatever its name.
     """
@@ -293,7 +293,7 @@ def was_cut_off(home: Path) -> bool:
 @contextlib.contextmanager
 def _held(folder: Path, *, wait: bool) -> Iterator[bool]:
     """Lock a folder; yield whether that worked."""
-    # The operating system's lock dies with the process: what nobody holds was left by a killed run.
+    # The operating system's lock dies with the process: an unlocked folder was left by a killed run.
     # Without locks (NFS) nobody can know, so False.
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:

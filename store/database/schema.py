@@ -1,4 +1,4 @@
-"""Making the tables of a new store: those of the models, and what peewee's models cannot say."""
+"""Creates the tables of a new store: the models, and schema that peewee's models cannot express."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ CREATE INDEX news_unread_of_site ON news (site_id, id) WHERE read_at IS NULL;
 CREATE INDEX news_starred ON news (id) WHERE starred_at IS NOT NULL;
 CREATE INDEX news_starred_of_site ON news (site_id, id) WHERE starred_at IS NOT NULL
 """
-# What is indexed are words that were cut before; the tokenizer must leave each of them whole.
+# The index holds words that are already segmented; the tokenizer must not split them.
 _FULL_TEXT_SQLITE = """
 CREATE VIRTUAL TABLE news_words USING fts5(
     title, body, content='', tokenize="unicode61 remove_diacritics 0 categories 'L* N* M* Co Pc'"

@@ -92,7 +92,7 @@ def _runner(database: Database) -> Any:  # noqa: ANN401 - loading the library is
 
 
 def copy_of(file: Path, migration: str) -> Path:
-    """Return where the copy of the database *file* from before *migration* is kept."""
+    """Return the path of the copy of the database *file* made before *migration*."""
     return file.with_name(f"before-{migration}.sqlite")
 
 
@@ -122,7 +122,7 @@ def _alone(database: Database) -> Iterator[None]:
             _sql(database, f"SELECT pg_advisory_xact_lock({_LOCK})")
             yield
         return
-    # Rebuilding a table would delete what refers to it. Within a transaction the pragma does nothing.
+    # Rebuilding a table would delete rows that refer to it. Within a transaction the pragma does nothing.
     _sql(database, "PRAGMA foreign_keys = 0")
     try:
         with database.atomic("IMMEDIATE"):

@@ -24,7 +24,7 @@ _ATTEMPTS: Final = 3
 # As many as one request to S3 deletes.
 _BATCH: Final = 1_000
 _PROBE: Final = "~probe"
-# What file systems call the time at which a file was written.
+# Names of the modification time in different file systems.
 _WRITTEN: Final = ("LastModified", "last_modified", "mtime", "updated", "created")
 _Errors = tuple[type[Exception], ...]
 _USER: Final = re.compile(r"(?<=://)[^/@]*@")
@@ -130,7 +130,7 @@ def _is_s3(url: str) -> bool:
 
 
 def _errors_of(url: str) -> tuple[_Errors, _Errors]:
-    """Return what a place raises that is no OSError: when it cannot be used, and of a damaged file."""
+    """Return a backend's exceptions that are not OSError: for unavailability, and for a damaged file."""
     if not _is_s3(url):
         return (), ()
     from botocore.exceptions import BotoCoreError, FlexibleChecksumError  # noqa: PLC0415 - an extra
@@ -162,7 +162,7 @@ _WAY_OUT: Final = (
 
 
 def _written(info: dict[str, Any]) -> float:
-    """Return when a file was written, unix seconds; endless where nobody says, so that it is kept."""
+    """Return a file's modification time in unix seconds; infinity if unknown, so that it is kept."""
     for name in _WRITTEN:
         value = info.get(name)
         if isinstance(value, int | float):

@@ -31,7 +31,7 @@ _MAX_TYPE_CHARS = 200
 
 
 class CachedBody(NamedTuple):
-    """A body as it was fetched."""
+    """A fetched body."""
 
     content: bytes
     content_type: str
@@ -131,7 +131,7 @@ class PageCache(ABC):
         return sum(file.size for file in self._files())
 
     def shrink(self, excess_bytes: int, *, older_than: float) -> tuple[int, int]:
-        """Delete the oldest bodies until *excess_bytes* are gone; none younger than *older_than*.
+        """Delete the oldest bodies until *excess_bytes* are freed; none younger than *older_than*.
 
         Returns how many went, and their bytes.
         """
@@ -146,7 +146,7 @@ class PageCache(ABC):
 
     @abstractmethod
     def _has(self, url: str, digest: str) -> bool:
-        """Whether this body need not be written again."""
+        """Whether this body is already stored."""
 
     @abstractmethod
     def check(self) -> None:
@@ -170,11 +170,11 @@ class PageCache(ABC):
 
     @abstractmethod
     def _delete(self, paths: Iterable[str]) -> None:
-        """Delete files; those that are gone already are no error."""
+        """Delete files; missing ones are no error."""
 
     @abstractmethod
     def _files(self) -> Iterator[CachedFile]:
-        """Yield all files, in no order, also what killed processes left."""
+        """Yield all files in any order, including those left by killed processes."""
 
 
 class FolderCache(PageCache):
@@ -247,7 +247,7 @@ class FolderCache(PageCache):
 
 
 def path_of(url: str, digest: str) -> str:
-    """Return where a body is, below the cache's own folder: ``35/5b/<file name>``."""
+    """Return a body's path below the cache's folder: ``35/5b/<file name>``."""
     return f"{_folder_of(_name(url))}/{file_name(url, digest)}"
 
 

@@ -70,7 +70,7 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class BackupReport:
-    """What a backup holds; of one that was restored, what was left out of it."""
+    """Contents of a backup, or the parts left out when it was restored."""
 
     files: int
     size_bytes: int
@@ -162,7 +162,7 @@ def files_beside(home: Path, *, pages: bool) -> Iterator[tuple[str, Path]]:
 
 
 class _Summing:
-    """A file that digests what is read from it."""
+    """A file that digests the data read from it."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
@@ -175,7 +175,7 @@ class _Summing:
         return content
 
     def digest(self) -> str:
-        """Return the MD5 of what was read."""
+        """Return the MD5 of the data read."""
         return self._md5.hexdigest()
 
 
@@ -327,7 +327,7 @@ def _extract(archive: tarfile.TarFile, info: tarfile.TarInfo, target: Path) -> d
 
 
 def _put(folder: Path, home: Path) -> None:
-    """Move the members into place; what is in the way goes with the work folder."""
+    """Move the members into place; existing files are removed with the work folder."""
     replaced, fresh = folder / "replaced", folder / "store"
     make_folder(replaced)
     # check_target saw that these are a store's. Another database's log must not stay either: SQLite would

@@ -54,7 +54,7 @@ from store.search.fulltext import index_words_of
 
 _BATCH: Final = 2_000
 _MODULUS: Final = 1 << 128
-# What a user made: where any of it is, the target is in use. The rest is only ever derived.
+# Tables that users fill: if any has rows, the target is in use. The others are derived.
 _MADE_BY_USERS: Final = (Site, Topic, Label, Channel, SavedSearch, AccessToken, PageWatch)
 
 Progress = Callable[[int, int], None]
@@ -150,7 +150,7 @@ def _snapshot(source: _End) -> Iterator[None]:
 
 
 class _Meter:
-    """Counts rows, and tells."""
+    """Counts rows and reports progress."""
 
     def __init__(self, progress: Progress, total: int) -> None:
         self._progress = progress
@@ -183,12 +183,12 @@ class _Sum:
         return plain
 
     def total(self) -> CopiedTable:
-        """Return what was counted."""
+        """Return the counts."""
         return CopiedTable(self._name, self._rows, f"{self._sum:032x}")
 
 
 def _plain_value(field: Any) -> Callable[[Any], object]:  # noqa: ANN401 - peewee's classes are untyped
-    """Return what turns a value of *field* into the same one whichever driver read it."""
+    """Return a function that normalises a value of *field*, whichever driver read it."""
     while isinstance(field, ForeignKeyField):
         field = field.rel_field
     for kinds, form in (
@@ -247,7 +247,7 @@ def _read(end: _End, table: type[Table]) -> Iterator[list[tuple[object, ...]]]:
 
 @contextlib.contextmanager
 def _errors_of(end: _End) -> Iterator[None]:
-    """Name the database that is read, not the one that is written meanwhile."""
+    """Name the source database in errors, not the target."""
     with storage_errors(end.where), peewee.__exception_wrapper__:  # type: ignore[attr-defined]
         yield
 
@@ -269,7 +269,7 @@ def _into_postgres(target: Database, table: type[Table], rows: list[tuple[object
 
 
 def _go_on_counting(source: Database, target: Database, table: type[Table]) -> None:
-    """Let new ids of *target* begin where those of *source* would: ids are never used again."""
+    """Start new ids of *target* where those of *source* stopped: ids are never reused."""
     if not isinstance(table._meta.primary_key, AutoField):  # noqa: SLF001 - peewee's
         return
     name = _name(table)
@@ -299,7 +299,7 @@ def _last_id(source: Database, name: str) -> int | None:
 
 
 def _index_words(target: Database) -> None:
-    """Build the search index from the words that are kept with the texts."""
+    """Build the search index from the words stored with the texts."""
     if is_sqlite(target):
         _run(target, "INSERT INTO news_words (news_words) VALUES ('delete-all')")
     else:

@@ -1,4 +1,4 @@
-"""What a restored database may hold: our schema alone, and nobody's access unless the user keeps it.
+"""Checks of a restored database: only our schema, and no access rights unless the user keeps them.
 
 Nothing signs a backup, so its digests show damage, not who wrote it.
 """
@@ -23,17 +23,17 @@ _Schema = dict[tuple[str, str], str]
 
 @dataclass(frozen=True, slots=True)
 class Removed:
-    """What was removed from a restored database."""
+    """Numbers of removed items of a restored database."""
 
     tokens: int = 0
     """Tokens and sessions."""
     channels: int = 0
     messages: int = 0
-    """Those that were waiting."""
+    """Waiting messages."""
 
 
 def make_harmless(path: Path, *, keep_access: bool, keep_channels: bool) -> Removed:
-    """Check the database at *path*, and remove what acts for others unless it is to be kept.
+    """Check the database at *path*, and remove tokens, channels and messages unless they are to be kept.
 
     Raises:
         StoreDamagedError: it is damaged, or has an object that no version of Hubwatch made.

@@ -1,4 +1,4 @@
-"""Forgetting what is old, a bounded batch at a time.
+"""Deletes expired data, a bounded batch at a time.
 
 ::
 
@@ -51,7 +51,7 @@ from store.models import (
 from store.search.news import keep_titles
 
 BATCH = 500
-# Hubs whose sightings are looked through in one transaction.
+# Hubs whose sightings are examined in one transaction.
 _HUBS = 10
 # Ended sightings kept of each hub whatever their age: they show that it is a list that is cut off, and
 # its behaviour labels it by two visits with news.
@@ -62,7 +62,7 @@ _ANNOUNCING = (ChangeKind.ADDED, SiteEventKind.BACKFILL)
 
 
 class Kind(StrEnum):
-    """What is forgotten by age."""
+    """Kinds of data that expire."""
 
     VISITS = "visits"
     CHANGES = "changes"
@@ -77,7 +77,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """What one call forgot, and where the next one continues; None = there is no more."""
+    """Result of one call, and the start of the next one; None = done."""
 
     rows: int
     cursor: int | None = None
@@ -89,7 +89,7 @@ class Retention(Repository):
     def forget(
         self, kind: Kind, *, before: float, now: float, after: int = 0, keep: Sequence[str] = ()
     ) -> Batch:
-        """Forget one batch of what is older than *before* (unix seconds), in one transaction.
+        """Delete one batch of data older than *before* (unix seconds), in one transaction.
 
         *after* is the cursor of the batch before. *keep* names the channels whose messages still wait.
         """
@@ -147,7 +147,7 @@ class Retention(Repository):
             .where(PageText.forgotten_at.is_null() & (PageText.at < before))
             .where(PageText.text.is_null(is_null=False))
             .where(PageText.page.not_in(starred))
-            # What is refreshed is compared with its last text.
+            # A refreshed page is compared with its last text.
             .where(PageText.page.not_in(Refresh.select(Refresh.page)))
             .order_by(PageText.at)
             .limit(BATCH)
@@ -205,7 +205,7 @@ class Retention(Repository):
         return len(pages)
 
     def _news_from(self, site_id: int) -> float:
-        """Return when the first of a site's last announced pages was announced."""
+        """Return the time of the earliest of a site's last announcements."""
         announced = (Change.site == site_id) & (Change.kind == ChangeKind.ADDED)
         query = Change.select(Change.at).where(announced).order_by(Change.id.desc())
         at = query.offset(KEPT_OF_SITE - 1).limit(1).scalar(self._db)
@@ -235,7 +235,7 @@ class Retention(Repository):
         return self._of(OutboxEntry, OutboxEntry.id, over & (OutboxEntry.queued_at < before))
 
     def _discovery(self, before: float) -> Batch:
-        """Forget a run with its pages, or if there is none, a batch of proposals and candidates."""
+        """Delete a run with its pages or, without one, a batch of proposals and candidates."""
         latest = DiscoveryRun.select(fn.MAX(DiscoveryRun.id)).group_by(DiscoveryRun.topic)
         over = (DiscoveryRun.status != RunStatus.RUNNING) & (DiscoveryRun.updated_at < before)
         query = DiscoveryRun.select(DiscoveryRun.id, DiscoveryRun.topic)

@@ -1,4 +1,4 @@
-"""How large a store is, giving free space back, and what housekeeping noted."""
+"""Size of a store, release of free space, and records of housekeeping."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class DatabaseSize:
 
     size_bytes: int
     used_bytes: int | None
-    """Without what it has freed and will fill again; None = PostgreSQL does not tell."""
+    """Without free space that will be reused; None = unknown, on PostgreSQL."""
 
 
 class Space(Repository):
@@ -121,7 +121,7 @@ class Space(Repository):
             return (free - left) * int(self._one("PRAGMA page_size"))
 
     def merge_index(self, *, begin: bool, pages: int = INDEX_PAGES) -> bool:
-        """Merge a piece of SQLite's full-text index, which only then drops what was removed from it.
+        """Merge a part of SQLite's full-text index; removed rows are dropped only then.
 
         Returns whether there is more. *begin* starts a merge of the whole index.
         """
@@ -173,10 +173,10 @@ class Space(Repository):
         finally:
             connection.autocommit = before
 
-    # What was done.
+    # The recorded result.
 
     def note(self, name: str, detail: dict[str, Any], *, now: float) -> None:
-        """Keep what was done under *name*."""
+        """Record a result under *name*."""
         row = {"name": name, "at": now, "detail": json.dumps(detail)}
         saved = Housekeeping.insert(row)
         key = [Housekeeping.name]
@@ -185,7 +185,7 @@ class Space(Repository):
             saved.on_conflict(conflict_target=key, update=update).execute(self._db)
 
     def noted(self, name: str) -> tuple[float, dict[str, Any]] | None:
-        """Return when something was last done, and what it came to."""
+        """Return the time and result of the last record."""
         query = Housekeeping.select(Housekeeping.at, Housekeeping.detail)
         rows = self._rows(query.where(Housekeeping.name == name))
         return (float(rows[0][0]), dict(json.loads(rows[0][1]))) if rows else None

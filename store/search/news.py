@@ -1,4 +1,4 @@
-"""What a visit writes for readers: the list of announced pages, indexed texts.
+"""Writes of a visit for readers: the list of announced pages, indexed texts.
 
 Called inside the visit's transaction (:mod:`store.crawl.record`).
 """

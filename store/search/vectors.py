@@ -71,7 +71,7 @@ _NEXT = Prepared(
 
 @dataclass(frozen=True, slots=True)
 class Space:
-    """What vectors of one model share."""
+    """Properties common to a model's vectors."""
 
     id: int
     name: str
@@ -103,13 +103,13 @@ class VectorCounts:
 
 
 def text_digest(title: str, text: str) -> bytes:
-    """Return what names a text: 8 bytes."""
+    """Return the 8-byte digest of a text."""
     whole = hashlib.md5(f"{title}\n{text}".encode(), usedforsecurity=False)
     return whole.digest()[:8]
 
 
 def await_vectors(database: Database, digests: Mapping[int, bytes]) -> None:
-    """Let announced pages wait for a vector unless they have one of the same text."""
+    """Queue announced pages for a vector unless they have one of the same text."""
     before = dict(_DIGESTS.rows(database, pages=list(digests))) if digests else {}
     rows = [
         {"page": page, "space": _WAITS, "vector": None, "digest": digest}

@@ -78,7 +78,7 @@ def read_query(text: str) -> list[Phrase]:
 
 
 def read_word(text: str) -> list[Phrase]:
-    """Parse one word or phrase of a list: ``some words`` stand in a row, ``word*`` has any ending."""
+    """Parse one word or phrase of a list: ``some words`` is a phrase, ``word*`` a prefix."""
     plain = text.replace('"', " ").strip().lstrip("-")
     asked = read_query(f'"{plain}"' if " " in plain else plain)
     return [phrase for phrase in asked if not phrase.excluded]
