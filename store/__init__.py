@@ -9,23 +9,23 @@
         .backfills  Backfills   events of older pages that lists gained
         .topics     Topics      topics, their training examples and scores
         .discovery  Discovery   discovery runs and proposals
-        .editing    Editing     what users edit: sites, requested visits, channels
+        .editing    Editing     users' edits: sites, requested visits, channels
         .tags       Tags        tags of sites and topics
         .outbox     Outbox      messages to send and sent
         .cache      PageCache   bodies, named by MD5
         .access     Access      tokens and sessions of the web page and the API
         .monitor    Monitoring  counts over time, for dashboards and metrics
-        .retention  Retention   forgetting what is old
-        .space      Space       sizes, giving free space back
+        .retention  Retention   expiry of old data
+        .space      Space       sizes, release of free space
         .vectors    Vectors     vectors of announced pages, for search by meaning
         .refreshes       Refreshes       pages fetched again for changes of their text
-        .page_watches    PageWatches     what users watch for such changes
-        .watched_changes WatchedChanges  what changed on them
+        .page_watches    PageWatches     pages watched for such changes
+        .watched_changes WatchedChanges  changes of those
         .quarantine Quarantined pages, sites, topics and jobs that met a bug
         .daemons    Daemons     daemons that share a PostgreSQL store, their sites and hosts
 
-Each part loads on first use: a command needs two or three, and loading all takes longer than most
-commands run.
+Each part loads on first use: a command needs two or three, and loading all of them takes longer than most
+commands.
 
 The store imports neither ``incremental`` nor ``classifier``; it keeps plain values (:mod:`store.values`).
 """

@@ -76,7 +76,7 @@ class Outbox(Repository):
     ) -> int:
         """Queue events, each given with its first page, that were never queued; return their number.
 
-        An event whose first page changed address is not queued again.
+        An event is not queued again if its first page changes its URL.
         """
         # A backfilled page has one event and is never announced alone, so its entry is the event's.
         return self._queue(channel, events, now)

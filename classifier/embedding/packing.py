@@ -1,4 +1,4 @@
-"""Vectors in few bits: 8 a number at work, 7 where there are many.
+"""Vectors in few bits: 8 a number in models, 7 in large tables.
 
 In 8 bits a vector is divided by its largest number and rounded to -127..127; cosines of 384 numbers change
 by about 0.001. In 7 bits each of those is halved, eight of them in seven bytes, which changes cosines by

@@ -1,7 +1,7 @@
 """Dense features of a page's content that carry over to other sites.
 
 Three kinds: how text and links share the page (paper 003's content rivals), the shape of its link
-groups, and what metadata and common class names declare.
+groups, metadata and common class names.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ _FOLDS = 5
 
 
 def update_model(base: HubModel, rows: Sequence[LabelRow], version: str) -> HubModel:
-    """Return the model after learning new labels; raises TrainingError if there are none.
+    """Return the model trained with new labels; raises TrainingError without any.
 
     ``metrics["update"]`` has the F1 of base and update on the new rows, each judged without the labels
     of its own domain, and the share of the check rows that each gets right (``kept``). Labels of one

@@ -1,4 +1,4 @@
-"""The learned link order: scores links before a fetch, learns from every fetched page.
+"""The learned link order: scores links before a fetch, trains on every fetched page.
 
 ::
 
@@ -96,7 +96,7 @@ class LearnedOrder:
             self._languages.popitem(last=False)
         self._learn_meaning(page, parents, model)
         self._lists.learn(page, parents)
-        # Words are learned from the better half of the scale only.
+        # Words are taken from the better half of the scale only.
         self._weights.learn(page.url, key_of(page.url), self._memory)
         self._words.learn(terms, max(self._memory.value_of_key(key_of(page.url)) - 0.5, 0.0) * 2)
 

@@ -117,7 +117,7 @@ def _separating(right: Vectors, others: Vectors) -> Vectors:
 
 
 def _nearest(alike: Vectors) -> tuple[NDArray[np.int64], Scores]:
-    """Return each row's nearest and their weights, squared cosines of sum 1; *alike* are cosines."""
+    """Return each row's nearest and their weights, squared cosines of sum 1; *alike* has the cosines."""
     count = min(NEIGHBOURS, alike.shape[1])
     near = np.argpartition(-alike, count - 1, axis=1)[:, :count]
     found = np.square(np.take_along_axis(alike, near, axis=1).clip(0.0).astype(np.float64))

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 # Folders of a path that count.
 MAX_DEPTH: Final = 4
 # Weight of the place above, in pages. On a wiki where every page links to every other, nothing but folder
-# and words tells its parts apart.
+# and words distinguishes its parts.
 PRIOR: Final = 3.0
 # Numeric folders (dates, pages) carry no information and are left out.
 _COUNTING: Final = re.compile(r"[\d._-]*")

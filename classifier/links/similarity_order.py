@@ -2,8 +2,8 @@
 
 ::
 
-    observe(page, links)   Sim(T, page), Sim(T, each link) -> link_score: what the page passes on
-    expect(links)          (1 - INHERITED) * Sim(T, link) + INHERITED * what its page passes on
+    observe(page, links)   Sim(T, page), Sim(T, each link) -> link_score: passed on to its links
+    expect(links)          (1 - INHERITED) * Sim(T, link) + INHERITED * its page's link_score
 
 A link's vector is its anchor, the text around it, the heading above and its URL's words. A fetched child
 counts with its page, others with their link.
@@ -67,7 +67,7 @@ def semantic_similarity(model: TopicModel) -> Similarity:
 
 
 class SimilarityOrder:
-    """A ``LinkOrder`` by similarity to the topic; learns only the usual likeness."""
+    """A ``LinkOrder`` by similarity to the topic; learns only the mean similarity."""
 
     name = "semantic"
 

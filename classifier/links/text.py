@@ -1,7 +1,7 @@
 """The text of a link that is worth embedding: its anchor.
 
-Of the page behind it "More", "下一页" and page numbers say nothing; a link order, which learns what such
-anchors lead to, takes all but the numbers.
+"More", "下一页" and page numbers say nothing about the target; a link order, which learns the targets of such
+anchors, uses all but the numbers.
 """
 
 from __future__ import annotations

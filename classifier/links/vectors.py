@@ -2,7 +2,7 @@
 
 ::
 
-    fetched pages' vectors ── meaning_opinion ──> what each page is, part of r       (link_memory)
+    fetched pages' vectors ── meaning_opinion ──> opinion on each page, part of r    (memory.py)
     anchor's vector - mean of the anchors seen, again of length 1
         cosine to the examples' centre                                          ─┐
         ridge regression of r on the vectors of fetched pages and of the anchors ├─> features of a link

@@ -4,7 +4,7 @@
 
     expected r = weights * (lift of the parents, nearness of the best parent, cosine of the anchor,
                             cosine of the URL's words, worth of the site, worth of the folder,
-                            anchor's cosine by meaning, what was learned of such anchors)
+                            anchor's cosine by vector, its predicted outcome)
     page fetched  ->  its features when it was chosen, and the value r it turned out to have
     every few pages: weights = ridge, drawn to WEIGHTS by PRIOR_PAGES, none below 0
 """
@@ -54,7 +54,7 @@ class LinkWeights:
         self._training_examples: deque[tuple[Features, int]] = deque(maxlen=MAX_TRAINING_EXAMPLES)
         """Features and key of each fetched page."""
         self._pages = 0
-        # Expected r of a link whose features are all 0; None = not learned yet.
+        # Expected r of a link with all features 0; None = not trained yet.
         self._start: float | None = None
 
     def promise(self, url: str, features: Features) -> float:
@@ -71,7 +71,7 @@ class LinkWeights:
         return -math.inf if self._start is None else value - self._start
 
     def learn(self, url: str, key: int, memory: LinkMemory) -> None:
-        """Learn from a link whose page was fetched and judged."""
+        """Train on a link whose page was fetched and judged."""
         features = self._promised.pop(url, None)
         self._pages += 1
         if features is not None:

@@ -39,7 +39,7 @@ class LinkWords:
 
     def __init__(self) -> None:
         self.pages = 0.0
-        """Sum of the relevance of the pages learned from."""
+        """Sum of the relevance of the training pages."""
         self._learned: Vector = {}
         self._centre: Vector = {}
         self._own: Vector = {}

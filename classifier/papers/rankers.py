@@ -1,4 +1,4 @@
-"""Rankers that learn from a few pages, and pages of no particular topic (papers 001 and 004).
+"""Rankers trained on a few pages, and on pages of no particular topic (papers 001 and 004).
 
 ``fit(positives, negatives)`` once, then ``scores(batch)``: higher is nearer to the topic, comparable
 within one fit only. All are deterministic and accept empty pages.
@@ -45,7 +45,7 @@ class Fitted(Protocol):
 
 
 class Ranker(Fitted):
-    """A method that learns from pages."""
+    """A method trained on pages."""
 
     notes = ()
 

@@ -34,7 +34,7 @@ class Corrections:
 
     @classmethod
     def of_method(cls, method: str, evidence: Evidence, background: Background) -> Self:
-        """Return a method's corrections; none for ``fused``, which learns from them itself."""
+        """Return a method's corrections; none for ``fused``, which handles them itself."""
         # The papers' methods do not know rejected pages (000, 002) or treat one as one of many (004), so
         # most would judge it as before. The fused centre moves away from rejected pages and gained nothing
         # from the shift: average precision on labelled abstracts, eight fields, the six highest pages

@@ -1,27 +1,27 @@
-"""From a page's score to its chance of being relevant, and the threshold: one decision from all evidence.
+"""Maps a page's score to its probability of relevance, and sets the threshold, from all evidence.
 
 ::
 
     the sample's scores  = two normal populations of one deviation: the topic's pages, and all others
-                           (EM, held by the priors below)
+                           (EM with the priors below)
     log-odds(score)      = SLOPE * (score - middle) + log(share / (1 - share))          a straight line
     boundary             = where the expected F1 over the sample is highest
     rarity(score)        = -log of the mean, over the two populations, of the share that scores so high
-    shift by marks       = least of  shift^2 / (2 STEP) + the marks' logistic losses     convex, one number
-    + what is missing    = log-odds against a topic that nothing fits yet, or too few pages show
+    shift by marks       = argmin of  shift^2 / (2 STEP) + the marks' logistic losses    convex, one number
+    + missing            = log-odds against a topic without fitting pages, or with too few pages
 
-Populations of one deviation make the line straight, so a higher score never means less. The marks' loss is
-that of a logistic regression over rarity whose only free number is its offset: one mark changes the sum of
-recall and of the share of others that is accepted, both as expected, by two sevenths at most (two fifths
-when it opens), in whatever order marks come. A relevant one only opens, an irrelevant one only closes, and
-the next of a kind by less, once the boundary is where such marks are expected. Where recall is in no danger
-a mark thus closes the gate quickly. Marked pages count by what was said of them before anything was marked:
-what the topic has learned from, it knows, and no longer shows how it judges others.
+Populations with a common deviation make the line straight, so the probability increases with the score. The
+marks' loss is that of a logistic regression over rarity with only its offset free: one mark changes the sum
+of expected recall and expected share of accepted others by at most two sevenths (two fifths when it opens),
+in any order of marks. A relevant mark only opens, an irrelevant one only closes, and further ones of a kind
+do so less, once the boundary is where such marks are expected. Where recall is not at risk, a mark closes
+the gate quickly. Marked pages count by their scores before any mark was learned: afterwards the topic knows
+them, and they no longer show how it judges others.
 
 The priors were chosen on labelled texts by topics of 7 to 30 % of the pages: SIB-200 in English, Chinese and
-Russian, MasakhaNEWS in English, TNEWS, GNAD. They are a compromise: topics of 25 % of the pages would want a
-lower threshold, topics of 3 % and less a higher one. Neither examples left out nor the nearest pages, set
-against everyday ones, tell one from the other.
+Russian, MasakhaNEWS in English, TNEWS, GNAD. They are a compromise: topics of 25 % of the pages need a
+lower threshold, topics of 3 % and less a higher one. Neither held-out examples nor the nearest pages,
+compared with everyday ones, distinguish the two.
 """
 
 from __future__ import annotations
@@ -51,9 +51,9 @@ SHARE_WEIGHT: Final = 0.2
 LEAST: Final = 30
 # Largest shift of the boundary by one mark, in rarity.
 STEP: Final = math.log(1.4)
-# Log-odds for one of rarity, where boundaries lie.
+# Log-odds per unit of rarity, near boundaries.
 STEEPNESS: Final = 2.5
-# A score from here to 0.5 is undecided.
+# Scores from this to 0.5 are undecided.
 GREY: Final = 0.1
 # The boundary without a sample to look at.
 _USUAL: Final = 1.06

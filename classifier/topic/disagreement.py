@@ -46,7 +46,7 @@ def _likeness(examples: Sequence[dict[str, float]], sample: PageBatch) -> NDArra
 
 
 def _groups(likeness: NDArray[np.float64]) -> list[list[int]]:
-    """Return the connected components of the pairs that are alike."""
+    """Return the connected components of similar pairs."""
     from scipy.sparse.csgraph import connected_components  # noqa: PLC0415 - heavy
 
     count, labels = connected_components(likeness > ALIKE, directed=False)

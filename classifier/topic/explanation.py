@@ -148,9 +148,9 @@ def _missing(terms: Vector, evidence: Evidence, fit: Fit) -> tuple[tuple[str, fl
 def topic_profile(evidence: Evidence, fit: Fit) -> Vector:
     """Return the topic's own terms with weights: those of the fused centre or of the examples' mean.
 
-    Each less what other pages have of it, a deviation above the mean: months and what sites print on many
-    pages are on examples as well. Other pages are the half of the sample that is least alike; of few pages
-    nothing is known to be ordinary.
+    Each weight is reduced by that of other pages, one deviation above their mean: months and site furniture
+    are on examples as well. Other pages are the least similar half of the sample; with few pages nothing is
+    subtracted.
     """
     if isinstance(fit.scorer, FusedTopic):
         profile = unit(fit.scorer.centre.centre.terms)

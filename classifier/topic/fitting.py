@@ -94,9 +94,9 @@ def fit_topic(method: str, evidence: Evidence, setting: Setting) -> Fit:
 
 
 def _missing(scorer: Fitted) -> float:
-    """Return the log-odds against a topic whose pages the sample does not show.
+    """Return the log-odds against a topic without pages in the sample.
 
-    Beside everyday pages, all pages of one site are alike.
+    Compared with everyday pages, all pages of one site are similar.
     """
     if not isinstance(scorer, FusedTopic) or scorer.meaning is None:
         return 0.0

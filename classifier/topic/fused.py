@@ -90,7 +90,7 @@ def nearest(batch: PageBatch, sample: PageBatch) -> Any:  # noqa: ANN401 - scipy
 
 
 # The centre weighs 1. Chosen on two thirds of the fields of labelled abstracts and half of the topics of
-# labelled headlines. On ten fields kept apart from that, which lie close together, the gain over the best
+# labelled headlines. On ten held-out fields, which are close to each other, the gain over the best
 # plain method at five examples was 6.7 %, and 5.0 % before the neighbours were added and the sample doubled.
 VIEW_WEIGHTS: Final = {
     "keyword": 0.3,
@@ -100,7 +100,7 @@ VIEW_WEIGHTS: Final = {
     "neighbours": 0.6,
 }
 # With at least this many examples, a view that needs many gets half of its weight or more: with three
-# it learns accidents.
+# it would fit accidents.
 MANY_EXAMPLES: Final = 15
 _FITTED_APART: Final = ("keyword", "semantic", "logistic", "nearest")
 _NEEDS_MANY: Final = frozenset({"logistic", "nearest"})
@@ -140,7 +140,7 @@ class FusedTopic:
         trust = space.languages.native(given) if len(given) else 1.0
         words = by_words.by_words(setting.sample)
         view = MeaningView.fit(placed, rejected, space, words, trust)
-        # By meaning, pages without a common word are alike.
+        # By vector, pages without a common word can be similar.
         notes = by_words.notes if view is None else ()
         return replace(by_words, meaning=view, notes=notes)
 

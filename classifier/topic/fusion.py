@@ -3,8 +3,8 @@
 ::
 
     examples, key words -> centre (terms; concepts at four widths)
-        the sample's pages that are nearest -> move the centre, the less the more examples there are
-        what the user marked irrelevant     -> moves it away, and gives no feedback
+        the sample's nearest pages    -> move the centre, less so with more examples
+        pages marked irrelevant       -> move it away, and give no feedback
     page -> cosine in each view -> standardised by the sample's mean and deviation -> weighted sum
             (fused.py adds further views, trained separately: key words, the tree, ...)
 
@@ -38,14 +38,14 @@ FEEDBACK_ROUNDS: Final = 2
 _WRONG_WEIGHT: Final = 0.25
 # With this many rejected pages, half of it: two may be outliers.
 _WRONG_HALVED: Final = 3.0
-# From this cosine on, a sample page is the rejected one, whose stored text may be shorter.
+# A sample page with at least this cosine is the rejected one; its stored text may be shorter.
 _SAME: Final = 0.9
 MIN_SAMPLE: Final = 30
 _USUAL_MEAN: Final = 0.03
 # Of cosines, without a sample to measure them on.
 _USUAL_DEVIATION: Final = 0.05
 _LEAST_DEVIATION: Final = 1e-6
-# Pages that the concepts were learned from, or others, that have no scale of their own.
+# Fewer pages get no scale of their own.
 _FEW: Final = 10
 
 
@@ -111,10 +111,10 @@ class Scale:
 
 @dataclass(frozen=True, slots=True)
 class Scales:
-    """Two scales: of pages that the concepts were learned from, and of all others.
+    """Two scales: of the pages that concepts were computed from, and of all others.
 
-    Concepts tell the pages that they were learned from apart to the last word, where new pages share what is
-    common: among the concepts of two hundred articles a new one is nearer to everything, by two deviations.
+    Concepts overfit their own pages: among the concepts of two hundred articles a new page is nearer to
+    everything, by two deviations.
     """
 
     learned: Scale

@@ -2,13 +2,13 @@
 
 ::
 
-    vectors - the mean of their language, again of length 1   what all pages share says nothing
-    direction = (S + RIDGE * I)^-1 (centre - m)             in which other pages differ little
+    vectors - the mean of their language, scaled to length 1  removes what all pages share
+    direction = (S + RIDGE * I)^-1 (centre - m)             where other pages vary little
         m, S: mean and covariance of the sample without the twentieth that is nearest to the centre
 
-The second is the linear discriminant (Fisher 1936) with a ridge, S divided by its mean variance: a centre of
-five pages also shows what most pages have, and that counts less so. It is learned from unlabelled pages: the
-nearest twentieth is left out since it holds the topic's own.
+The second is the linear discriminant (Fisher 1936) with a ridge, S divided by its mean variance. It reduces
+the weight of directions common to most pages, which a centre of five pages contains as well. It is fitted on
+unlabelled pages: the nearest twentieth is left out because it contains the topic's own.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Scores = NDArray[np.float64]
 NEIGHBOURS: Final = 20
 # The weight of a neighbour: nearness to this power.
 _NEARNESS_POWER: Final = 4
-# Pages with a vector, of the sample and everyday ones together, below which nothing is known of the usual.
+# Fewest pages with a vector, of the sample and everyday ones together, to estimate typical values.
 MIN_PAGES: Final = 30
 # With this many pages of the crawl, half of the everyday pages still count; with twice as many a third.
 EVERYDAY_HALVED: Final = 30
@@ -44,7 +44,7 @@ _LEFT_OUT: Final = 0.05
 # subjects by .9 (medians by a sentence; by one example 3.6 and 1.2).
 STANDING_OUT: Final = 1.2
 ABSENCE: Final = 6.0
-# Fewer pages show nothing.
+# Fewer pages are no evidence.
 _SHOWING: Final = 3
 # A covariance of more dimensions takes seconds to solve; the centre is used instead.
 MAX_SOLVED: Final = 2_048
@@ -127,9 +127,9 @@ class Space:
         return self.languages.centred(rows)
 
     def absence(self, centre: Vectors) -> float:
-        """Return log-odds against a topic whose centre none of the sample's pages is near, at least 0.
+        """Return log-odds (at least 0) against a topic without pages near its centre in the sample.
 
-        Near is what stands out from everyday pages, in their standard deviations.
+        A page is near if it stands out from everyday pages, in their standard deviations.
         """
         if self.own < _SHOWING or len(self.everyday) < MIN_PAGES:
             return 0.0
@@ -150,7 +150,7 @@ class Space:
         mean = (known.sum(axis=0) - topic.sum(axis=0)) / others
         spread = (self.products - topic.T @ topic) / others - np.outer(mean, mean)
         variance = float(np.trace(spread)) / len(spread)
-        # Pages that are all alike differ in nothing.
+        # Identical pages have no variance.
         if variance <= _TINY:
             return centre
         spread[np.diag_indices(len(spread))] += RIDGE * variance

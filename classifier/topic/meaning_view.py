@@ -3,14 +3,14 @@
 ::
 
     examples -> centre                                      in a space: see meaning_space.py
-        the sample's nearest pages move it                  (pseudo-relevance feedback, as of the words)
-        what the user marked irrelevant moves it away
-        turned to its discriminant, the more the more examples there are
+        the sample's nearest pages move it                  (pseudo-relevance feedback, as for words)
+        pages marked irrelevant move it away
+        turned to its discriminant, more so with more examples
     b(page) = cosine to the centre + WORDS * depth * score by words     each in the sample's deviations
     r(page) = (1 - SPREAD) * b(page) + SPREAD * mean r of its nearest pages in the sample
 
-Words count by the page's depth, terms / (terms + FEW_TERMS): a headline has too few of them. The last
-line spreads scores along similar pages (personalised PageRank on the graph of nearest pages: Page et al.
+Words are weighted by the page's depth, terms / (terms + FEW_TERMS): a headline has too few. The last
+line spreads scores over similar pages (personalised PageRank on the graph of nearest pages: Page et al.
 1999, section 2.6; Zhou et al. 2004, "Learning with local and global consistency", eq. 4). A page without a
 vector gets its score by words, at the same scale.
 """
@@ -34,7 +34,7 @@ from classifier.words.errors import reading
 
 Scores = NDArray[np.float64]
 
-# The score by words against that by meaning, on a page of many words.
+# Weight of the score by words against that by vector, on a page with many words.
 WORDS: Final = 1.1
 SPREAD: Final = 0.7
 _SPREAD_ROUNDS: Final = 8

@@ -55,7 +55,7 @@ class TopicModel:
     tree: SemanticTree | None
     fit: Fit
     version: str
-    """Changes whenever the topic learns something."""
+    """Changes with each training."""
     warnings: tuple[Note, ...] = field(default=())
     """For the user: examples that disagree, a key word that never occurs, ..."""
     pages: int = 0
@@ -81,7 +81,7 @@ class TopicModel:
         *negatives* are pages of no particular topic, by default some of the background's sample.
         *relevant* and *irrelevant* are a user's corrections, *judged* pages that the topic itself found
         relevant, oldest first; *keywords_meaning* is the vector of all key words as one text. Raises
-        TopicError if there is nothing to learn from.
+        TopicError without evidence.
         """
         if method not in METHODS:
             raise TopicError("method", method, f"is unknown; choose one of {', '.join(METHODS)}")

@@ -46,7 +46,7 @@ class Evidence:
     irrelevant: tuple[Vector, ...] = ()
     negatives: tuple[Vector, ...] = ()
     """Pages of no particular topic."""
-    # Pages that the topic judged relevant, oldest first: paper 000 learns from them, and each training run
+    # Pages that the topic judged relevant, oldest first: paper 000 adapts to them, and each training run
     # applies them again.
     judged: tuple[Vector, ...] = ()
     empty_examples: tuple[str, ...] = ()
@@ -68,7 +68,7 @@ class Evidence:
         judged: Sequence[PageText] = (),
         keywords_meaning: Meaning | None = None,
     ) -> Self:
-        """Reduce pages to terms; raises TopicError if there is nothing to learn from."""
+        """Reduce pages to terms; raises TopicError without evidence."""
         # Once: cutting hundreds of corrections into terms takes a second.
         given = [(page, heaviest_terms(page)) for page in examples[:MAX_EXAMPLES]]
         liked = _latest(relevant)
@@ -129,7 +129,7 @@ class Evidence:
         )
 
     def check(self) -> None:
-        """Raise TopicError if there is nothing to learn from."""
+        """Raise TopicError without evidence."""
         if self.positives or Keywords(self.keywords):
             return
         if self.empty_examples:

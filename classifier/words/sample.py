@@ -1,7 +1,7 @@
 """A bounded, uniform sample of the fetched pages, as term vectors.
 
-When a topic is learned it stands for *everything else*: it shows which words go together, and what a
-page of no particular topic scores.
+It represents *everything else* when a topic is trained: it gives the concepts, and the scores of ordinary
+pages.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class PageSample:
 
     @property
     def learnable(self) -> dict[int, Vector]:
-        """The pages to learn from, by hash: all but some on which scores are as on pages to come."""
+        """The pages to train on, by hash; the others score like future pages."""
         held = set([key for key in self.keys if key % _HELD_OUT_OF == 0][:HELD_OUT])
         return {key: self._pages[key] for key in self.keys if key not in held}
 

@@ -1,7 +1,7 @@
 """Site templates: repeated title suffixes, menus and footers, which say nothing about a page's topic.
 
-A piece of text - part of a title, heading, description, line of the text, anchor - that stands on two pages
-of a host and on most of those seen is the host's template, from the second page on.
+A piece of text - part of a title, heading, description, line of the text, anchor - counts as template once it
+is on two pages of a host and on most of those seen.
 """
 
 from __future__ import annotations
@@ -124,10 +124,10 @@ def segments(title: str) -> list[str]:
 
 
 def headline_of(title: str) -> str:
-    """Return the part of a title that is its headline: the one of most words.
+    """Return the part of a title that is its headline: the one with most words.
 
-    For a page of whose site nothing is known. A site's name stands last more often than first, so the last
-    part needs twice as many words.
+    For pages of unknown sites. A site's name is last more often than first, so the last part needs twice as
+    many words.
     """
     parts = segments(title)
     counts = [_words(part) for part in parts]

@@ -73,6 +73,6 @@ class Relevance:
     verdict: Verdict
     method: str
     version: str
-    """Of the topic's model; changes whenever it learns something."""
+    """Of the topic's model; changes with each training."""
     terms: tuple[tuple[str, float], ...] = ()
     """The terms that contributed most, heaviest first, with their shares."""

@@ -126,7 +126,7 @@ def join_backfill(database: Database, record: VisitRecord) -> None:
 
 
 def _open_event(database: Database, record: VisitRecord) -> int | None:
-    """Return the event of the page's list if nobody can have seen it yet."""
+    """Return the event of the page's list if no reader can have seen it yet."""
     queued = OutboxEntry.select(OutboxEntry.id).where(OutboxEntry.backfill_id == Backfill.id)
     still_open = (
         (Backfill.hub_id == record.first_hub_id)
@@ -140,7 +140,7 @@ def _open_event(database: Database, record: VisitRecord) -> int | None:
 
 
 def _widen(database: Database, event: int, folder: str) -> None:
-    """Add one page, which lies in *folder*, to an event and to the site's change."""
+    """Add one page of *folder* to an event and to the site's change."""
     query = Backfill.select(Backfill.pages, Backfill.folder).where(Backfill.id == event)
     ((pages, before),) = query.tuples().execute(database)
     fields = {"pages": pages + 1, "folder": storable(widened(before, folder))}

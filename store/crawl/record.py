@@ -1,10 +1,10 @@
-"""Every write; here a visit's, whose whole outcome is one transaction.
+"""All writes of the crawler; a visit's whole outcome is one transaction.
 
 ::
 
     SiteRecords   sites                        (store/crawl/site_records.py)
     PageRecords   pages and hubs               (store/crawl/page_records.py)
-    LabelRecords  labels, and what they change (store/crawl/label_records.py)
+    LabelRecords  labels and their effects     (store/crawl/label_records.py)
     merge_pages   pages that are one page      (store/crawl/merges.py)
 """
 

@@ -105,7 +105,7 @@ class Refreshes(Repository):
 def put_refresh(database: Database, site_id: int, page_id: int, following: NextRefresh) -> None:
     """Schedule the next refresh of a page, or none. Called in the visit's transaction.
 
-    A page whose watch came or went during the visit keeps the schedule that this gave it.
+    A page whose watch was added or removed during the visit keeps the schedule set by that.
     """
     if following.due_at is None:
         _NO_REFRESH.run(database, page=page_id)

@@ -45,7 +45,7 @@ _PATIENCE = {
 }
 _PRAGMAS = {
     "journal_mode": "wal",
-    # A log that grew while somebody read for long is cut at the next checkpoint.
+    # A log that grew during a long read is truncated at the next checkpoint.
     "journal_size_limit": 64_000_000,
     "foreign_keys": 1,
     # NORMAL is consistent in WAL mode; a power cut may lose the last visit, which is then due again.
@@ -67,13 +67,13 @@ def open_database(
     """Open a SQLite path or ``postgresql://`` URL and bring its tables up to date.
 
     *copies*: see :func:`store.database.upgrades.upgrade`.
-    *make_new*: make a database even where one is missing.
-    *bounds*: of connections to a server; None = few and patient.
+    *make_new*: create a database even where one was lost.
+    *bounds*: limits of connections to a server; None = the defaults of ``ServerBounds``.
 
-    *busy_seconds*: how long SQLite waits for another process; None = 30.
+    *busy_seconds*: SQLite's wait for another process; None = 30.
 
     Raises:
-        StoreRemainsError: there is no database, but what is beside it was a store's.
+        StoreRemainsError: there is no database, but other files of a store are there.
         StoreLockedError: another process holds it for longer than the busy timeout.
         StoreDamagedError: damaged, or not a Hubwatch database; left untouched.
         StoreTooNewError: a later version of Hubwatch migrated it.

@@ -248,7 +248,7 @@ def workplace(parent: Path, prefix: str) -> Iterator[Path]:
         OSError: *parent* cannot be written.
     """
     with contextlib.ExitStack() as stack:
-        # Under the parent's lock, so that nobody takes the folder for abandoned before it is locked.
+        # Under the parent's lock, so that the folder does not look abandoned before it is locked.
         with _held(parent, wait=True):
             folder = Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
             stack.enter_context(_held(folder, wait=True))
@@ -294,7 +294,7 @@ def was_cut_off(home: Path) -> bool:
 def _held(folder: Path, *, wait: bool) -> Iterator[bool]:
     """Lock a folder; yield whether that worked."""
     # The operating system's lock dies with the process: an unlocked folder was left by a killed run.
-    # Without locks (NFS) nobody can know, so False.
+    # Without locks (NFS) it cannot be known, so False.
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         try:

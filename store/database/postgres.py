@@ -95,10 +95,10 @@ class ServerDatabase(PooledPostgresqlDatabase):  # type: ignore[misc]  # playhou
         peewee.Database.dispose(self)
 
     def begin(self, isolation_level: str | None = None) -> None:
-        """Begin a transaction; a daemon's, in which nobody can take its place.
+        """Begin a transaction; a daemon cannot be removed during its own.
 
         Raises:
-            StoreFencedError: somebody has.
+            StoreFencedError: the daemon was removed.
         """
         fence = self._fence
         if fence is None:

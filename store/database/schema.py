@@ -30,7 +30,7 @@ _LASTING_IDS = (
 # Without its row ids the table is its index.
 _INDEX_ONLY = (PageBand,)
 
-# Few pages are unread where somebody reads, and few are starred: an index of those alone finds them at once.
+# Few pages are unread or starred, so partial indexes find them at once.
 _PARTIAL_INDEXES = """
 CREATE INDEX page_waiting_by_score ON page (site_id, verify_score, verify_due_at)
     WHERE verify_due_at IS NOT NULL;

@@ -1,12 +1,12 @@
 """The page cache: bodies named by MD5 (paper 004, section 1.2).
 
 A file is called ``<md5 of the URL>.<md5 of the body>``, two folder levels deep, gzip-compressed. It begins
-with a line of its URL and, after a tab, the Content-Type that the server gave. In a folder here, on an object
-store in :mod:`store.files.object_cache`; the promises are the same::
+with a line of its URL and, after a tab, the Content-Type that the server gave. Here in a folder, in
+:mod:`store.files.object_cache` on an object store, with the same guarantees::
 
     a body comes back whole, or not at all: its URL and its MD5 prove it
-    what was killed while it was written is not there
-    above the quota, and after its days, the oldest goes first
+    a body whose writing was interrupted is absent
+    above the quota, and after its days, the oldest is deleted first
 """
 
 from __future__ import annotations

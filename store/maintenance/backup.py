@@ -8,7 +8,7 @@
         models/..         trained versions of the hub classifier
         manifest.json     format, table versions, MD5 and size of each member; written last
 
-Only what a store wrote (:mod:`store.database.home`) is ever replaced, and only on request.
+Only files written by a store (:mod:`store.database.home`) are ever replaced, and only on request.
 """
 
 from __future__ import annotations
@@ -197,7 +197,7 @@ def restore(  # noqa: PLR0913 - what a user may ask for
     """Restore a backup into the folder *home*, which must not hold a store yet.
 
     Tokens and sessions are left out unless *keep_access* is set, channels and the messages that wait for
-    them unless *keep_channels* is: whoever wrote the file may have added some, and the original may live on.
+    them unless *keep_channels* is: the file's author may have added some, and the original may still run.
 
     Trees and side files that an earlier store left without its database are deleted if *replace* is set;
     leftovers of a killed restore always are. Nothing else is touched.

@@ -6,9 +6,8 @@
               │ count and checksum                │ ids go on where they were, search index from the words
               └───────────────── equal ───────────┘ read back; only then is it committed
 
-A table's checksum is the sum of its rows' MD5s modulo 2 to the 128th, so that it does not depend on the
-order, which databases with other collations would not agree on. A killed or failed copy leaves the target as
-empty as it was.
+A table's checksum is the sum of its rows' MD5s modulo 2 to the 128th, which does not depend on the order of
+rows; that differs between collations. A killed or failed copy leaves the target empty.
 """
 
 from __future__ import annotations
@@ -86,11 +85,11 @@ def copy_store(
 ) -> tuple[CopiedTable, ...]:
     """Copy every table of *source* into *target*; both are open, of this version, given with their address.
 
-    Returns the tables in the order in which they were copied: each after those that it refers to.
+    Returns the tables in the order of copying: each after those that it refers to.
 
     Raises:
-        StoreError: *target* holds a store that somebody has begun to use, or cannot keep a row.
-        StoreDamagedError: what was read back is not what was written; nothing was kept.
+        StoreError: *target* holds a store in use, or cannot hold a row.
+        StoreDamagedError: the data read back differs from the data written; nothing was kept.
     """
     reading, writes = _End(*source), _End(*target)
     with (
@@ -127,10 +126,10 @@ def _copy_all(source: _End, target: _End, progress: Progress) -> tuple[CopiedTab
 
 
 def check_unused(target: Database, where: str) -> None:
-    """Refuse to copy into a store that somebody has begun to use.
+    """Refuse to copy into a store that is in use.
 
     Raises:
-        StoreError: it has a site, a topic, or whatever else only users make.
+        StoreError: it has a site, a topic, or anything else that only users create.
     """
     for table in _MADE_BY_USERS:
         if rows := _count(target, table):

@@ -1,8 +1,8 @@
-"""Looking at a store without changing it: for ``hubwatch doctor``.
+"""Inspects a store without changing it, for ``hubwatch doctor``.
 
-Opening a store makes its folder, brings its tables up to date and sets its journal mode; whoever asks
-what is wrong with it wants none of that. Here SQLite is read through a connection that cannot write,
-but for playing back a transaction that was cut off, and PostgreSQL in a read-only transaction.
+Opening a store normally creates its folder, upgrades its tables and sets its journal mode. Here SQLite is
+read through a read-only connection, except to roll back an interrupted transaction, and PostgreSQL in a
+read-only transaction.
 """
 
 from __future__ import annotations

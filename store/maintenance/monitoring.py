@@ -75,7 +75,7 @@ class Monitoring(Repository):
 
     def visits_after(self, cursor: int) -> Tally:
         """Count the visits recorded after *cursor* by status."""
-        # From a cursor, so that a scrape costs only what happened since the last.
+        # From a cursor, so that a scrape only reads rows since the last.
         query = (
             Visit.select(Visit.status, fn.COUNT(Visit.id), fn.MAX(Visit.id))
             .where(Visit.id > cursor)

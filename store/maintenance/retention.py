@@ -2,8 +2,8 @@
 
 ::
 
-    what          forgotten by age                                  never forgotten
-    visits        every one
+    data          expires                                           never expires
+    visits        all
     changes       of pages and sites                                announcements; of starred pages
     texts         with their vector and place among near-duplicates of starred, refreshed and watched pages
     sightings     that ended                                        a hub's last 50, a site's last news
@@ -13,8 +13,7 @@
     discovery     runs with their pages, undecided proposals        decisions, the last run of a topic
     hosts         not asked for a long time
 
-A page itself stays for ever with its canonical key, state, rule, marks and labels: what is known is
-never announced again.
+Pages themselves never expire, with canonical key, state, rule, marks and labels, so none is announced twice.
 """
 
 from __future__ import annotations
@@ -53,8 +52,8 @@ from store.search.news import keep_titles
 BATCH = 500
 # Hubs whose sightings are examined in one transaction.
 _HUBS = 10
-# Ended sightings kept of each hub whatever their age: they show that it is a list that is cut off, and
-# its behaviour labels it by two visits with news.
+# Ended sightings kept of each hub whatever their age: they show that the list is truncated, and
+# labelling by behaviour needs two visits with news.
 KEPT_OF_HUB = 50
 # Announced pages of each site whose sightings all stay: coverage is computed from the last 200.
 KEPT_OF_SITE = 200
@@ -91,7 +90,7 @@ class Retention(Repository):
     ) -> Batch:
         """Delete one batch of data older than *before* (unix seconds), in one transaction.
 
-        *after* is the cursor of the batch before. *keep* names the channels whose messages still wait.
+        *after* is the cursor of the previous batch. *keep* names the channels whose waiting messages stay.
         """
         steps: dict[Kind, Callable[[], Batch]] = {
             Kind.VISITS: lambda: self._visits(before),

@@ -102,7 +102,7 @@ class Space(Repository):
     def give_back(self, *, most: int = RETURNED_PAGES) -> int:
         """Return at most *most* free pages of a SQLite file to the file system; return the bytes.
 
-        Some stay for what is written next. 0 also for PostgreSQL, which does it by itself.
+        Some stay for the next writes. Always 0 on PostgreSQL, which does it on its own.
         """
         if not is_sqlite(self._db):
             return 0
@@ -145,7 +145,7 @@ class Space(Repository):
     def compact(self, *, full: bool = False) -> None:
         """Rewrite the database without its free space; needs as much space again while it runs.
 
-        PostgreSQL only marks what is free, unless *full* is set, which locks each table.
+        PostgreSQL only marks free space, unless *full* is set, which locks each table.
 
         Raises:
             StoreLockedError: another process uses the SQLite file.
@@ -166,7 +166,7 @@ class Space(Repository):
         connection: Any = self._db.connection()  # type: ignore[no-untyped-call]  # as below
         before, connection.autocommit = connection.autocommit, True
         try:
-            # It takes longer than any statement at work.
+            # It takes longer than any regular statement.
             self._run("SET statement_timeout = 0", fetch=False)
             self._run(statement, fetch=False)
             self._run("RESET statement_timeout", fetch=False)

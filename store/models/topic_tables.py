@@ -60,7 +60,7 @@ class TopicTag(Table):
 
 
 class TopicExample(Table):
-    """A training example of a topic. It may lie outside every watched site."""
+    """A training example of a topic. It may be outside all watched sites."""
 
     id = AutoField()
     topic = ForeignKeyField(Topic, on_delete="CASCADE", lazy_load=False, index=False)

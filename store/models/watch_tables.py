@@ -59,7 +59,7 @@ class Refresh(Table):
     counted_changes = DoubleField(default=0)
     """Changes seen, fading with time."""
     counted_seconds = DoubleField(default=0)
-    """Time watched, fading likewise."""
+    """Time watched, with the same decay."""
     etag = TextField(null=True)
     last_modified = TextField(null=True)
 

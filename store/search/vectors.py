@@ -3,11 +3,11 @@
 ::
 
     a text is recorded  -> its page waits (space 0), unless the text is the same
-    begin(name)         another model: a new space; what lies in earlier ones waits as well
-    waiting -> embed -> put     newest first; a text that changed meanwhile waits on
+    begin(name)         another model: a new space; pages of earlier ones wait as well
+    waiting -> embed -> put     newest first; a text that changed meanwhile keeps waiting
     blocks              all vectors of the present space, by page id
 
-A page's vector goes with its text (:mod:`store.maintenance.retention`).
+A page's vector is deleted with its text (:mod:`store.maintenance.retention`).
 Spaces are numbered, so two models never mix.
 """
 

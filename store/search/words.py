@@ -132,7 +132,7 @@ def _marks() -> Iterator[str]:
 def simplified(text: str) -> str:
     """Return *text* with traditional characters replaced by simplified ones, one for one."""
     # By OpenCC's tables (Apache-2.0), single characters only. OpenCC decides some by whole words (乾 stays
-    # in 乾坤), but then a word in a query could differ from the same word in a text by what follows it.
+    # in 乾坤), but then a word in a query could differ from the same word in a text by the next character.
     return text.translate(_table()) if not text.isascii() and _HAN.search(text) else text
 
 

@@ -291,7 +291,7 @@ class SiteQueries(Repository):
     def known_below(self, site_id: int, prefix: str, *, before: float) -> bool:
         """Return whether a folder, given as a canonical key with its slash, existed before *before*.
 
-        Its own page counts, and so does what an older hub showed when it was read for the first time.
+        Its own page counts, and so do pages that an older hub showed on its first visit.
         """
         # A recorded site's menu, and an article that was read after two weeks, named lists whose 780 pages
         # were mistaken for new sections.
