@@ -121,7 +121,7 @@ class Daemons(Repository):
         server, database = self._run(statement)[0]
         return f"{server} {database}"
 
-    # Coming and going.
+    # Joining and leaving.
 
     def join(
         self, name: str, shard: tuple[int, int] | None, *, version: str, lease_seconds: float

@@ -26,7 +26,7 @@ from store.models import BackfillPage, News, Page, PageWatch, Refresh, VisitRequ
 from store.values import ASKED, NEVER_DUE
 from store.watch_values import WatchRow, WatchStanding
 
-# A pattern takes in no more pages.
+# Maximum number of pages of a pattern.
 MAX_PAGES = 500
 _WATCH = (
     *(PageWatch.id, PageWatch.site, PageWatch.pattern, PageWatch.state),
@@ -72,7 +72,7 @@ class PageWatches(Repository):
                 row = {"site": site_id, "pattern": key, "added_at": now, **fields}
                 return int(PageWatch.insert(row).execute(self._db))
             PageWatch.update(fields).where(PageWatch.id == found).execute(self._db)
-            # Under other intervals it may be due at once.
+            # With other intervals it may be due at once.
             active = (Refresh.watch == found) & (Refresh.due_at < NEVER_DUE)
             soon = (Refresh.due_at > now) & active
             Refresh.update(due_at=now).where(soon).execute(self._db)

@@ -357,7 +357,7 @@ class ReadText:
     """Hashes of the signature's bands, below 2**63."""
 
 
-# Due later than any clock goes: its watch is paused.
+# Due later than any clock can reach: its watch is paused.
 NEVER_DUE = 1e12
 ASKED = 0.0
 """Due time of a page that a user wants checked now."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Self
 
 MIN_DIMENSION: Final = 2
-# Larger models exist, but a page's vector would outweigh its text.
+# Larger models exist, but their vectors would take more space than the texts.
 MAX_DIMENSION: Final = 8_192
 
 

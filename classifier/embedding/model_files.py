@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-# Of a larger file that much is read, in blocks at equal distances: another training changes every weight.
+# Of a larger file this much is read, in evenly spaced blocks: another training changes every weight.
 WHOLE_BYTES: Final = 64 * 1024 * 1024
 _BLOCK_BYTES: Final = 256 * 1024
 # A folder with more files holds other things than a model.

@@ -25,5 +25,5 @@ def installed(provider: str) -> str | None:
 
 def package_of(provider: str) -> str:
     """Return the distribution to install for a provider."""
-    # The second runs on every machine.
+    # The second one runs on every machine.
     return PACKAGES[BUNDLED[1] if provider == "auto" else provider][0]

@@ -18,9 +18,9 @@ from classifier.embedding.meaning import Meaning
 
 _LEVELS: Final = 127.0
 _HALF_LEVELS: Final = 63
-# Seven bits have no sign.
+# Seven bits are unsigned.
 _ZERO: Final = 64
-# A vector is cut into eight parts. The bytes of the first seven have one bit to spare each, which together
+# A vector is split into eight parts. The bytes of the first seven have a spare bit each; together these
 # hold the numbers of the eighth.
 _PARTS: Final = 8
 

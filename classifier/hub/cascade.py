@@ -17,7 +17,7 @@ from classifier.hub.scaling import LinearScale, Sigmoid
 from classifier.hub.svm import RbfMachine
 
 _URL_REACH = 6.0
-# Factor by which the URL's log-odds outweigh a content feature; 2 and 6 do as well.
+# Factor by which the URL's log-odds outweigh a content feature; 2 and 6 work equally well.
 _URL_EMPHASIS = 4.0
 
 
@@ -58,7 +58,7 @@ def joint_rows(
 ) -> NDArray[np.float64]:
     """Content features, the logarithm of the page's size (NaN = unknown), the URL's log-odds."""
     # One SVM over both: a weighted sum of two scores reached F1 0.935 on held-out domains, this
-    # 0.957. The size gained 0.004 to 0.010 here, and no more than chance in the content machine
+    # 0.957. The size gained 0.004 to 0.010 here, and nothing significant in the content SVM
     # (docs/how-hubs-are-found.md, "Page size and crawl depth").
     reached = np.clip(url_log_odds, -_URL_REACH, _URL_REACH)
     return np.column_stack([rows, np.log1p(page_bytes), reached])

@@ -22,10 +22,10 @@ from classifier.hub.evidence import LinkEvidence, UrlParts, split_url
 # Context moves log-odds by at most this: behaviour, not layout, overrules a sure classifier.
 _LIMIT = 2.5
 
-# Log-odds per unit of ``_size_of``. Few, and chosen by hand on recorded sites whose lists are known:
-# weights learned on six of the seven sites judged the seventh worse.
+# Log-odds per unit of ``_size_of``, chosen by hand on recorded sites whose lists are known: weights learned
+# on six of the seven sites did worse on the seventh.
 # The number and place of pages that show a link have no weight: it is scored when first seen, on one page.
-# Links of every page's frame are found out later, by their behaviour.
+# Links in every page's frame are recognised later, by their behaviour.
 _WEIGHTS: Final = {
     "urls_below": 1.2,
     "template_siblings": -0.4,

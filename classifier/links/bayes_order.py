@@ -55,7 +55,7 @@ _MAX_PAGES: Final = 20_000
 _MAX_LINKS: Final = 20_000
 # The last fetched pages.
 MAX_TRAINING_EXAMPLES: Final = 400
-# Of the links that led to a page, those that become examples.
+# Links to a page that become examples.
 CONTEXTS_PER_PAGE: Final = 3
 _DIGITS: Final = 4
 _FORMAT: Final = 2
@@ -164,7 +164,7 @@ class BayesOrder:
 
     def _hear(self, model: TopicModel) -> None:
         """Take over the user's evidence."""
-        # Training follows at once if it changed: a correction teaches before the next page does.
+        # Training follows at once if it changed: a correction takes effect before the next page.
         evidence = model.evidence
         user_evidence = (evidence.positives, evidence.irrelevant, evidence.keywords)
         if user_evidence == self._user_evidence:
@@ -206,7 +206,7 @@ class BayesOrder:
     def _evidence(self, texts: Sequence[TermExample]) -> NDArray[np.float64]:
         if self._model is None or not texts:
             return np.zeros(len(texts))
-        # Divided by length, or a long paragraph would outrank a telling anchor.
+        # Divided by length; otherwise a long paragraph would outrank an informative anchor.
         lengths = np.array([len(text) for text in texts]) + _SHORT
         return self._model.evidence(texts) / lengths
 

@@ -41,8 +41,8 @@ from classifier.words.vectors import Vector
 _MAX_LANGUAGES: Final = 20_000
 # Characters of a page checked for its script; one Chinese one suffices, as code and names are Latin.
 _LEAD: Final = 2_000
-# Expected r at which a list is read: before pages that promise less. The higher, the better the harvest on
-# Chinese sites, whose lists have no label, but the fewer pages on topic are read (docs, "Harvest").
+# Expected r at which a list is read, before less promising pages. A higher value raises the harvest on
+# Chinese sites, whose lists have no label, but finds fewer pages on topic (docs/relevance-figures.md).
 LIST_WORTH: Final = 0.25
 _FORMAT: Final = 2
 
@@ -175,8 +175,8 @@ class LearnedOrder:
 
     def _promise(self, link: LinkContext, model: TopicModel) -> float:
         # Chosen on link graphs of encyclopedia pages and of Chinese sites. Left out after trials: PageRank
-        # from relevant pages, the relevance of links in the same list, words learned of anchors (no gain on
-        # the whole; docs/relevance-figures.md, "Choices in the learned order").
+        # from relevant pages, the relevance of links in the same list, words learned from anchors (no gain
+        # overall; docs/relevance-figures.md, "Choices in the learned order").
         lift = self._memory.lift(link.url, link.parent_url, link.parent_score)
         language = self._languages.get(link.parent_url)
         best = self._memory.best_nearness(link.url, link.parent_url)

@@ -24,7 +24,7 @@ from classifier.words.batch import PageBatch
 # Log-odds for one of the sample's deviations. Larger values helped where only a link's words are known, and
 # hurt where its folder or site is more informative (docs/how-links-are-ordered.md, "Links before the fetch").
 MEANING: Final = 0.2
-# A guess of 0 or 1 is a guess still.
+# Even a guess of 0 or 1 is uncertain.
 _SUREST: Final = 0.01
 _REACH: Final = 10.0
 

@@ -26,10 +26,10 @@ from numpy.typing import NDArray
 from classifier.links.places import PlaceValues, key_of, places_of
 from classifier.words.errors import of_format, reading
 
-# Beyond this the older half of the pages is forgotten.
+# Beyond this the older half of the pages is dropped.
 MAX_PAGES: Final = 5_000
 MAX_LINKS_PER_PAGE: Final = 500
-# Of all pages together; beyond this the older half of the pages is forgotten.
+# Of all pages together; beyond this the older half of the pages is dropped.
 MAX_LINKS: Final = 200_000
 # Weight of a page's own relevance for its links, in followed links: first its own counts, then more and more
 # the outcome of the links that were followed.

@@ -38,7 +38,7 @@ FEW_VALID: Final = 0.3
 INHERITED: Final = 0.5
 # Pages whose scores are remembered.
 MAX_PAGES: Final = 50_000
-# The last of these are stored: about a megabyte.
+# The latest of these are stored: about a megabyte.
 MAX_KEPT: Final = 20_000
 # The last links whose similarities are remembered.
 _MAX_LINKS: Final = 20_000

@@ -30,7 +30,7 @@ from classifier.links.text import one_line
 from classifier.topic.everyday import everyday_vectors
 from classifier.words.errors import TopicModelError, of_format, reading
 
-# The latest; each vector has a byte a number. Both tables are stored, so a topic grows by 0.7 MB at most.
+# The latest ones, one byte a number. Both tables are stored, so a topic grows by 0.7 MB at most.
 MAX_PAGES: Final = 600
 MAX_LED: Final = 600
 # Of each table as stored, whatever the model's dimension is.
@@ -166,7 +166,7 @@ class LinkVectors:
             rows = np.concatenate([rows, anchors])
         prior = _PRIOR * self._opinion.centre
         rest = values - values.mean() - rows @ prior
-        # As many unknowns as rows: fewer than numbers in a vector, mostly.
+        # Solved with one unknown per row, mostly fewer than the numbers of a vector.
         solved = np.linalg.solve(rows @ rows.T + _RIDGE * np.eye(len(rows)), rest)
         self._slope = (prior + rows.T @ solved).astype(np.float32)
         self._say_again(known)

@@ -223,7 +223,7 @@ class TreeBuilder:
 
     def _drop_isolated(self, isolated: NDArray[np.bool_]) -> None:
         """Drop words whose senses have no edges."""
-        # WordNet's adjectives, for example: they are near nothing.
+        # WordNet's adjectives, for example, have no neighbours.
         self._words = {
             word: kept
             for word, senses in self._words.items()

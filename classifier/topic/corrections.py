@@ -25,7 +25,7 @@ Scores = NDArray[np.float64]
 
 # Shift of the corrected page itself, in standard deviations.
 STRENGTH: Final = 2.0
-# Up to this tf-idf cosine pages share no more than any two do.
+# Up to this tf-idf cosine pages share no more than any two pages do.
 NEAR: Final = 0.05
 
 

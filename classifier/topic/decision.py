@@ -55,7 +55,7 @@ STEP: Final = math.log(1.4)
 STEEPNESS: Final = 2.5
 # Scores from this to 0.5 are undecided.
 GREY: Final = 0.1
-# The boundary without a sample to look at.
+# The boundary without a sample.
 _USUAL: Final = 1.06
 _ROUNDS: Final = 25
 _SURE: Final = 30.0
@@ -151,7 +151,7 @@ class Line:
             rest = len(sample) - weight
             share = (weight + share_weight * SHARE) / (len(sample) + share_weight)
             topic = (own + mean_weight * TOPIC_MEAN) / (weight + mean_weight)
-            # A page's weight keeps the mean where it is when every page is of the topic.
+            # A prior worth one page keeps the mean defined when every page is on topic.
             others = (total - own + OTHERS_MEAN) / (rest + 1.0)
             topic = max(topic, others + _APART)
             within = squares - 2 * topic * own + topic**2 * weight

@@ -23,7 +23,7 @@ from classifier.words.vectors import Vector
 
 Scores = NDArray[np.float64]
 
-# In log-odds; with twice as many pages of the crawl half of it.
+# In log-odds; halved with twice as many pages of the crawl.
 CAUTION: Final = 6.0
 CAUTIOUS_PAGES: Final = 2.0
 

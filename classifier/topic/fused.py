@@ -33,7 +33,7 @@ NEIGHBOURS: Final = 15
 MIN_SAMPLE: Final = 200
 # Pages compared at once, to bound memory.
 _ROWS: Final = 500
-# Sum of two cosines from which a neighbour is the page itself, which does not count.
+# A neighbour with at least this sum of two cosines is the page itself, and does not count.
 _SAME: Final = 1.98
 _TINY: Final = 1e-9
 
@@ -207,7 +207,7 @@ class FusedTopic:
         """Return weighted sums of standardised views; 0 is the sample's mean."""
         total = self.centre.scores(batch)
         for (name, _), view in zip(self.others, self._others_of(batch), strict=True):
-            # An outlier in one view is an oddity, not ten times as relevant.
+            # An outlier in one view is not ten times as relevant.
             total = total + self._weight(name) * view.clip(-_REACH, _REACH)
         return total
 

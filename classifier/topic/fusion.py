@@ -105,7 +105,7 @@ class Scale:
     def standardised(self, views: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return deviations from the mean, in standard deviations."""
         # Sums of these keep how far ahead a page is, which ranks lose: on labelled texts they beat
-        # reciprocal ranks. And 0 is the usual page, in any language and at any length.
+        # reciprocal ranks. And 0 is an average page, in any language and of any length.
         return np_array((views - self.means[:, None]) / self.deviations[:, None])
 
 

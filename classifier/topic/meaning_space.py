@@ -35,7 +35,7 @@ MIN_PAGES: Final = 30
 EVERYDAY_HALVED: Final = 30
 # With this many pages of the crawl, similar pages have half of their weight.
 FEW_PAGES: Final = 30
-# A cosine above it: the page itself.
+# A page with a higher cosine is the page itself.
 SAME: Final = 0.9995
 # Of the covariance's mean variance. Values from 1 to 5 were equal on labelled headlines and articles.
 RIDGE: Final = 2.0

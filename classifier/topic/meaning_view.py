@@ -78,11 +78,11 @@ class MeaningView:
         own = unit(examples.mean(axis=0))
         if len(wrong):
             own = unit(own - wrong_weight(len(wrong)) * unit(wrong.mean(axis=0)))
-        # Everyday pages are of no topic.
+        # Everyday pages are never on topic.
         free = space.known & (np.arange(len(space.pages)) < space.sample)
         if len(wrong):
             free &= (space.pages @ wrong.T).max(axis=1) < SAME
-        # Everyday pages and foreign examples are near by their language.
+        # Everyday pages and foreign examples are similar by their language.
         absence = trust * space.absence(own)
         weight = min(1.0, FEEDBACK_STRENGTH / len(examples)) * space.trust
         centre = own
@@ -101,7 +101,7 @@ class MeaningView:
     ) -> Self:
         """Measure a centre on the space's pages."""
         cosines = (space.pages @ centre).astype(np.float64)
-        # Everyday pages, which have no terms, count as usual by words.
+        # Everyday pages, which have no terms, count as average by words.
         padded = np.full(len(space.pages), float(words.mean()) if len(words) else 0.0)
         padded[: len(words)] = words
         measured = cosines[space.known]

@@ -186,7 +186,7 @@ class TopicModel:
         background.meanings.put_all(evidence.meanings)
         setting = Setting(background, sample_of(background), tree)
         fit = refit_topic(method, evidence, setting, state["fit"], decision)
-        # Made with other concepts: places among those cannot be compared with today's.
+        # From other concepts, whose vectors cannot be compared with the present ones.
         if fit is None:
             return cls._fitted(method, evidence, background, tree)
         warnings = (*_warnings(evidence, setting, pages), *fit.scorer.notes)

@@ -28,10 +28,10 @@ from classifier.words.vectors import Vector, unit
 
 # P: the weight of the general table, in pages. A topic works before the first fetch, and after a
 # thousand pages of one field that field's everyday words weigh little.
-# Six times as much was tried for link orders: 3 % better on the encyclopedia, 12 points under best first on
+# Six times as much was tried for link orders: 3 % better on the encyclopedia, 12 points below best first on
 # the topic "database" (docs/relevance-figures.md, "Choices in the learned order").
 PRIOR_PAGES: Final = 500
-# Beyond this the rarest terms are forgotten.
+# Beyond this the rarest terms are dropped.
 MAX_TERMS: Final = 200_000
 MAX_TERMS_PER_PAGE: Final = 5_000
 _LAG: Final = 1.01
@@ -88,7 +88,7 @@ class Background:
         Weighted terms may enter the sample. Observe each page once, not at every fetch.
         """
         # Every page, relevant ones included: without those the harvest on the encyclopedia was 5 % better and
-        # on the topic "security" a fifth worse, because what a site repeats on every page was then taken for
+        # on the topic "security" a fifth worse, because text repeated on every page of a site then passed for
         # its topic.
         self.pages += 1
         if self._total > _LAG * (PRIOR_PAGES + self._idf_pages):

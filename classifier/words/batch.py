@@ -18,7 +18,7 @@ from classifier.words.vectors import Vector, Vocabulary
 Terms = Mapping[str, float]
 """Weighted term counts of one page, as :func:`classifier.words.text.weighted_terms` gives them."""
 
-# Different terms of a page with which its words count by half beside its vector: a headline has some seven,
+# Distinct terms with which a page's words count by half beside its vector: a headline has about seven,
 # an abstract fifty, an article more than the sample keeps.
 FEW_TERMS: Final = 30
 
@@ -36,8 +36,8 @@ class PageBatch:
         self.space: tuple[Any] | None = None
         self.space_mark = background.meanings.mark
         self.background = background
-        # A topic keeps the concepts it was learned with, or their absence, though the background may have
-        # learned others since.
+        # A topic keeps the concepts it was trained with, or none, although the background may have newer
+        # ones.
         self.concepts: Concepts | None = background.concepts if like is None else like.concepts
 
     def __len__(self) -> int:

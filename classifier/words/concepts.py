@@ -70,7 +70,7 @@ class Concepts:
             rows, dimensions, n_iter=2, random_state=_SEED, flip_sign=True
         )
         kept = int((strengths > strengths[0] * _NOISE).sum())
-        # Rounded as stored, so that a loaded model judges like the learned one.
+        # Rounded as when stored, so that a loaded model judges like the trained one.
         rounded = np.ascontiguousarray(directions[:kept].T).astype("<f2").astype(np.float32)
         return cls.of(vocabulary.columns, rounded, pages)
 

@@ -69,7 +69,7 @@ class Evidence:
         keywords_meaning: Meaning | None = None,
     ) -> Self:
         """Reduce pages to terms; raises TopicError without evidence."""
-        # Once: cutting hundreds of corrections into terms takes a second.
+        # Once, because splitting hundreds of corrections into terms takes a second.
         given = [(page, heaviest_terms(page)) for page in examples[:MAX_EXAMPLES]]
         liked = _latest(relevant)
         disliked = _latest(irrelevant)

@@ -11,7 +11,7 @@ from classifier.words.language import language_of
 from classifier.words.segmentation import add_words, tokens
 from classifier.words.vectors import Vector, unit
 
-# A longer list is a text, and better given as an example.
+# A longer list is better given as an example.
 MAX_KEYWORDS: Final = 100
 
 
@@ -66,7 +66,7 @@ class Keywords:
         return math.fsum(background.idf(term) for term in terms)
 
 
-# Longer Chinese key words are phrases, and better split.
+# Longer Chinese key words are phrases and are split.
 _WORD_CHARS: Final = 8
 
 

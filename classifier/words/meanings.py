@@ -18,9 +18,9 @@ from classifier.embedding.packing import unpacked
 from classifier.words.errors import TopicModelError, reading
 from classifier.words.sample import page_key
 
-# Beyond this, vectors of pages that are not in the sample are forgotten.
+# Beyond this, vectors of pages outside the sample are dropped.
 MAX_VECTORS: Final = 70_000
-# The latest of them that stay.
+# The latest of those are kept.
 _LATEST: Final = 2_000
 _STALE: Final = 1.1
 _FEW: Final = 10

@@ -64,7 +64,7 @@ def new_pages(database: Database, query: NewQuery) -> NewsAnswer:
         batch = ids.after(cursor, wanted + 1)
         more = len(batch) > wanted
         batch = batch[:wanted]
-        # Pages folded into others are skipped, and so are their cursors.
+        # Pages merged into others are skipped, and so are their cursors.
         found = news_rows(database, batch)
         rows += [found[row] for row in batch if row in found]
         cursor = batch[-1] if batch else cursor

@@ -169,7 +169,7 @@ ADDRESSED = (
     Merge(Label.canonical_key, ("origin",), _joined(itemgetter("at"))),
     Merge(TopicExample.canonical_key, ("topic",), _joined(itemgetter("added_at"))),
 )
-# Pages that show each other: no page shows itself.
+# Pages that link to each other; no page shows itself.
 _PAIRS = ((Sighting.hub, Sighting.page),)
 _QUARANTINED = Merge(Quarantine.key, ("kind", "purpose"), _joined(itemgetter("at")))
 
@@ -219,7 +219,7 @@ class _Merging:
         living = Page.select(LIVING).where(Page.id.in_(page_ids)).tuples().execute(database)
         ids = [*page_ids, *(page for (page,) in living)]
         self._site = self._row(page_ids[0])["site"]
-        # Asked once for all, as some columns have no index.
+        # Queried once for all, because some columns have no index.
         self._referred = {merge: self._referring(merge, ids) for merge in MERGES}
 
     def _within(self, merge: Merge) -> tuple[Any, ...]:
@@ -360,11 +360,11 @@ class _Merging:
             "moved_to": stays["id"],
             "verify_due_at": None,
             "rule": rule,
-            # Whoever meets the former address sees that the page was announced.
+            # The former address shows that the page was announced.
             "announced_at": joined["announced_at"],
         }
         other = goes if at is stays else stays
-        # No two rows have one address, even for a moment.
+        # Two rows never have the same address, even briefly.
         self._set(goes["id"], former | {"canonical_key": f"merging {goes['id']}"})
         del joined["id"], joined["site"]
         self._set(stays["id"], joined | {name: at[name] for name in ("canonical_key", "url")})
@@ -376,7 +376,7 @@ class _Merging:
         Page.update(fields).where(Page.id == page_id).execute(self._db)
 
     def _announce_once(self, page_id: int) -> None:
-        """Forget later announcements: the list of new pages has the first."""
+        """Delete later announcements: the list of new pages has the first."""
         added = (Change.page == page_id) & (Change.kind == ChangeKind.ADDED)
         listed = News.select(News.id).where(News.page == page_id).scalar(self._db)
         if listed is not None:

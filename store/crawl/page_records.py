@@ -35,7 +35,7 @@ SET_PAGE = Updated(Page, lambda page: Page.id == page)
 _IS_LIST = fn.EXISTS(
     Hub.select(Hub.page).where((Hub.page == Page.id) & (Hub.role != HubRole.ARTICLE))
 )
-# Never read, and nothing planned that reads them: a list is read as a hub.
+# Never read, and not planned otherwise: a list is read as a hub.
 _UNREAD = Prepared(
     lambda pages: Page.select(Page.id).where(
         any_of(Page.id, pages)

@@ -65,7 +65,7 @@ class Quarantined(Repository):
         purpose: str = "",
         pause: float | None = None,
     ) -> float:
-        """Note a failure; return when to try again.
+        """Record a failure; return the time of the next try.
 
         That is after *pause* seconds, or twice as long after each failure in a row.
         """

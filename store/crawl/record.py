@@ -118,7 +118,7 @@ class Recorder(SiteRecords, LabelRecords):
         with writing(self._db, self._where):
             living = _LIVING.rows(self._db, page=record.page_id)
             if living:
-                # Another page may have taken its place while it was fetched.
+                # Another page may have replaced it while it was fetched.
                 record = replace(record, page_id=living[0][0])
             announced = self._record_links(record)
             if record.fate == Fate.ANNOUNCE:
@@ -270,7 +270,7 @@ class Recorder(SiteRecords, LabelRecords):
         fields = columns(record.page_fields) | ({"link_context": None} if judged else {})
         if record.moved_to is not None:
             self._put_pages(record.site_id, [record.moved_to], record.at, record.first_hub_id)
-        # Set when it is made one with that page, last of all.
+        # Set when it is merged with that page, as the last step.
         fields.pop("moved_to", None)
         if fields:
             SET_PAGE.run(self._db, fields, page=record.page_id)

@@ -58,7 +58,7 @@ def _due(of_kind: Any, order: Any) -> Prepared:  # noqa: ANN401 - peewee express
 
 
 _ONE = Prepared(lambda page: _rows().where(Refresh.page == page))
-# If the budget does not cover all, young pages go first: they are the ones still changing.
+# If the budget does not cover all, young pages go first, because they still change.
 _DUE = {False: _due(PLANNED, Refresh.due_at.desc()), True: _due(WATCHED, Refresh.due_at)}
 _OF_WATCH = Prepared(
     lambda watch, limit: (

@@ -35,7 +35,7 @@ _COPY = re.compile(r"before-\d{4}_\w+\.sqlite")
 _SMALL = re.compile(
     rf"crawler\.lock|discovery-\d+\.lock|~?daemon-\d+\.lock|websub\.key|settings\.name|daemon\.json|{_COPY.pattern}"
 )
-# Not the store's, never touched, but often there: settings, and a volume's own folder.
+# Not the store's and never touched, but often present: settings, and a volume's own folder.
 _NEIGHBOURS = frozenset(("hubwatch.toml", "lost+found"))
 _PAGE = re.compile(r"[0-9a-f]{2}(?:/[0-9a-f]{2}(?:/(?:[0-9a-f]{32}\.[0-9a-f]{32}|~\w+))?)?")
 _MODEL_FILE = re.compile(r"[a-z_]+\.(?:json|svm)")
@@ -88,7 +88,7 @@ def is_open_to_others(path: Path) -> bool:
 
 
 def tighten(paths: Iterable[Path]) -> list[Path]:
-    """Take the rights of group and others from *paths*; return the changed ones.
+    """Remove the rights of group and others from *paths*; return the changed ones.
 
     Links are not followed, and files of other users stay as they are.
     """
@@ -178,7 +178,7 @@ def _foreign(home: Path, unfinished: bool) -> Iterator[Path]:
     for entry in sorted(home.iterdir()):
         if entry.name in _NEIGHBOURS or is_work_folder(entry):
             continue
-        # A link is never the store's, as its target may be anybody's.
+        # A symbolic link is never the store's; its target may belong to anyone.
         if entry.is_symlink():
             yield entry
         elif entry.name == "pages":

@@ -57,7 +57,7 @@ class ServerDatabase(PooledPostgresqlDatabase):  # type: ignore[misc]  # playhou
     def __init__(self, *arguments: Any, **options: Any) -> None:  # noqa: ANN401 - peewee's own
         super().__init__(*arguments, **options)
         self._daemon: int | None = None
-        # A thread that works for long, as discovery does, writes for the daemon that it began under.
+        # A long-running thread, such as discovery, writes for the daemon under which it started.
         self._of_thread = threading.local()
 
     def write_for(self, daemon: int | None) -> None:

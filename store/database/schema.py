@@ -21,8 +21,8 @@ from store.models import (
     TopicExample,
 )
 
-# Ids are never given out twice: cursors, and visits under way while a site is removed, name them. PostgreSQL
-# does so by itself.
+# Ids are never reused: cursors refer to them, and so do visits under way while a site is removed. PostgreSQL
+# does this on its own.
 _LASTING_IDS = (
     *(Site, Page, Change, PageWatch, BackfillPage, OutboxEntry),
     *(Topic, TopicExample, ExternalCandidate, DiscoveryRun, DiscoveryPage, Proposal),

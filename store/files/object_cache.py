@@ -21,7 +21,7 @@ from store.files.page_cache import CachedFile, PageCache
 _CONNECT_SECONDS: Final = 10
 _READ_SECONDS: Final = 30
 _ATTEMPTS: Final = 3
-# As many as one request to S3 deletes.
+# Limit of one delete request to S3.
 _BATCH: Final = 1_000
 _PROBE: Final = "~probe"
 # Names of the modification time in different file systems.
@@ -55,7 +55,7 @@ class ObjectCache(PageCache):
         self._delete([_PROBE])
 
     def reach(self) -> None:
-        """Ask whether the place is there; write nothing.
+        """Check that the location is available; write nothing.
 
         Raises:
             StoreUnavailableError: it does not answer, or there is no such bucket.
@@ -66,7 +66,7 @@ class ObjectCache(PageCache):
                 raise FileNotFoundError(f"there is no {top}")
 
     def _has(self, url: str, digest: str) -> bool:
-        # To ask costs as much as to write, and a damaged object is written again this way.
+        # A check costs as much as a write, and this way a damaged object is replaced.
         del url, digest
         return False
 

@@ -72,7 +72,7 @@ class PageCache(ABC):
         """
         digest = body_md5(body)
         if self.quota_bytes and not self._has(url, digest):
-            # One line, whatever the header holds.
+            # One line, whatever the header contains.
             kind = " ".join(content_type.split())[:_MAX_TYPE_CHARS].encode("utf-8", "replace")
             content = _key(url) + (b"\t" + kind if kind else b"") + b"\n" + body
             # Level 6 costs three times as much, and a body is written once and rarely read.
@@ -192,14 +192,14 @@ class FolderCache(PageCache):
         """
         try:
             make_folder(self.folder)
-            # Beside the cache, where nothing counts it.
+            # Beside the cache, where it does not count towards the quota.
             with tempfile.TemporaryFile(dir=self.folder.parent) as file:
                 file.write(bytes(_PROBE_BYTES))
         except OSError as error:
             raise of_file(error, self.folder.parent) from error
 
     def _has(self, url: str, digest: str) -> bool:
-        # Read, so that a damaged file is written again.
+        # Read, so that a damaged file is replaced.
         return self.get(url, digest) is not None
 
     def _read(self, path: str) -> bytes | None:

@@ -259,7 +259,7 @@ def check_target(home: Path, *, replace: bool = False) -> None:
 
 def _in_wal_mode(database: Path) -> None:
     """Switch a restored database to WAL."""
-    # Before it is in place, so that no kill interrupts the switch.
+    # Before it is in place, so that a kill cannot interrupt the switch.
     try:
         with closing(sqlite3.connect(database)) as connection:
             connection.execute("PRAGMA journal_mode = wal")
@@ -330,7 +330,7 @@ def _put(folder: Path, home: Path) -> None:
     """Move the members into place; existing files are removed with the work folder."""
     replaced, fresh = folder / "replaced", folder / "store"
     make_folder(replaced)
-    # check_target saw that these are a store's. Another database's log must not stay either: SQLite would
+    # check_target verified that these are a store's. Another database's log must not stay: SQLite would
     # replay it into the new one.
     for name in (*TREES, *SIDE_FILES):
         if (home / name).exists():

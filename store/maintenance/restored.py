@@ -16,7 +16,7 @@ from store.database.upgrades import known_migrations, make_tables
 from store.enums import OutboxState
 from store.errors import StoreDamagedError, StoreTooNewError
 
-# Not in every database: SQLite's own, made by AUTOINCREMENT and ANALYZE.
+# SQLite's own tables, made by AUTOINCREMENT and ANALYZE; not in every database.
 _OF_SQLITE = frozenset({"sqlite_sequence", "sqlite_stat1", "sqlite_stat4"})
 _Schema = dict[tuple[str, str], str]
 
@@ -95,6 +95,6 @@ def _emptied(connection: sqlite3.Connection, table: str) -> int:
 
 def _unsent(connection: sqlite3.Connection) -> int:
     """Delete messages that the original will send; return how many."""
-    # A channel of the settings file that is met for the first time sends nothing announced before.
+    # A channel of the settings file that is seen for the first time sends nothing announced earlier.
     states = (OutboxState.WAITING, OutboxState.SENDING)
     return connection.execute("DELETE FROM outbox WHERE state IN (?, ?)", states).rowcount

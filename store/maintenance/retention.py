@@ -163,7 +163,7 @@ class Retention(Repository):
         return Batch(rows, hubs[-1] if len(hubs) == _HUBS else None)
 
     def _sightings_of(self, hub_id: int, before: float) -> int:
-        """Forget the sightings of a hub that ended before *before*; of a former hub, all that are so old."""
+        """Delete a hub's sightings that ended before *before*; of a former hub, all that old."""
         site, is_hub = next(
             iter(
                 Page.select(Page.site, fn.EXISTS(Hub.select(Hub.page).where(Hub.page == hub_id)))
@@ -173,7 +173,7 @@ class Retention(Repository):
             )
         )
         ended = Sighting.gone_at < before
-        # Nobody visits a former hub, so nothing on it ends.
+        # A former hub is not visited, so its sightings never end.
         old = (
             ended
             if is_hub
@@ -229,7 +229,7 @@ class Retention(Repository):
 
     def _outbox(self, before: float, keep: Sequence[str]) -> Batch:
         over = OutboxEntry.state.in_((OutboxState.SENT, OutboxState.FAILED))
-        # A channel that was removed from the settings sends nothing any more.
+        # A channel that was removed from the settings no longer sends anything.
         over |= OutboxEntry.channel.not_in(list(keep))
         return self._of(OutboxEntry, OutboxEntry.id, over & (OutboxEntry.queued_at < before))
 

@@ -97,7 +97,7 @@ class Space(Repository):
         )
         return {name: int(size) for name, size in self._run(statement)}
 
-    # Giving space back.
+    # Release of space.
 
     def give_back(self, *, most: int = RETURNED_PAGES) -> int:
         """Return at most *most* free pages of a SQLite file to the file system; return the bytes.

@@ -215,7 +215,7 @@ class Visit(Table):
     elapsed_seconds = DoubleField(default=0.0)
     links = IntegerField(default=0)
     new_pages = IntegerField(default=0)
-    # Every link was new: some may have scrolled by unseen.
+    # Every link was new, so some may have scrolled off unseen.
     overflow = BooleanField(default=False)
     detail = TextField(default="")
 

@@ -38,8 +38,8 @@ class Quarantine(Table):
         indexes = ((("kind", "key", "purpose"), True),)
 
 
-# The three below are of the daemons that share a PostgreSQL store, and empty in a SQLite file. Their times
-# are by the server's clock, since those of the machines may differ.
+# The three tables below are for daemons that share a PostgreSQL store, and empty in a SQLite file. Their
+# times are those of the server's clock, since the machines' clocks may differ.
 
 
 class Daemon(Table):

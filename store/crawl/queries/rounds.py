@@ -57,7 +57,7 @@ _CLASSES: dict[HubClass, Any] = {
 # Pages announced once verified.
 _AWAITED_STATES = (PageState.PENDING, PageState.MISSING)
 _AWAITED = Page.state.in_(_AWAITED_STATES)
-# Not null, as a range: SQLite uses no index for ``IS NOT NULL``, and would read every page of a site.
+# Not null, as a range: SQLite uses no index for ``IS NOT NULL`` and would read every page of a site.
 _PLANNED = Page.verify_due_at > -1e12  # noqa: PLR2004 - before any time
 # Sitemaps and seeds go first: they are few, and sometimes the only place that shows a page. Behind two
 # hundred covered tag pages, the sitemap of a recorded weblog waited four days.
@@ -216,7 +216,7 @@ class RoundQueries(Repository):
             with storage_errors(self._where):
                 return data_version(self._db)
         # The counter is SQLite's; on PostgreSQL these values stand for it. Hubs are not among them: the
-        # crawler finds some all the time, and who else changes them labels, edits or adds something.
+        # crawler adds hubs all the time, and other writers of hubs also label, edit or add something.
         paused = Site.select(fn.COUNT(Site.id), fn.SUM(Site.id))
         paused = paused.where(Site.state == SiteStatus.PAUSED)
         labels = Label.select(fn.COUNT(Label.at), fn.MAX(Label.at))

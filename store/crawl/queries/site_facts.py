@@ -138,7 +138,7 @@ _MONITORED = Prepared(
         *(Hub.score, Hub.state, Hub.failures, Hub.last_status),
     ).where((Hub.site_id == site) & _IS_ARTICLE)
 )
-# Rules of pages that did not exist whenever they were asked for.
+# Rules of pages that never existed when requested.
 _NEVER_THERE = ("not_there", "not_there_yet")
 _KNOWN_URLS = Prepared(
     lambda site, limit: (
