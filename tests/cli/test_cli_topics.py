@@ -149,7 +149,7 @@ def test_what_you_say_of_a_page_shows_at_once(read: Run) -> None:
     read("irrelevant", SOUPS[0], SOUPS[1], "--topic", "bridges")
     listed = {row["url"]: row for row in read("new", "--topic", "bridges", "--json").json}
     assert set(listed) == {BRIDGES[2]}
-    assert listed[BRIDGES[2]]["score"] == 1.0
+    assert listed[BRIDGES[2]]["topics"][0]["score"] == 1.0
     rejected = read("new", "--topic", "bridges", "--irrelevant", "--json").json
     assert {row["url"] for row in rejected} == {BRIDGES[2], *SOUPS[:2]}
     read("relevant", SOUPS[0], "--topic", "bridges")
@@ -162,8 +162,9 @@ def test_new_pages_of_a_topic_in_every_form(read: Run) -> None:
     assert len(read("new", "--json").json) == len(NEW)
     rows = read("new", "--topic", "bridges", "--min-score", "0.9", "--json").json
     assert {row["url"] for row in rows} == set(BRIDGES)
-    assert {(row["topic"], row["verdict"], row["guess"]) for row in rows} == {
-        ("bridges", "relevant", False)
+    made = [one for row in rows for one in row["topics"]]
+    assert {(one["topic"], one["verdict"], one["fetched"]) for one in made} == {
+        ("bridges", "relevant", True)
     }
     assert "1.00" in read("new", "--topic", "bridges").out
     assert "score,verdict,guess" in read("new", "--topic", "bridges", "--format", "csv").out

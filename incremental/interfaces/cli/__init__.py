@@ -64,7 +64,7 @@ PURPOSES: dict[str, dict[str, Any]] = {
         },
     },
     "Follow": {
-        "backfills": "backfills:backfills",
+        "backfills": "new:backfills",
         "copies": "one_page:copies",
         "watch-page": {
             HELP: "Pages and patterns watched for changes of their text.",

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import csv
-import json
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.console import Console
@@ -17,6 +16,7 @@ from rich.text import Text
 
 from incremental.base.clock import SystemClock
 from incremental.base.plain_text import cell, one_line
+from incremental.interfaces.results.schema import to_json
 from incremental.settings import Settings, load_settings, settings_path
 from incremental.settings.storage import open_configured_store
 from store import Store
@@ -49,9 +49,17 @@ def safe(text: object, limit: int = 300) -> Text:
     return Text(one_line(str(text), limit))
 
 
-def print_json(value: Any) -> None:  # noqa: ANN401 - whatever JSON holds
-    """Print JSON on stdout."""
-    print(json.dumps(value, ensure_ascii=False, indent=2))  # noqa: T201
+def print_json(result: object) -> None:
+    """Print results as JSON on stdout."""
+    print(to_json(result, indent=2))  # noqa: T201
+
+
+def report(result: object, said: str, *, as_json: bool) -> None:
+    """Print what was done: as JSON on stdout, or in words on stderr."""
+    if as_json:
+        print_json(result)
+    else:
+        say(said)
 
 
 def print_csv(header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:

@@ -22,13 +22,18 @@ from incremental.interfaces.cli.common import (
     say,
     settings_of,
 )
-from incremental.interfaces.results.schema import utc, when
-from incremental.interfaces.site_editing import SiteEdit, edit_site, site_in_file, site_terms
-from incremental.interfaces.visit_requests import RequestedVisit, request_page, request_site
+from incremental.interfaces.results.schema import result_of, when
+from incremental.interfaces.results.sites import Site, site_results
+from incremental.interfaces.site_editing import TERMS, SiteEdit, edit_site, site_in_file
+from incremental.interfaces.visit_requests import (
+    RequestedVisit,
+    Visit,
+    request_page,
+    request_site,
+)
 from incremental.settings import Settings
 from incremental.settings.storage import daemon_at_work
 from store import Store
-from store.values import SiteRow
 
 _DEFAULT = "default"
 
@@ -82,8 +87,15 @@ def edit(  # noqa: PLR0913 - each is an option of the command
         (row,) = find_sites(store, [site])
         if given:
             row = edit_site(store, row, SiteEdit(**given), settings, now=now())
-        tags = store.tags.of_sites().get(row.id, [])
-    _show(row, tags, settings, as_json=as_json, changed=bool(given))
+        (shown,) = site_results(store, [row])
+    if as_json:
+        print_json(shown)
+        return
+    if given:
+        say(f"{row.name} was changed; a running daemon picks it up within seconds")
+    _show(shown, settings)
+    if site_in_file(row, settings) is not None:
+        say("its terms are set by [[site]] in the settings file")
 
 
 def _listed(patterns: list[str] | None) -> tuple[str, ...] | None:
@@ -107,21 +119,12 @@ def _hours(spans: list[str]) -> tuple[str, ...] | None:
     return () if spans == ["always"] else tuple(spans)
 
 
-def _show(
-    row: SiteRow, tags: list[str], settings: Settings, *, as_json: bool, changed: bool
-) -> None:
-    terms = site_terms(row)
-    if as_json:
-        print_json({"id": row.id, "name": row.name, "seed": row.seed_url, "tags": tags, **terms})
-        return
-    if changed:
-        say(f"{row.name} was changed; a running daemon picks it up within seconds")
-    rows = [("name", row.name), ("seed", readable(row.seed_url)), ("state", row.state)]
-    rows.append(("tags", joined(tags) or "-"))
+def _show(site: Site, settings: Settings) -> None:
+    rows = [("name", site.name), ("seed", readable(site.seed)), ("state", site.state)]
+    rows.append(("tags", joined(site.tags) or "-"))
+    terms = {name: getattr(site, name) for name in TERMS}
     rows += [(name.replace("_", " "), _in_words(name, terms[name], settings)) for name in terms]
     print_table("", ("", ""), rows)
-    if site_in_file(row, settings) is not None:
-        say("its terms are set by [[site]] in the settings file")
 
 
 def _in_words(name: str, value: Any, settings: Settings) -> str:  # noqa: ANN401 - one of several types
@@ -154,9 +157,7 @@ def visit(
         found = [one for name in names for one in _request(store, settings, name)]
         running = daemon_at_work(store, settings, folder)
     if as_json:
-        fields = ("url", "site", "refused")
-        rows = [{name: getattr(one, name) for name in fields} for one in found]
-        print_json([{**row, "at": utc(one.at)} for row, one in zip(rows, found, strict=True)])
+        print_json([result_of(Visit, one) for one in found])
     else:
         _say_requested(found, running=running)
     refused = sum(bool(one.refused) for one in found)

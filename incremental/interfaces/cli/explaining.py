@@ -23,7 +23,8 @@ from incremental.interfaces.cli.common import (
     settings_of,
 )
 from incremental.interfaces.explain.hours import hours_of
-from incremental.interfaces.explain.page import explain, hub_rows
+from incremental.interfaces.explain.page import explain
+from incremental.interfaces.results.hubs import Hub, hub_results
 from incremental.interfaces.results.schema import dated, when
 from incremental.interfaces.web.explanation import explanation
 from incremental.settings import Settings
@@ -93,37 +94,43 @@ def hubs(  # noqa: PLR0913 - each is an option of the command
         _show_hours(context, settings, hours, as_json=as_json)
         return
     with open_store(context) as store:
-        found = hub_rows(store, settings, find_sites(store, site or []), now=now())
+        found = hub_results(store, settings, find_sites(store, site or []), now=now())
     if as_json:
-        print_json([dated(row) for row in found[:limit] if row["candidate"] or not candidates])
+        print_json([hub for hub in found if hub.candidate or not candidates][:limit])
         return
-    rows = [row for row in found if row["candidate"] == candidates][:limit]
+    rows = [hub for hub in found if hub.candidate == candidates][:limit]
     if not rows:
         say(
             "no candidates"
             if candidates
             else "no hubs yet; run the daemon to find them: hubwatch run"
         )
-    others = sum(row["candidate"] for row in found)
+    others = sum(hub.candidate for hub in found)
     if others and not candidates:
         say(f"not read yet, may be hubs: {others} (hubwatch hubs --candidates)")
     if not rows:
         return
     table = [
         (
-            readable(row["url"]),
-            row["kind"] if row["read"] == "plain" else f"{row['kind']} ({row['read']})",
-            row["state"],
-            row["visits"],
-            row["new_pages"],
-            f"{row['rate_per_day']:.3g}",
-            when(row["due_at"]),
-            row["why"],
+            readable(hub.url),
+            hub.kind if hub.read == "plain" else f"{hub.kind} ({hub.read})",
+            hub.state,
+            hub.visits,
+            hub.new_pages,
+            _rate(hub),
+            when(hub.due_at),
+            hub.why,
         )
-        for row in rows
+        for hub in rows
     ]
     columns = ("hub", "kind", "state", "visits", "new", "new/day", "next visit", "why")
     print_table("Hubs", columns, table)
+
+
+def _rate(hub: Hub) -> str:
+    if hub.rate_per_day is None:
+        return "-"
+    return f"{hub.rate_per_day:.3g}" + (" (guess)" if hub.rate_is_guess else "")
 
 
 def _show_hours(context: typer.Context, settings: Settings, url: str, *, as_json: bool) -> None:

@@ -22,7 +22,7 @@ from incremental.interfaces.cli.common import (
     say,
     settings_of,
 )
-from incremental.interfaces.results.schema import page_line, when
+from incremental.interfaces.results.schema import like_page, when
 from incremental.topics.embedding.choice import standing
 from incremental.topics.embedding.keeping import kept_space
 from incremental.topics.embedding.likeness import (
@@ -92,8 +92,7 @@ def _read(context: typer.Context, store: Store, url: str, fetcher: Fetcher) -> P
 
 def _print(found: list[LikePage], *, as_json: bool) -> None:
     if as_json:
-        pages = [page_line(one.page) | {"likeness": round(one.likeness, 4)} for one in found]
-        print_json({"pages": pages})
+        print_json({"pages": [like_page(one.page, one.likeness) for one in found]})
         return
     if not found:
         say("nothing found")

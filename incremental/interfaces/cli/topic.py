@@ -23,20 +23,20 @@ from incremental.interfaces.cli.common import (
     open_store,
     print_json,
     print_table,
+    report,
     say,
     settings_of,
 )
 from incremental.interfaces.explain.topic import explain_topic
-from incremental.interfaces.results.schema import dated, when
+from incremental.interfaces.results.schema import by_name, dated, when
+from incremental.interfaces.results.topics import Topic, topic_result, topic_results
 from incremental.topics.editing import (
     GivenExample,
-    all_topic_facts,
     begin,
     edit_topic,
     forget_example,
     give_feedback,
     set_paused,
-    topic_facts,
 )
 from incremental.topics.model_store import TopicModelStore
 from store import Store
@@ -147,19 +147,19 @@ def _report(
     store: Store, row: TopicRow, trained: list[GivenExample], done: str, *, as_json: bool
 ) -> None:
     """Say what was done (empty = a topic was begun or got examples), and what the topic waits for."""
-    facts = dated(topic_facts(store, row))
-    facts["learned"] = [one.url for one in trained if one.at_hand]
-    facts["waiting"] = [one.url for one in trained if not one.at_hand]
+    topic = topic_result(store, row)
+    waiting = [one.url for one in trained if not one.at_hand]
     if as_json:
-        print_json(facts)
+        learned = [one.url for one in trained if one.at_hand]
+        print_json({**by_name(topic), "learned": learned, "waiting": waiting})
         return
     if done:
         say(done)
     if not done or row.why or row.state != TopicState.READY:
         say(f"topic {row.name} is {row.state}" + (f": {read_text(row.why)}" if row.why else ""))
-    for url in facts["waiting"]:
+    for url in waiting:
         say(f"{readable(url)} will be fetched by the daemon: hubwatch run")
-    for warning in facts["warnings"]:
+    for warning in topic.warnings:
         say(f"warning: {clean(warning)}")
 
 
@@ -227,7 +227,7 @@ def edit(  # noqa: PLR0913 - each is an option of the command
 
 def _show_terms(store: Store, row: TopicRow, *, as_json: bool) -> None:
     """Show what `topic edit` changes."""
-    facts = topic_facts(store, row)
+    facts = by_name(topic_result(store, row))
     names = ("name", "keywords", "description", "method", "include", "exclude", "tags")
     if as_json:
         print_json({name: facts[name] for name in names})
@@ -260,7 +260,7 @@ def forget(context: typer.Context, urls: Pages, *, of: OfTopic, as_json: Json = 
 def list_topics(context: typer.Context, *, as_json: Json = False) -> None:
     """List the topics with their state and page counts."""
     with open_store(context) as store:
-        rows = [dated(row) for row in all_topic_facts(store)]
+        rows = topic_results(store)
     if as_json:
         print_json(rows)
         return
@@ -269,15 +269,15 @@ def list_topics(context: typer.Context, *, as_json: Json = False) -> None:
         return
     table = [
         (
-            row["name"],
-            row["state"],
-            row["method"],
-            row["examples"],
+            row.name,
+            row.state,
+            row.method,
+            row.examples,
             _wanted(row),
-            row["corrections"],
-            row["pages"]["relevant"],
-            row["pages"]["grey"],
-            row["why"] or "; ".join(row["warnings"]),
+            row.corrections,
+            row.pages["relevant"],
+            row.pages["grey"],
+            row.why or "; ".join(row.warnings),
         )
         for row in rows
     ]
@@ -285,10 +285,10 @@ def list_topics(context: typer.Context, *, as_json: Json = False) -> None:
     print_table("Topics", (*columns, "relevant", "doubtful", "note"), table)
 
 
-def _wanted(facts: dict[str, Any]) -> str:
+def _wanted(topic: Topic) -> str:
     """Return a topic's key words and its sentence for a cell."""
-    sentence = [f"“{facts['description']}”"] if facts["description"] else []
-    return ", ".join([*facts["keywords"], *sentence])
+    sentence = [f"“{topic.description}”"] if topic.description else []
+    return ", ".join([*topic.keywords, *sentence])
 
 
 def show(context: typer.Context, name: Name, *, as_json: Json = False) -> None:
@@ -318,10 +318,8 @@ def resume(context: typer.Context, name: Name, *, as_json: Json = False) -> None
 def _set_paused(context: typer.Context, name: str, *, paused: bool, as_json: bool) -> None:
     with open_store(context) as store:
         row = set_paused(store, name, paused=paused, now=now())
-    if as_json:
-        print_json({"topic": row.name, "state": row.state})
-    else:
-        say(f"topic {row.name} is {row.state}")
+    said = f"topic {row.name} is {row.state}"
+    report({"topic": row.name, "state": row.state}, said, as_json=as_json)
 
 
 def remove(
@@ -337,14 +335,11 @@ def remove(
         if not yes and not typer.confirm(f"Delete topic {row.name}?", err=True):
             raise typer.Exit(1)
         store.topics.remove(row.id)
-    if as_json:
-        print_json({"removed": row.name})
-    else:
-        say(f"removed topic {row.name}")
+    report({"removed": row.name}, f"removed topic {row.name}", as_json=as_json)
 
 
 # Listed apart, or of use to programs alone.
-_INTERNAL = ("pages_learned", "version", "method")
+_INTERNAL = ("id", "pages_learned", "version", "method")
 
 
 def _rows(facts: dict[str, Any]) -> list[tuple[str, str]]:

@@ -12,8 +12,9 @@ from fastapi import Request
 
 from incremental.base.clock import Clock
 from incremental.daemon.at_work import Job
-from incremental.daemon.health import Health, HealthReport
+from incremental.daemon.health import Health
 from incremental.daemon.pulse import read_report
+from incremental.interfaces.results.status import Status, health_of, status_of
 from incremental.interfaces.web.background import Background
 from incremental.interfaces.web.hub_models import HubModels
 from incremental.settings import Settings
@@ -69,11 +70,12 @@ class Web:
         """The folder of hub classifier versions."""
         return models_folder(self.settings, self.folder)
 
-    def health_report(self) -> HealthReport | None:
-        """Return the health of the daemon in this process, or else what another one last reported."""
-        if self.health is not None:
-            return self.health.report()
-        return read_report(self.folder / self.settings.store.folder)
+    def status(self, store: Store) -> Status:
+        """Return the state of the daemon in this process, or of another one, and of each site."""
+        folder, now = self.folder / self.settings.store.folder, self.now()
+        report = read_report(folder) if self.health is None else self.health.report()
+        daemon = health_of(report, now)
+        return status_of(store, self.settings, daemon, crawling=self.is_crawled(), now=now)
 
     def now(self) -> float:
         """Return the time, unix seconds, UTC."""

@@ -20,8 +20,8 @@ from prometheus_client.registry import Collector
 
 from classifier.hub.errors import HubClassifierError
 from incremental.daemon.health import ProblemKind
-from incremental.interfaces.explain.health import daemons_facts
-from incremental.interfaces.explain.page import budget_of
+from incremental.interfaces.explain.page import budget_and_visit
+from incremental.interfaces.results.status import daemon_places
 from incremental.interfaces.web.context import Web
 from incremental.visit.engines.visits import EngineReport
 from store import Store
@@ -132,7 +132,7 @@ class _Gauges(Collector):
         }
         gauges = {key: GaugeMetricFamily(*names, labels=["site"]) for key, names in texts.items()}
         for site in sites[:_MOST_SITES]:
-            for key, value in budget_of(self._web.settings, site, now=now).items():
+            for key, value in budget_and_visit(self._web.settings, site, None, now=now).items():
                 if value is not None and key in gauges:
                     gauges[key].add_metric([site.name], value)
         yield from gauges.values()
@@ -225,9 +225,9 @@ def _daemons(store: Store) -> Iterator[Metric]:
     }
     labels = ["daemon", "shard"]
     gauges = {key: GaugeMetricFamily(*names, labels=labels) for key, names in texts.items()}
-    for one in daemons_facts(store.daemons.all()):
+    for one in daemon_places(store.daemons.all()):
         for key, gauge in gauges.items():
-            gauge.add_metric([one["name"], one["shard"] or ""], float(one[key]))
+            gauge.add_metric([one.name, one.shard or ""], float(getattr(one, key)))
     yield from gauges.values()
 
 

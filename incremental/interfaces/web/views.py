@@ -6,6 +6,7 @@ import hashlib
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cache
 from http import HTTPStatus
 from math import isfinite
@@ -42,16 +43,18 @@ class View:
     words: Words
     now: float
 
-    def ago(self, at: float | None) -> str:
+    def ago(self, at: float | datetime | None) -> str:
         """Return the time since *at*, or until it; a dash for None and never."""
+        at = at.timestamp() if isinstance(at, datetime) else at
         if at is None or not isfinite(at):
             return "–"
         seconds = self.now - at
         key = "time.ago" if seconds >= 0 else "time.ahead"
         return self.words(key, span=self.span(abs(seconds)))
 
-    def due(self, at: float | None) -> str:
+    def due(self, at: float | datetime | None) -> str:
         """Return the time until *at*; now if it has passed."""
+        at = at.timestamp() if isinstance(at, datetime) else at
         # What is due within a second is due now.
         return self.ago(at) if at is None or at >= self.now + 1 else self.words("time.now")
 

@@ -12,14 +12,13 @@ from fastapi.responses import PlainTextResponse
 from classifier.hub.errors import LabelFileError
 from incremental.base.errors import InputError
 from incremental.base.lookup import site_numbered
-from incremental.interfaces.explain.page import explain, hub_rows
+from incremental.interfaces.explain.page import explain
+from incremental.interfaces.results.hubs import Hub, hub_results
 from incremental.interfaces.web.api.schemas import (
     REFUSED,
     Explanation,
-    Hub,
     ImportedLabels,
     LabelFile,
-    LabelResult,
     NewLabels,
     RowId,
     WebAddress,
@@ -27,7 +26,7 @@ from incremental.interfaces.web.api.schemas import (
 )
 from incremental.interfaces.web.conditional import ConditionalRoute
 from incremental.interfaces.web.context import web_of
-from incremental.topics.training.corrections import correct
+from incremental.topics.training.corrections import Correction, correct_all
 from incremental.topics.training.label_files import export_labels, import_labels
 from store.enums import LabelOrigin
 from store.values import LabelEntry
@@ -47,8 +46,7 @@ def list_hubs(
     web = web_of(request)
     with web.store() as store:
         rows = [site_numbered(store, site)] if site is not None else store.read.sites()
-        found = hub_rows(store, web.settings, rows, now=web.now())
-    return [Hub(**row) for row in found[:limit]]
+        return hub_results(store, web.settings, rows, now=web.now())[:limit]
 
 
 @router.get("/labels", response_model=_LABELS)
@@ -64,19 +62,11 @@ def list_labels(
 
 
 @router.post("/labels")
-def label_pages(request: Request, body: NewLabels) -> list[LabelResult]:
+def label_pages(request: Request, body: NewLabels) -> list[Correction]:
     """Label pages: applies at once, overrides everything else, and trains the classifier."""
     web = web_of(request)
-    results = []
     with web.store() as store:
-        for url in body.urls:
-            try:
-                done = correct(store, url, body.label, now=web.now())
-            except InputError as error:
-                results.append(LabelResult(url=url, error=str(error)))
-            else:
-                results.append(LabelResult(url=done.url, label=done.label, sites=list(done.sites)))
-    return results
+        return correct_all(store, body.urls, body.label, now=web.now())
 
 
 @router.get("/labels/export", response_class=PlainTextResponse)

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request
 from fastapi import Path as InPath
+from pydantic import Field, model_validator
 
 from incremental.base.errors import NotFoundError
 from incremental.base.lookup import find_page, topic_numbered
@@ -13,38 +14,108 @@ from incremental.base.texts import Text
 from incremental.base.times import moment
 from incremental.interfaces.explain.page_versions import previous, text_of, version_at
 from incremental.interfaces.filters import HINTS, Filters
-from incremental.interfaces.results.schema import page_json, topic_json
-from incremental.interfaces.web.api.filtering import asking
-from incremental.interfaces.web.api.page_shapes import (
-    CHANGES,
-    DIFF,
-    LIKE_PAGES,
-    NEW_PAGES,
-    PAGE,
-    PAGE_TEXT,
-    PAGE_VERSIONS,
-    Marked,
-    MarkRequest,
-    Sighting,
-    Visit,
+from incremental.interfaces.results.schema import (
+    LikePage,
+    NewPages,
+    Page,
+    PageTopic,
+    like_page,
+    page_result,
+    page_topic,
 )
-from incremental.interfaces.web.api.schemas import REFUSED, RowId, WebAddress
+from incremental.interfaces.web.api.filtering import asking
+from incremental.interfaces.web.api.schemas import (
+    REFUSED,
+    Moment,
+    RequestSchema,
+    ResponseSchema,
+    RowId,
+    WebAddress,
+    shape_of,
+)
 from incremental.interfaces.web.changes import Difference, difference, versions_of_change
 from incremental.interfaces.web.conditional import ConditionalRoute
 from incremental.interfaces.web.context import web_of
 from incremental.topics.editing import give_feedback
 from store import Store
-from store.answers import HistoryEntry, PageDetail, Version
+from store.answers import Copy, HistoryEntry, PageDetail, StoredText, Version
 
 router = APIRouter(
     prefix="/api/v1/pages", tags=["pages"], route_class=ConditionalRoute, responses=REFUSED
 )
+_PAGE: Any = shape_of(
+    PageDetail,
+    leave=["page_id", "canonical_key", "body_md5", "news", "text", "history"],
+    id=int,
+    announced=Page | None,
+    topics=list[PageTopic],
+    copies=list[shape_of(Copy, leave=["site_id", "found_at"])],  # type: ignore[misc]  # made of fields
+)
+_TEXT: Any = shape_of(StoredText, leave=["language", "cluster", "signature", "forgotten_at"])
+_VERSIONS: Any = list[shape_of(Version)]  # type: ignore[misc]  # likewise
+_CHANGES: Any = list[shape_of(HistoryEntry, leave=["hub_id"])]  # type: ignore[misc]  # likewise
 PageId = Annotated[RowId, InPath(description="Id from the list.")]
+
+
+class LikePages(ResponseSchema):
+    """Pages like another, the most alike first."""
+
+    pages: list[LikePage]
+
+
+class Sighting(ResponseSchema):
+    """A page seen on a hub, with times."""
+
+    hub: int
+    hub_url: str
+    first_seen_at: Moment
+    gone_at: Moment
+    anchor: str
+    position: int
+
+
+class Visit(ResponseSchema):
+    """One fetch of a page."""
+
+    id: int
+    at: Moment
+    status: str
+    http_code: int | None
+    body_bytes: int
+    elapsed_seconds: float
+    links: int
+    new_pages: int
+    detail: str
+
+
+class MarkRequest(RequestSchema):
+    """Marks for announced pages; omitted marks stay unchanged."""
+
+    pages: Annotated[list[RowId], Field(min_length=1, max_length=1_000)]
+    read: bool | None = None
+    starred: bool | None = None
+    topic: RowId | None = None
+    """The topic that *relevant* is about."""
+    relevant: bool | None = None
+
+    @model_validator(mode="after")
+    def _needs_topic(self) -> MarkRequest:
+        if (self.topic is None) != (self.relevant is None):
+            raise ValueError("topic and relevant go together")
+        return self
+
+
+class Marked(ResponseSchema):
+    """Ids of the marked pages, announced ones only."""
+
+    pages: list[int]
+
+
 _NARROWED = asking(*(name for name in HINTS if name != "show"))
 _Time = Annotated[str, Query(max_length=40, description="Age (`3d`) or date.")]
 
 
-@router.get("", response_model=NEW_PAGES)
+@router.get("")
 def new_pages(  # noqa: PLR0913, PLR0917 - each narrows the same question
     request: Request,
     filters: Annotated[Filters, _NARROWED],
@@ -58,7 +129,7 @@ def new_pages(  # noqa: PLR0913, PLR0917 - each narrows the same question
     limit: Annotated[int, Query(ge=1, le=1_000)] = 100,
     read: bool | None = None,
     starred: bool | None = None,
-) -> dict[str, Any]:
+) -> NewPages:
     """List new pages. Paging by `cursor` skips and repeats none, even if new ones arrive meanwhile."""
     web = web_of(request)
     if order is None:
@@ -67,11 +138,10 @@ def new_pages(  # noqa: PLR0913, PLR0917 - each narrows the same question
     asked = filters.query(web.now(), after=after, limit=limit, order=order, **more)
     with web.store() as store:
         answer = store.answers.new(asked)
-    pages = [page_json(row) for row in answer.rows]
-    return {"pages": pages, "cursor": answer.cursor, "more": answer.more}
+    return NewPages([page_result(row) for row in answer.rows], answer.cursor, answer.more)
 
 
-@router.get("/lookup", response_model=PAGE)
+@router.get("/lookup", response_model=_PAGE)
 def look_up(
     request: Request, url: Annotated[WebAddress, Query(description="URL of the page.")]
 ) -> dict[str, Any]:
@@ -80,7 +150,7 @@ def look_up(
         return _page(store, find_page(store, url)["id"])
 
 
-@router.get("/{page_id}", response_model=PAGE)
+@router.get("/{page_id}", response_model=_PAGE)
 def get_page(request: Request, page_id: PageId) -> dict[str, Any]:
     """Return a page."""
     with web_of(request).store() as store:
@@ -99,12 +169,12 @@ def _page(store: Store, page_id: int) -> dict[str, Any]:
     return {
         **{name: getattr(detail, name) for name in detail.__slots__},
         "id": page_id,
-        "announced": page_json(detail.news) if detail.news else None,
-        "topics": [topic_json(mark) for mark in detail.topics],
+        "announced": page_result(detail.news) if detail.news else None,
+        "topics": [page_topic(mark) for mark in detail.topics],
     }
 
 
-@router.get("/{page_id}/text", response_model=PAGE_TEXT)
+@router.get("/{page_id}/text", response_model=_TEXT)
 def get_text(request: Request, page_id: PageId, at: _Time = "") -> dict[str, Any]:
     """Return the text of a page, now or at a time. Untrusted: escape it."""
     web = web_of(request)
@@ -116,7 +186,7 @@ def get_text(request: Request, page_id: PageId, at: _Time = "") -> dict[str, Any
     return {"title": found.title, "text": found.text, "md5": version.body_md5, "at": version.at}
 
 
-@router.get("/{page_id}/versions", response_model=PAGE_VERSIONS)
+@router.get("/{page_id}/versions", response_model=_VERSIONS)
 def get_versions(request: Request, page_id: PageId) -> list[Version]:
     """List the versions of a page's body, oldest first."""
     with web_of(request).store() as store:
@@ -124,7 +194,7 @@ def get_versions(request: Request, page_id: PageId) -> list[Version]:
         return store.answers.versions(page_id)
 
 
-@router.get("/{page_id}/history", response_model=CHANGES)
+@router.get("/{page_id}/history", response_model=_CHANGES)
 def get_history(
     request: Request,
     page_id: PageId,
@@ -137,7 +207,7 @@ def get_history(
         return store.answers.history(page_id, limit=limit, before=before)
 
 
-@router.get("/{page_id}/diff", response_model=DIFF)
+@router.get("/{page_id}/diff", response_model=shape_of(Difference))
 def get_diff(
     request: Request,
     page_id: PageId,
@@ -159,13 +229,13 @@ def get_diff(
         return difference(store, page_id, url, before, after)
 
 
-@router.get("/{page_id}/like", response_model=LIKE_PAGES)
+@router.get("/{page_id}/like")
 def get_like(
     request: Request,
     page_id: PageId,
     filters: Annotated[Filters, asking("site", "topic", "tag", "language", "since")],
     limit: Annotated[int, Query(ge=1, le=1_000)] = 20,
-) -> dict[str, Any]:
+) -> LikePages:
     """List announced pages like this one in meaning; 404 if it has no vector (yet)."""
     web = web_of(request)
     asked = filters.query(web.now(), limit=limit)
@@ -175,7 +245,7 @@ def get_like(
     with web.store() as store:
         _detail(store, page_id)
         found = pages_like(store, *vector_of(store, page_id), asked, but=page_id)
-    return {"pages": [page_json(one.page) | {"likeness": one.likeness} for one in found]}
+    return LikePages(pages=[like_page(one.page, one.likeness) for one in found])
 
 
 @router.get("/{page_id}/sightings")

@@ -82,174 +82,6 @@ class Problem(ResponseSchema):
     detail: str
 
 
-class Site(ResponseSchema):
-    """A watched site."""
-
-    id: int
-    name: str
-    seed: str
-    state: str
-    reach: str
-    include: list[str]
-    exclude: list[str]
-    requests_per_day: float | None
-    min_interval_minutes: float | None
-    max_interval_hours: float | None
-    hours: list[str] | None
-    tags: list[str]
-    added_at: Moment
-    pages: int
-    hubs: int
-    new_pages: int
-
-
-class SiteEvent(ResponseSchema):
-    """A change of a whole site."""
-
-    kind: str
-    at: Moment
-    detail: str
-
-
-class SiteStatus(ResponseSchema):
-    """The state of a site."""
-
-    id: int
-    name: str
-    state: str
-    pages: int
-    hubs: int
-    new_pages: int
-    budget_per_day: float
-    requests_last_day: float
-    price_minutes: float | None
-    visits_by_status: dict[str, int]
-    next_due: Moment
-    trouble: str | None
-    """Fetch status of a seed that could not be read yet."""
-    events: list[SiteEvent]
-
-
-class JobHealth(ResponseSchema):
-    """The last runs of a job."""
-
-    name: str
-    began_at: Moment
-    ended_at: Moment
-    """Of the last run that succeeded."""
-    next_at: Moment
-    failures: int
-    """In a row."""
-    error: str
-
-
-class HealthProblem(ResponseSchema):
-    """Something wrong with the daemon."""
-
-    kind: str
-    detail: str
-    since: Moment
-
-
-class EngineState(ResponseSchema):
-    """What runs the visits."""
-
-    kind: str
-    """threads, processes or dask."""
-    workers: int
-    """Visits that it can run at a time."""
-    processes: int
-    """That they run in: of this machine, or workers of the cluster."""
-    address: str
-    """Of the cluster."""
-    waits: str
-    """Why nothing can be fetched; empty = something can."""
-    refused: list[str]
-    """Workers that get no visits, with the reason."""
-    in_words: str
-
-
-class DaemonHealth(ResponseSchema):
-    """What the daemon last reported."""
-
-    at: Moment
-    state: str
-    well: bool
-    """Nothing serious is wrong."""
-    silent: bool
-    """The report is old: the daemon was killed, or stands still."""
-    started_at: Moment
-    visits_under_way: int
-    engine: EngineState | None
-    """None = not known yet."""
-    problems: list[HealthProblem]
-    jobs: list[JobHealth]
-
-
-class DaemonPlace(ResponseSchema):
-    """A daemon among those that share the store."""
-
-    name: str
-    shard: str | None
-    """``2/8``; None = automatic."""
-    sites: int
-    heartbeat_seconds: float
-    """Since its last heartbeat, by the server's clock."""
-    lives: bool
-    """False = its sites are about to be taken over."""
-    is_leader: bool
-    """Whether it does what is done once for all: messages, housekeeping, training."""
-    version: str
-
-
-class QuarantineEntry(ResponseSchema):
-    """A page, site, topic or job that met a bug and is tried again later."""
-
-    kind: str
-    key: str
-    url: str | None
-    purpose: str
-    at: Moment
-    again_at: Moment
-    times: int
-    version: str
-    error: str
-    trace: str
-
-
-class Embeddings(ResponseSchema):
-    """The state of the vectors of announced pages, for search by meaning."""
-
-    provider: str
-    """In use by the settings; empty = none."""
-    space: str | None
-    """The model, with its version, that the vectors are of; null = nothing was embedded yet."""
-    model: str = ""
-    """The same for display."""
-    announced: int
-    embedded: int
-    waiting: int
-    missing: str
-    """What to do to have a model; empty = there is one, or none is wanted."""
-
-
-class Status(ResponseSchema):
-    """The state of the daemon and its sites."""
-
-    now: Moment
-    crawling: bool
-    """Whether this process also crawls, or others that share the store."""
-    daemon: DaemonHealth | None
-    """None = no daemon has reported."""
-    daemons: list[DaemonPlace]
-    """Those that share a PostgreSQL store; empty for SQLite."""
-    quarantine: list[QuarantineEntry]
-    hubs_due: int
-    verifications_due: int
-    embeddings: Embeddings
-    sites: list[SiteStatus]
-
-
 class NewSites(RequestSchema):
     """Seeds to watch with the same terms."""
 
@@ -261,22 +93,6 @@ class NewSites(RequestSchema):
     min_interval_minutes: Annotated[float | None, Field(ge=0.01, le=1e9)] = None
     max_interval_hours: Annotated[float | None, Field(ge=0.01, le=1e9)] = None
     tags: TagList = []
-
-
-class Tag(ResponseSchema):
-    """A name under which sites and topics are grouped."""
-
-    name: str
-    sites: int
-    topics: int
-
-
-class AddedSite(ResponseSchema):
-    """The result for one seed."""
-
-    url: str
-    site_id: int | None = None
-    error: str | None = None
 
 
 class SiteChange(RequestSchema):
@@ -304,61 +120,11 @@ class NewVisits(RequestSchema):
     sites: Annotated[list[RowId], Field(max_length=_MOST_URLS)] = []
 
 
-class Visit(ResponseSchema):
-    """What becomes of a requested visit."""
-
-    url: str
-    site: str
-    at: Moment
-    """The earliest time at which it is fetched."""
-    refused: str
-    """Why it will not be fetched; empty = it will."""
-
-
-class Hub(ResponseSchema):
-    """A hub."""
-
-    id: int
-    url: str
-    site_id: int
-    site: str
-    kind: str
-    role: str
-    state: str
-    score: float
-    candidate: bool
-    """Only looks like a hub: never read."""
-    found_because: str
-    read: str
-    """From where its links come: plain, embedded, json, rendered, browser_missing."""
-    cost_requests: float
-    """Of a visit, with the time of a browser."""
-    visits: int
-    new_pages: int
-    failures: int
-    last_status: str | None
-    visited_at: Moment
-    due_at: Moment
-    rate_per_day: float | None
-    waiting_links: float | None
-    price_minutes: float | None
-    why: str
-
-
 class NewLabels(RequestSchema):
     """A label for pages: hub or article."""
 
     urls: Annotated[list[WebAddress], Field(min_length=1, max_length=_MOST_URLS)]
     label: Annotated[str, StringConstraints(pattern="^(hub|article)$")]
-
-
-class LabelResult(ResponseSchema):
-    """The result for one page."""
-
-    url: str
-    label: str | None = None
-    sites: list[str] = []
-    error: str | None = None
 
 
 class LabelFile(RequestSchema):

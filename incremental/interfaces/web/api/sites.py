@@ -7,27 +7,24 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from fastapi import Path as InPath
 
-from incremental.base.errors import InputError
 from incremental.base.lookup import site_numbered
 from incremental.base.tagging import checked_tags
+from incremental.interfaces.results.schema import result_of
+from incremental.interfaces.results.sites import AddedSite, Site, add_sites, site_results
 from incremental.interfaces.site_editing import SiteEdit, edit_site
-from incremental.interfaces.visit_requests import request_page, request_site
+from incremental.interfaces.visit_requests import Visit, request_page, request_site
 from incremental.interfaces.web.api.schemas import (
     REFUSED,
-    AddedSite,
     NewSites,
     NewVisits,
     RowId,
-    Site,
     SiteChange,
-    Tag,
-    Visit,
 )
 from incremental.interfaces.web.conditional import ConditionalRoute
 from incremental.interfaces.web.context import web_of
-from incremental.interfaces.web.facts import site_facts
-from incremental.settings.seeds import SeedTerms, add_seed
+from incremental.settings.seeds import SeedTerms
 from store import Store
+from store.tags import Tag
 from store.values import SiteRow
 
 router = APIRouter(
@@ -43,35 +40,19 @@ def list_sites(
 ) -> list[Site]:
     """List the watched sites in the order they were added."""
     with web_of(request).store() as store:
-        totals, tags = store.read.site_totals(), store.tags.of_sites()
-        return [
-            Site(**site_facts(row, totals, tags))
-            for row in store.read.sites()
-            if tag is None or tag in tags.get(row.id, ())
-        ]
+        sites = site_results(store, store.read.sites())
+    return [site for site in sites if tag is None or tag in site.tags]
 
 
 @router.post("")
-def add_sites(request: Request, body: NewSites) -> list[AddedSite]:
+def add(request: Request, body: NewSites) -> list[AddedSite]:
     """Watch the sites of these URLs; a running daemon starts within seconds.
 
     Adding a site again sets its terms. Each URL has its own result, with the error if it was refused.
     """
-    web, terms = web_of(request), _terms(body)
-    tags = checked_tags(body.tags)
-    results = []
+    web, tags, terms = web_of(request), checked_tags(body.tags), _terms(body)
     with web.store() as store:
-        for url in body.urls:
-            try:
-                fetch = web.settings.fetch
-                site_id = add_seed(store, url, now=web.now(), terms=terms, fetch=fetch)
-            except InputError as error:
-                results.append(AddedSite(url=url, error=str(error)))
-            else:
-                results.append(AddedSite(url=url, site_id=site_id))
-                if tags:
-                    store.tags.set_site_tags(site_id, tags)
-    return results
+        return add_sites(store, web.settings, body.urls, terms=terms, tags=tags, now=web.now())
 
 
 def _terms(body: NewSites) -> SeedTerms | None:
@@ -109,7 +90,7 @@ def change_site(request: Request, site_id: SiteId, body: SiteChange) -> Site:
 
 
 def _site(store: Store, row: SiteRow) -> Site:
-    return Site(**site_facts(row, store.read.site_totals(), store.tags.of_sites()))
+    return site_results(store, [row])[0]
 
 
 @router.delete("/{site_id}", status_code=204)
@@ -129,7 +110,7 @@ tags_router = APIRouter(
 def list_tags(request: Request) -> list[Tag]:
     """List the tags with how many sites and topics have each."""
     with web_of(request).store() as store:
-        return [Tag.model_validate(one) for one in store.tags.tags()]
+        return store.tags.tags()
 
 
 visits_router = APIRouter(
@@ -153,4 +134,4 @@ def visit_now(request: Request, body: NewVisits) -> list[Visit]:
         ]
         for row in rows:
             found += request_site(store, web.settings, row, now=web.now())
-    return [Visit.model_validate(one) for one in found]
+    return [result_of(Visit, one) for one in found]

@@ -12,6 +12,7 @@ from pydantic import Field, StringConstraints
 from incremental.base.errors import NotFoundError
 from incremental.base.lookup import topic_numbered
 from incremental.interfaces.filters import Filters, to_json
+from incremental.interfaces.results.topics import Topic, topic_result, topic_results
 from incremental.interfaces.web.api.filtering import NEW_SEARCH
 from incremental.interfaces.web.api.schemas import (
     REFUSED,
@@ -33,9 +34,8 @@ from incremental.topics.editing import (
     give_feedback,
     set_paused,
 )
-from store import Store
 from store.answers import SavedSearchRow
-from store.topic_values import ExampleRow, TopicRow
+from store.topic_values import ExampleRow
 
 router = APIRouter(
     prefix="/api/v1", tags=["topics"], route_class=ConditionalRoute, responses=REFUSED
@@ -49,27 +49,6 @@ _Method = Annotated[str, StringConstraints(pattern=f"^({'|'.join(METHODS)})$")]
 _Words = Annotated[
     list[Annotated[str, StringConstraints(min_length=1, max_length=100)]], Field(max_length=50)
 ]
-
-
-class Topic(ResponseSchema):
-    """A topic and its page counts."""
-
-    id: int
-    name: str
-    state: str
-    why: str
-    method: str
-    keywords: list[str]
-    include: list[str]
-    exclude: list[str]
-    tags: list[str]
-    description: str
-    version: str
-    pages: dict[str, int]
-    """Pages by verdict; ``guess`` = judged by the link only."""
-    warnings: list[str]
-    created_at: Moment
-    learned_at: Moment
 
 
 class NewTopic(RequestSchema):
@@ -125,24 +104,7 @@ class SavedSearch(ResponseSchema):
 def list_topics(request: Request) -> list[Topic]:
     """List the topics."""
     with web_of(request).store() as store:
-        counts, tags = store.topics.counts(), store.tags.of_topics()
-        return [_shown(row, counts, tags) for row in store.topics.topics()]
-
-
-def _topic(store: Store, row: TopicRow) -> Topic:
-    return _shown(row, store.topics.counts(), store.tags.of_topics())
-
-
-def _shown(row: TopicRow, counts: dict[int, dict[str, int]], tags: dict[int, list[str]]) -> Topic:
-    facts = {
-        name: getattr(row, name)
-        for name in ("id", "name", "state", "why", "method", "version", "description")
-    }
-    columns = ("keywords", "include", "exclude", "warnings")
-    lists = {name: json.loads(getattr(row, name)) for name in columns}
-    lists["tags"] = tags.get(row.id, [])
-    times = {"created_at": row.created_at, "learned_at": row.learned_at}
-    return Topic.model_validate({**facts, **lists, **times, "pages": counts.get(row.id, {})})
+        return topic_results(store)
 
 
 @router.post("/topics")
@@ -159,14 +121,14 @@ def add_topic(request: Request, body: NewTopic) -> Topic:
             method=body.method,
             now=web.now(),
         )
-        return _topic(store, row)
+        return topic_result(store, row)
 
 
 @router.get("/topics/{topic_id}")
 def get_topic(request: Request, topic_id: TopicId) -> Topic:
     """Return a topic."""
     with web_of(request).store() as store:
-        return _topic(store, topic_numbered(store, topic_id))
+        return topic_result(store, topic_numbered(store, topic_id))
 
 
 @router.patch("/topics/{topic_id}")
@@ -180,7 +142,7 @@ def change_topic(request: Request, topic_id: TopicId, body: TopicChange) -> Topi
             row = edit_topic(store, row, **body.model_dump(include=edited), now=web.now())
         if "state" in body.model_fields_set:
             row = set_paused(store, row.name, paused=body.state == "paused", now=web.now())
-        return _topic(store, row)
+        return topic_result(store, row)
 
 
 @router.delete("/topics/{topic_id}", status_code=204)
@@ -208,7 +170,7 @@ def remove_example(
     with web.store() as store:
         row = topic_numbered(store, topic_id)
         row = forget_example(store, row, example_id, now=web.now())
-        return _topic(store, row)
+        return topic_result(store, row)
 
 
 @router.post("/topics/{topic_id}/examples")
@@ -218,7 +180,7 @@ def add_examples(request: Request, topic_id: TopicId, body: NewExamples) -> Topi
     with web.store() as store:
         name = topic_numbered(store, topic_id).name
         row, _ = give_feedback(store, name, body.urls, relevant=body.relevant, now=web.now())
-        return _topic(store, row)
+        return topic_result(store, row)
 
 
 @router.get("/searches")

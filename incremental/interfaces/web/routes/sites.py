@@ -11,13 +11,17 @@ from fastapi.responses import Response
 from incremental.base.errors import InputError
 from incremental.base.lookup import site_numbered
 from incremental.base.texts import Words
-from incremental.interfaces.explain.page import explain, hub_rows
+from incremental.interfaces.explain.page import explain
+from incremental.interfaces.results.hubs import hub_results
+from incremental.interfaces.results.schema import by_name
+from incremental.interfaces.results.sites import site_results
+from incremental.interfaces.results.status import DAY
 from incremental.interfaces.site_editing import site_in_file
 from incremental.interfaces.web.api.schemas import RowId
 from incremental.interfaces.web.charts import bars
 from incremental.interfaces.web.context import Web, web_of
 from incremental.interfaces.web.explanation import explanation
-from incremental.interfaces.web.facts import Health, hour_rates, site_facts, site_health
+from incremental.interfaces.web.facts import Health, hour_rates, site_health
 from incremental.interfaces.web.routes.forms import Back, see, tone
 from incremental.interfaces.web.views import page, problem_of, words_of
 from incremental.topics.training.corrections import correct
@@ -44,18 +48,17 @@ def sites_page(request: Request, tag: Annotated[str, Query(max_length=40)] = "")
 
 def _sites(web: Web, store: Store, request: Request, rows: list[SiteRow]) -> list[dict[str, Any]]:
     words, now = words_of(request), web.now()
-    totals, tags = store.read.site_totals(), store.tags.of_sites()
-    counts = store.read.visit_counts(now - 86_400)
+    counts = store.read.visit_counts(now - DAY)
     healths = site_health(web, store, rows, counts)
     return [
         {
-            **site_facts(row, totals, tags),
-            **healths[row.id].values,
-            "health": healths[row.id].tone,
-            "health_why": _why(words, healths[row.id]),
-            "visits_by_status": counts.get(row.id, {}),
+            **by_name(site),
+            **healths[site.id].values,
+            "health": healths[site.id].tone,
+            "health_why": _why(words, healths[site.id]),
+            "visits_by_status": counts.get(site.id, {}),
         }
-        for row in rows
+        for site in site_results(store, rows)
     ]
 
 
@@ -92,7 +95,7 @@ def site_view(
     with web.store() as store:
         row = site_numbered(store, site_id)
         (site,) = _sites(web, store, request, [row])
-        hubs = hub_rows(store, web.settings, [row], now=web.now())[:_MOST_HUBS]
+        hubs = hub_results(store, web.settings, [row], now=web.now())[:_MOST_HUBS]
         rates = hour_rates(web, row)
         events = store.read.site_changes(site_id, limit=10)
         in_file = site_in_file(row, web.settings) is not None
@@ -123,7 +126,7 @@ def hubs_part(request: Request, site_id: RowId) -> Response:
     web = web_of(request)
     with web.store() as store:
         row = site_numbered(store, site_id)
-        hubs = hub_rows(store, web.settings, [row], now=web.now())[:_MOST_HUBS]
+        hubs = hub_results(store, web.settings, [row], now=web.now())[:_MOST_HUBS]
     return page(request, "_hubs.html", {"hubs": hubs})
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import suppress
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Form, Request
 from fastapi.responses import Response
@@ -14,8 +13,8 @@ from incremental.base.errors import FeatureError, InputError
 from incremental.base.features import called
 from incremental.base.lookup import topic_numbered
 from incremental.base.tagging import parted
-from incremental.base.texts import read_text
 from incremental.interfaces.explain.topic import top_terms
+from incremental.interfaces.results.topics import topic_result, topic_results
 from incremental.interfaces.web.api.schemas import RowId
 from incremental.interfaces.web.charts import bars
 from incremental.interfaces.web.context import Web, web_of
@@ -29,32 +28,13 @@ from incremental.topics.editing import (
     give_feedback,
     set_paused,
 )
-from incremental.topics.notes import warnings_of
 from store import Store
 from store.enums import ExampleOrigin, TopicState
-from store.topic_values import TopicRow
 
 router = APIRouter(include_in_schema=False)
 _Many = Annotated[str, Form(max_length=10_000)]
 _Urls = Annotated[str, Form(max_length=100_000)]
 _PARTS = 20
-
-
-def topic_values(row: TopicRow, counts: dict[int, dict[str, int]]) -> dict[str, Any]:
-    """Return a topic's template values."""
-    return {
-        "id": row.id,
-        "name": row.name,
-        "state": row.state,
-        "why": read_text(row.why),
-        "keywords": json.loads(row.keywords),
-        "method": row.method,
-        "include": json.loads(row.include),
-        "exclude": json.loads(row.exclude),
-        "description": row.description,
-        "warnings": warnings_of(row),
-        "counts": counts.get(row.id, {}),
-    }
 
 
 @router.get("/topics")
@@ -65,8 +45,7 @@ def topics_page(request: Request) -> Response:
 
 def _topics(request: Request, problem: str) -> Response:
     with web_of(request).store() as store:
-        counts = store.topics.counts()
-        rows = [topic_values(row, counts) for row in store.topics.topics()]
+        rows = topic_results(store)
         links = _links(web_of(request), store)
     values = {"topics": rows, "problem": problem, "links": links}
     return page(request, "topics.html", values)
@@ -170,8 +149,7 @@ def _topic(request: Request, topic_id: int, problem: str) -> Response:
         row = topic_numbered(store, topic_id)
         examples = store.topics.examples(topic_id)
         values = {
-            "topic": topic_values(row, store.topics.counts()),
-            "tags": store.tags.of_topics().get(topic_id, []),
+            "topic": topic_result(store, row),
             "examples": examples,
             "terms": top_terms(store, row, examples),
             "links": _links(web_of(request), store),
