@@ -16,6 +16,8 @@ from topic_web import HOME, NEW, OLD, address, prose, shown, story
 
 from incremental.base.clock import SimulatedClock, SystemClock
 from incremental.interfaces.cli.trying import reasons
+from incremental.settings import Settings
+from incremental.settings.storage import only_writer
 
 BRIDGES = [address(*one) for one in NEW if one[0] == "bridge"]
 SOUPS = [address(*one) for one in NEW if one[0] == "soup"]
@@ -171,6 +173,15 @@ def test_new_pages_of_a_topic_in_every_form(read: Run) -> None:
     urls = read("new", "--topic", "bridges", "--format", "urls").out.split()
     assert sorted(urls) == sorted(BRIDGES)
     assert read("new", "--topic", "bridges", "--limit", "1", "--json").json[0] == rows[0]
+
+
+def test_a_new_topic_says_that_pages_are_scored_while_the_daemon_runs(
+    read: Run, tmp_path: Path
+) -> None:
+    said = read("topic", "add", "gardens", "--keyword", "orchard").err
+    assert "pages are scored while the daemon runs: hubwatch run" in said
+    with only_writer(Settings(), tmp_path):
+        assert "hubwatch run" not in read("topic", "add", "ponds", "--keyword", "pond").err
 
 
 def test_an_empty_list_of_a_topic_says_what_became_of_the_new_pages(read: Run) -> None:

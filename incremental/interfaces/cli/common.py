@@ -6,11 +6,10 @@ import csv
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
-from rich.progress import Progress
 from rich.table import Table
 from rich.text import Text
 
@@ -20,6 +19,9 @@ from incremental.interfaces.results.schema import to_json
 from incremental.settings import Settings, load_settings, settings_path
 from incremental.settings.storage import open_configured_store
 from store import Store
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 
@@ -85,6 +87,8 @@ def console() -> Console:
 
 def progress_bar(*, disable: bool = False) -> Progress:
     """Return a progress bar on stderr; stdout is for results."""
+    from rich.progress import Progress  # noqa: PLC0415 - of use to few commands
+
     err = Console(stderr=True)
     # Without a terminal rich leaves an empty line where the transient bar was.
     return Progress(console=err, transient=True, disable=disable or not err.is_terminal)

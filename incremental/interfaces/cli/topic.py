@@ -30,6 +30,7 @@ from incremental.interfaces.cli.common import (
 from incremental.interfaces.explain.topic import explain_topic
 from incremental.interfaces.results.schema import by_name, dated, when
 from incremental.interfaces.results.topics import Topic, topic_result, topic_results
+from incremental.settings.storage import daemon_at_work
 from incremental.topics.editing import (
     GivenExample,
     begin,
@@ -73,6 +74,7 @@ def add(  # noqa: PLR0913 - each is an option of the command
 
     Pages that are not cached are fetched by the daemon, within seconds if it is running.
     """
+    settings, folder = settings_of(context)
     with open_store(context) as store:
         row, trained = begin(
             store,
@@ -85,6 +87,8 @@ def add(  # noqa: PLR0913 - each is an option of the command
         )
         row = _learn(context, store, row)
         _report(store, row, trained, "", as_json=as_json)
+        if not (as_json or daemon_at_work(store, settings, folder)):
+            say("pages are scored while the daemon runs: hubwatch run")
 
 
 def relevant(context: typer.Context, urls: Pages, *, of: OfTopic, as_json: Json = False) -> None:

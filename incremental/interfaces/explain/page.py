@@ -160,7 +160,9 @@ def _decided(site: dict[str, Any]) -> tuple[int, str]:
     if site.get("hub") == HubStatus.DROPPED and not rule:
         return 4, _with_status("given_up", site["last_status"])
     is_hub = site.get("hub") not in (None, HubStatus.DROPPED) and not site.get("article")
-    return (4, rule_text(Rule.HUB)) if is_hub else (5, rule_text(rule))
+    unread = site.get("hub") == HubStatus.CANDIDATE
+    says = Text("verdict.unvisited") if unread else rule_text(Rule.HUB)
+    return (4, says) if is_hub else (5, rule_text(rule))
 
 
 def rule_text(rule: str | None) -> Text:
