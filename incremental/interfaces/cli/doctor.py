@@ -228,17 +228,8 @@ def _model_trouble(settings: Settings) -> str:
 
 def _report(findings: list[Finding]) -> dict[str, object]:
     there, _ = libraries(requirements(), installed_version)
-    checks = [
-        {
-            "check": one.check,
-            "verdict": one.verdict.value,
-            "says": one.says,
-            "way_out": one.way_out or None,
-        }
-        for one in findings
-    ]
     healthy = all(one.verdict is not Verdict.PROBLEM for one in findings)
-    return {"healthy": healthy, "checks": checks, "libraries": there}
+    return {"healthy": healthy, "checks": findings, "libraries": there}
 
 
 def _print(finding: Finding) -> None:

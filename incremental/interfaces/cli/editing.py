@@ -7,7 +7,6 @@ from typing import Annotated, Any
 
 import typer
 
-from incremental.base.errors import InputError
 from incremental.base.lookup import find_sites
 from incremental.base.readable_urls import readable
 from incremental.base.scope import Reach
@@ -24,7 +23,14 @@ from incremental.interfaces.cli.common import (
 )
 from incremental.interfaces.results.schema import result_of, when
 from incremental.interfaces.results.sites import Site, site_results
-from incremental.interfaces.site_editing import TERMS, SiteEdit, edit_site, site_in_file
+from incremental.interfaces.site_editing import (
+    TERMS,
+    SiteEdit,
+    edit_site,
+    hours_typed,
+    number_typed,
+    site_in_file,
+)
 from incremental.interfaces.visit_requests import (
     RequestedVisit,
     Visit,
@@ -34,8 +40,6 @@ from incremental.interfaces.visit_requests import (
 from incremental.settings import Settings
 from incremental.settings.storage import daemon_at_work
 from store import Store
-
-_DEFAULT = "default"
 
 
 def edit(  # noqa: PLR0913 - each is an option of the command
@@ -80,9 +84,11 @@ def edit(  # noqa: PLR0913 - each is an option of the command
         "min_interval_minutes": min_interval_minutes,
         "max_interval_hours": max_interval_hours,
     }
-    given |= {field: _number(field, text) for field, text in numbers.items() if text is not None}
+    given |= {
+        field: number_typed(field, text) for field, text in numbers.items() if text is not None
+    }
     if hours is not None:
-        given["hours"] = _hours(hours)
+        given["hours"] = hours_typed(hours)
     with open_store(context) as store:
         (row,) = find_sites(store, [site])
         if given:
@@ -100,23 +106,6 @@ def edit(  # noqa: PLR0913 - each is an option of the command
 
 def _listed(patterns: list[str] | None) -> tuple[str, ...] | None:
     return None if patterns is None else tuple(one for one in patterns if one)
-
-
-def _number(field: str, text: str) -> float | None:
-    if text.strip() == _DEFAULT:
-        return None
-    try:
-        return float(text)
-    except ValueError:
-        raise InputError(
-            f"--{field.replace('_', '-')}", text, "give a number, or default"
-        ) from None
-
-
-def _hours(spans: list[str]) -> tuple[str, ...] | None:
-    if spans == [_DEFAULT]:
-        return None
-    return () if spans == ["always"] else tuple(spans)
 
 
 def _show(site: Site, settings: Settings) -> None:

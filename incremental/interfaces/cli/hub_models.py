@@ -34,13 +34,13 @@ def list_versions(context: typer.Context, *, as_json: Json = False) -> None:
         return
     table = [
         (
-            row["version"],
-            "in use" if row["active"] else row["problem"],
-            row["origin"],
-            "-" if row["f1"] is None else f"{row['f1']:.3f}",
-            row["rows"] or "-",
-            row["learned_labels"] or "-",
-            _learned(row["update"]),
+            row.version,
+            "in use" if row.active else row.problem,
+            row.origin,
+            "-" if row.f1 is None else f"{row.f1:.3f}",
+            row.rows or "-",
+            row.learned_labels or "-",
+            _learned(row.update),
         )
         for row in rows
     ]

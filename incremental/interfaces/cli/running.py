@@ -225,14 +225,6 @@ def _join(member: Membership, store: Store, gate: HostGate, *, once: bool) -> No
 def _add_sites(store: Store, settings: Settings, urls: Sequence[str]) -> None:
     """Add the sites of the settings, with their terms, and *urls*."""
     for site in settings.site:
-        terms = SeedTerms(
-            reach=site.reach,
-            include=site.include,
-            exclude=site.exclude,
-            requests_per_day=site.requests_per_day,
-            min_interval_seconds=site.min_interval_minutes and site.min_interval_minutes * 60,
-            max_interval_seconds=site.max_interval_hours and site.max_interval_hours * 3600,
-        )
-        add_seed(store, site.url, now=now(), terms=terms, fetch=settings.fetch)
+        add_seed(store, site.url, now=now(), terms=SeedTerms.of(site), fetch=settings.fetch)
     for url in urls:
         add_seed(store, url, now=now(), fetch=settings.fetch)

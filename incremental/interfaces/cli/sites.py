@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from incremental.base.clock import SystemClock
 from incremental.base.errors import InputError
 from incremental.base.lookup import find_sites
 from incremental.base.readable_urls import readable
@@ -22,6 +23,7 @@ from incremental.interfaces.cli.common import (
     open_store,
     print_json,
     print_table,
+    progress_bar,
     report,
     say,
     settings_of,
@@ -29,7 +31,7 @@ from incremental.interfaces.cli.common import (
 from incremental.interfaces.results.sites import AddedSite, add_sites, site_results
 from incremental.settings import Settings
 from incremental.settings.seeds import SeedTerms, everything_below, folder_of, usable_seed
-from incremental.settings.storage import daemon_at_work, open_configured_store
+from incremental.settings.storage import daemon_at_work, models_folder, open_configured_store
 from incremental.settings.template import settings_template
 from store import Store
 from store.addresses import without_password
@@ -115,8 +117,8 @@ def add(  # noqa: PLR0913 - each is an option of the command
         include=tuple(include),
         exclude=tuple(exclude),
         requests_per_day=requests_per_day,
-        min_interval_seconds=min_interval_minutes and min_interval_minutes * 60,
-        max_interval_seconds=max_interval_hours and max_interval_hours * 3600,
+        min_interval_minutes=min_interval_minutes,
+        max_interval_hours=max_interval_hours,
     )
     settings, folder = settings_of(context)
     tags = checked_tags(tag)
@@ -153,15 +155,55 @@ def _finish(results: list[AddedSite], *, running: bool, as_json: bool) -> None:
 def _look(
     store: Store, settings: Settings, folder: Path, results: list[AddedSite], *, quiet: bool
 ) -> dict[int, FirstLook]:
-    """Say what is there."""
+    """Look at the seeds of sites, with a progress bar if there are several; say what is there."""
     # The classifier and the parser take half a second to load, which other commands need not wait for.
-    from incremental.interfaces.cli.first_look import look_at, show  # noqa: PLC0415
+    from incremental.daemon.assembly import first_looks  # noqa: PLC0415
 
     added = [one.site_id for one in results if one.site_id is not None]
-    looks = look_at(store, settings, folder, added)
+    with progress_bar(disable=len(added) == 1) as bar:
+        found = first_looks(store, settings, models_folder(settings, folder), added, SystemClock())
+        looks = dict(bar.track(found, total=len(added), description="looking"))
     for site_id, seen in looks.items() if not quiet else ():
-        show(store, site_id, seen)
+        _show_look(store, site_id, seen)
     return looks
+
+
+def _show_look(store: Store, site_id: int, look: FirstLook) -> None:
+    """Print what a seed shows."""
+    row = store.read.site(site_id)
+    name = row.name if row is not None else look.url
+    if look.problem:
+        say(
+            f"{readable(look.url)} could not be read: {look.problem}. It is watched all the same and "
+            f"asked again; to take it back: hubwatch remove '{name}'"
+        )
+        return
+    rate = look.new_pages_per_day
+    rows: list[tuple[str, str]] = [
+        ("title", look.title or "-"),
+        *_urls("feeds", look.feeds),
+        *_urls("sitemaps", look.sitemaps),
+        *_urls("look like lists", look.lists),
+        ("pages linked", f"{look.links}"),
+        (
+            "new pages",
+            "not known yet" if rate is None else f"about {rate:.2g} a day, by their dates",
+        ),
+        ("requests", f"at most {look.requests_per_day:g} a day"),
+    ]
+    print_table("", (readable(look.url), ""), rows)
+    if look.is_shell:
+        say(
+            "Its scripts draw it. Their data is searched for its links; if it holds none, a browser draws "
+            f"the page. How it is read: hubwatch check {look.url}"
+        )
+    elif not (look.links or look.feeds or look.sitemaps):
+        say("It links to nothing within reach: is it the right page, or is --reach too narrow?")
+
+
+def _urls(label: str, urls: Sequence[str]) -> list[tuple[str, str]]:
+    shown = [readable(url) for url in urls] or ["none found"]
+    return [(label, shown[0]), *(("", one) for one in shown[1:])]
 
 
 def _asked_reach(url: str) -> list[str]:

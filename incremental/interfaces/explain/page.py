@@ -16,11 +16,12 @@ from incremental.crawl.sites import watch
 from incremental.fetch.status import FetchStatus
 from incremental.interfaces.explain.backfill import backfill_of
 from incremental.interfaces.explain.topic import stored_verdicts
-from incremental.interfaces.explain.ways import explain_way
+from incremental.parse.hub_way import WayKind, read_way
 from incremental.schedule.budget import advance, open_at, price_minutes
 from incremental.settings import Settings
 from incremental.settings.policies import policy_maker
 from incremental.visit.host_gate import HostGate
+from incremental.visit.rendering.browser import find_browser
 from store import Store
 from store.enums import HubStatus, PageState
 from store.rules import Rule, is_withheld
@@ -213,3 +214,25 @@ def visit_reason(hub: HubRow, reason: str) -> str:
     if hub.state == HubStatus.DORMANT:
         return Text("reason.rests")
     return reason
+
+
+def explain_way(hub: HubRow, settings: Settings) -> dict[str, Any]:
+    """Return how *hub* is read, for JSON.
+
+    ``kind`` is empty before the first visit. ``problem`` says why no browser draws a page that needs one; a
+    browser that was found since draws it at the next visit.
+    """
+    way = read_way(hub.way)
+    if way is None:
+        return {"kind": "", "source": "", "requests": 1, "seconds": 0.0, "problem": ""}
+    problem = way.problem
+    if way.kind == WayKind.BROWSER_MISSING:
+        problem = find_browser(settings.browser).problem or ""
+    source = way.url if way.kind == WayKind.JSON else ": ".join(filter(None, (way.name, way.place)))
+    return {
+        "kind": str(way.kind),
+        "source": source,
+        "requests": way.requests,
+        "seconds": way.seconds,
+        "problem": str(problem),
+    }

@@ -9,8 +9,7 @@ from datetime import datetime
 from incremental.base.texts import Text, read_text
 from incremental.base.times import NEVER
 from incremental.crawl.sites import watch
-from incremental.interfaces.explain.page import planned, rounded, visit_reason
-from incremental.interfaces.explain.ways import explain_way
+from incremental.interfaces.explain.page import explain_way, planned, rounded, visit_reason
 from incremental.interfaces.results.schema import result_of
 from incremental.parse.hub_way import WayKind
 from incremental.schedule.budget import open_at

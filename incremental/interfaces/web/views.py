@@ -28,12 +28,13 @@ from incremental.interfaces.results.schema import utc, when
 from incremental.interfaces.web.access import SESSION_COOKIE, form_token
 from incremental.interfaces.web.context import web_of
 from incremental.interfaces.web.guard import FORM_COOKIE, cookies_of, form_cookie
-from incremental.interfaces.web.language import LANGUAGE_COOKIE, choose
 
 _TEMPLATES = Path(__file__).with_name("templates")
 _STATIC = Path(__file__).with_name("static")
 _UNITS = (("d", 86_400.0), ("h", 3_600.0), ("min", 60.0))
 _MOST_SHOWN = 300
+LANGUAGE_COOKIE = "hubwatch_language"
+_MOST_RANGES = 20
 
 
 @dataclass(frozen=True)
@@ -129,6 +130,34 @@ def _version() -> str:
     for path in sorted(_STATIC.iterdir()):
         digest.update(path.read_bytes())
     return digest.hexdigest()
+
+
+def choose(cookie: str, setting: str, accepted: str) -> str:
+    """Return the language of the cookie, the setting or the browser, else English."""
+    for name in (cookie, setting, *_by_preference(accepted)):
+        if name in LANGUAGES:
+            return name
+    return "en"
+
+
+def _by_preference(accepted: str) -> list[str]:
+    """Return the languages of an Accept-Language header, most preferred first (RFC 9110, 12.5.4)."""
+    ranges = []
+    for number, part in enumerate(accepted.split(",")[:_MOST_RANGES]):
+        tag, _, parameter = part.partition(";")
+        weight = _weight(parameter.strip())
+        if weight > 0:
+            ranges.append((-weight, number, tag.strip().lower().split("-")[0]))
+    return [tag for _, _, tag in sorted(ranges)]
+
+
+def _weight(parameter: str) -> float:
+    if not parameter:
+        return 1.0
+    try:
+        return float(parameter.removeprefix("q="))
+    except ValueError:
+        return 0.0
 
 
 def words_of(request: Request) -> Words:

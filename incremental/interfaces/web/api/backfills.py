@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Query
 from fastapi import Path as InPath
 
 from incremental.interfaces.filters import Filters, backfill_query
@@ -12,8 +12,9 @@ from incremental.interfaces.results.schema import Page, page_result
 from incremental.interfaces.web.api.filtering import asking
 from incremental.interfaces.web.api.schemas import REFUSED, ResponseSchema, RowId, shape_of
 from incremental.interfaces.web.conditional import ConditionalRoute
-from incremental.interfaces.web.context import web_of
+from incremental.interfaces.web.context import Web
 from incremental.interfaces.web.routes.backfills import event_numbered
+from store import Store
 from store.backfills import BackfillEvent, BackfillQuery
 
 router = APIRouter(
@@ -38,33 +39,31 @@ class BackfillPages(ResponseSchema):
 
 @router.get("", response_model=Backfills)
 def list_backfills(
-    request: Request,
+    web: Web,
+    store: Store,
     filters: Annotated[Filters, asking("site", "tag", "since", "until")],
     after: _After = None,
     limit: Annotated[int, Query(ge=1, le=1_000)] = 100,
 ) -> dict[str, Any]:
     """List backfills, newest first; oldest first with `after`."""
-    web = web_of(request)
     order = "newest" if after is None else "oldest"
-    with web.store() as store:
-        asked = filters.query(web.now())
-        query = backfill_query(store, asked, after=after, limit=limit, order=order)
-        rows = store.backfills.events(query)
+    asked = filters.query(web.now())
+    query = backfill_query(store, asked, after=after, limit=limit, order=order)
+    rows = store.backfills.events(query)
     cursor = max((row.id for row in rows), default=after)
     return {"backfills": rows, "cursor": cursor}
 
 
 @router.get("/{event_id}/pages")
 def list_pages(
-    request: Request,
+    store: Store,
     event_id: Annotated[RowId, InPath(description="Id from the list.")],
     after: _After = None,
     limit: Annotated[int, Query(ge=1, le=1_000)] = 100,
 ) -> BackfillPages:
     """List the pages of a backfill, in the order of its list."""
     query = BackfillQuery(event=event_id, after=after, limit=limit, order="oldest")
-    with web_of(request).store() as store:
-        event_numbered(store, event_id)
-        rows = store.backfills.pages(query)
+    event_numbered(store, event_id)
+    rows = store.backfills.pages(query)
     cursor = rows[-1].cursor if rows else after
     return BackfillPages(pages=[page_result(row) for row in rows], cursor=cursor)

@@ -82,10 +82,9 @@ class Problem(ResponseSchema):
     detail: str
 
 
-class NewSites(RequestSchema):
-    """Seeds to watch with the same terms."""
+class SiteTerms(RequestSchema):
+    """A site's terms; null = the default of the settings."""
 
-    urls: Annotated[list[WebAddress], Field(min_length=1, max_length=_MOST_URLS)]
     reach: Reach = Reach.HOST
     include: Annotated[list[Pattern], Field(max_length=50)] = []
     exclude: Annotated[list[Pattern], Field(max_length=50)] = []
@@ -95,22 +94,21 @@ class NewSites(RequestSchema):
     tags: TagList = []
 
 
-class SiteChange(RequestSchema):
+class NewSites(SiteTerms):
+    """Seeds to watch with the same terms."""
+
+    urls: Annotated[list[WebAddress], Field(min_length=1, max_length=_MOST_URLS)]
+
+
+class SiteChange(SiteTerms):
     """New values of a site's fields; those left out stay. null = the default of the settings."""
 
     name: Annotated[str, StringConstraints(min_length=1, max_length=80)] = Field(
         default_factory=str
     )
     state: Literal["active", "paused"] = "active"
-    reach: Reach = Reach.HOST
-    include: Annotated[list[Pattern], Field(max_length=50)] = []
-    exclude: Annotated[list[Pattern], Field(max_length=50)] = []
-    requests_per_day: Annotated[float | None, Field(ge=0, le=1e9)] = None
-    min_interval_minutes: Annotated[float | None, Field(ge=0.01, le=1e9)] = None
-    max_interval_hours: Annotated[float | None, Field(ge=0.01, le=1e9)] = None
     hours: Annotated[list[_Hours] | None, Field(max_length=24)] = None
     """Hours (UTC) such as 22:00-06:30; [] = always."""
-    tags: TagList = []
 
 
 class NewVisits(RequestSchema):
@@ -139,19 +137,6 @@ class ImportedLabels(ResponseSchema):
     labels: int
     changed: int
     """New or different labels."""
-
-
-class Model(ResponseSchema):
-    """A version of the hub classifier."""
-
-    version: str
-    active: bool
-    origin: str
-    f1: float | None
-    rows: int | None
-    learned_labels: int | None
-    update: dict[str, Any] | None
-    problem: str
 
 
 class LongWork(ResponseSchema):

@@ -13,11 +13,12 @@ from incremental.base.texts import Words
 from incremental.fetch.status import HARMLESS
 from incremental.interfaces.results.status import DAY
 from incremental.interfaces.web.charts import Series, bars, first_column
-from incremental.interfaces.web.context import web_of
+from incremental.interfaces.web.context import StoreRoute, Web
 from incremental.interfaces.web.routes.forms import tone
 from incremental.interfaces.web.views import page, words_of
+from store import Store
 
-router = APIRouter(include_in_schema=False)
+router = APIRouter(include_in_schema=False, route_class=StoreRoute)
 _HOUR = 3_600.0
 _DAYS = 7
 # Hours per column.
@@ -29,18 +30,17 @@ _SHOWN = 7
 
 
 @router.get("/status")
-def status_page(request: Request) -> Response:
+def status_page(request: Request, web: Web, store: Store) -> Response:
     """Show visits, new pages, errors and host waits."""
-    web, words = web_of(request), words_of(request)
+    words = words_of(request)
     now = web.now()
     step = _STEPS * _HOUR
     since = (now // step + 1) * step - _DAYS * DAY
-    with web.store() as store:
-        status = web.status(store)
-        visits = store.monitor.visits_by_time(since, step)
-        news = store.monitor.news_by_time(since, step)
-        hosts = store.monitor.host_waits(now, limit=20)
-        announced = sum(store.monitor.news_by_time(now - DAY, DAY).values())
+    status = web.status(store)
+    visits = store.monitor.visits_by_time(since, step)
+    news = store.monitor.news_by_time(since, step)
+    hosts = store.monitor.host_waits(now, limit=20)
+    announced = sum(store.monitor.news_by_time(now - DAY, DAY).values())
     counts = Counter[str]()
     for site in status.sites:
         counts.update(site.visits_by_status)

@@ -17,7 +17,7 @@ from incremental.interfaces.explain.topic import top_terms
 from incremental.interfaces.results.topics import topic_result, topic_results
 from incremental.interfaces.web.api.schemas import RowId
 from incremental.interfaces.web.charts import bars
-from incremental.interfaces.web.context import Web, web_of
+from incremental.interfaces.web.context import StoreRoute, Web, web_of
 from incremental.interfaces.web.routes.forms import see
 from incremental.interfaces.web.views import page, problem_of, words_of
 from incremental.topics.editing import (
@@ -31,7 +31,7 @@ from incremental.topics.editing import (
 from store import Store
 from store.enums import ExampleOrigin, TopicState
 
-router = APIRouter(include_in_schema=False)
+router = APIRouter(include_in_schema=False, route_class=StoreRoute)
 _Many = Annotated[str, Form(max_length=10_000)]
 _Urls = Annotated[str, Form(max_length=100_000)]
 _PARTS = 20
@@ -65,32 +65,34 @@ def _links(web: Web, store: Store) -> list[tuple[str, str, str, dict[int, int]]]
 @router.post("/topics")
 def add_topic(
     request: Request,
+    web: Web,
+    store: Store,
     name: Annotated[str, Form(max_length=80)],
     keywords: Annotated[str, Form(max_length=1_000)] = "",
     urls: _Urls = "",
     description: Annotated[str, Form(max_length=500)] = "",
 ) -> Response:
     """Create a topic from examples, keywords, a sentence, or all of them."""
-    web = web_of(request)
     words = parted(keywords)
     try:
-        with web.store() as store:
-            row, _ = begin(
-                store,
-                name,
-                examples=urls.split(),
-                keywords=words,
-                description=description,
-                now=web.now(),
-            )
+        row, _ = begin(
+            store,
+            name,
+            examples=urls.split(),
+            keywords=words,
+            description=description,
+            now=web.now(),
+        )
     except HubwatchError as error:
         return _topics(request, problem_of(request, error))
     return see(f"/topics/{row.id}")
 
 
 @router.post("/topics/{topic_id}/edit")
-def edit(  # noqa: PLR0913, PLR0917 - the fields of the form
+def edit(
     request: Request,
+    web: Web,
+    store: Store,
     topic_id: RowId,
     name: Annotated[str, Form(max_length=200)],
     method: Annotated[str, Form(max_length=40)],
@@ -101,21 +103,19 @@ def edit(  # noqa: PLR0913, PLR0917 - the fields of the form
     tags: _Many = "",
 ) -> Response:
     """Rename a topic, or replace its keywords, sentence, method, tags, or the words that narrow it."""
-    web = web_of(request)
     try:
-        with web.store() as store:
-            edit_topic(
-                store,
-                topic_numbered(store, topic_id),
-                name=name,
-                keywords=parted(keywords),
-                description=description,
-                method=method,
-                include=parted(include),
-                exclude=parted(exclude),
-                tags=parted(tags),
-                now=web.now(),
-            )
+        edit_topic(
+            store,
+            topic_numbered(store, topic_id),
+            name=name,
+            keywords=parted(keywords),
+            description=description,
+            method=method,
+            include=parted(include),
+            exclude=parted(exclude),
+            tags=parted(tags),
+            now=web.now(),
+        )
     except InputError as error:
         return _topic(request, topic_id, problem_of(request, error))
     return see(f"/topics/{topic_id}")
@@ -124,14 +124,14 @@ def edit(  # noqa: PLR0913, PLR0917 - the fields of the form
 @router.post("/topics/{topic_id}/forget")
 def forget(
     request: Request,
+    web: Web,
+    store: Store,
     topic_id: RowId,
     example: Annotated[int, Form(ge=1, le=2**62)],
 ) -> Response:
     """Remove a page from the topic's examples."""
-    web = web_of(request)
     try:
-        with web.store() as store:
-            forget_example(store, topic_numbered(store, topic_id), example, now=web.now())
+        forget_example(store, topic_numbered(store, topic_id), example, now=web.now())
     except InputError as error:
         return _topic(request, topic_id, problem_of(request, error))
     return see(f"/topics/{topic_id}")
@@ -167,37 +167,36 @@ def _topic(request: Request, topic_id: int, problem: str) -> Response:
 
 @router.post("/topics/{topic_id}/examples")
 def add_examples(
-    request: Request,
+    web: Web,
+    store: Store,
     topic_id: RowId,
     urls: _Urls,
     origin: Annotated[str, Form(pattern="^(relevant|irrelevant)$")],
 ) -> Response:
     """Label pages as relevant or irrelevant."""
-    web = web_of(request)
-    with web.store() as store:
-        name = topic_numbered(store, topic_id).name
-        give_feedback(
-            store, name, urls.split(), relevant=origin == ExampleOrigin.RELEVANT, now=web.now()
-        )
+    name = topic_numbered(store, topic_id).name
+    give_feedback(
+        store, name, urls.split(), relevant=origin == ExampleOrigin.RELEVANT, now=web.now()
+    )
     return see(f"/topics/{topic_id}")
 
 
 @router.post("/topics/{topic_id}/state")
 def set_state(
-    request: Request, topic_id: RowId, state: Annotated[str, Form(pattern="^(active|paused)$")]
+    web: Web,
+    store: Store,
+    topic_id: RowId,
+    state: Annotated[str, Form(pattern="^(active|paused)$")],
 ) -> Response:
     """Pause or resume a topic."""
-    web = web_of(request)
-    with web.store() as store:
-        name = topic_numbered(store, topic_id).name
-        set_paused(store, name, paused=state == TopicState.PAUSED, now=web.now())
+    name = topic_numbered(store, topic_id).name
+    set_paused(store, name, paused=state == TopicState.PAUSED, now=web.now())
     return see(f"/topics/{topic_id}")
 
 
 @router.post("/topics/{topic_id}/remove")
-def remove_topic(request: Request, topic_id: RowId) -> Response:
+def remove_topic(store: Store, topic_id: RowId) -> Response:
     """Delete a topic with its examples and scores."""
-    with web_of(request).store() as store:
-        topic_numbered(store, topic_id)
-        store.topics.remove(topic_id)
+    topic_numbered(store, topic_id)
+    store.topics.remove(topic_id)
     return see("/topics")
