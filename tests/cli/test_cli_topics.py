@@ -97,7 +97,7 @@ def test_a_verdict_is_said_in_plain_words(read: Run) -> None:
 def test_the_nearest_example_and_passage_are_named(read: Run) -> None:
     bridges(read)
     out = read("topic", "test", BRIDGES[2]).out
-    assert re.search(rf"^nearest example +{BRIDGES[0]}, 0\.\d\d alike", out, re.MULTILINE)
+    assert re.search(rf"^nearest example +{BRIDGES[0]}, similarity 0\.\d\d", out, re.MULTILINE)
     assert re.search(r"^nearest passage +“[^”]+”", out, re.MULTILINE)
 
 
@@ -110,7 +110,7 @@ def test_a_sentence_is_shown_and_named_as_what_is_nearest(read: Run) -> None:
     assert sentence[:20] in read("topic", "list").out
     (on,) = read("topic", "test", BRIDGES[2], "--json").json["topics"]
     assert on["nearest_example"] == "your sentence"
-    assert "your sentence, 0." in read("topic", "test", BRIDGES[2]).out
+    assert "your sentence, similarity 0." in read("topic", "test", BRIDGES[2]).out
 
 
 def test_no_likeness_is_not_given_as_a_number() -> None:
@@ -204,16 +204,16 @@ def test_an_empty_list_of_a_topic_says_what_became_of_the_new_pages(read: Run) -
 def test_each_change_of_a_topic_says_what_was_done(read: Run) -> None:
     bridges(read)
     said = read("irrelevant", SOUPS[0], "--topic", "bridges").err
-    assert "1 page marked as irrelevant to bridges; it learned again from 3 pages" in said
+    assert "1 page marked as irrelevant to bridges; it was retrained on 3 pages" in said
     assert "is ready" not in said
     said = read("topic", "forget", SOUPS[0], "--topic", "bridges").err
-    assert "1 page forgotten; bridges learned again from 2 pages" in said
+    assert "1 page forgotten; bridges was retrained on 2 pages" in said
     unknown = "https://library.example/bridge"
     said = read("relevant", unknown, "--topic", "bridges").err
     assert "1 page marked as relevant to bridges\n" in said
     assert f"{unknown} will be fetched" in said
     said = read("topic", "edit", "bridges", "--name", "spans", "--keyword", "viaduct").err
-    assert "bridges is now called spans; spans learned again from 2 pages and 1 key word" in said
+    assert "bridges is now called spans; spans was retrained on 2 pages and 1 key word" in said
     assert "spans was changed" in read("topic", "edit", "spans", "--tag", "work").err
 
 

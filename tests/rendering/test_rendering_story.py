@@ -206,8 +206,8 @@ def test_the_commands_of_a_person_watch_a_page_that_scripts_draw(
     )
     assert hubwatch("add", url).code == 0
     assert hubwatch("run", "--once").code == 0
-    (row,) = [one for one in hubwatch("hubs", "--json").json if one.url == url]
-    assert (row.read, row["last_status"]) == ("rendered", "fetched")
+    (row,) = [one for one in hubwatch("hubs", "--json").json if one["url"] == url]
+    assert (row["read"], row["last_status"]) == ("rendered", "fetched")
     assert "in a browser" in " ".join(hubwatch("check", url).out.split())
     site.json("/zz/rows", rows(4, 1, 2, 3))
     site.page("/n/4", "show()")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Query, Request
+from fastapi import Query, Request
 from pydantic import Field, StringConstraints
 
 from incremental.base.lookup import topic_numbered
@@ -15,17 +15,14 @@ from incremental.features.discovery.accepting import Decided, Decision, decide
 from incremental.features.discovery.facts import Discovery, Proposal, discovery_of, proposal_of
 from incremental.features.discovery.searches import MAX_PAGES, MAX_ROUNDS, begin_search
 from incremental.interfaces.web.api.schemas import (
-    REFUSED,
     LongWork,
     RequestSchema,
+    api_router,
 )
 from incremental.interfaces.web.api.topic_api import TopicId
-from incremental.interfaces.web.conditional import ConditionalRoute
 from incremental.interfaces.web.context import web_of
 
-router = APIRouter(
-    prefix="/api/v1", tags=["discovery"], route_class=ConditionalRoute, responses=REFUSED
-)
+router = api_router("discovery")
 _MOST_SITES = 500
 _State = Literal["proposed", "accepted", "rejected", "all"]
 _Host = Annotated[str, StringConstraints(min_length=1, max_length=300)]

@@ -99,6 +99,11 @@ def counted(number: int, what: str) -> str:
     return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
+def replaced(values: list[str] | None) -> list[str] | None:
+    """Return what an option replaces; one empty value = nothing."""
+    return None if values is None else [one for one in values if one]
+
+
 def say(message: str) -> None:
     """Print a message on stderr."""
     typer.echo(message, err=True)

@@ -38,7 +38,7 @@ def compact(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Forget what the settings say now, not only once a day, and give the space back.
+    """Delete what the settings no longer keep, not just once a day, and return the space.
 
     Safe beside a running daemon and when interrupted. While a daemon runs, a SQLite file is not rewritten.
     """
@@ -86,8 +86,8 @@ def _rewrite(store: Store, settings: Settings, folder: Path, *, full: bool) -> s
     room = shutil.disk_usage(home).free
     if room < 2 * used:
         return (
-            f"rewriting the database needs {_mb(2 * used)} MB for a while, and {_mb(room)} MB are free: "
-            "make room and compact again"
+            f"rewriting the database needs {_mb(2 * used)} MB for a while, but only {_mb(room)} MB are "
+            "free; make room and compact again"
         )
     # SQLite's own choice may be a small file system in memory.
     os.environ["SQLITE_TMPDIR"] = str(home)
@@ -97,8 +97,8 @@ def _rewrite(store: Store, settings: Settings, folder: Path, *, full: bool) -> s
     except StoreLockedError:
         kept = _mb(free.size_bytes - used)
         return (
-            f"another process uses the store, so {kept} MB stay in the file for what it writes next; to "
-            "give them back, stop the daemon and compact again"
+            f"another process uses the store, so {kept} MB of free space stay in the file; to return them, "
+            "stop the daemon and compact again"
         )
     return ""
 

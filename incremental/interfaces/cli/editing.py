@@ -18,6 +18,7 @@ from incremental.interfaces.cli.common import (
     open_store,
     print_json,
     print_table,
+    replaced,
     say,
     settings_of,
 )
@@ -77,7 +78,7 @@ def edit(  # noqa: PLR0913 - each is an option of the command
     """Change a site: name, scope, budget, intervals, hours, tags. Without options, show them."""
     settings, _ = settings_of(context)
     given: dict[str, Any] = {"name": name, "reach": reach}
-    given |= {"include": _listed(include), "exclude": _listed(exclude), "tags": _listed(tag)}
+    given |= {"include": replaced(include), "exclude": replaced(exclude), "tags": replaced(tag)}
     given = {field: value for field, value in given.items() if value is not None}
     numbers = {
         "requests_per_day": requests_per_day,
@@ -102,10 +103,6 @@ def edit(  # noqa: PLR0913 - each is an option of the command
     _show(shown, settings)
     if site_in_file(row, settings) is not None:
         say("its terms are set by [[site]] in the settings file")
-
-
-def _listed(patterns: list[str] | None) -> tuple[str, ...] | None:
-    return None if patterns is None else tuple(one for one in patterns if one)
 
 
 def _show(site: Site, settings: Settings) -> None:
@@ -160,7 +157,7 @@ def _say_requested(found: Sequence[RequestedVisit], *, running: bool) -> None:
             say(f"hubwatch: {readable(one.url)}: {one.refused}")
     times = [one.at for one in found if not one.refused]
     if times:
-        begin = f"from {when(min(times))} on" if min(times) > now() + 60 else "now"
+        begin = f"at {when(min(times))} or later" if min(times) > now() + 60 else "now"
         who = "the daemon does it" if running else "start the daemon: hubwatch run"
         say(f"{counted(len(times), 'page')} to be visited {begin}; {who}")
 

@@ -17,6 +17,7 @@ from incremental.crawl.sites import watch
 from incremental.interfaces.cli.common import (
     Json,
     console,
+    counted,
     now,
     open_store,
     print_json,
@@ -88,7 +89,7 @@ def hubs(  # noqa: PLR0913 - each is an option of the command
     limit: Annotated[int, typer.Option(min=1)] = 100,
     candidates: Annotated[
         bool,
-        typer.Option("--candidates", help="Addresses that look like hubs and were not read yet."),
+        typer.Option("--candidates", help="Addresses that look like hubs, not visited yet."),
     ] = False,
     hours: Annotated[
         str | None, typer.Option(metavar="URL", help="Expected new links of this hub by hour.")
@@ -114,7 +115,7 @@ def hubs(  # noqa: PLR0913 - each is an option of the command
         )
     others = sum(hub.candidate for hub in found)
     if others and not candidates:
-        say(f"not read yet, may be hubs: {others} (hubwatch hubs --candidates)")
+        say(f"{counted(others, 'candidate')} not visited yet: hubwatch hubs --candidates")
     if not rows:
         return
     table = [

@@ -67,12 +67,12 @@ def _embedded(context: typer.Context, store: Store, url: str, space: Space) -> b
     ):
         if embedder is None:
             found = standing(settings.embeddings)
-            missing = found.problem or 'the settings want no model ([embeddings] provider = "none")'
-            way_out = found.way_out or "announced pages that have a vector can be asked for"
+            missing = found.problem or 'no model is configured ([embeddings] provider = "none")'
+            way_out = found.way_out or "choose an announced page that has a vector"
             raise NoVectorError(f"{readable(url)} cannot be embedded: {missing}; {way_out}")
         own = kept_space(embedder.space)
         if own != space.name:
-            made = f"announced pages were embedded by {space.name}, the settings name {own}"
+            made = f"announced pages were embedded by {space.name}, but the settings name {own}"
             raise NoVectorError(f"{made}; hubwatch run embeds them again")
         meaning = embedder.with_meaning(_read(context, store, url, fetcher)).meaning
         problem = embedder.problem or "it has no words, or the model refuses them"

@@ -174,8 +174,8 @@ def _show_look(store: Store, site_id: int, look: FirstLook) -> None:
     name = row.name if row is not None else look.url
     if look.problem:
         say(
-            f"{readable(look.url)} could not be read: {look.problem}. It is watched all the same and "
-            f"asked again; to take it back: hubwatch remove '{name}'"
+            f"{readable(look.url)} could not be read: {look.problem}. It is watched anyway and will be "
+            f"tried again; to undo: hubwatch remove '{name}'"
         )
         return
     rate = look.new_pages_per_day
@@ -194,8 +194,8 @@ def _show_look(store: Store, site_id: int, look: FirstLook) -> None:
     print_table("", (readable(look.url), ""), rows)
     if look.is_shell:
         say(
-            "Its scripts draw it. Their data is searched for its links; if it holds none, a browser draws "
-            f"the page. How it is read: hubwatch check {look.url}"
+            "Scripts build this page. Their data is searched for links; if there are none, a browser "
+            f"renders the page. How it is read: hubwatch check {look.url}"
         )
     elif not (look.links or look.feeds or look.sitemaps):
         say("It links to nothing within reach: is it the right page, or is --reach too narrow?")

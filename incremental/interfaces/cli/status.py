@@ -46,7 +46,7 @@ def status(context: typer.Context, *, as_json: Json = False) -> None:
     if daemon is not None or not found.daemons:
         _say_health(daemon, running=running, found=found)
     else:
-        say("what is wrong with a daemon is known in its own folder: run hubwatch status there")
+        say("each daemon reports its problems in its own folder; run hubwatch status there")
     _print_daemons(found.daemons)
     _print_quarantine(found.quarantine)
     _print_sites(found)
@@ -75,7 +75,7 @@ def _say_health(daemon: DaemonHealth | None, *, running: bool, found: Status | N
         if found is not None and any(one.trouble for one in found.sites):
             said = "not every seed could be fetched"
         if found is not None and found.quarantine:
-            said = "a bug holds up what is listed below"
+            said = "a bug holds up the items below"
         say(f"the daemon has been {daemon.state} since {when(daemon.started_at)}; {said}")
     if daemon.engine is not None:
         say(f"visits: {daemon.engine.in_words}")

@@ -23,6 +23,7 @@ from incremental.interfaces.cli.common import (
     open_store,
     print_json,
     print_table,
+    replaced,
     report,
     say,
     settings_of,
@@ -144,7 +145,7 @@ def _learned(store: Store, row: TopicRow, who: str) -> str:
     if row.state == TopicState.WAITING or not parts:
         return f"{who} cannot judge yet"
     *more, last = parts
-    return f"{who} learned again from " + (f"{', '.join(more)} and {last}" if more else last)
+    return f"{who} was retrained on " + (f"{', '.join(more)} and {last}" if more else last)
 
 
 def _report(
@@ -200,7 +201,7 @@ def edit(  # noqa: PLR0913 - each is an option of the command
     With other keywords, another sentence or another method it is trained again at once. Without options,
     show them.
     """
-    words = _listed(keyword)
+    words = replaced(keyword)
     settings, _ = settings_of(context)
     given = (new_name, words, describe, method, include, exclude, tag)
     with open_store(context) as store:
@@ -215,9 +216,9 @@ def edit(  # noqa: PLR0913 - each is an option of the command
             keywords=words,
             description=describe,
             method=method,
-            include=_listed(include),
-            exclude=_listed(exclude),
-            tags=_listed(tag),
+            include=replaced(include),
+            exclude=replaced(exclude),
+            tags=replaced(tag),
             now=now(),
         )
         done = [f"{before.name} is now called {row.name}"] if row.name != before.name else []
@@ -242,13 +243,8 @@ def _show_terms(store: Store, row: TopicRow, *, as_json: bool) -> None:
     print_table("", ("", ""), rows)
 
 
-def _listed(values: list[str] | None) -> list[str] | None:
-    """Return what an option replaces; one empty value = nothing."""
-    return None if values is None else [one for one in values if one]
-
-
 def forget(context: typer.Context, urls: Pages, *, of: OfTopic, as_json: Json = False) -> None:
-    """Let a topic learn from these pages no longer, whether examples or corrections."""
+    """Remove pages, whether examples or corrections, from what a topic learns from."""
     with open_store(context) as store:
         row = find_topic(store, of)
         for url in urls:

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query
 from fastapi import Path as InPath
+from fastapi import Query
 
 from incremental.interfaces.filters import Filters, backfill_query
 from incremental.interfaces.results.schema import Page, page_result
 from incremental.interfaces.web.api.filtering import asking
-from incremental.interfaces.web.api.schemas import REFUSED, ResponseSchema, RowId, shape_of
-from incremental.interfaces.web.conditional import ConditionalRoute
+from incremental.interfaces.web.api.schemas import ResponseSchema, RowId, api_router, shape_of
 from incremental.interfaces.web.context import Web
 from incremental.interfaces.web.routes.backfills import event_numbered
 from store import Store
 from store.backfills import BackfillEvent, BackfillQuery
 
-router = APIRouter(
-    prefix="/api/v1/backfills", tags=["pages"], route_class=ConditionalRoute, responses=REFUSED
-)
+router = api_router("pages", "/backfills")
 _After = Annotated[int | None, Query(ge=0, le=2**62, description="Continue after this cursor.")]
 
 

@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from fastapi.responses import PlainTextResponse
 
 from classifier.hub.errors import LabelFileError
@@ -15,16 +15,15 @@ from incremental.base.lookup import site_numbered
 from incremental.interfaces.explain.page import explain
 from incremental.interfaces.results.hubs import Hub, hub_results
 from incremental.interfaces.web.api.schemas import (
-    REFUSED,
     Explanation,
     ImportedLabels,
     LabelFile,
     NewLabels,
     RowId,
     WebAddress,
+    api_router,
     shape_of,
 )
-from incremental.interfaces.web.conditional import ConditionalRoute
 from incremental.interfaces.web.context import Web
 from incremental.topics.training.corrections import Correction, correct_all
 from incremental.topics.training.label_files import export_labels, import_labels
@@ -32,7 +31,7 @@ from store import Store
 from store.enums import LabelOrigin
 from store.values import LabelEntry
 
-router = APIRouter(prefix="/api/v1", tags=["hubs"], route_class=ConditionalRoute, responses=REFUSED)
+router = api_router("hubs")
 _LABELS: Any = list[shape_of(LabelEntry, leave=["canonical_key", "anchor"])]  # type: ignore[misc]  # made of fields
 _LIMIT = Query(ge=1, le=5_000, description="Maximum number.")
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Query
 from fastapi import Path as InPath
+from fastapi import Query
 from pydantic import Field, model_validator
 
 from incremental.base.errors import NotFoundError
@@ -25,24 +25,21 @@ from incremental.interfaces.results.schema import (
 )
 from incremental.interfaces.web.api.filtering import asking
 from incremental.interfaces.web.api.schemas import (
-    REFUSED,
     Moment,
     RequestSchema,
     ResponseSchema,
     RowId,
     WebAddress,
+    api_router,
     shape_of,
 )
 from incremental.interfaces.web.changes import Difference, difference, versions_of_change
-from incremental.interfaces.web.conditional import ConditionalRoute
 from incremental.interfaces.web.context import Web
 from incremental.topics.editing import give_feedback
 from store import Store
 from store.answers import Copy, HistoryEntry, PageDetail, StoredText, Version
 
-router = APIRouter(
-    prefix="/api/v1/pages", tags=["pages"], route_class=ConditionalRoute, responses=REFUSED
-)
+router = api_router("pages", "/pages")
 _PAGE: Any = shape_of(
     PageDetail,
     leave=["page_id", "canonical_key", "body_md5", "news", "text", "history"],

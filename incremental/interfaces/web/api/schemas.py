@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated, Any, Literal, get_type_hints
 
+from fastapi import APIRouter
 from pydantic import (
     BaseModel,
     BeforeValidator,
@@ -18,6 +19,7 @@ from pydantic import (
 )
 
 from incremental.base.scope import Reach
+from incremental.interfaces.web.conditional import ConditionalRoute
 from store.announced import moment_of
 
 
@@ -33,6 +35,9 @@ RowId = Annotated[int, Field(ge=1, le=2**62)]
 _Hours = Annotated[str, StringConstraints(min_length=1, max_length=20)]
 TagList = Annotated[
     list[Annotated[str, StringConstraints(min_length=1, max_length=40)]], Field(max_length=20)
+]
+WordList = Annotated[
+    list[Annotated[str, StringConstraints(min_length=1, max_length=100)]], Field(max_length=50)
 ]
 _MOST_URLS = 500
 
@@ -172,3 +177,10 @@ REFUSED: dict[int | str, dict[str, Any]] = {
     404: {"model": Problem, "description": "Not found."},
     503: {"model": Problem, "description": "The store is unavailable."},
 }
+
+
+def api_router(tag: str, path: str = "") -> APIRouter:
+    """Return a router for the routes of the API below *path*."""
+    return APIRouter(
+        prefix=f"/api/v1{path}", tags=[tag], route_class=ConditionalRoute, responses=REFUSED
+    )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query
 from fastapi import Path as InPath
+from fastapi import Query
 
 from incremental.base.lookup import site_numbered
 from incremental.base.tagging import checked_tags
@@ -14,26 +14,23 @@ from incremental.interfaces.results.sites import AddedSite, Site, add_sites, sit
 from incremental.interfaces.site_editing import SiteEdit, edit_site
 from incremental.interfaces.visit_requests import Visit, request_page, request_site
 from incremental.interfaces.web.api.schemas import (
-    REFUSED,
     NewSites,
     NewVisits,
     RowId,
     SiteChange,
+    api_router,
 )
-from incremental.interfaces.web.conditional import ConditionalRoute
 from incremental.interfaces.web.context import Web
 from incremental.settings.seeds import SeedTerms
 from store import Store
 from store.tags import Tag
 from store.values import SiteRow
 
-router = APIRouter(
-    prefix="/api/v1/sites", tags=["sites"], route_class=ConditionalRoute, responses=REFUSED
-)
+router = api_router("sites")
 SiteId = Annotated[RowId, InPath(description="Id from the list.")]
 
 
-@router.get("")
+@router.get("/sites")
 def list_sites(
     store: Store,
     tag: Annotated[str | None, Query(max_length=40, description="Only sites with it.")] = None,
@@ -43,7 +40,7 @@ def list_sites(
     return [site for site in sites if tag is None or tag in site.tags]
 
 
-@router.post("")
+@router.post("/sites")
 def add(web: Web, store: Store, body: NewSites) -> list[AddedSite]:
     """Watch the sites of these URLs; a running daemon starts within seconds.
 
@@ -55,13 +52,13 @@ def add(web: Web, store: Store, body: NewSites) -> list[AddedSite]:
     return add_sites(store, web.settings, body.urls, terms=terms, tags=tags, now=web.now())
 
 
-@router.get("/{site_id}")
+@router.get("/sites/{site_id}")
 def get_site(store: Store, site_id: SiteId) -> Site:
     """Return a site."""
     return _site(store, site_numbered(store, site_id))
 
 
-@router.patch("/{site_id}")
+@router.patch("/sites/{site_id}")
 def change_site(web: Web, store: Store, site_id: SiteId, body: SiteChange) -> Site:
     """Change a site: pause or resume it, rename it, or give it other terms."""
     given = {name: getattr(body, name) for name in body.model_fields_set}
@@ -75,30 +72,20 @@ def _site(store: Store, row: SiteRow) -> Site:
     return site_results(store, [row])[0]
 
 
-@router.delete("/{site_id}", status_code=204)
+@router.delete("/sites/{site_id}", status_code=204)
 def remove_site(store: Store, site_id: SiteId) -> None:
     """Stop watching a site and delete everything found there."""
     site_numbered(store, site_id)
     store.write.remove_site(site_id)
 
 
-tags_router = APIRouter(
-    prefix="/api/v1/tags", tags=["sites"], route_class=ConditionalRoute, responses=REFUSED
-)
-
-
-@tags_router.get("")
+@router.get("/tags")
 def list_tags(store: Store) -> list[Tag]:
     """List the tags with how many sites and topics have each."""
     return store.tags.tags()
 
 
-visits_router = APIRouter(
-    prefix="/api/v1/visits", tags=["sites"], route_class=ConditionalRoute, responses=REFUSED
-)
-
-
-@visits_router.post("")
+@router.post("/visits")
 def visit_now(web: Web, store: Store, body: NewVisits) -> list[Visit]:
     """Visit pages, hubs or whole sites now, as soon as politeness allows.
 

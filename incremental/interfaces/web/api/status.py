@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter
-
 from incremental.interfaces.results.status import Status
-from incremental.interfaces.web.api.schemas import REFUSED
-from incremental.interfaces.web.conditional import ConditionalRoute
+from incremental.interfaces.web.api.schemas import api_router
 from incremental.interfaces.web.context import Web
 from store import Store
 
-router = APIRouter(
-    prefix="/api/v1", tags=["status"], route_class=ConditionalRoute, responses=REFUSED
-)
+router = api_router("status")
 
 
 @router.get("/status")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter
 from fastapi import Path as InPath
 from pydantic import Field, StringConstraints
 
@@ -15,16 +14,16 @@ from incremental.interfaces.filters import Filters, to_json
 from incremental.interfaces.results.topics import Topic, topic_result, topic_results
 from incremental.interfaces.web.api.filtering import NEW_SEARCH
 from incremental.interfaces.web.api.schemas import (
-    REFUSED,
     Moment,
     RequestSchema,
     ResponseSchema,
     RowId,
     TagList,
     WebAddress,
+    WordList,
+    api_router,
     shape_of,
 )
-from incremental.interfaces.web.conditional import ConditionalRoute
 from incremental.interfaces.web.context import Web
 from incremental.topics.editing import (
     METHODS,
@@ -38,17 +37,15 @@ from store import Store
 from store.answers import SavedSearchRow
 from store.topic_values import ExampleRow
 
-router = APIRouter(
-    prefix="/api/v1", tags=["topics"], route_class=ConditionalRoute, responses=REFUSED
-)
+router = api_router("topics")
 TopicId = Annotated[RowId, InPath(description="Id from the list.")]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=80, strip_whitespace=True)]
 _Urls = Annotated[list[WebAddress], Field(max_length=200)]
 _Method = Annotated[str, StringConstraints(pattern=f"^({'|'.join(METHODS)})$")]
 
 
-_Words = Annotated[
-    list[Annotated[str, StringConstraints(min_length=1, max_length=100)]], Field(max_length=50)
+_Keywords = Annotated[
+    list[Annotated[str, StringConstraints(min_length=1, max_length=100)]], Field(max_length=100)
 ]
 
 
@@ -57,9 +54,7 @@ class NewTopic(RequestSchema):
 
     name: Name
     examples: _Urls = Field(default_factory=list)
-    keywords: Annotated[
-        list[Annotated[str, StringConstraints(min_length=1, max_length=100)]], Field(max_length=100)
-    ] = Field(default_factory=list)
+    keywords: _Keywords = Field(default_factory=list)
     description: Annotated[str, StringConstraints(max_length=500)] = ""
     method: _Method = METHODS[0]
 
@@ -68,14 +63,12 @@ class TopicChange(RequestSchema):
     """New values of a topic's fields; those left out stay."""
 
     name: Name = "-"
-    keywords: Annotated[
-        list[Annotated[str, StringConstraints(min_length=1, max_length=100)]], Field(max_length=100)
-    ] = Field(default_factory=list)
+    keywords: _Keywords = Field(default_factory=list)
     description: Annotated[str, StringConstraints(max_length=500)] = ""
     method: _Method = METHODS[0]
-    include: _Words = Field(default_factory=list)
+    include: WordList = Field(default_factory=list)
     """Only pages with one of these words are listed and announced."""
-    exclude: _Words = Field(default_factory=list)
+    exclude: WordList = Field(default_factory=list)
     """No page with any of these words is."""
     tags: TagList = Field(default_factory=list)
     state: Literal["active", "paused"] = "active"
