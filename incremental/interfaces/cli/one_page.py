@@ -24,7 +24,15 @@ from incremental.interfaces.cli.common import (
     say,
 )
 from incremental.interfaces.explain.page_versions import compare, previous, text_of, version_at
-from incremental.interfaces.results.schema import dated, dated_row, utc, when
+from incremental.interfaces.results.schema import (
+    PageVisit,
+    Sighting,
+    dated,
+    dated_row,
+    result_of,
+    utc,
+    when,
+)
 from incremental.parse import parse
 from incremental.parse.decoding import decode_body
 from incremental.parse.history.textdiff import Piece, Row, TextDiff
@@ -59,8 +67,8 @@ def history(
             "changes": [dated_row(row) for row in changes[::-1]],
             "changes_from": utc(page["changes_from"]),
             "versions": [_version(version) for version in versions],
-            "sightings": [dated(row) for row in sightings],
-            "visits": [dated(row) for row in visits],
+            "sightings": [result_of(Sighting, row) for row in sightings],
+            "visits": [result_of(PageVisit, row) for row in visits],
             "next_refresh": utc(check.next_at) if check else None,
         }
         print_json(answer)

@@ -155,6 +155,33 @@ class NewPages:
     """Whether there are more now."""
 
 
+@dataclass(frozen=True, slots=True)
+class Sighting:
+    """A page seen on a hub, from when to when."""
+
+    hub: int
+    hub_url: str
+    first_seen_at: datetime
+    gone_at: datetime | None
+    anchor: str
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
+class PageVisit:
+    """One fetch of a page."""
+
+    id: int
+    at: datetime
+    status: str
+    http_code: int | None
+    body_bytes: int
+    elapsed_seconds: float
+    links: int
+    new_pages: int
+    detail: str
+
+
 def page_topic(mark: TopicMark) -> PageTopic:
     """Return a topic's score of a page."""
     return result_of(PageTopic, mark, terms=json.loads(mark.terms))

@@ -19,13 +19,15 @@ from incremental.interfaces.results.schema import (
     NewPages,
     Page,
     PageTopic,
+    PageVisit,
+    Sighting,
     like_page,
     page_result,
     page_topic,
+    result_of,
 )
 from incremental.interfaces.web.api.filtering import asking
 from incremental.interfaces.web.api.schemas import (
-    Moment,
     RequestSchema,
     ResponseSchema,
     RowId,
@@ -58,31 +60,6 @@ class LikePages(ResponseSchema):
     """Pages like another, the most alike first."""
 
     pages: list[LikePage]
-
-
-class Sighting(ResponseSchema):
-    """A page seen on a hub, with times."""
-
-    hub: int
-    hub_url: str
-    first_seen_at: Moment
-    gone_at: Moment
-    anchor: str
-    position: int
-
-
-class Visit(ResponseSchema):
-    """One fetch of a page."""
-
-    id: int
-    at: Moment
-    status: str
-    http_code: int | None
-    body_bytes: int
-    elapsed_seconds: float
-    links: int
-    new_pages: int
-    detail: str
 
 
 class MarkRequest(RequestSchema):
@@ -240,14 +217,14 @@ def get_like(
 def get_sightings(store: Store, page_id: PageId) -> list[Sighting]:
     """List the hubs that have shown a page, with times."""
     _detail(store, page_id)
-    return [Sighting.model_validate(row) for row in store.read.sightings(page_id)]
+    return [result_of(Sighting, row) for row in store.read.sightings(page_id)]
 
 
 @router.get("/{page_id}/visits")
-def get_visits(store: Store, page_id: PageId) -> list[Visit]:
+def get_visits(store: Store, page_id: PageId) -> list[PageVisit]:
     """List the latest visits of a page, newest first."""
     _detail(store, page_id)
-    return [Visit.model_validate(row) for row in store.read.visits(page_id)]
+    return [result_of(PageVisit, row) for row in store.read.visits(page_id)]
 
 
 @router.post("/marks")
