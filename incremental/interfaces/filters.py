@@ -13,7 +13,7 @@ from incremental.base.errors import InputError
 from incremental.base.times import moment
 from store import Store
 from store.answers import NewQuery
-from store.backfills import BackfillQuery
+from store.crawl.backfills import BackfillQuery
 from store.enums import TopicVerdict
 
 SHOWN = ("unread", "starred")
@@ -37,7 +37,7 @@ class Filters:
     """Filters; empty and None do not narrow."""
 
     q: Annotated[str, About("Words in title or text.", 300)] = ""
-    """See :func:`store.words.read_query`."""
+    """See :func:`store.search.words.read_query`."""
     site: Annotated[int | None, About("Site id.", least=1, most=2**62)] = None
     topic: Annotated[int | None, About("Topic id.", least=1, most=2**62)] = None
     verdict: Annotated[

@@ -23,10 +23,10 @@ from incremental.base.urls import canonical_key, normalize
 from incremental.topics.judging import IRRELEVANT, readiness, to_text
 from incremental.visit.page_texts import cached_text
 from store import Store
+from store.database.texts import to_json
 from store.enums import ExampleOrigin, TopicState
-from store.texts import to_json
-from store.topic_values import ExampleRow, NewExample, TopicFields, TopicRow
 from store.topics import YOU
+from store.topics.values import ExampleRow, NewExample, TopicFields, TopicRow
 from store.values import TopicScore
 
 # Named as in the benchmarks; the first is the default.

@@ -16,7 +16,7 @@ from incremental.interfaces.results.schema import result_of
 from incremental.interfaces.results.status import Housekept
 from incremental.settings import Settings
 from store import Store
-from store.retention import Kind
+from store.maintenance.retention import Kind
 from store.values import ReadText
 
 NOW = START + 500 * DAY
@@ -142,7 +142,7 @@ def test_a_budget_that_cannot_be_met_is_said_once(
 def test_free_pages_go_back_to_the_file_system(
     sqlite_store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("store.space.SLACK_PAGES", 50)
+    monkeypatch.setattr("store.maintenance.space.SLACK_PAGES", 50)
     write(sqlite_store, 30)
     file = tmp_path / "hubwatch.sqlite"
     keep_house(sqlite_store)

@@ -31,8 +31,8 @@ from incremental.interfaces.web.server import served as serving
 from incremental.interfaces.web.views import View
 from incremental.schedule.state import SiteState
 from incremental.topics.editing import begin
-from store.announced import moment_of
 from store.answers import NewQuery
+from store.answers.announced import moment_of
 from store.answers.excerpts import LEAD_BYTES, lead
 from store.values import TopicScore, VisitRecord
 

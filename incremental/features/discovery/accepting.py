@@ -13,10 +13,10 @@ from incremental.base.texts import hub_why
 from incremental.base.urls import canonical_key
 from incremental.settings.seeds import BY_DISCOVERY, add_seed
 from store import Store
+from store.database.texts import to_json
 from store.discovery import ProposalRow
 from store.enums import HubKind, HubRole, ProposalState
-from store.texts import to_json
-from store.topic_values import TopicRow
+from store.topics.values import TopicRow
 from store.values import NewHub, SeenLink
 
 Decision = Literal["accept", "reject"]

@@ -34,9 +34,9 @@ from incremental.settings.seeds import SeedTerms, everything_below, folder_of, u
 from incremental.settings.storage import daemon_at_work, models_folder, open_configured_store
 from incremental.settings.template import settings_template
 from store import Store
-from store.addresses import without_password
+from store.database.addresses import without_password
+from store.database.home import make_file
 from store.enums import SiteStatus
-from store.home import make_file
 
 if TYPE_CHECKING:
     from incremental.crawl.first_look import FirstLook

@@ -18,7 +18,7 @@ from functools import cache, partial
 from typing import Any, TypeVar, get_type_hints
 
 from incremental.base.plain_text import clean
-from store.announced import AnnouncedPage, TopicMark, moment_of
+from store.answers.announced import AnnouncedPage, TopicMark, moment_of
 
 Kind = TypeVar("Kind")
 

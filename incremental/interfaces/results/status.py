@@ -18,7 +18,7 @@ from incremental.settings.storage import MEGABYTE
 from incremental.topics.embedding.choice import standing
 from store import Store
 from store.daemons import DaemonRow
-from store.monitoring import SiteEvent as EventRow
+from store.maintenance.monitoring import SiteEvent as EventRow
 
 MOST_QUARANTINED = 50
 DAY = 86_400.0

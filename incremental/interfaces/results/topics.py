@@ -11,7 +11,7 @@ from incremental.interfaces.results.schema import result_of
 from incremental.topics.judging import EXAMPLE, IRRELEVANT, RELEVANT
 from incremental.topics.notes import warnings_of
 from store import Store
-from store.topic_values import TopicRow
+from store.topics.values import TopicRow
 
 _VERDICTS = ("relevant", "grey", "irrelevant", "guess")
 

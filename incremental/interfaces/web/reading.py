@@ -11,7 +11,7 @@ from incremental.base.urls import canonical_key
 from incremental.interfaces.filters import Filters, backfill_query
 from store import Store
 from store.answers import AnnouncedPage, TopicMark
-from store.backfills import BackfillEvent
+from store.crawl.backfills import BackfillEvent
 
 _MOST_TERMS = 6
 _MOST_EVENTS = 200

@@ -14,7 +14,7 @@ from incremental.interfaces.web.api.schemas import ResponseSchema, RowId, api_ro
 from incremental.interfaces.web.context import Web
 from incremental.interfaces.web.routes.backfills import event_numbered
 from store import Store
-from store.backfills import BackfillEvent, BackfillQuery
+from store.crawl.backfills import BackfillEvent, BackfillQuery
 
 router = api_router("pages", "/backfills")
 _After = Annotated[int | None, Query(ge=0, le=2**62, description="Continue after this cursor.")]

@@ -20,7 +20,7 @@ from pydantic import (
 
 from incremental.base.scope import Reach
 from incremental.interfaces.web.conditional import ConditionalRoute
-from store.announced import moment_of
+from store.answers.announced import moment_of
 
 
 def _moment(value: object) -> object:

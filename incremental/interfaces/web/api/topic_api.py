@@ -35,7 +35,7 @@ from incremental.topics.editing import (
 )
 from store import Store
 from store.answers import SavedSearchRow
-from store.topic_values import ExampleRow
+from store.topics.values import ExampleRow
 
 router = api_router("topics")
 TopicId = Annotated[RowId, InPath(description="Id from the list.")]
