@@ -14,13 +14,12 @@ thread: ``await asyncio.to_thread(hubwatch.run)``, then iterate over :meth:`Hubw
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -34,6 +33,10 @@ from incremental.base.urls import canonical_key
 from incremental.crawl.sharing.joining import refuse_beside
 from incremental.daemon.assembly import make_crawler, make_fetcher, make_renderer
 from incremental.interfaces.explain.page import explain
+from incremental.interfaces.results.sites import Site as Site  # noqa: PLC0414 - likewise
+from incremental.interfaces.results.sites import site_results
+from incremental.interfaces.results.topics import Topic as Topic  # noqa: PLC0414 - likewise
+from incremental.interfaces.results.topics import topic_result, topic_results
 from incremental.interfaces.site_editing import SiteEdit, edit_site
 from incremental.settings import Settings
 from incremental.settings.loading import load_settings
@@ -53,31 +56,6 @@ from store.watch_values import WatchedChangeRow as WatchedChangeRow  # noqa: PLC
 
 _BATCH = 500
 _PATIENCE_SECONDS = 60.0
-
-
-@dataclass(frozen=True, slots=True)
-class Site:
-    """A watched site."""
-
-    id: int
-    name: str
-    seed: str
-    state: str
-    """``active`` or ``paused``."""
-    added: datetime
-    """UTC."""
-
-
-@dataclass(frozen=True, slots=True)
-class Topic:
-    """What a user wants to read about."""
-
-    id: int
-    name: str
-    state: str
-    """A :class:`~store.enums.TopicState`."""
-    description: str
-    keywords: tuple[str, ...]
 
 
 class Hubwatch:
@@ -175,7 +153,7 @@ class Hubwatch:
 
     def sites(self) -> list[Site]:
         """Return the watched sites, in the order in which they were added."""
-        return [_site(row) for row in self._store.read.sites()]
+        return site_results(self._store, self._store.read.sites())
 
     def edit_site(self, site: str, **changes: Any) -> Site:  # noqa: ANN401 - the fields of SiteEdit
         """Change a site given by name, seed or id; *changes* are fields of ``SiteEdit``, such as ``tags``.
@@ -187,7 +165,7 @@ class Hubwatch:
         now = self._clock.now()
         row = edit_site(self._store, self._row(site), SiteEdit(**changes), self._settings, now=now)
         self._crawler.load(now)
-        return _site(row)
+        return self._site(row)
 
     def pause(self, site: str) -> Site:
         """Fetch nothing more from a site."""
@@ -241,26 +219,26 @@ class Hubwatch:
             description=describe,
             now=self._clock.now(),
         )
-        return _topic(row)
+        return self._topic(row)
 
     def topics(self) -> list[Topic]:
         """Return the topics, by name."""
-        return [_topic(row) for row in self._store.topics.topics()]
+        return topic_results(self._store)
 
     def edit_topic(self, name: str, **changes: Any) -> Topic:  # noqa: ANN401 - see below
         """Change a topic: ``name``, ``keywords``, ``description``, ``include``, ``exclude`` or ``tags``."""
         row = find_topic(self._store, name)
-        return _topic(edit_topic(self._store, row, now=self._clock.now(), **changes))
+        return self._topic(edit_topic(self._store, row, now=self._clock.now(), **changes))
 
     def judge(self, topic: str, *urls: str, relevant: bool) -> Topic:
         """Tell a topic that pages are relevant or not; it learns from them in the next round."""
         now = self._clock.now()
         row, _ = give_feedback(self._store, topic, urls, relevant=relevant, now=now)
-        return _topic(row)
+        return self._topic(row)
 
     def pause_topic(self, name: str, *, paused: bool = True) -> Topic:
         """Pause or resume the judging of pages by a topic."""
-        return _topic(pause_topic(self._store, name, paused=paused, now=self._clock.now()))
+        return self._topic(pause_topic(self._store, name, paused=paused, now=self._clock.now()))
 
     def remove_topic(self, name: str) -> None:
         """Delete a topic with its verdicts."""
@@ -389,12 +367,8 @@ class Hubwatch:
         (row,) = find_sites(self._store, [site])
         return row
 
+    def _site(self, row: SiteRow) -> Site:
+        return site_results(self._store, [row])[0]
 
-def _site(row: SiteRow) -> Site:
-    added = datetime.fromtimestamp(row.added_at, UTC)
-    return Site(row.id, row.name, row.seed_url, row.state, added)
-
-
-def _topic(row: TopicRow) -> Topic:
-    words = tuple(json.loads(row.keywords))
-    return Topic(row.id, row.name, row.state, row.description, words)
+    def _topic(self, row: TopicRow) -> Topic:
+        return topic_result(self._store, row)

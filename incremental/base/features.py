@@ -59,7 +59,8 @@ class Feature:
     settings: str = ""
     """Target: the ``msgspec.Struct`` of its section."""
     commands: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    """By purpose, as in the help, then by name: a target, or a group of them with its help under ``""``."""
+    """By purpose, as in the help, then by name: a target, a space and its line of help, or a group of them
+    with its help under ``""``."""
     routers: tuple[str, ...] = ()
     """Targets: FastAPI routers."""
     public: tuple[str, ...] = ()

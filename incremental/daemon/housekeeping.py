@@ -92,17 +92,6 @@ def forgotten_in_words(forgotten: Mapping[str, int]) -> str:
     return ", ".join(counts) or "nothing"
 
 
-def space_in_words(done: Done) -> str:
-    """Return how large the store is, and how far it is from its budget."""
-    size = done.database_bytes + (done.cache_bytes or 0)
-    if done.budget_bytes is None:
-        return f"database {done.database_bytes / MEGABYTE:,.1f} MB"
-    says = f"{size / MEGABYTE:,.1f} of {done.budget_bytes / MEGABYTE:,.1f} MB"
-    if done.excess_bytes:
-        return f"{says}: too large, although nothing older than a week is left to forget"
-    return says
-
-
 class Housekeeping:
     """Keeps one store in bounds."""
 

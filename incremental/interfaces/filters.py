@@ -11,7 +11,9 @@ import msgspec
 
 from incremental.base.errors import InputError
 from incremental.base.times import moment
+from store import Store
 from store.answers import NewQuery
+from store.crawl.backfills import BackfillQuery
 from store.enums import TopicVerdict
 
 SHOWN = ("unread", "starred")
@@ -77,6 +79,16 @@ class Filters:
             starred=True if self.show == "starred" else None,
         )
         return replace(asked, **more)
+
+
+def backfill_query(store: Store, query: NewQuery, **more: Any) -> BackfillQuery:  # noqa: ANN401 - fields
+    """Return the query for backfills of the sites, tag, times and read mark of *query*."""
+    sites = query.sites
+    if query.tag is not None:
+        tagged = store.tags.sites_tagged(query.tag)
+        sites = tagged if sites is None else tuple(one for one in sites if one in tagged)
+    unread = query.read is False
+    return BackfillQuery(query.since, query.until, sites=sites, unread=unread, **more)
 
 
 def _time(field: str, text: str, now: float) -> float | None:

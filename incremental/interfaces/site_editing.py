@@ -10,6 +10,7 @@ A field that is not given stays as it is; None means the default of the settings
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -57,6 +58,27 @@ class SiteEdit:
         """Return the fields that are given."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         return {name: value for name, value in values.items() if value is not UNSET}
+
+
+def number_typed(field: str, text: str) -> float | None:
+    """Read a number; None = the default, for nothing or the word ``default``.
+
+    Raises:
+        InputError: neither.
+    """
+    if text.strip() in ("", "default"):
+        return None
+    try:
+        return float(text)
+    except ValueError:
+        raise InputError(field, text, Text("input.must_be_number")) from None
+
+
+def hours_typed(spans: Sequence[str]) -> tuple[str, ...] | None:
+    """Read spans of hours; none or ``default`` = the default, ``always`` = no limit."""
+    if tuple(spans) in ((), ("default",)):
+        return None
+    return () if tuple(spans) in (("always",), ("不限",)) else tuple(spans)
 
 
 def site_terms(row: SiteRow) -> dict[str, Any]:

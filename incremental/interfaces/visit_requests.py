@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from incremental.base.errors import InputError, NotFoundError
 from incremental.base.lookup import site_numbered
@@ -41,6 +42,18 @@ class RequestedVisit:
     at: float
     """The earliest time at which it is fetched, unix seconds."""
     refused: str = ""
+    """Why it will not be fetched; empty = it will."""
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """What becomes of a requested visit."""
+
+    url: str
+    site: str
+    at: datetime
+    """The earliest time at which it is fetched."""
+    refused: str
     """Why it will not be fetched; empty = it will."""
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Self
 from urllib.parse import urlsplit
 
 from incremental.base.errors import InputError
 from incremental.base.scope import Reach, Scope
 from incremental.base.texts import Text, hub_why
+from incremental.base.times import HOUR, MINUTE
 from incremental.base.urls import canonical_key, host_of, normalize
 from store import Store
 from store.database.texts import to_json
@@ -28,14 +29,20 @@ _KEPT = ("home", "open_feeds", "folders", "named")
 
 @dataclass(frozen=True, slots=True)
 class SeedTerms:
-    """A user's terms for a site; None = the default of the settings."""
+    """A user's terms for a site, as in ``[[site]]``; None = the default of the settings."""
 
     reach: Reach = Reach.HOST
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     requests_per_day: float | None = None
-    min_interval_seconds: float | None = None
-    max_interval_seconds: float | None = None
+    min_interval_minutes: float | None = None
+    max_interval_hours: float | None = None
+
+    @classmethod
+    def of(cls, given: object) -> Self:
+        """Return the terms of what has fields of these names: ``[[site]]``, the body of a request."""
+        values = {field.name: getattr(given, field.name) for field in fields(cls)}
+        return cls(**values | {name: tuple(values[name]) for name in ("include", "exclude")})
 
 
 def usable_seed(text: str) -> str:
@@ -116,14 +123,15 @@ def add_seed(  # noqa: PLR0913 - each bears on it
     scope = {"reach": terms.reach, "include": terms.include, "exclude": terms.exclude}
     learned = json.loads(before.scope) if before is not None else {}
     scope |= {key: learned[key] for key in _KEPT if key in learned}
+    shortest, longest = terms.min_interval_minutes, terms.max_interval_hours
     site_id = store.write.add_site(
         url,
         host_of(url).removeprefix("www."),
         now=now,
         scope=to_json(scope),
         requests_per_day=terms.requests_per_day,
-        min_interval_seconds=terms.min_interval_seconds,
-        max_interval_seconds=terms.max_interval_seconds,
+        min_interval_seconds=None if shortest is None else shortest * MINUTE,
+        max_interval_seconds=None if longest is None else longest * HOUR,
     )
     kind = HubKind.FEED if feed else HubKind.HTML
     hub = NewHub(kind, HubRole.SEED, 1.0, hub_why("given"), now)

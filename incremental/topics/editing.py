@@ -13,16 +13,14 @@ import json
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from classifier.words.values import PageText, Verdict
 from incremental.base.errors import InputError, NotFoundError
 from incremental.base.lookup import find_topic
 from incremental.base.tagging import checked_tags, checked_words
-from incremental.base.texts import Text, read_text
+from incremental.base.texts import Text
 from incremental.base.urls import canonical_key, normalize
-from incremental.topics.judging import EXAMPLE, IRRELEVANT, RELEVANT, readiness, to_text
-from incremental.topics.notes import warnings_of
+from incremental.topics.judging import IRRELEVANT, readiness, to_text
 from incremental.visit.page_texts import cached_text
 from store import Store
 from store.database.texts import to_json
@@ -302,39 +300,3 @@ def _addresses(urls: Sequence[str]) -> list[str]:
             raise InputError("url", text[:200], Text("input.not_an_address"))
         found.append(url)
     return list(dict.fromkeys(found))
-
-
-def all_topic_facts(store: Store) -> list[dict[str, Any]]:
-    """Return all topics ready for JSON; times are unix seconds."""
-    judged, said = store.topics.counts(), store.topics.example_counts()
-    tags = store.tags.of_topics()
-    verdicts = ("relevant", "grey", "irrelevant", "guess")
-    facts = []
-    for row in store.topics.topics():
-        pages, examples = judged.get(row.id, {}), said.get(row.id, {})
-        facts.append(
-            {
-                "name": row.name,
-                "state": row.state,
-                "why": read_text(row.why),
-                "method": row.method,
-                "keywords": json.loads(row.keywords),
-                "include": json.loads(row.include),
-                "exclude": json.loads(row.exclude),
-                "tags": tags.get(row.id, []),
-                "description": row.description,
-                "version": row.version or None,
-                "examples": examples.get(EXAMPLE, 0),
-                "corrections": examples.get(RELEVANT, 0) + examples.get(IRRELEVANT, 0),
-                "pages": {verdict: pages.get(verdict, 0) for verdict in verdicts},
-                "warnings": warnings_of(row),
-                "created_at": row.created_at,
-                "learned_at": row.learned_at,
-            }
-        )
-    return facts
-
-
-def topic_facts(store: Store, row: TopicRow) -> dict[str, Any]:
-    """Return one topic ready for JSON."""
-    return next(facts for facts in all_topic_facts(store) if facts["name"] == row.name)

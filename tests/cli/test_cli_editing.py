@@ -57,7 +57,7 @@ def test_terms_are_changed_one_by_one_and_set_back(hubwatch: Run) -> None:
 @pytest.mark.parametrize(
     ("options", "field"),
     [
-        (("--requests-per-day", "many"), "--requests-per-day 'many': give a number, or default"),
+        (("--requests-per-day", "many"), "requests_per_day 'many': must be a number"),
         (("--requests-per-day", "-1"), "requests_per_day -1"),
         (("--hours", "25-26"), "hours '25-26'"),
         (("--include", "re:("), "pattern 're:('"),

@@ -118,7 +118,7 @@ def test_show_gives_the_text_of_the_page(hubwatch: Run, found: list[str]) -> Non
 def test_status(hubwatch: Run, found: list[str]) -> None:
     status = hubwatch("status", "--json").json
     site = status["sites"][0]
-    assert (site["site"], site["new_pages"]) == ("news.example", len(found))
+    assert (site["name"], site["new_pages"]) == ("news.example", len(found))
     assert site["price_minutes"] >= 0
     assert site["requests_last_day"] > 0
     assert site["visits_by_status"]["fetched"] > 0

@@ -52,14 +52,16 @@ def test_add_and_list(hubwatch: Run) -> None:
     assert [row["site_id"] for row in added.json] == [1, 2]
     rows = hubwatch("list", "--json").json
     assert [row["seed"] for row in rows] == [SITE, "https://other.example/"]
-    assert {"id", "name", "state", "reach", "added", "pages", "new_pages", "hubs"} <= set(rows[0])
+    assert {"id", "name", "state", "reach", "added_at", "pages", "new_pages", "hubs"} <= set(
+        rows[0]
+    )
     assert "other.example" in hubwatch("list").out
 
 
 def test_add_that_fails_in_part_is_no_success(hubwatch: Run) -> None:
     done = hubwatch("add", SITE, "file:///etc/passwd", "--json")
     assert done.code == 1
-    assert [set(row) for row in done.json] == [{"url", "site_id"}, {"url", "error"}]
+    assert [(row["site_id"], bool(row["error"])) for row in done.json] == [(1, False), (None, True)]
     assert "file:///etc/passwd" in done.err
 
 

@@ -16,6 +16,8 @@ from topic_web import HOME, NEW, OLD, address, prose, shown, story
 
 from incremental.base.clock import SimulatedClock, SystemClock
 from incremental.interfaces.cli.trying import reasons
+from incremental.settings import Settings
+from incremental.settings.storage import only_writer
 
 BRIDGES = [address(*one) for one in NEW if one[0] == "bridge"]
 SOUPS = [address(*one) for one in NEW if one[0] == "soup"]
@@ -95,7 +97,7 @@ def test_a_verdict_is_said_in_plain_words(read: Run) -> None:
 def test_the_nearest_example_and_passage_are_named(read: Run) -> None:
     bridges(read)
     out = read("topic", "test", BRIDGES[2]).out
-    assert re.search(rf"^nearest example +{BRIDGES[0]}, 0\.\d\d alike", out, re.MULTILINE)
+    assert re.search(rf"^nearest example +{BRIDGES[0]}, similarity 0\.\d\d", out, re.MULTILINE)
     assert re.search(r"^nearest passage +“[^”]+”", out, re.MULTILINE)
 
 
@@ -108,7 +110,7 @@ def test_a_sentence_is_shown_and_named_as_what_is_nearest(read: Run) -> None:
     assert sentence[:20] in read("topic", "list").out
     (on,) = read("topic", "test", BRIDGES[2], "--json").json["topics"]
     assert on["nearest_example"] == "your sentence"
-    assert "your sentence, 0." in read("topic", "test", BRIDGES[2]).out
+    assert "your sentence, similarity 0." in read("topic", "test", BRIDGES[2]).out
 
 
 def test_no_likeness_is_not_given_as_a_number() -> None:
@@ -149,7 +151,7 @@ def test_what_you_say_of_a_page_shows_at_once(read: Run) -> None:
     read("irrelevant", SOUPS[0], SOUPS[1], "--topic", "bridges")
     listed = {row["url"]: row for row in read("new", "--topic", "bridges", "--json").json}
     assert set(listed) == {BRIDGES[2]}
-    assert listed[BRIDGES[2]]["score"] == 1.0
+    assert listed[BRIDGES[2]]["topics"][0]["score"] == 1.0
     rejected = read("new", "--topic", "bridges", "--irrelevant", "--json").json
     assert {row["url"] for row in rejected} == {BRIDGES[2], *SOUPS[:2]}
     read("relevant", SOUPS[0], "--topic", "bridges")
@@ -162,14 +164,24 @@ def test_new_pages_of_a_topic_in_every_form(read: Run) -> None:
     assert len(read("new", "--json").json) == len(NEW)
     rows = read("new", "--topic", "bridges", "--min-score", "0.9", "--json").json
     assert {row["url"] for row in rows} == set(BRIDGES)
-    assert {(row["topic"], row["verdict"], row["guess"]) for row in rows} == {
-        ("bridges", "relevant", False)
+    made = [one for row in rows for one in row["topics"]]
+    assert {(one["topic"], one["verdict"], one["fetched"]) for one in made} == {
+        ("bridges", "relevant", True)
     }
     assert "1.00" in read("new", "--topic", "bridges").out
     assert "score,verdict,guess" in read("new", "--topic", "bridges", "--format", "csv").out
     urls = read("new", "--topic", "bridges", "--format", "urls").out.split()
     assert sorted(urls) == sorted(BRIDGES)
     assert read("new", "--topic", "bridges", "--limit", "1", "--json").json[0] == rows[0]
+
+
+def test_a_new_topic_says_that_pages_are_scored_while_the_daemon_runs(
+    read: Run, tmp_path: Path
+) -> None:
+    said = read("topic", "add", "gardens", "--keyword", "orchard").err
+    assert "pages are scored while the daemon runs: hubwatch run" in said
+    with only_writer(Settings(), tmp_path):
+        assert "hubwatch run" not in read("topic", "add", "ponds", "--keyword", "pond").err
 
 
 def test_an_empty_list_of_a_topic_says_what_became_of_the_new_pages(read: Run) -> None:
@@ -192,16 +204,16 @@ def test_an_empty_list_of_a_topic_says_what_became_of_the_new_pages(read: Run) -
 def test_each_change_of_a_topic_says_what_was_done(read: Run) -> None:
     bridges(read)
     said = read("irrelevant", SOUPS[0], "--topic", "bridges").err
-    assert "1 page marked as irrelevant to bridges; it learned again from 3 pages" in said
+    assert "1 page marked as irrelevant to bridges; it was retrained on 3 pages" in said
     assert "is ready" not in said
     said = read("topic", "forget", SOUPS[0], "--topic", "bridges").err
-    assert "1 page forgotten; bridges learned again from 2 pages" in said
+    assert "1 page forgotten; bridges was retrained on 2 pages" in said
     unknown = "https://library.example/bridge"
     said = read("relevant", unknown, "--topic", "bridges").err
     assert "1 page marked as relevant to bridges\n" in said
     assert f"{unknown} will be fetched" in said
     said = read("topic", "edit", "bridges", "--name", "spans", "--keyword", "viaduct").err
-    assert "bridges is now called spans; spans learned again from 2 pages and 1 key word" in said
+    assert "bridges is now called spans; spans was retrained on 2 pages and 1 key word" in said
     assert "spans was changed" in read("topic", "edit", "spans", "--tag", "work").err
 
 

@@ -11,7 +11,9 @@ import msgspec
 import pytest
 from stories import DAY, HOME, START, announced_pages, news_site, seen, visit_of
 
-from incremental.daemon.housekeeping import Housekeeping, ages, last_done, space_in_words
+from incremental.daemon.housekeeping import Housekeeping, ages, last_done
+from incremental.interfaces.results.schema import result_of
+from incremental.interfaces.results.status import Housekept
 from incremental.settings import Settings
 from store import Store
 from store.maintenance.retention import Kind
@@ -130,7 +132,7 @@ def test_a_budget_that_cannot_be_met_is_said_once(
     ]
     done = last_done(sqlite_store)
     assert done is not None
-    assert "too large" in space_in_words(done)
+    assert "too large" in result_of(Housekept, done).space_in_words()
     assert len(announced_pages(sqlite_store, text="x1")) == 0
     keep_house(sqlite_store, size_budget_mb=500)
     keep_house(sqlite_store, size_budget_mb=0.01)

@@ -279,8 +279,8 @@ def test_it_learns_in_a_thread_of_its_own_unless_asked(sqlite_store: Store, root
 
 def test_without_a_registry_the_shipped_model_is_used_and_listed(tmp_path: Path) -> None:
     (row,) = list_models(tmp_path / "models")
-    assert (row["active"], row["origin"], row["problem"]) == (True, "shipped", "")
-    assert ActiveScorer(tmp_path / "models").version == row["version"]
+    assert (row.active, row.origin, row.problem) == (True, "shipped", "")
+    assert ActiveScorer(tmp_path / "models").version == row.version
     assert not (tmp_path / "models").exists()
 
 

@@ -13,8 +13,8 @@ MOST_OF_ALL = 180_000
 topics that has seen everything."""
 FINITE = {
     "catalogue": "the one catalogue",
-    "_docstrings": "modules of the command line",
     "_routes": "what one settings file switches off",
+    "_times": "kinds of results",
     "environment": "likewise",
     "found": "likewise",
     "reference": "likewise",

@@ -20,7 +20,8 @@ from incremental.base.threads import InlineExecutor
 from incremental.base.times import HOUR
 from incremental.daemon.assembly import make_crawler, make_fetcher, make_renderer
 from incremental.fetch.options import FetchSettings
-from incremental.interfaces.explain.page import explain, hub_rows
+from incremental.interfaces.explain.page import explain
+from incremental.interfaces.results.hubs import hub_results
 from incremental.interfaces.web.explanation import explanation
 from incremental.parse.hub_way import Way, WayKind, read_way
 from incremental.settings import RevisitSettings, Settings
@@ -108,13 +109,13 @@ def test_what_a_script_draws_at_the_second_visit_is_announced(
         assert found.anchor == "The council decides on matter 4"
         (row,) = [
             one
-            for one in hub_rows(
+            for one in hub_results(
                 watching.store, watching.settings, watching.store.read.sites(), now=START
             )
-            if one["url"] == url
+            if one.url == url
         ]
-        assert row["read"] == "rendered"
-        assert row["cost_requests"] > 2
+        assert row.read == "rendered"
+        assert row.cost_requests > 2
         assert "in a browser" in watching.says("en")
         assert "由浏览器运行脚本生成" in watching.says("zh")
 

@@ -98,13 +98,13 @@ def test_why_an_address_was_not_fetched_is_said_in_chinese(url: str) -> None:
 def test_a_seed_below_the_home_page_asks_how_far_to_go(at_once: Served) -> None:
     with LocalSite({"/press/list.html": html_page("/press/1.html")}) as site:
         html = added(at_once, site.url + "/press/list.html")
-        assert "Only below it" in html
+        assert "Only this folder" in html
         row = at_once.store.read.sites()[0]
         post(at_once.client(), f"/sites/{row.id}/below")
     scope = read_scope(at_once.store.read.sites()[0])
     assert [pattern.endswith("/press/*") for pattern in scope.include] == [True]
     again = at_once.client().get(f"/sites/{row.id}/found").text
-    assert "Only below it" not in again
+    assert "Only this folder" not in again
 
 
 OPML = """<opml version="2.0"><body>

@@ -145,7 +145,7 @@ def test_a_site_is_edited_and_several_hubs_are_chosen_while_the_table_refreshes(
     shown.wait_for_timeout(6_000)
     expect(boxes.first).to_be_checked()
     shown.get_by_role("button", name="Visit now").last.click()
-    expect(shown.get_by_text("1 page is being visited")).to_be_visible()
+    expect(shown.get_by_text("1 page will be visited")).to_be_visible()
 
 
 def test_a_channel_is_tried_without_leaving_the_page(served: Served, tab: Tab) -> None:

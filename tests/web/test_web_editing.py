@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -79,15 +80,22 @@ def test_the_api_changes_only_what_it_is_given(served: Served) -> None:
 def test_a_site_a_hub_and_a_page_are_visited_now(served: Served, announced: Any) -> None:
     client = served.client()
     said = post(client, "/sites/1/visit")
-    assert "being visited" in client.get(said.headers["location"]).text
+    assert "1 page will be visited as soon as" in client.get(said.headers["location"]).text
     page_id = announced()[0]
     said = post(client, f"/pages/{page_id}/visit")
-    assert "1 page is being visited" in client.get(said.headers["location"]).text
+    assert "1 page will be visited as soon as" in client.get(said.headers["location"]).text
     asked = client.post("/api/v1/visits", json={"urls": [HOME], "sites": [2]}).json()
     assert {one["refused"] for one in asked} == {""}
     requests = served.store.editing.visit_requests()
     assert set(requests) == {1, 2}
     assert page_id in [*requests[1], *requests[2]]
+
+
+def test_a_visit_asked_for_while_no_daemon_runs_says_what_it_waits_for(served: Served) -> None:
+    idle = replace(served, web=replace(served.web, crawling=False))
+    said = post(idle.client(), "/sites/1/visit")
+    text = idle.client().get(said.headers["location"]).text
+    assert "will be visited once the daemon runs: hubwatch run" in text
 
 
 def test_a_refused_visit_says_why_and_shows_nothing_else_from_the_address(served: Served) -> None:

@@ -11,14 +11,17 @@ from cli_runner import Run
 from fake_web import START
 from web_served import HOME, OTHER, Served
 
-from incremental.base.texts import Words
+from incremental.base.texts import Words, hub_why
+from incremental.base.urls import canonical_key
 from incremental.interfaces.explain.page import explain
+from incremental.interfaces.results.hubs import hub_results
 from incremental.interfaces.results.schema import when
 from incremental.interfaces.web.explanation import explanation
 from incremental.topics.editing import begin, give_feedback
 from incremental.topics.training.corrections import correct
+from store.enums import HubKind, HubRole
 from store.models import Page
-from store.values import TopicScore
+from store.values import NewHub, SeenLink, TopicScore
 
 URLS = {
     "announced": HOME + "new-0.html",
@@ -73,6 +76,23 @@ def test_the_story_of_an_announced_page_is_told(full: Served) -> None:
     assert lines["Label"].startswith("you: article (20")
     assert lines["Topic Bridges"].startswith("Relevant, score 1.00 (your mark, 20")
     assert "Your label decided." in lines["Is it a hub?"]
+
+
+def test_what_was_never_visited_is_only_taken_for_a_hub(served: Served) -> None:
+    """Its size and its rate are not known, so none is shown, whatever similar pages have."""
+    store, now, url = served.store, served.clock.now(), HOME + "likely/"
+    new = NewHub(HubKind.HTML, HubRole.LIST, 0.9, hub_why("discovered"), now)
+    store.write.add_pages(1, [SeenLink(canonical_key(url), url, hub=new)], now=now)
+    answer = explain(store, served.web.settings, url, now=now)
+    assert answer["verdict"] == "not visited yet; its first visit shows whether it is a hub"
+    lines = said(served, url, "en")
+    assert "Not visited yet; taken for a hub: " in lines["news.example"]
+    assert "bytes" not in lines["Is it a hub?"]
+    (row,) = [one for one in store.read.sites() if one.id == 1]
+    hubs = {one.url: one for one in hub_results(store, served.web.settings, [row], now=now)}
+    assert (hubs[url].candidate, hubs[url].rate_per_day) == (True, None)
+    assert (hubs[HOME].candidate, hubs[HOME].rate_is_guess) == (False, False)
+    assert hubs[HOME].rate_per_day
 
 
 @pytest.mark.parametrize(
@@ -134,7 +154,7 @@ def test_a_hub_has_its_next_visit_and_a_stranger_none(full: Served) -> None:
         hub,
     )
     other = said(full, URLS["outside"], "en")
-    assert other["news.example"].endswith("No hub has shown this page so far.")
+    assert other["news.example"].endswith("No hub has listed this page so far.")
     assert "The site is paused." in other["other.example"]
     assert said(full, URLS["trap"], "en")["Left out"] == "asset, not a page"
 

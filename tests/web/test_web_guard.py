@@ -152,6 +152,36 @@ def test_a_program_on_this_machine_may_change_things(served: Served) -> None:
     assert served.client().patch("/api/v1/sites/1", json={"state": "paused"}).status_code == 200
 
 
+def test_a_refused_form_is_answered_by_a_page_in_the_language_of_the_reader(
+    served: Served,
+) -> None:
+    client = served.client()
+    post_to = "/sites/1/state"
+    refused = client.post(post_to, data={"state": "paused"}, headers={"Accept-Language": "zh"})
+    assert refused.status_code == 403
+    assert refused.headers["Content-Type"].startswith("text/html")
+    assert '<html lang="zh-Hans">' in refused.text
+    assert "请求并非来自本站页面" in refused.text
+    part = client.post(post_to, data={"state": "paused"}, headers={"HX-Request": "true"})
+    assert part.text.startswith('<p class="problem"')
+    assert "did not come from a page of this server" in part.text
+    api = client.post("/api/v1/sites", data={"state": "paused"})
+    assert api.json()["detail"].startswith("a change needs a JSON body")
+
+
+def test_an_address_that_takes_no_such_request_says_so(served: Served) -> None:
+    answer = post(served.client(), "/status")
+    assert (answer.status_code, answer.headers["Allow"]) == (405, "GET")
+    assert "This address takes GET only." in answer.text
+
+
+def test_a_missing_page_is_named_so_in_its_title(served: Served) -> None:
+    answer = served.client().get("/not-there", headers={"Accept-Language": "zh"})
+    assert answer.status_code == 404
+    assert "<title>没有这个页面 · Hubwatch</title>" in answer.text
+    assert "操作未成功" not in answer.text.partition("<main")[0].partition("<body")[0]
+
+
 def test_a_body_that_is_too_large_is_refused(served: Served) -> None:
     client = served.client()
     assert client.post("/api/v1/sites", content=b"x" * (MOST_BODY_BYTES + 1)).status_code == 413

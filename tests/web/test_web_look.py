@@ -23,7 +23,8 @@ from playwright.sync_api import Page, expect
 
 from incremental.base.texts import Text, Words
 from incremental.base.urls import canonical_key
-from incremental.interfaces.explain.page import budget_and_visit, hub_rows, planned
+from incremental.interfaces.explain.page import budget_and_visit, planned
+from incremental.interfaces.results.hubs import hub_results
 from incremental.interfaces.web.charts import first_column
 from incremental.interfaces.web.facts import LEAST_COUNTED, hour_rates
 from incremental.interfaces.web.server import served as serving
@@ -31,6 +32,7 @@ from incremental.interfaces.web.views import View
 from incremental.schedule.state import SiteState
 from incremental.topics.editing import begin
 from store.answers import NewQuery
+from store.answers.announced import moment_of
 from store.answers.excerpts import LEAD_BYTES, lead
 from store.values import TopicScore, VisitRecord
 
@@ -245,10 +247,10 @@ def test_a_visit_that_the_budget_holds_back_is_not_called_now(served: Served) ->
     row = store.read.sites()[0]
     opens = budget_and_visit(served.web.settings, row, now, now=now)["next_due"]
     assert opens > now
-    rows = hub_rows(store, served.web.settings, [row], now=now)
-    late = [one for one in rows if one["due_at"] == opens]
-    assert {one["why"] for one in late} == {Text("reason.waits_for_budget")}
-    assert all(one["due_at"] is None or one["due_at"] >= opens for one in rows)
+    rows = hub_results(store, served.web.settings, [row], now=now)
+    late = [one for one in rows if one.due_at == moment_of(opens)]
+    assert {one.why for one in late} == {Text("reason.waits_for_budget")}
+    assert all(one.due_at is None or one.due_at.timestamp() >= opens - 1e-6 for one in rows)
     assert planned(now - 60, opens, now) == opens
     assert planned(opens + 60, opens, now) == opens + 60
     assert planned(now - 60, now, now) == now - 60

@@ -11,9 +11,9 @@ import pytest
 from stories import DAY, START, seen
 from web_served import HOME, Served, form_token, post
 
-from incremental.interfaces.web import language
+from incremental.interfaces.web import views
 from incremental.interfaces.web.background import Background
-from incremental.interfaces.web.language import choose
+from incremental.interfaces.web.views import choose
 from incremental.settings.seeds import add_seed
 from store.values import VisitRecord
 
@@ -32,7 +32,7 @@ PAGES = (
     "/check",
     "/login",
 )
-WEB = Path(language.__file__).parent
+WEB = Path(views.__file__).parent
 HOSTILE = "<script>alert(1)</script>\"onload='x' \u202etxet\x00{{7*7}}"
 
 
@@ -77,7 +77,7 @@ def test_an_empty_store_has_pages_that_say_what_to_do(empty: Served, path: str) 
 def test_a_page_that_is_not_there_says_so(served: Served) -> None:
     answer = served.client().get("/pages/999999")
     assert answer.status_code == 404
-    assert "There is nothing here" in answer.text
+    assert "There is no such page" in answer.text
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_a_page_that_is_not_there_says_so(served: Served) -> None:
         ("/pages/999999", "没有这个编号的页面"),
         ("/sites/999999", "没有编号为 999999 的站点"),
         ("/pages/no-number", "没有这个页面"),
-        ("/nothing", "此处没有内容"),
+        ("/nothing", "没有这个页面"),
     ],
 )
 def test_an_error_is_in_the_language_of_its_reader(served: Served, path: str, says: str) -> None:

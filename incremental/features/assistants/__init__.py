@@ -16,5 +16,9 @@ from incremental.base.features import Feature
 FEATURE = Feature(
     name="assistants",
     summary="Assistants ask what is new over the Model Context Protocol.",
-    commands={"Operate": {"mcp": "incremental.features.assistants.command:mcp"}},
+    commands={
+        "Operate": {
+            "mcp": "incremental.features.assistants.command:mcp Serve tools to an assistant."
+        }
+    },
 )

@@ -16,11 +16,11 @@ from incremental.base.texts import Words
 from incremental.base.times import moment
 from incremental.features.assistants.quoting import NOTICE, quoted, quoted_page, quoted_text
 from incremental.interfaces.explain.page import explain
-from incremental.interfaces.results.schema import dated, utc
+from incremental.interfaces.results.schema import plain, utc
+from incremental.interfaces.results.topics import topic_results
 from incremental.interfaces.web.explanation import explanation
 from incremental.settings import Settings
 from incremental.settings.storage import models_folder
-from incremental.topics.editing import all_topic_facts
 from store import Store
 from store.answers import NewQuery
 from store.enums import TopicVerdict
@@ -185,7 +185,7 @@ class Reading:
     def list_topics(self) -> Answer:
         """List the topics: what the user wants, whether it is ready, and how many pages are relevant."""
         with self.shared.in_this_thread() as store:
-            return {"topics": quoted([dated(row) for row in all_topic_facts(store)])}
+            return {"topics": quoted(plain(topic_results(store)))}
 
 
 def _at_most(limit: int) -> int:

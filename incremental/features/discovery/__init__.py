@@ -25,11 +25,11 @@ FEATURE = Feature(
         "Topics": {
             "discover": {
                 "": "Find further sites for a topic.",
-                "run": f"{_ROOM}.commands:run",
-                "status": f"{_ROOM}.commands:status",
-                "proposals": f"{_ROOM}.commands:proposals",
-                "accept": f"{_ROOM}.commands:accept",
-                "reject": f"{_ROOM}.commands:reject",
+                "run": f"{_ROOM}.commands:run Search for pages like the topic's, and propose their sites.",
+                "status": f"{_ROOM}.commands:status Show the last run, round by round.",
+                "proposals": f"{_ROOM}.commands:proposals List proposed sites, best first.",
+                "accept": f"{_ROOM}.commands:accept Watch proposed sites from the hubs found on them.",
+                "reject": f"{_ROOM}.commands:reject Reject sites: they are not proposed again.",
             },
         },
     },

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
 from urllib.parse import urlsplit
 
 from incremental.base.errors import NotFoundError
@@ -14,17 +16,46 @@ from store import Store
 from store.database.texts import to_json
 from store.discovery import ProposalRow
 from store.enums import HubKind, HubRole, ProposalState
+from store.topics.values import TopicRow
 from store.values import NewHub, SeenLink
 
+Decision = Literal["accept", "reject"]
 _NAMED_AT_MOST = 20
 
 
-def proposals_named(store: Store, topic_id: int, sites: Sequence[str]) -> list[ProposalRow]:
-    """Return a topic's proposals for these sites, decided or not.
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """Sites that were accepted or rejected."""
+
+    sites: list[str]
+    site_ids: list[int]
+    """Of accepted sites, in the same order."""
+
+
+def decide(
+    store: Store, topic: TopicRow, sites: Sequence[str] | None, decision: Decision, *, now: float
+) -> Decided:
+    """Watch proposed sites, or reject them: they are not proposed again, and pages like theirs rank lower.
+
+    No *sites* = every open proposal.
 
     Raises:
-        NotFoundError: a site was never proposed; names some that were.
+        NotFoundError: a site was never proposed; nothing was decided.
     """
+    if sites is None:
+        chosen = store.discovery.proposals(topic.id)
+    else:
+        chosen = _proposals_named(store, topic.id, sites)
+    ids = []
+    if decision == "accept":
+        ids = accept_sites(store, chosen, topic=topic.name, now=now)
+    else:
+        store.discovery.decide([one.id for one in chosen], ProposalState.REJECTED, now=now)
+    return Decided([one.host for one in chosen], ids)
+
+
+def _proposals_named(store: Store, topic_id: int, sites: Sequence[str]) -> list[ProposalRow]:
+    """Return a topic's proposals for these sites, decided or not."""
     by_host = {one.host: one for one in store.discovery.proposals(topic_id, None)}
     for site in sites:
         if site not in by_host:
@@ -61,8 +92,3 @@ def accept_sites(
         ids.append(site_id)
     store.discovery.decide([one.id for one in chosen], ProposalState.ACCEPTED, now=now)
     return ids
-
-
-def reject_sites(store: Store, chosen: Sequence[ProposalRow], *, now: float) -> None:
-    """Reject sites: they are not proposed again, and pages like theirs rank lower."""
-    store.discovery.decide([one.id for one in chosen], ProposalState.REJECTED, now=now)

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from incremental.base.errors import InputError
 from incremental.base.lookup import find_topic
-from incremental.features.discovery.accepting import accept_sites, proposals_named, reject_sites
-from incremental.features.discovery.facts import discovery_facts, proposal_facts, run_facts
+from incremental.features.discovery.accepting import Decision, decide
+from incremental.features.discovery.facts import (
+    Proposal,
+    Round,
+    discovery_of,
+    proposal_of,
+    run_of,
+)
 from incremental.features.discovery.making import make_discoverer
-from incremental.features.discovery.operators import SEARCHING
 from incremental.features.discovery.settings import DiscoverySettings
 from incremental.interfaces.cli.common import (
     Json,
@@ -21,12 +26,11 @@ from incremental.interfaces.cli.common import (
     print_json,
     print_table,
     progress_bar,
+    report,
     say,
     settings_of,
 )
-from incremental.interfaces.results.schema import dated, when
-from store import Store
-from store.discovery import ProposalRow
+from incremental.interfaces.results.schema import when
 
 OfTopic = Annotated[str, typer.Option("--topic", metavar="NAME", help="The topic to search for.")]
 Sites = Annotated[
@@ -63,14 +67,9 @@ def run(
                     task, completed=read, description=f"round {done.number}: {done.operator}"
                 ),
             )
-        proposals = store.discovery.proposals(topic.id)
+        proposals = list(map(proposal_of, store.discovery.proposals(topic.id)))
     if as_json:
-        print_json(
-            {
-                "run": dated(run_facts(ended)),
-                "proposals": [dated(proposal_facts(one)) for one in proposals],
-            }
-        )
+        print_json({"run": run_of(ended), "proposals": proposals})
         return
     say(f"{ended.why or 'stopped'}; {counted(len(proposals), 'site')} proposed")
     _print_proposals(of, proposals)
@@ -79,26 +78,21 @@ def run(
 def status(context: typer.Context, *, of: OfTopic, as_json: Json = False) -> None:
     """Show the last run: the operator of each round and its reward."""
     with open_store(context) as store:
-        found = discovery_facts(store, find_topic(store, of).id)
-    last, rounds, counts = found["run"], found["rounds"], found["proposals"]
-    skipped = [name for name in SEARCHING if rounds and name not in rounds[-1]["scores"]]
+        found = discovery_of(store, find_topic(store, of).id)
+    last, rounds = found.run, found.rounds
     if as_json:
-        run = dated(last) if last is not None else None
-        dates = [dated(one) for one in rounds]
-        print_json({"run": run, "proposals": counts, "rounds": dates, "skipped": skipped})
+        print_json(found)
         return
     if last is None:
         say(f"no run yet; start one: hubwatch discover run --topic {of}")
         return
     columns = ["round", "operator", "reward", "", "asked", "read", "new sites", "scores", "note"]
-    summary = f"{last['status']}, {last['why'] or 'running'}; started {when(last['started_at'])}"
-    print_table(
-        f"run {last['id']} of {of}: {summary}", columns, [_round_cells(one) for one in rounds]
-    )
-    if skipped:
-        names = " and ".join(skipped)
+    summary = f"{last.status}, {last.why or 'running'}; started {when(last.started_at)}"
+    print_table(f"run {last.id} of {of}: {summary}", columns, [_round_cells(one) for one in rounds])
+    if found.skipped:
+        names = " and ".join(found.skipped)
         say(f"skipped {names}: no search provider configured ([discovery] provider)")
-    parts = [f"{counted(number, 'site')} {name}" for name, number in counts.items()]
+    parts = [f"{counted(number, 'site')} {name}" for name, number in found.proposals.items()]
     say(", ".join(parts) or "no site proposed")
 
 
@@ -116,9 +110,10 @@ def proposals(
         raise InputError("--state", which, "must be one of: proposed, accepted, rejected, all")
     with open_store(context) as store:
         topic = find_topic(store, of)
-        rows = store.discovery.proposals(topic.id, None if which == "all" else which)
+        found = store.discovery.proposals(topic.id, None if which == "all" else which)
+        rows = list(map(proposal_of, found))
     if as_json:
-        print_json([dated(proposal_facts(one)) for one in rows])
+        print_json(rows)
         return
     _print_proposals(of, rows)
 
@@ -132,10 +127,7 @@ def accept(
     as_json: Json = False,
 ) -> None:
     """Watch proposed sites, starting from the hubs found on them."""
-    with open_store(context) as store:
-        chosen = _chosen(store, of, sites, everything=everything)
-        accept_sites(store, chosen, topic=of, now=now())
-    _say_chosen(chosen, "added", as_json=as_json)
+    _decide(context, sites, of, "accept", everything=everything, as_json=as_json)
 
 
 def reject(
@@ -147,47 +139,43 @@ def reject(
     as_json: Json = False,
 ) -> None:
     """Reject sites: they are not proposed again, and similar pages rank lower."""
-    with open_store(context) as store:
-        chosen = _chosen(store, of, sites, everything=everything)
-        reject_sites(store, chosen, now=now())
-    _say_chosen(chosen, "rejected", as_json=as_json)
+    _decide(context, sites, of, "reject", everything=everything, as_json=as_json)
 
 
-def _say_chosen(chosen: list[ProposalRow], what: str, *, as_json: bool) -> None:
-    if as_json:
-        print_json([one.host for one in chosen])
-    else:
-        typer.echo(f"{counted(len(chosen), 'site')} {what}")
-
-
-def _chosen(
-    store: Store, of: str, sites: list[str] | None, *, everything: bool
-) -> list[ProposalRow]:
-    topic = find_topic(store, of)
-    if everything:
-        return store.discovery.proposals(topic.id)
-    if not sites:
+def _decide(  # noqa: PLR0913 - what both commands take
+    context: typer.Context,
+    sites: list[str] | None,
+    of: str,
+    decision: Decision,
+    *,
+    everything: bool,
+    as_json: bool,
+) -> None:
+    if not (sites or everything):
         raise InputError("site", "", "name sites, or use --all")
-    return proposals_named(store, topic.id, sites)
+    with open_store(context) as store:
+        chosen = None if everything else sites
+        done = decide(store, find_topic(store, of), chosen, decision, now=now())
+    report(done, f"{counted(len(done.sites), 'site')} {decision}ed", as_json=as_json)
 
 
-def _print_proposals(of: str, rows: list[ProposalRow]) -> None:
-    cells = [_proposal_cells(proposal_facts(one)) for one in rows]
+def _print_proposals(of: str, rows: list[Proposal]) -> None:
+    cells = [_proposal_cells(one) for one in rows]
     columns = ["site", "state", "score", "why", "best pages", "hubs"]
     print_table(f"{counted(len(rows), 'site')} for {of}", columns, cells)
 
 
-def _proposal_cells(one: dict[str, Any]) -> list[object]:
-    best, hubs = one["pages"][:_SHOWN], one["hubs"][:_SHOWN]
-    pages = "\n".join(f"{page['score']:.2f} {page['title'] or page['url']}" for page in best)
-    places = "\n".join(hub["url"] for hub in hubs)
-    return [one["site"], one["state"], f"{one['score']:.2f}", one["why"], pages, places]
+def _proposal_cells(one: Proposal) -> list[object]:
+    best, hubs = one.pages[:_SHOWN], one.hubs[:_SHOWN]
+    pages = "\n".join(f"{page.score:.2f} {page.title or page.url}" for page in best)
+    places = "\n".join(hub.url for hub in hubs)
+    return [one.site, one.state, f"{one.score:.2f}", one.why, pages, places]
 
 
-def _round_cells(one: dict[str, Any]) -> list[object]:
-    paid = [_bar(one["reward"]), f"{one['reward']:.3f}"]
-    counts = [one["asked"], one["read"], one["new_sites"]]
-    return [one["number"], one["operator"], *paid, *counts, _scores(one["scores"]), one["note"]]
+def _round_cells(one: Round) -> list[object]:
+    paid = [_bar(one.reward), f"{one.reward:.3f}"]
+    counts = [one.asked, one.read, one.new_sites]
+    return [one.number, one.operator, *paid, *counts, _scores(one.scores), one.note]
 
 
 def _bar(reward: float) -> str:

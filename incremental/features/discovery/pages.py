@@ -11,8 +11,8 @@ from fastapi.responses import Response
 
 from incremental.base.lookup import topic_numbered
 from incremental.base.texts import Words
-from incremental.features.discovery.accepting import accept_sites, proposals_named, reject_sites
-from incremental.features.discovery.facts import discovery_facts, proposal_facts
+from incremental.features.discovery.accepting import Decision, decide
+from incremental.features.discovery.facts import Round, discovery_of, proposal_of
 from incremental.features.discovery.searches import MAX_PAGES, MAX_ROUNDS, begin_search, search_of
 from incremental.features.discovery.settings import DiscoverySettings
 from incremental.interfaces.web.api.schemas import RowId
@@ -39,15 +39,15 @@ def discovery_page(
     web, words = web_of(request), words_of(request)
     with web.store() as store:
         topic = topic_numbered(store, topic_id)
-        facts = discovery_facts(store, topic_id)
+        found = discovery_of(store, topic_id)
         rows = store.discovery.proposals(topic_id, state)
-    rounds = facts["rounds"][-_SHOWN:]
+    rounds = found.rounds[-_SHOWN:]
     values = {
-        **facts,
+        "run": found.run,
         "topic": topic,
         "state": state,
-        "counts": facts["proposals"],
-        "proposals": [proposal_facts(row) for row in rows[:_SHOWN]],
+        "counts": found.proposals,
+        "proposals": [proposal_of(row) for row in rows[:_SHOWN]],
         "more": max(len(rows) - _SHOWN, 0),
         "rounds": rounds[::-1],
         "rewards": _chart(words, rounds) if rounds else None,
@@ -58,14 +58,14 @@ def discovery_page(
     return page(request, "discovery/discovery.html", values)
 
 
-def _chart(words: Words, rounds: Sequence[dict[str, Any]]) -> Any:  # noqa: ANN401 - markup
+def _chart(words: Words, rounds: Sequence[Round]) -> Any:  # noqa: ANN401 - markup
     """Draw the reward of each round, coloured by operator."""
-    labels = [str(one["number"]) for one in rounds]
+    labels = [str(one.number) for one in rounds]
     series = {
         words.maybe("discovery", f"operator_{name}"): [
-            one["reward"] if one["operator"] == name else 0.0 for one in rounds
+            one.reward if one.operator == name else 0.0 for one in rounds
         ]
-        for name in dict.fromkeys(one["operator"] for one in rounds)
+        for name in dict.fromkeys(one.operator for one in rounds)
     }
     every = max(len(rounds) // _LABELS, 1)
     return bars(words("discovery.rewards"), labels, series, every=every)
@@ -84,19 +84,11 @@ def search(
 
 
 @router.post("/topics/{topic_id}/proposals")
-def decide(
-    request: Request,
-    topic_id: RowId,
-    site: _Hosts,
-    decision: Annotated[Literal["accept", "reject"], Form()],
+def answer(
+    request: Request, topic_id: RowId, site: _Hosts, decision: Annotated[Decision, Form()]
 ) -> Response:
     """Accept or reject proposed sites."""
     web = web_of(request)
     with web.store() as store:
-        topic = topic_numbered(store, topic_id)
-        chosen = proposals_named(store, topic_id, site)
-        if decision == "accept":
-            accept_sites(store, chosen, topic=topic.name, now=web.now())
-        else:
-            reject_sites(store, chosen, now=web.now())
+        decide(store, topic_numbered(store, topic_id), site, decision, now=web.now())
     return see(f"/topics/{topic_id}/discovery")

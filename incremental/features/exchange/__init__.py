@@ -22,11 +22,11 @@ FEATURE = Feature(
     summary="Lists of other programs are imported; pages, sites and the whole store are exported.",
     commands={
         "Move data": {
-            "import": f"{_ROOM}.commands:import_list",
-            "export": f"{_ROOM}.commands:export",
-            "backup": f"{_ROOM}.commands:backup",
-            "restore": f"{_ROOM}.commands:restore",
-            "migrate-store": f"{_ROOM}.commands:migrate_store",
+            "import": f"{_ROOM}.commands:import_list Watch the sites in another program's list.",
+            "export": f"{_ROOM}.commands:export Export new pages, or the watched sites, for other programs.",
+            "backup": f"{_ROOM}.commands:backup Back up the whole store to one file, beside a daemon or not.",
+            "restore": f"{_ROOM}.commands:restore Restore a backup into the configured folder.",
+            "migrate-store": f"{_ROOM}.commands:migrate_store Copy a store to PostgreSQL, or back.",
         },
     },
     routers=(f"{_ROOM}.api:router", f"{_ROOM}.api:streams", f"{_ROOM}.pages:router"),

@@ -15,12 +15,9 @@ when one of its commands runs, so modules import what they need at their top and
 
 from __future__ import annotations
 
-import ast
 import os
 import sys
 from collections.abc import Mapping
-from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -28,7 +25,6 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from hubwatch.errors import HubwatchError
-from incremental.base.attempts import Bug, attempt
 from incremental.base.errors import NotFoundError
 from incremental.base.features import found, imported, switched_off, target_of
 from store.errors import StoreError, StorePlaceError
@@ -39,106 +35,106 @@ EXIT_NOT_FOUND = 4
 
 # Key of a group's help text.
 HELP = ""
-# By purpose, in the order of the help: ``module:function`` below this package, or a group of commands.
+# By purpose, in the order of the help: ``module:function`` below this package and a line of help, or a group.
 PURPOSES: dict[str, dict[str, Any]] = {
     "Start": {
-        "init": "sites:init",
-        "add": "sites:add",
-        "run": "running:run",
-        "status": "status:status",
+        "init": "sites:init Write a commented settings file to start from.",
+        "add": "sites:add Watch the sites of these URLs, or change their options.",
+        "run": "running:run Run the daemon: visit hubs when worthwhile, and print new pages.",
+        "status": "status:status Show what the daemon does, what is wrong, and how each site fares.",
     },
     "Read": {
-        "new": "new:new",
-        "search": "searching:search",
-        "show": "one_page:show",
-        "changes": "watching:changes",
-        "check": "explaining:check",
-        "history": "one_page:history",
-        "diff": "one_page:diff",
+        "new": "new:new List new pages, newest first.",
+        "search": "searching:search Search announced pages by words, or by meaning.",
+        "show": "one_page:show Show the stored facts and text of a page, now or at a given time.",
+        "changes": "watching:changes Show the changes of watched pages, newest first.",
+        "check": "explaining:check Explain how a URL is treated, and why it was (not) found.",
+        "history": "one_page:history Show the history of a page: changes, sightings, visits.",
+        "diff": "one_page:diff Show what changed in the text of a page, without noise.",
         "searches": {
             HELP: "Saved searches.",
-            "save": "searching:save",
-            "list": "searching:list_searches",
-            "run": "searching:run",
-            "remove": "searching:remove",
+            "save": "searching:save Save a search; the web page, feeds and messages can use it.",
+            "list": "searching:list_searches List the saved searches.",
+            "run": "searching:run Run a saved search.",
+            "remove": "searching:remove Delete a saved search.",
         },
     },
     "Follow": {
-        "backfills": "backfills:backfills",
-        "copies": "one_page:copies",
+        "backfills": "new:backfills List older pages that were added to lists; newest first.",
+        "copies": "one_page:copies List other pages with nearly the same text, on all sites.",
         "watch-page": {
             HELP: "Pages and patterns watched for changes of their text.",
-            "add": "watching:add",
-            "list": "watching:list_watches",
-            "show": "watching:show",
-            "pause": "watching:pause",
-            "resume": "watching:resume",
-            "check": "watching:check",
-            "remove": "watching:remove",
+            "add": "watching:add Watch a page, or the pages of a pattern, for changes of their text.",
+            "list": "watching:list_watches List what is watched: pages, last check, last change.",
+            "show": "watching:show Show the pages of a watch: last check, last change, next check.",
+            "pause": "watching:pause Stop checking the pages of a watch until it is resumed.",
+            "resume": "watching:resume Check the pages of a paused watch again.",
+            "check": "watching:check Check the pages of a watch now, as soon as politeness allows.",
+            "remove": "watching:remove Stop watching a page or pattern; recorded changes stay.",
         },
         "notify": {
             HELP: "Message channels for new pages.",
-            "list": "messages:list_channels",
-            "add": "messages:add",
-            "remove": "messages:remove",
-            "test": "messages:try_channel",
-            "outbox": "messages:outbox",
-            "retry": "messages:retry",
+            "list": "messages:list_channels List the channels: what they announce, and when.",
+            "add": "messages:add Add a message channel, or change one that was added.",
+            "remove": "messages:remove Remove a channel that was added.",
+            "test": "messages:try_channel Send a test message to a channel now.",
+            "outbox": "messages:outbox Show the latest messages of a channel: sent, waiting or failed.",
+            "retry": "messages:retry Retry messages that failed for good.",
         },
     },
     "Mark and correct": {
-        "read": "searching:read",
-        "unread": "searching:unread",
-        "star": "searching:star",
-        "unstar": "searching:unstar",
-        "relevant": "topic:relevant",
-        "irrelevant": "topic:irrelevant",
-        "label": "labelling:label",
+        "read": "searching:read Mark pages as read.",
+        "unread": "searching:unread Mark pages as unread.",
+        "star": "searching:star Star pages.",
+        "unstar": "searching:unstar Remove the star from pages.",
+        "relevant": "topic:relevant Mark pages as relevant to a topic; it learns at once.",
+        "irrelevant": "topic:irrelevant Mark pages as irrelevant to a topic; it learns at once.",
+        "label": "labelling:label Label pages as hubs or articles, at once and for training.",
         "labels": {
             HELP: "Export and import labels.",
-            "export": "labelling:export_file",
-            "import": "labelling:import_file",
+            "export": "labelling:export_file Write all labels to a file, one per page.",
+            "import": "labelling:import_file Import labels from a file, for training.",
         },
         "models": {
             HELP: "Versions of the hub classifier.",
-            "list": "hub_models:list_versions",
-            "learn": "hub_models:learn",
-            "use": "hub_models:use",
-            "rollback": "hub_models:rollback",
+            "list": "hub_models:list_versions List the versions, oldest first, and the one in use.",
+            "learn": "hub_models:learn Train on all labels now: yours, and those from page behaviour.",
+            "use": "hub_models:use Switch to a version; a running daemon picks it up.",
+            "rollback": "hub_models:rollback Roll back to the previous version.",
         },
     },
     "Topics": {
         "topic": {
             HELP: "Topics: what you want, from example pages and keywords.",
-            "add": "topic:add",
-            "list": "topic:list_topics",
-            "show": "topic:show",
-            "edit": "topic:edit",
-            "forget": "topic:forget",
-            "test": "trying:try_out",
-            "pause": "topic:pause",
-            "resume": "topic:resume",
-            "remove": "topic:remove",
+            "add": "topic:add Create a topic, or add examples to an existing one.",
+            "list": "topic:list_topics List the topics with their state and page counts.",
+            "show": "topic:show Show a topic's examples, its top terms, and what is missing.",
+            "edit": "topic:edit Change a topic, or show what can be changed.",
+            "forget": "topic:forget Remove pages from what a topic learns from.",
+            "test": "trying:try_out Judge a page by topics, and say what speaks for and against it.",
+            "pause": "topic:pause Pause a topic: it scores no pages until it is resumed.",
+            "resume": "topic:resume Resume a paused topic.",
+            "remove": "topic:remove Delete a topic with its examples and corrections; pages stay.",
         },
     },
     "Operate": {
-        "serve": "serving:serve",
-        "doctor": "doctor:doctor",
-        "list": "sites:list_sites",
-        "hubs": "explaining:hubs",
-        "edit": "editing:edit",
-        "visit": "editing:visit",
-        "pause": "sites:pause",
-        "resume": "sites:resume",
-        "remove": "sites:remove",
-        "settings": "settings_shown:settings",
+        "serve": "serving:serve Serve the web page, the API and the feeds; fetch nothing.",
+        "doctor": "doctor:doctor Check the installation, the store and the network; change nothing.",
+        "list": "sites:list_sites List the watched sites.",
+        "hubs": "explaining:hubs List hubs: new pages, next visit and the reason.",
+        "edit": "editing:edit Change a site, or show what can be changed.",
+        "visit": "editing:visit Visit pages, hubs or sites now, even over the budget.",
+        "pause": "sites:pause Pause sites: nothing is fetched from them until they are resumed.",
+        "resume": "sites:resume Resume paused sites.",
+        "remove": "sites:remove Stop watching sites and delete everything found on them.",
+        "settings": "settings_shown:settings Show the settings in force, and where each comes from.",
         "token": {
             HELP: "Access tokens for the web page, the API and feed readers.",
-            "add": "tokens:add",
-            "list": "tokens:list_tokens",
-            "remove": "tokens:remove",
+            "add": "tokens:add Create a token, shown only once.",
+            "list": "tokens:list_tokens List the tokens, without their secrets.",
+            "remove": "tokens:remove Remove tokens and end the browser sessions started with them.",
         },
-        "compact": "compacting:compact",
+        "compact": "compacting:compact Forget what the settings no longer keep, and free the space.",
     },
 }
 _ROOM = "incremental.interfaces.cli."
@@ -174,7 +170,8 @@ class LazyGroup(TyperGroup):
                 group = LazyGroup(table=target, help=target[HELP], no_args_is_help=True, **about)
                 self.commands[name] = group
             elif name != HELP:
-                self.commands[name] = TyperCommand(callback=None, **about)
+                line = target.partition(" ")[2]
+                self.commands[name] = TyperCommand(callback=None, help=line, **about)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:  # noqa: ANN401 - Typer has a Click of its own
         """Load the called command."""
@@ -189,11 +186,8 @@ class LazyGroup(TyperGroup):
         """Add the commands of features; a group below the top has none."""
 
     def format_help(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 - likewise
-        """Fill in the summaries of the commands."""
+        """List the commands of features as well."""
         self.add_features(ctx)
-        for name, target in self.table.items():
-            if name and isinstance(target, str):
-                self.commands[name].help = summary(target)
         super().format_help(ctx, formatter)
 
 
@@ -203,37 +197,17 @@ class _Top(LazyGroup):
             self._add({n: target for n, target in table.items() if n not in self.table}, purpose)
 
 
-def loaded(name: str, target: str) -> Any:  # noqa: ANN401 - a command of Click's
+def loaded(name: str, listed: str) -> Any:  # noqa: ANN401 - a command of Click's
     """Return a command, with its module imported.
 
     Raises:
         FeatureError: it cannot be imported.
     """
-    found = imported(name, target) if "." in target else target_of(_whole(target))
+    target = listed.partition(" ")[0]
+    found = imported(name, target) if "." in target else target_of(_ROOM + target)
     single = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
     single.command(name)(found)
     return typer.main.get_command(single)
-
-
-def _whole(target: str) -> str:
-    """Return a target with the name of its package."""
-    return target if "." in target else _ROOM + target
-
-
-def summary(target: str) -> str:
-    """Return the first paragraph of a command's docstring, read without importing its module."""
-    module, _, function = _whole(target).partition(":")
-    return _docstrings(module).get(function, "").partition("\n\n")[0]
-
-
-@cache
-def _docstrings(module: str) -> dict[str, str]:
-    done = attempt(lambda: find_spec(module))
-    if isinstance(done, Bug) or done is None or done.origin is None:
-        return {}
-    tree = ast.parse(Path(done.origin).read_text(encoding="utf-8"))
-    functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
-    return {node.name: ast.get_docstring(node) or "" for node in functions}
 
 
 app = typer.Typer(

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import csv
-import json
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
-from rich.progress import Progress
 from rich.table import Table
 from rich.text import Text
 
 from incremental.base.clock import SystemClock
 from incremental.base.plain_text import cell, one_line
+from incremental.interfaces.results.schema import to_json
 from incremental.settings import Settings, load_settings, settings_path
 from incremental.settings.storage import open_configured_store
 from store import Store
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 
@@ -49,9 +51,17 @@ def safe(text: object, limit: int = 300) -> Text:
     return Text(one_line(str(text), limit))
 
 
-def print_json(value: Any) -> None:  # noqa: ANN401 - whatever JSON holds
-    """Print JSON on stdout."""
-    print(json.dumps(value, ensure_ascii=False, indent=2))  # noqa: T201
+def print_json(result: object) -> None:
+    """Print results as JSON on stdout."""
+    print(to_json(result, indent=2))  # noqa: T201
+
+
+def report(result: object, said: str, *, as_json: bool) -> None:
+    """Print what was done: as JSON on stdout, or in words on stderr."""
+    if as_json:
+        print_json(result)
+    else:
+        say(said)
 
 
 def print_csv(header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
@@ -77,6 +87,8 @@ def console() -> Console:
 
 def progress_bar(*, disable: bool = False) -> Progress:
     """Return a progress bar on stderr; stdout is for results."""
+    from rich.progress import Progress  # noqa: PLC0415 - of use to few commands
+
     err = Console(stderr=True)
     # Without a terminal rich leaves an empty line where the transient bar was.
     return Progress(console=err, transient=True, disable=disable or not err.is_terminal)
@@ -85,6 +97,11 @@ def progress_bar(*, disable: bool = False) -> Progress:
 def counted(number: int, what: str) -> str:
     """Return ``1 site``, ``2 sites``."""
     return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
+def replaced(values: list[str] | None) -> list[str] | None:
+    """Return what an option replaces; one empty value = nothing."""
+    return None if values is None else [one for one in values if one]
 
 
 def say(message: str) -> None:

@@ -25,9 +25,6 @@ from incremental.settings import Settings
 from incremental.settings.storage import MEGABYTE, only_writer, same_settings
 from store import Store
 from store.errors import StoreLockedError
-from store.maintenance.space import TableSize
-
-_Tables = dict[str, TableSize]
 
 
 def compact(
@@ -38,7 +35,7 @@ def compact(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Forget what the settings say now, not only once a day, and give the space back.
+    """Delete what the settings no longer keep, not just once a day, and return the space.
 
     Safe beside a running daemon and when interrupted. While a daemon runs, a SQLite file is not rewritten.
     """
@@ -46,8 +43,7 @@ def compact(
     # By the defaults it would delete what the settings keep.
     same_settings(settings, folder, settings_file(context))
     with open_store(context) as store, progress_bar() as bar:
-        tables, size = store.space.tables(), store.space.size().size_bytes
-        cache = store.cache.size_bytes()
+        before, size, cache = store.space.tables(), store.space.size(), store.cache.size_bytes()
         task = bar.add_task("starting", total=None)
         for piece in Housekeeping(store, settings).work(now()):
             bar.update(task, description=f"forgetting: {piece}")
@@ -56,16 +52,34 @@ def compact(
         done = last_done(store)
         after = store.space.tables()
         sizes = {
-            "database": (size, store.space.size().size_bytes),
-            "page cache": (cache, store.cache.size_bytes()),
+            "database": (size.size_bytes, store.space.size().size_bytes),
+            "cache": (cache, store.cache.size_bytes()),
         }
     forgotten = done.forgotten if done is not None else {}
+    tables = {
+        name: {
+            "rows_before": table.rows,
+            "rows_after": after[name].rows,
+            "bytes_before": table.size_bytes,
+            "bytes_after": after[name].size_bytes,
+        }
+        for name, table in before.items()
+    }
     if as_json:
-        print_json(_report(tables, after, sizes, forgotten, left))
+        answer: dict[str, Any] = {"forgotten": forgotten, "tables": tables, "left": left or None}
+        for name, (was, is_now) in sizes.items():
+            answer |= {f"{name}_bytes_before": was, f"{name}_bytes_after": is_now}
+        print_json(answer)
         return
     rows: list[tuple[object, ...]] = [
-        (name, before.rows, after[name].rows, _mb(before.size_bytes), _mb(after[name].size_bytes))
-        for name, before in tables.items()
+        (
+            name,
+            one["rows_before"],
+            one["rows_after"],
+            _mb(one["bytes_before"]),
+            _mb(one["bytes_after"]),
+        )
+        for name, one in tables.items()
     ]
     rows += [(name, "", "", _mb(was), _mb(is_now)) for name, (was, is_now) in sizes.items()]
     print_table("Compacted", ("table", "rows before", "after", "MB before", "after"), rows)
@@ -86,8 +100,8 @@ def _rewrite(store: Store, settings: Settings, folder: Path, *, full: bool) -> s
     room = shutil.disk_usage(home).free
     if room < 2 * used:
         return (
-            f"rewriting the database needs {_mb(2 * used)} MB for a while, and {_mb(room)} MB are free: "
-            "make room and compact again"
+            f"rewriting the database needs {_mb(2 * used)} MB for a while, but only {_mb(room)} MB are "
+            "free; make room and compact again"
         )
     # SQLite's own choice may be a small file system in memory.
     os.environ["SQLITE_TMPDIR"] = str(home)
@@ -97,38 +111,10 @@ def _rewrite(store: Store, settings: Settings, folder: Path, *, full: bool) -> s
     except StoreLockedError:
         kept = _mb(free.size_bytes - used)
         return (
-            f"another process uses the store, so {kept} MB stay in the file for what it writes next; to "
-            "give them back, stop the daemon and compact again"
+            f"another process uses the store, so {kept} MB of free space stay in the file; to return them, "
+            "stop the daemon and compact again"
         )
     return ""
-
-
-def _report(
-    before: _Tables,
-    after: _Tables,
-    sizes: dict[str, tuple[int, int]],
-    forgotten: dict[str, int],
-    left: str,
-) -> dict[str, Any]:
-    tables = {
-        name: {
-            "rows_before": size.rows,
-            "rows_after": after[name].rows,
-            "bytes_before": size.size_bytes,
-            "bytes_after": after[name].size_bytes,
-        }
-        for name, size in before.items()
-    }
-    database, cache = sizes["database"], sizes["page cache"]
-    return {
-        "forgotten": forgotten,
-        "database_bytes_before": database[0],
-        "database_bytes_after": database[1],
-        "cache_bytes_before": cache[0],
-        "cache_bytes_after": cache[1],
-        "tables": tables,
-        "left": left or None,
-    }
 
 
 def _mb(size_bytes: int | None) -> str:

@@ -65,7 +65,7 @@ _COLOURS = {Verdict.OK: "green", Verdict.WARNING: "yellow", Verdict.PROBLEM: "re
 def doctor(
     context: typer.Context,
     *,
-    offline: Annotated[bool, typer.Option("--offline", help="Ask no site.")] = False,
+    offline: Annotated[bool, typer.Option("--offline", help="Send no request.")] = False,
     store: Annotated[
         bool, typer.Option("--store", help="Read the whole store, and check that it is sound.")
     ] = False,
@@ -123,7 +123,7 @@ def _findings(
         if answer is not None:
             yield network_finding(answer)
         else:
-            says = "every host is owed a pause" if seeds else named("verdict", "no_site")
+            says = "every host is paused for politeness" if seeds else named("verdict", "no_site")
             yield ok("network", f"not asked: {says}")
     yield from engine_findings(settings, offline=offline)
     yield from clock_findings(now(), latest, answer)
@@ -228,17 +228,8 @@ def _model_trouble(settings: Settings) -> str:
 
 def _report(findings: list[Finding]) -> dict[str, object]:
     there, _ = libraries(requirements(), installed_version)
-    checks = [
-        {
-            "check": one.check,
-            "verdict": one.verdict.value,
-            "says": one.says,
-            "way_out": one.way_out or None,
-        }
-        for one in findings
-    ]
     healthy = all(one.verdict is not Verdict.PROBLEM for one in findings)
-    return {"healthy": healthy, "checks": checks, "libraries": there}
+    return {"healthy": healthy, "checks": findings, "libraries": there}
 
 
 def _print(finding: Finding) -> None:

@@ -7,7 +7,6 @@ from typing import Annotated, Any
 
 import typer
 
-from incremental.base.errors import InputError
 from incremental.base.lookup import find_sites
 from incremental.base.readable_urls import readable
 from incremental.base.scope import Reach
@@ -19,18 +18,29 @@ from incremental.interfaces.cli.common import (
     open_store,
     print_json,
     print_table,
+    replaced,
     say,
     settings_of,
 )
-from incremental.interfaces.results.schema import utc, when
-from incremental.interfaces.site_editing import SiteEdit, edit_site, site_in_file, site_terms
-from incremental.interfaces.visit_requests import RequestedVisit, request_page, request_site
+from incremental.interfaces.results.schema import result_of, when
+from incremental.interfaces.results.sites import Site, site_results
+from incremental.interfaces.site_editing import (
+    TERMS,
+    SiteEdit,
+    edit_site,
+    hours_typed,
+    number_typed,
+    site_in_file,
+)
+from incremental.interfaces.visit_requests import (
+    RequestedVisit,
+    Visit,
+    request_page,
+    request_site,
+)
 from incremental.settings import Settings
 from incremental.settings.storage import daemon_at_work
 from store import Store
-from store.values import SiteRow
-
-_DEFAULT = "default"
 
 
 def edit(  # noqa: PLR0913 - each is an option of the command
@@ -68,60 +78,39 @@ def edit(  # noqa: PLR0913 - each is an option of the command
     """Change a site: name, scope, budget, intervals, hours, tags. Without options, show them."""
     settings, _ = settings_of(context)
     given: dict[str, Any] = {"name": name, "reach": reach}
-    given |= {"include": _listed(include), "exclude": _listed(exclude), "tags": _listed(tag)}
+    given |= {"include": replaced(include), "exclude": replaced(exclude), "tags": replaced(tag)}
     given = {field: value for field, value in given.items() if value is not None}
     numbers = {
         "requests_per_day": requests_per_day,
         "min_interval_minutes": min_interval_minutes,
         "max_interval_hours": max_interval_hours,
     }
-    given |= {field: _number(field, text) for field, text in numbers.items() if text is not None}
+    given |= {
+        field: number_typed(field, text) for field, text in numbers.items() if text is not None
+    }
     if hours is not None:
-        given["hours"] = _hours(hours)
+        given["hours"] = hours_typed(hours)
     with open_store(context) as store:
         (row,) = find_sites(store, [site])
         if given:
             row = edit_site(store, row, SiteEdit(**given), settings, now=now())
-        tags = store.tags.of_sites().get(row.id, [])
-    _show(row, tags, settings, as_json=as_json, changed=bool(given))
-
-
-def _listed(patterns: list[str] | None) -> tuple[str, ...] | None:
-    return None if patterns is None else tuple(one for one in patterns if one)
-
-
-def _number(field: str, text: str) -> float | None:
-    if text.strip() == _DEFAULT:
-        return None
-    try:
-        return float(text)
-    except ValueError:
-        raise InputError(
-            f"--{field.replace('_', '-')}", text, "give a number, or default"
-        ) from None
-
-
-def _hours(spans: list[str]) -> tuple[str, ...] | None:
-    if spans == [_DEFAULT]:
-        return None
-    return () if spans == ["always"] else tuple(spans)
-
-
-def _show(
-    row: SiteRow, tags: list[str], settings: Settings, *, as_json: bool, changed: bool
-) -> None:
-    terms = site_terms(row)
+        (shown,) = site_results(store, [row])
     if as_json:
-        print_json({"id": row.id, "name": row.name, "seed": row.seed_url, "tags": tags, **terms})
+        print_json(shown)
         return
-    if changed:
+    if given:
         say(f"{row.name} was changed; a running daemon picks it up within seconds")
-    rows = [("name", row.name), ("seed", readable(row.seed_url)), ("state", row.state)]
-    rows.append(("tags", joined(tags) or "-"))
-    rows += [(name.replace("_", " "), _in_words(name, terms[name], settings)) for name in terms]
-    print_table("", ("", ""), rows)
+    _show(shown, settings)
     if site_in_file(row, settings) is not None:
         say("its terms are set by [[site]] in the settings file")
+
+
+def _show(site: Site, settings: Settings) -> None:
+    rows = [("name", site.name), ("seed", readable(site.seed)), ("state", site.state)]
+    rows.append(("tags", joined(site.tags) or "-"))
+    terms = {name: getattr(site, name) for name in TERMS}
+    rows += [(name.replace("_", " "), _in_words(name, terms[name], settings)) for name in terms]
+    print_table("", ("", ""), rows)
 
 
 def _in_words(name: str, value: Any, settings: Settings) -> str:  # noqa: ANN401 - one of several types
@@ -154,9 +143,7 @@ def visit(
         found = [one for name in names for one in _request(store, settings, name)]
         running = daemon_at_work(store, settings, folder)
     if as_json:
-        fields = ("url", "site", "refused")
-        rows = [{name: getattr(one, name) for name in fields} for one in found]
-        print_json([{**row, "at": utc(one.at)} for row, one in zip(rows, found, strict=True)])
+        print_json([result_of(Visit, one) for one in found])
     else:
         _say_requested(found, running=running)
     refused = sum(bool(one.refused) for one in found)
@@ -170,7 +157,7 @@ def _say_requested(found: Sequence[RequestedVisit], *, running: bool) -> None:
             say(f"hubwatch: {readable(one.url)}: {one.refused}")
     times = [one.at for one in found if not one.refused]
     if times:
-        begin = f"from {when(min(times))} on" if min(times) > now() + 60 else "now"
+        begin = f"at {when(min(times))} or later" if min(times) > now() + 60 else "now"
         who = "the daemon does it" if running else "start the daemon: hubwatch run"
         say(f"{counted(len(times), 'page')} to be visited {begin}; {who}")
 

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.table import Column, Table
 
+from incremental.base.errors import NotFoundError
 from incremental.base.lookup import find_sites
 from incremental.base.readable_urls import readable
 from incremental.base.texts import Words
+from incremental.base.urls import canonical_key, normalize
+from incremental.crawl.sites import watch
 from incremental.interfaces.cli.common import (
     Json,
     console,
+    counted,
     now,
     open_store,
     print_json,
@@ -22,14 +26,19 @@ from incremental.interfaces.cli.common import (
     say,
     settings_of,
 )
-from incremental.interfaces.explain.hours import hours_of
-from incremental.interfaces.explain.page import explain, hub_rows
+from incremental.interfaces.explain.page import explain
+from incremental.interfaces.results.hubs import Hub, hub_results
 from incremental.interfaces.results.schema import dated, when
 from incremental.interfaces.web.explanation import explanation
+from incremental.schedule.profile import utc_offset_hours
+from incremental.schedule.rates import hub_shape, rate_of
 from incremental.settings import Settings
+from incremental.settings.policies import policy_maker
 from incremental.settings.storage import models_folder
+from store import Store
 
 _BAR_WIDTH = 48
+_DAY, _WEEK = 24, 168
 # Longer than any explanation.
 _WHOLE = 100_000
 
@@ -80,7 +89,7 @@ def hubs(  # noqa: PLR0913 - each is an option of the command
     limit: Annotated[int, typer.Option(min=1)] = 100,
     candidates: Annotated[
         bool,
-        typer.Option("--candidates", help="Addresses that look like hubs and were not read yet."),
+        typer.Option("--candidates", help="Addresses that look like hubs, not visited yet."),
     ] = False,
     hours: Annotated[
         str | None, typer.Option(metavar="URL", help="Expected new links of this hub by hour.")
@@ -93,43 +102,49 @@ def hubs(  # noqa: PLR0913 - each is an option of the command
         _show_hours(context, settings, hours, as_json=as_json)
         return
     with open_store(context) as store:
-        found = hub_rows(store, settings, find_sites(store, site or []), now=now())
+        found = hub_results(store, settings, find_sites(store, site or []), now=now())
     if as_json:
-        print_json([dated(row) for row in found[:limit] if row["candidate"] or not candidates])
+        print_json([hub for hub in found if hub.candidate or not candidates][:limit])
         return
-    rows = [row for row in found if row["candidate"] == candidates][:limit]
+    rows = [hub for hub in found if hub.candidate == candidates][:limit]
     if not rows:
         say(
             "no candidates"
             if candidates
             else "no hubs yet; run the daemon to find them: hubwatch run"
         )
-    others = sum(row["candidate"] for row in found)
+    others = sum(hub.candidate for hub in found)
     if others and not candidates:
-        say(f"not read yet, may be hubs: {others} (hubwatch hubs --candidates)")
+        say(f"{counted(others, 'candidate')} not visited yet: hubwatch hubs --candidates")
     if not rows:
         return
     table = [
         (
-            readable(row["url"]),
-            row["kind"] if row["read"] == "plain" else f"{row['kind']} ({row['read']})",
-            row["state"],
-            row["visits"],
-            row["new_pages"],
-            f"{row['rate_per_day']:.3g}",
-            when(row["due_at"]),
-            row["why"],
+            readable(hub.url),
+            hub.kind if hub.read == "plain" else f"{hub.kind} ({hub.read})",
+            hub.state,
+            hub.visits,
+            hub.new_pages,
+            _rate(hub),
+            when(hub.due_at),
+            hub.why,
         )
-        for row in rows
+        for hub in rows
     ]
     columns = ("hub", "kind", "state", "visits", "new", "new/day", "next visit", "why")
     print_table("Hubs", columns, table)
 
 
+def _rate(hub: Hub) -> str:
+    if hub.rate_per_day is None:
+        return "-"
+    return f"{hub.rate_per_day:.3g}" + (" (guess)" if hub.rate_is_guess else "")
+
+
 def _show_hours(context: typer.Context, settings: Settings, url: str, *, as_json: bool) -> None:
     """Draw one bar per hour of the day."""
     with open_store(context) as store:
-        answer = hours_of(store, settings, url)
+        answer = _hours_of(store, settings, url)
     if as_json:
         print_json(answer)
         return
@@ -143,3 +158,41 @@ def _show_hours(context: typer.Context, settings: Settings, url: str, *, as_json
     zone = "UTC" if offset is None else f"UTC{offset:+d}, estimated from the site's activity"
     columns = ("hour", "new links", "")
     print_table(f"{readable(answer['url'])}: expected by hour, {zone}", columns, rows)
+
+
+def _hours_of(store: Store, settings: Settings, url: str) -> dict[str, Any]:
+    """Return a hub's expected new links by hour of the day, for JSON.
+
+    ``by_hour`` has 24 values (links in that hour of an average day) at ``utc_offset``: whole hours,
+    estimated from the site's activity; None (UTC) if it shows no daily pattern.
+
+    Raises:
+        NotFoundError: no watched site has a hub at *url*.
+    """
+    address = normalize(url)
+    wanted = canonical_key(address) if address else ""
+    for row in store.read.sites():
+        for hub in store.read.hubs(row.id):
+            if hub.canonical_key == wanted:
+                site = watch(row, settings, policy_maker(settings))
+                state = site.hub_state(hub)
+                shape, rate = hub_shape(state, site.state), rate_of(state, site.state)
+                offset = utc_offset_hours(shape.hours, sum(state.hours))
+                ahead = None if offset is None else round(offset)
+                by_hour = _by_day([rate * value for value in shape.hours], ahead or 0)
+                return {
+                    "url": hub.url,
+                    "utc_offset": ahead,
+                    "learned_from_links": round(sum(state.hours), 1),
+                    "by_hour": [round(value, 4) for value in by_hour],
+                }
+    raise NotFoundError(f"{url} is no hub of a watched site; `hubwatch hubs` lists them")
+
+
+def _by_day(week: list[float], ahead: int) -> list[float]:
+    """Fold UTC hours of the week into hours of the day, *ahead* hours of UTC."""
+    days = _WEEK // _DAY
+    return [
+        sum(week[(hour - ahead + day * _DAY) % _WEEK] for day in range(days)) / days
+        for hour in range(_DAY)
+    ]

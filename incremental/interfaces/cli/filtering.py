@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import wraps
 from inspect import Parameter, Signature, signature
 from typing import Annotated, Any, get_args, get_type_hints
@@ -82,24 +82,27 @@ class Given:
 _OPTIONS = get_type_hints(Given, include_extras=True)
 
 
-def filtered(command: Callable[..., None]) -> Callable[..., None]:
-    """Return *command* with its parameter ``given`` spelled out as options, in their place."""
+def filtered(*names: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Return what spells out the parameter ``given`` of a command as the options *names*; none = all."""
 
-    @wraps(command)
-    def run(**values: Any) -> None:  # noqa: ANN401 - by name
-        given = {field.name: values.pop(field.name) for field in fields(Given)}
-        command(**values, given=Given(**given | {"site": tuple(given["site"])}))
+    def spelled(command: Callable[..., None]) -> Callable[..., None]:
+        @wraps(command)
+        def run(**values: Any) -> None:  # noqa: ANN401 - by name
+            given = {name: values.pop(name) for name in names or _OPTIONS}
+            command(**values, given=Given(**given | {"site": tuple(given["site"])}))
 
-    hints = get_type_hints(command, include_extras=True)
-    parameters: list[Parameter] = []
-    for one in signature(command).parameters.values():
-        if one.name != "given":
-            parameters.append(one.replace(annotation=hints[one.name]))
-            continue
-        parameters += [_option(name) for name in _OPTIONS]
-    run.__signature__ = Signature(parameters)  # type: ignore[attr-defined]  # read by Typer
-    run.__annotations__ = {one.name: one.annotation for one in parameters}
-    return run
+        hints = get_type_hints(command, include_extras=True)
+        parameters: list[Parameter] = []
+        for one in signature(command).parameters.values():
+            if one.name == "given":
+                parameters += [_option(name) for name in names or _OPTIONS]
+            else:
+                parameters.append(one.replace(annotation=hints[one.name]))
+        run.__signature__ = Signature(parameters)  # type: ignore[attr-defined]  # read by Typer
+        run.__annotations__ = {one.name: one.annotation for one in parameters}
+        return run
+
+    return spelled
 
 
 def _option(name: str) -> Parameter:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -15,7 +14,7 @@ from incremental.interfaces.cli.common import (
     open_store,
     print_json,
     print_table,
-    say,
+    report,
     settings_of,
 )
 from incremental.settings.storage import models_folder
@@ -35,13 +34,13 @@ def list_versions(context: typer.Context, *, as_json: Json = False) -> None:
         return
     table = [
         (
-            row["version"],
-            "in use" if row["active"] else row["problem"],
-            row["origin"],
-            "-" if row["f1"] is None else f"{row['f1']:.3f}",
-            row["rows"] or "-",
-            row["learned_labels"] or "-",
-            _learned(row["update"]),
+            row.version,
+            "in use" if row.active else row.problem,
+            row.origin,
+            "-" if row.f1 is None else f"{row.f1:.3f}",
+            row.rows or "-",
+            row.learned_labels or "-",
+            _learned(row.update),
         )
         for row in rows
     ]
@@ -63,10 +62,7 @@ def learn(context: typer.Context, *, as_json: Json = False) -> None:
     """
     with open_store(context) as store:
         learned = learn_now(store, _root(context), now())
-    if as_json:
-        print_json(None if learned is None else asdict(learned))
-    else:
-        say(in_words(learned))
+    report(learned, in_words(learned), as_json=as_json)
 
 
 def use(
@@ -77,16 +73,13 @@ def use(
 ) -> None:
     """Switch to a version; a running daemon picks it up."""
     use_model(_root(context), version)
-    _report(version, as_json=as_json)
+    _in_use(version, as_json=as_json)
 
 
 def rollback(context: typer.Context, *, as_json: Json = False) -> None:
     """Roll back to the previous version."""
-    _report(ModelRegistry(_root(context)).rollback(), as_json=as_json)
+    _in_use(ModelRegistry(_root(context)).rollback(), as_json=as_json)
 
 
-def _report(version: str, *, as_json: bool) -> None:
-    if as_json:
-        print_json({"active": version})
-    else:
-        say(f"{version} is in use")
+def _in_use(version: str, *, as_json: bool) -> None:
+    report({"active": version}, f"{version} is in use", as_json=as_json)

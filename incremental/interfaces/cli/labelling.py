@@ -5,14 +5,22 @@ from __future__ import annotations
 import os
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from incremental.base.errors import InputError
 from incremental.base.readable_urls import readable
-from incremental.interfaces.cli.common import Json, counted, now, open_store, print_json, say
-from incremental.topics.training.corrections import correct
+from incremental.interfaces.cli.common import (
+    Json,
+    counted,
+    now,
+    open_store,
+    print_json,
+    report,
+    say,
+)
+from incremental.topics.training.corrections import correct_all
 from incremental.topics.training.label_files import export_labels, import_labels
 
 
@@ -34,24 +42,17 @@ def label(
 
     A hub is visited from now on and never dropped; an article is never a hub.
     """
-    results: list[dict[str, Any]] = []
     with open_store(context) as store:
-        for url in urls:
-            try:
-                done = correct(store, url, kind.value, now=now())
-            except InputError as error:
-                results.append({"url": url, "error": str(error)})
-            else:
-                results.append({"url": done.url, "label": done.label, "sites": list(done.sites)})
+        results = correct_all(store, urls, kind.value, now=now())
     if as_json:
         print_json(results)
     for result in results:
-        if "error" in result:
-            say(f"hubwatch: {result['error']}")
+        if result.error:
+            say(f"hubwatch: {result.error}")
         elif not as_json:
-            where = ", ".join(result["sites"]) or "no watched site, used for training only"
-            say(f"labelled {readable(result['url'])} as {result['label']}: {where}")
-    failed = sum("error" in result for result in results)
+            where = ", ".join(result.sites) or "no watched site, used for training only"
+            say(f"labelled {readable(result.url)} as {result.label}: {where}")
+    failed = sum(result.error is not None for result in results)
     if failed:
         raise typer.Exit(2 if failed == len(results) else 1)
 
@@ -72,10 +73,8 @@ def export_file(
     except OSError as error:
         draft.unlink(missing_ok=True)
         raise InputError("file", str(file), f"cannot be written: {error.strerror}") from error
-    if as_json:
-        print_json({"written": str(file), "labels": count})
-    else:
-        say(f"wrote {counted(count, 'label')} to {file}")
+    said = f"wrote {counted(count, 'label')} to {file}"
+    report({"written": str(file), "labels": count}, said, as_json=as_json)
 
 
 def import_file(
@@ -87,7 +86,5 @@ def import_file(
     """Import labels from a file, for training; nothing is imported if a line is invalid."""
     with open_store(context) as store:
         count, changed = import_labels(store, file, now=now())
-    if as_json:
-        print_json({"read": str(file), "labels": count, "changed": changed})
-    else:
-        say(f"read {count} labels from {file}, {changed} new")
+    said = f"read {count} labels from {file}, {changed} new"
+    report({"read": str(file), "labels": count, "changed": changed}, said, as_json=as_json)

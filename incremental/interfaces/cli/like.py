@@ -22,7 +22,7 @@ from incremental.interfaces.cli.common import (
     say,
     settings_of,
 )
-from incremental.interfaces.results.schema import page_line, when
+from incremental.interfaces.results.schema import like_page, when
 from incremental.topics.embedding.choice import standing
 from incremental.topics.embedding.keeping import kept_space
 from incremental.topics.embedding.likeness import (
@@ -67,12 +67,12 @@ def _embedded(context: typer.Context, store: Store, url: str, space: Space) -> b
     ):
         if embedder is None:
             found = standing(settings.embeddings)
-            missing = found.problem or 'the settings want no model ([embeddings] provider = "none")'
-            way_out = found.way_out or "announced pages that have a vector can be asked for"
+            missing = found.problem or 'no model is configured ([embeddings] provider = "none")'
+            way_out = found.way_out or "choose an announced page that has a vector"
             raise NoVectorError(f"{readable(url)} cannot be embedded: {missing}; {way_out}")
         own = kept_space(embedder.space)
         if own != space.name:
-            made = f"announced pages were embedded by {space.name}, the settings name {own}"
+            made = f"announced pages were embedded by {space.name}, but the settings name {own}"
             raise NoVectorError(f"{made}; hubwatch run embeds them again")
         meaning = embedder.with_meaning(_read(context, store, url, fetcher)).meaning
         problem = embedder.problem or "it has no words, or the model refuses them"
@@ -92,8 +92,7 @@ def _read(context: typer.Context, store: Store, url: str, fetcher: Fetcher) -> P
 
 def _print(found: list[LikePage], *, as_json: bool) -> None:
     if as_json:
-        pages = [page_line(one.page) | {"likeness": round(one.likeness, 4)} for one in found]
-        print_json({"pages": pages})
+        print_json({"pages": [like_page(one.page, one.likeness) for one in found]})
         return
     if not found:
         say("nothing found")

@@ -1,10 +1,11 @@
-"""What is new: ``new``."""
+"""What is new, and older pages that were added to lists: ``new`` and ``backfills``."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import StrEnum
-from typing import Annotated, Any
+from itertools import islice
+from typing import Annotated
 
 import typer
 
@@ -22,12 +23,11 @@ from incremental.interfaces.cli.common import (
 )
 from incremental.interfaces.cli.filtering import Given, filtered
 from incremental.interfaces.explain.backfill import headline
+from incremental.interfaces.filters import backfill_query
 from incremental.interfaces.results.judged import why_empty
-from incremental.interfaces.results.schema import page_line, when
+from incremental.interfaces.results.schema import Page, dated_row, page_result, scored, when
 from store import Store
 from store.answers import NewQuery
-from store.answers.announced import AnnouncedPage
-from store.crawl.backfills import BackfillQuery
 
 _SHOWN_EVENTS = 5
 # Of CSV.
@@ -43,16 +43,19 @@ class Format(StrEnum):
     URLS = "urls"
 
 
-@filtered
+Limit = Annotated[int, typer.Option(min=1, help="Maximum number, newest first.")]
+After = Annotated[int | None, typer.Option(help="Only pages after this cursor, oldest first.")]
+Form = Annotated[Format, typer.Option("--format", help="Output format.")]
+
+
+@filtered()
 def new(  # noqa: PLR0913 - each is an option of the command
     context: typer.Context,
     *,
     given: Given,
-    limit: Annotated[int, typer.Option(min=1, help="Maximum number, newest first.")] = 100,
-    after: Annotated[
-        int | None, typer.Option(help="Only pages after this cursor, oldest first.")
-    ] = None,
-    form: Annotated[Format, typer.Option("--format", help="Output format.")] = Format.TABLE,
+    limit: Limit = 100,
+    after: After = None,
+    form: Form = Format.TABLE,
     as_json: Json = False,
 ) -> None:
     """List new pages, newest first."""
@@ -61,15 +64,12 @@ def new(  # noqa: PLR0913 - each is an option of the command
     with open_store(context) as store:
         order = "newest" if after is None else "oldest"
         query = given.query(store, after=after, limit=limit, order=order)
-        pages = store.answers.new(query).rows
+        pages = [page_result(row) for row in store.answers.new(query).rows]
         if form is not Format.TABLE:
-            scored = ("score", "verdict", "guess") if topic else ()
-            rows = [page_line(page, topic or None) for page in pages]
-            print_plain(rows, form, [*_COLUMNS, *scored])
+            print_plain(pages, form, _COLUMNS, topic)
             return
         if pages:
-            scores = [_score(page_line(page, topic)) for page in pages] if topic else None
-            print_pages(pages, "new", scores)
+            print_pages(pages, "new", topic)
             say_cursor(pages)
         else:
             nothing = "nothing new yet" + (f" since {given.since}" if given.since else "")
@@ -78,49 +78,85 @@ def new(  # noqa: PLR0913 - each is an option of the command
             _say_backfills(store, query)
 
 
-def print_plain(rows: Sequence[dict[str, Any]], form: Format, columns: Sequence[str]) -> None:
+@filtered("since", "until", "site", "tag")
+def backfills(  # noqa: PLR0913 - each is an option of the command
+    context: typer.Context,
+    *,
+    given: Given,
+    limit: Limit = 100,
+    after: After = None,
+    form: Form = Format.TABLE,
+    as_json: Json = False,
+) -> None:
+    """List older pages that were added to lists; newest first."""
+    form = Format.JSON if as_json else form
+    with open_store(context) as store:
+        order = "newest" if after is None else "oldest"
+        query = backfill_query(store, given.query(store), after=after, order=order)
+        found = islice(store.backfills.all_pages(query), limit)
+        pages = [page_result(row) for row in found]
+    if form is not Format.TABLE:
+        print_plain(pages, form, ("cursor", "event", *_COLUMNS[1:]))
+    elif not pages:
+        say("no older pages have been added to lists")
+    else:
+        print_pages(pages, "older")
+        say_cursor(pages)
+
+
+def print_plain(
+    pages: Sequence[Page], form: Format, columns: Sequence[str], topic: str = ""
+) -> None:
     """Print what programs read."""
     if form is Format.URLS:
-        for row in rows:
-            print(row["url"])  # noqa: T201 - canonical URLs hold no control characters
+        for page in pages:
+            print(page.url)  # noqa: T201 - canonical URLs hold no control characters
     elif form is Format.JSON:
-        print_json(rows)
+        print_json(pages)
     else:
-        print_csv(columns, [[row[column] for column in columns] for row in rows])
+        scores = ("score", "verdict", "guess") if topic else ()
+        rows = [[dated_row(page)[column] for column in columns] for page in pages]
+        if topic:
+            rows = [[*row, *_scores(page, topic)] for row, page in zip(rows, pages, strict=True)]
+        print_csv([*columns, *scores], rows)
 
 
-def print_pages(
-    pages: Sequence[AnnouncedPage], what: str, scores: Sequence[str] | None = None
-) -> None:
-    """Print pages as a table."""
-    table = [[when(p.found_at), p.site, p.name, readable(p.url)] for p in pages]
-    columns = ["found", "site", "title", "url"]
-    if scores is not None:
-        columns.append("score")
-        table = [[*cells, score] for cells, score in zip(table, scores, strict=True)]
+def _scores(page: Page, topic: str) -> tuple[object, ...]:
+    """Return score, verdict (None = a guess), and whether it is a guess."""
+    found = scored(page, topic)
+    if found is None:
+        return None, None, None
+    return round(found.score, 4), found.verdict if found.fetched else None, not found.fetched
+
+
+def print_pages(pages: Sequence[Page], what: str, topic: str = "") -> None:
+    """Print pages as a table, with their scores for *topic*."""
+    columns = ["found", "site", "title", "url", *(["score"] if topic else [])]
+    table = [
+        [when(page.found_at), page.site, page.title, readable(page.url)]
+        + ([_score(page, topic)] if topic else [])
+        for page in pages
+    ]
     print_table(counted(len(pages), f"{what} page"), columns, table)
 
 
-def say_cursor(pages: Sequence[AnnouncedPage]) -> None:
+def say_cursor(pages: Sequence[Page]) -> None:
     """Say how to continue."""
     say(f"to continue from here: --after {max(page.cursor for page in pages)}")
 
 
-def _score(line: dict[str, Any]) -> str:
+def _score(page: Page, topic: str) -> str:
     """Return a score for one cell: ``0.83``, ``0.47 doubtful``, ``0.61 guess``."""
-    note = "guess" if line["guess"] else named("topics", line["verdict"]).lower()
-    return f"{line['score']:.2f}" + ("" if note == "relevant" else f" {note}")
+    found = scored(page, topic)
+    if found is None:
+        return "-"
+    note = named("topics", found.verdict).lower() if found.fetched else "guess"
+    return f"{found.score:.2f}" + ("" if note == "relevant" else f" {note}")
 
 
 def _say_backfills(store: Store, query: NewQuery) -> None:
     """Print one line per backfill event that *query* has room for, newest first."""
-    sites = query.sites
-    if query.tag is not None:
-        tagged = store.tags.sites_tagged(query.tag)
-        sites = tagged if sites is None else tuple(one for one in sites if one in tagged)
-    unread = query.read is False
-    asked = BackfillQuery(query.since, query.until, sites=sites, unread=unread)
-    events = store.backfills.events(asked)
+    events = store.backfills.events(backfill_query(store, query))
     for event in events[:_SHOWN_EVENTS]:
         title = f": {clean(event.title)}" if event.pages == 1 and event.title else ""
         say(f"{when(event.found_at)} {event.site}: {headline(event)}{title}")

@@ -24,7 +24,15 @@ from incremental.interfaces.cli.common import (
     say,
 )
 from incremental.interfaces.explain.page_versions import compare, previous, text_of, version_at
-from incremental.interfaces.results.schema import dated, utc, when
+from incremental.interfaces.results.schema import (
+    PageVisit,
+    Sighting,
+    dated,
+    dated_row,
+    result_of,
+    utc,
+    when,
+)
 from incremental.parse import parse
 from incremental.parse.decoding import decode_body
 from incremental.parse.history.textdiff import Piece, Row, TextDiff
@@ -54,14 +62,13 @@ def history(
         check = store.refreshes.row(page["id"])
     if as_json:
         facts = {key: page[key] for key in ("id", "url", "title", "state", "site_name")}
-        announced = [dated({name: getattr(row, name) for name in row.__slots__}) for row in changes]
         answer = {
             "page": facts,
-            "changes": announced[::-1],
+            "changes": [dated_row(row) for row in changes[::-1]],
             "changes_from": utc(page["changes_from"]),
             "versions": [_version(version) for version in versions],
-            "sightings": [dated(row) for row in sightings],
-            "visits": [dated(row) for row in visits],
+            "sightings": [result_of(Sighting, row) for row in sightings],
+            "visits": [result_of(PageVisit, row) for row in visits],
             "next_refresh": utc(check.next_at) if check else None,
         }
         print_json(answer)
@@ -240,7 +247,7 @@ def copies(context: typer.Context, url: Address, *, as_json: Json = False) -> No
         known = store.answers.copies(page["id"])
     found = [row for row in known if row.page_id != page["id"]]
     if as_json:
-        print_json([dated({name: getattr(row, name) for name in row.__slots__}) for row in found])
+        print_json([dated_row(row) for row in found])
         return
     if not found:
         say("no copies" if known else "no text yet, or too short to compare")

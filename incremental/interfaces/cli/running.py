@@ -5,9 +5,10 @@ from __future__ import annotations
 import contextlib
 import logging
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import typer
 
@@ -42,6 +43,7 @@ from store.errors import StoreReadOnlyError, StoreUnavailableError
 
 logger = logging.getLogger("hubwatch.run")
 T = TypeVar("T")
+Begin = Callable[[Callable[[], Any]], Any]
 
 # How long the daemon waits for another process that writes: short, so that it can be stopped meanwhile.
 BUSY_SECONDS = 3.0
@@ -75,31 +77,17 @@ def run(  # noqa: PLR0913 - options of the command line
     chosen = _shard(shard, settings)
     clock = SystemClock()
     health = Health(clock)
-    manager = ServiceManager()
-    manager.tell(ready=1)
-    wait = partial(_patiently, health, settings, folder, once=once)
-    busy_seconds = None if once else BUSY_SECONDS
-    is_shared = bool(settings.store.database)
     with contextlib.ExitStack() as stack:
-        pulse = None if once else stack.enter_context(Pulse(health, manager))
-        wait(lambda: stack.enter_context(only_writer(settings, folder, shared=is_shared)))
-        was_killed = _secured(settings, folder, settings_file(context), pulse)
-        opened = partial(open_configured_store, settings, folder, busy_seconds=busy_seconds)
-        store = stack.enter_context(wait(opened))
-        begin = partial(_with_store, wait, store)
-        note_settings(settings, folder, settings_file(context))
-        member = None
-        if is_shared:
-            place = partial(membership, settings, folder, store, clock, busy_seconds=busy_seconds)
-            place = partial(place, shard=chosen, lives=health.lives)
-            member = wait(lambda: stack.enter_context(place()))
+        store, begin, was_killed = _opened(stack, context, health, once=once)
+        reporter = Reporter(store, as_json=as_json)
+        run = Run(store, settings, folder, clock, health, reporter, begin, once=once)
+        member = _member(stack, run, chosen)
+        run = replace(run, member=member)
         begin(lambda: _add_sites(store, settings, urls or []))
         serves = settings.web.enabled and not once
         # On a shared store others add sites: by a page, or by a command on another machine.
-        if once or not (serves or is_shared):
+        if once or not (serves or member):
             begin(lambda: _need_work(store))
-        reporter = Reporter(store, as_json=as_json)
-        run = Run(store, settings, folder, clock, health, reporter, begin, once=once, member=member)
         if member is not None:
             begin(partial(_join, member, store, HostGate(store, settings), once=once))
         jobs = {"check": StoreCheck(store).step} if was_killed and not once else {}
@@ -111,6 +99,40 @@ def run(  # noqa: PLR0913 - options of the command line
             reporter.finish(once=once)
     if unfinished:
         leave_at_once()
+
+
+def _opened(
+    stack: contextlib.ExitStack, context: typer.Context, health: Health, *, once: bool
+) -> tuple[Store, Begin, bool]:
+    """Open the store as its only writer.
+
+    Returns it, what runs start-up tasks on it and waits meanwhile, and whether the last writer was killed.
+    """
+    settings, folder = settings_of(context)
+    file = settings_file(context)
+    manager = ServiceManager()
+    manager.tell(ready=1)
+    wait = partial(_patiently, health, settings, folder, once=once)
+    pulse = None if once else stack.enter_context(Pulse(health, manager))
+    shared = bool(settings.store.database)
+    wait(lambda: stack.enter_context(only_writer(settings, folder, shared=shared)))
+    was_killed = _secured(settings, folder, file, pulse)
+    busy_seconds = None if once else BUSY_SECONDS
+    opened = partial(open_configured_store, settings, folder, busy_seconds=busy_seconds)
+    store = stack.enter_context(wait(opened))
+    note_settings(settings, folder, file)
+    return store, partial(_with_store, wait, store), was_killed
+
+
+def _member(stack: contextlib.ExitStack, run: Run, chosen: Shard | None) -> Membership | None:
+    """Return the place of this daemon among those of a PostgreSQL store; None for SQLite."""
+    if not run.settings.store.database:
+        return None
+    place = partial(membership, run.settings, run.folder, run.store, run.clock)
+    busy_seconds = None if run.once else BUSY_SECONDS
+    place = partial(place, busy_seconds=busy_seconds, shard=chosen, lives=run.health.lives)
+    member: Membership = run.begin(lambda: stack.enter_context(place()))
+    return member
 
 
 def _secured(settings: Settings, folder: Path, file: Path | None, pulse: Pulse | None) -> bool:
@@ -203,14 +225,6 @@ def _join(member: Membership, store: Store, gate: HostGate, *, once: bool) -> No
 def _add_sites(store: Store, settings: Settings, urls: Sequence[str]) -> None:
     """Add the sites of the settings, with their terms, and *urls*."""
     for site in settings.site:
-        terms = SeedTerms(
-            reach=site.reach,
-            include=site.include,
-            exclude=site.exclude,
-            requests_per_day=site.requests_per_day,
-            min_interval_seconds=site.min_interval_minutes and site.min_interval_minutes * 60,
-            max_interval_seconds=site.max_interval_hours and site.max_interval_hours * 3600,
-        )
-        add_seed(store, site.url, now=now(), terms=terms, fetch=settings.fetch)
+        add_seed(store, site.url, now=now(), terms=SeedTerms.of(site), fetch=settings.fetch)
     for url in urls:
         add_seed(store, url, now=now(), fetch=settings.fetch)

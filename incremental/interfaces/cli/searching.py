@@ -17,11 +17,12 @@ from incremental.interfaces.cli.common import (
     open_store,
     print_json,
     print_table,
+    report,
     say,
 )
 from incremental.interfaces.cli.filtering import Given, filtered
 from incremental.interfaces.filters import from_json, to_json
-from incremental.interfaces.results.schema import dated, page_line, when
+from incremental.interfaces.results.schema import NewPages, dated_row, page_result, when
 from store import Store
 from store.answers import NewQuery
 from store.search.words import read_query
@@ -39,7 +40,7 @@ Limit = Annotated[int, typer.Option(min=1, max=1_000, help="Maximum number, newe
 Cursor = Annotated[int | None, typer.Option(help="Continue after this cursor.")]
 
 
-@filtered
+@filtered()
 def search(  # noqa: PLR0913 - each is an option of the command
     context: typer.Context,
     words: Words = None,
@@ -77,11 +78,8 @@ def _answer(store: Store, query: NewQuery, *, as_json: bool) -> None:
         raise InputError("words", query.text, "contains no word to search for")
     answer = store.answers.new(query)
     if as_json:
-        shown = {
-            "pages": [page_line(row) | {"excerpt": clean(row.excerpt)} for row in answer.rows],
-            "cursor": answer.cursor,
-        }
-        print_json({**shown, "more": answer.more})
+        pages = [page_result(row) for row in answer.rows]
+        print_json(NewPages(pages, answer.cursor, answer.more))
         return
     if not answer.rows:
         say("nothing found")
@@ -140,7 +138,7 @@ def _mark(context: typer.Context, urls: list[str], *, as_json: bool, **marks: bo
         raise typer.Exit(4 if len(failed) == len(results) else 1)
 
 
-@filtered
+@filtered()
 def save(
     context: typer.Context,
     name: Annotated[str, typer.Argument(help="Its name; an existing one is replaced.")],
@@ -158,10 +156,7 @@ def save(
         filters = given.filters(store, " ".join(words or ()))
         filters.query(now())  # refuse an invalid time now, not at every use
         store.answers.save_search(clean(name), to_json(filters), now=now())
-    if as_json:
-        print_json({"saved": clean(name)})
-    else:
-        say(f"saved {clean(name)}")
+    report({"saved": clean(name)}, f"saved {clean(name)}", as_json=as_json)
 
 
 def list_searches(context: typer.Context, *, as_json: Json = False) -> None:
@@ -169,7 +164,7 @@ def list_searches(context: typer.Context, *, as_json: Json = False) -> None:
     with open_store(context) as store:
         rows = store.answers.searches()
     if as_json:
-        print_json([dated({key: getattr(row, key) for key in row.__slots__}) for row in rows])
+        print_json([dated_row(row) for row in rows])
     elif not rows:
         say("no saved search yet; save one: hubwatch searches save NAME WORDS")
     else:
@@ -203,7 +198,4 @@ def remove(
     with open_store(context) as store:
         if not store.answers.remove_search(name):
             raise NotFoundError(f"no search is called {name!r}")
-    if as_json:
-        print_json({"removed": name})
-    else:
-        say(f"removed {name}")
+    report({"removed": name}, f"removed {name}", as_json=as_json)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from incremental.base.clock import SystemClock
 from incremental.base.errors import InputError
 from incremental.base.lookup import find_sites
 from incremental.base.readable_urls import readable
@@ -22,18 +23,23 @@ from incremental.interfaces.cli.common import (
     open_store,
     print_json,
     print_table,
+    progress_bar,
+    report,
     say,
     settings_of,
 )
-from incremental.interfaces.results.schema import utc
+from incremental.interfaces.results.sites import AddedSite, add_sites, site_results
 from incremental.settings import Settings
-from incremental.settings.seeds import SeedTerms, add_seed, everything_below, folder_of, usable_seed
-from incremental.settings.storage import daemon_at_work, open_configured_store
+from incremental.settings.seeds import SeedTerms, everything_below, folder_of, usable_seed
+from incremental.settings.storage import daemon_at_work, models_folder, open_configured_store
 from incremental.settings.template import settings_template
 from store import Store
 from store.database.addresses import without_password
 from store.database.home import make_file
 from store.enums import SiteStatus
+
+if TYPE_CHECKING:
+    from incremental.crawl.first_look import FirstLook
 
 Names = Annotated[list[str], typer.Argument(metavar="SITE...", help="Name, seed URL or id.")]
 
@@ -59,10 +65,8 @@ def init(
     path.unlink(missing_ok=True)
     make_file(path)  # readable by the owner only: it will hold passwords
     path.write_text(settings_template(), encoding="utf-8")
-    if as_json:
-        print_json({"written": str(path)})
-    else:
-        say(f"wrote {path}; set a contact address in it, then: hubwatch add URL")
+    said = f"wrote {path}; set a contact address in it, then: hubwatch add URL"
+    report({"written": str(path)}, said, as_json=as_json)
 
 
 def _make_store(context: typer.Context, *, as_json: bool) -> None:
@@ -74,10 +78,7 @@ def _make_store(context: typer.Context, *, as_json: bool) -> None:
             raise InputError(
                 "--new-store", where, "is there already, with its sites; nothing was done"
             )
-    if as_json:
-        print_json({"made": where})
-    else:
-        say(f"{where} is empty; now: hubwatch add URL")
+    report({"made": where}, f"{where} is empty; now: hubwatch add URL", as_json=as_json)
 
 
 def add(  # noqa: PLR0913 - each is an option of the command
@@ -116,26 +117,33 @@ def add(  # noqa: PLR0913 - each is an option of the command
         include=tuple(include),
         exclude=tuple(exclude),
         requests_per_day=requests_per_day,
-        min_interval_seconds=min_interval_minutes and min_interval_minutes * 60,
-        max_interval_seconds=max_interval_hours and max_interval_hours * 3600,
+        min_interval_minutes=min_interval_minutes,
+        max_interval_hours=max_interval_hours,
     )
     settings, folder = settings_of(context)
     tags = checked_tags(tag)
     with open_store(context) as store:
-        results = [_added(store, settings, url, terms, tags) for url in urls]
+        results = add_sites(store, settings, urls, terms=terms, tags=tags, now=now())
+        looks = {}
         if look if look is not None else at_terminal:
-            _look(store, settings, folder, results, quiet=as_json)
+            looks = _look(store, settings, folder, results, quiet=as_json)
         running = daemon_at_work(store, settings, folder)
+    if as_json:
+        print_json([_listed(one, looks) for one in results])
     _finish(results, running=running, as_json=as_json)
 
 
-def _finish(results: list[dict[str, Any]], *, running: bool, as_json: bool) -> None:
-    """Print what was added, and what failed; exit with 1, or 2 if nothing was added."""
-    if as_json:
-        print_json(results)
-    failed = [result for result in results if "error" in result]
-    for result in failed:
-        say(f"hubwatch: {result['error']}")
+def _listed(one: AddedSite, looks: Mapping[int, FirstLook]) -> dict[str, Any]:
+    """Return what came of a seed, with what was found there."""
+    look = None if one.site_id is None else looks.get(one.site_id)
+    return asdict(one) | ({"found": asdict(look)} if look is not None else {})
+
+
+def _finish(results: list[AddedSite], *, running: bool, as_json: bool) -> None:
+    """Say what was added, and what failed; exit with 1, or 2 if nothing was added."""
+    failed = [result.error for result in results if result.error]
+    for problem in failed:
+        say(f"hubwatch: {problem}")
     if len(failed) < len(results) and not as_json:
         number = counted(len(results) - len(failed), "site")
         visits = "the daemon visits it within seconds"
@@ -144,31 +152,58 @@ def _finish(results: list[dict[str, Any]], *, running: bool, as_json: bool) -> N
         raise typer.Exit(2 if len(failed) == len(results) else 1)
 
 
-def _added(
-    store: Store, settings: Settings, url: str, terms: SeedTerms, tags: tuple[str, ...]
-) -> dict[str, Any]:
-    """Add one site; return its line of ``--json``."""
-    try:
-        site_id = add_seed(store, url, now=now(), terms=terms, fetch=settings.fetch)
-    except InputError as error:
-        return {"url": url, "error": str(error)}
-    if tags:
-        store.tags.set_site_tags(site_id, tags)
-    return {"url": url, "site_id": site_id}
-
-
 def _look(
-    store: Store, settings: Settings, folder: Path, results: list[dict[str, Any]], *, quiet: bool
-) -> None:
-    """Say what is there, and note it in *results*."""
+    store: Store, settings: Settings, folder: Path, results: list[AddedSite], *, quiet: bool
+) -> dict[int, FirstLook]:
+    """Look at the seeds of sites, with a progress bar if there are several; say what is there."""
     # The classifier and the parser take half a second to load, which other commands need not wait for.
-    from incremental.interfaces.cli.first_look import look_at, show  # noqa: PLC0415
+    from incremental.daemon.assembly import first_looks  # noqa: PLC0415
 
-    added = {result["site_id"]: result for result in results if "site_id" in result}
-    for site_id, seen in look_at(store, settings, folder, list(added)).items():
-        added[site_id]["found"] = asdict(seen)
-        if not quiet:
-            show(store, site_id, seen)
+    added = [one.site_id for one in results if one.site_id is not None]
+    with progress_bar(disable=len(added) == 1) as bar:
+        found = first_looks(store, settings, models_folder(settings, folder), added, SystemClock())
+        looks = dict(bar.track(found, total=len(added), description="looking"))
+    for site_id, seen in looks.items() if not quiet else ():
+        _show_look(store, site_id, seen)
+    return looks
+
+
+def _show_look(store: Store, site_id: int, look: FirstLook) -> None:
+    """Print what a seed shows."""
+    row = store.read.site(site_id)
+    name = row.name if row is not None else look.url
+    if look.problem:
+        say(
+            f"{readable(look.url)} could not be read: {look.problem}. It is watched anyway and will be "
+            f"tried again; to undo: hubwatch remove '{name}'"
+        )
+        return
+    rate = look.new_pages_per_day
+    rows: list[tuple[str, str]] = [
+        ("title", look.title or "-"),
+        *_urls("feeds", look.feeds),
+        *_urls("sitemaps", look.sitemaps),
+        *_urls("look like lists", look.lists),
+        ("pages linked", f"{look.links}"),
+        (
+            "new pages",
+            "not known yet" if rate is None else f"about {rate:.2g} a day, by their dates",
+        ),
+        ("requests", f"at most {look.requests_per_day:g} a day"),
+    ]
+    print_table("", (readable(look.url), ""), rows)
+    if look.is_shell:
+        say(
+            "Scripts build this page. Their data is searched for links; if there are none, a browser "
+            f"renders the page. How it is read: hubwatch check {look.url}"
+        )
+    elif not (look.links or look.feeds or look.sitemaps):
+        say("It links to nothing within reach: is it the right page, or is --reach too narrow?")
+
+
+def _urls(label: str, urls: Sequence[str]) -> list[tuple[str, str]]:
+    shown = [readable(url) for url in urls] or ["none found"]
+    return [(label, shown[0]), *(("", one) for one in shown[1:])]
 
 
 def _asked_reach(url: str) -> list[str]:
@@ -196,10 +231,7 @@ def remove(
             raise typer.Exit(1)
         for row in rows:
             store.write.remove_site(row.id)
-    if as_json:
-        print_json({"removed": [row.seed_url for row in rows]})
-    else:
-        say(f"removed {listed}")
+    report({"removed": [row.seed_url for row in rows]}, f"removed {listed}", as_json=as_json)
 
 
 def pause(context: typer.Context, names: Names, *, as_json: Json = False) -> None:
@@ -217,10 +249,8 @@ def _set_state(context: typer.Context, names: list[str], to: str, *, as_json: bo
         rows = find_sites(store, names)
         for row in rows:
             store.write.update_site(row.id, state=SiteStatus(to))
-    if as_json:
-        print_json({to: [row.seed_url for row in rows]})
-    else:
-        say(f"{to}: {', '.join(row.name for row in rows)}")
+    said = f"{to}: {', '.join(row.name for row in rows)}"
+    report({to: [row.seed_url for row in rows]}, said, as_json=as_json)
 
 
 def list_sites(
@@ -231,21 +261,8 @@ def list_sites(
 ) -> None:
     """List the watched sites."""
     with open_store(context) as store:
-        totals, tags = store.read.site_totals(), store.tags.of_sites()
         rows = [
-            {
-                "id": row.id,
-                "name": row.name,
-                "seed": row.seed_url,
-                "state": row.state,
-                "reach": json.loads(row.scope).get("reach", "host"),
-                "tags": tags.get(row.id, []),
-                "added": utc(row.added_at),
-                "origin": json.loads(row.origin),
-                **totals.get(row.id, {"pages": 0, "hubs": 0, "new_pages": 0}),
-            }
-            for row in store.read.sites()
-            if tag is None or tag in tags.get(row.id, ())
+            one for one in site_results(store, store.read.sites()) if tag is None or tag in one.tags
         ]
     if as_json:
         print_json(rows)
@@ -257,9 +274,9 @@ def list_sites(
         columns = ("id", "name", "seed", "state", "reach", "hubs", "pages", "new_pages")
         table = [
             [
-                *(row[column] for column in columns),
-                joined(row["tags"]),
-                row["origin"].get("found_on", ""),
+                *(getattr(row, column) for column in columns),
+                joined(row.tags),
+                row.origin.get("found_on", ""),
             ]
             for row in rows
         ]

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import Any
-
 import typer
 
 from incremental.base.readable_urls import readable
 from incremental.base.texts import named
-from incremental.daemon.housekeeping import forgotten_in_words, last_done, space_in_words
+from incremental.daemon.housekeeping import forgotten_in_words
 from incremental.daemon.pulse import read_report
 from incremental.interfaces.cli.common import Json, now, print_json, print_table, say, settings_of
-from incremental.interfaces.explain.embeddings import embedding_facts, embeddings_in_words
-from incremental.interfaces.explain.health import daemons_facts, health_facts, quarantine_facts
-from incremental.interfaces.explain.page import budget_of
-from incremental.interfaces.results.schema import dated, utc, when
-from incremental.settings import Settings
+from incremental.interfaces.results.schema import utc, when
+from incremental.interfaces.results.status import (
+    DaemonHealth,
+    DaemonPlace,
+    QuarantineEntry,
+    Status,
+    health_of,
+    status_of,
+)
 from incremental.settings.storage import crawler_at_work, open_configured_store
-from store import Store
 from store.errors import StoreError
 
 
@@ -26,119 +26,88 @@ def status(context: typer.Context, *, as_json: Json = False) -> None:
     """Show what the daemon does, what is wrong, and each site's budget and last visits."""
     settings, folder = settings_of(context)
     at = now()
-    report = read_report(folder / settings.store.folder)
-    daemon = health_facts(report, at)
     running = crawler_at_work(settings, folder)
-    if daemon is not None:
-        # A killed daemon leaves its last report behind.
-        running = not daemon["silent"] if running is None else running
-        daemon["running"] = running
-        if not running:
-            daemon |= {"state": "killed", "well": False}
+    # A killed daemon leaves its last report behind.
+    daemon = health_of(read_report(folder / settings.store.folder), at, running=running)
+    if running is None:
+        running = daemon is not None and not daemon.silent
     try:
         with open_configured_store(settings, folder) as store:
-            sites = _site_rows(store, settings, at)
-            held = quarantine_facts(store)
-            daemons = daemons_facts(store.daemons.all())
-            kept = last_done(store)
-            vectors = embedding_facts(store, settings.embeddings)
+            found = status_of(store, settings, daemon, crawling=running, now=at)
     except StoreError as error:
         if as_json:
-            print_json({"now": utc(at), "daemon": _shown(daemon), "error": str(error)})
+            print_json({"now": utc(at), "daemon": daemon, "error": str(error)})
         else:
-            _say_health(daemon, running=bool(running), skipped=False, unread=False)
+            _say_health(daemon, running=running)
         raise
     if as_json:
-        whole = settings.revisit.total_requests_per_day or None
-        answer: dict[str, Any] = {
-            "now": utc(at),
-            "total_requests_per_day": whole,
-            "daemon": _shown(daemon),
-        }
-        housekeeping = None if kept is None else {**asdict(kept), "at": utc(kept.at)}
-        answer |= {"daemons": daemons}
-        answer |= {"quarantine": [dated(one) for one in held], "housekeeping": housekeeping}
-        print_json({**answer, "embeddings": asdict(vectors), "sites": sites})
+        print_json(found)
         return
-    if daemon is not None or not daemons:
-        unread = any(one["trouble"] for one in sites)
-        _say_health(daemon, running=bool(running), skipped=bool(held), unread=unread)
+    if daemon is not None or not found.daemons:
+        _say_health(daemon, running=running, found=found)
     else:
-        say("what is wrong with a daemon is known in its own folder: run hubwatch status there")
-    _print_daemons(daemons)
-    _print_quarantine(held)
-    _print_sites(sites, settings)
-    if kept is not None:
-        done = f"housekeeping {when(kept.at)} forgot {forgotten_in_words(kept.forgotten)}"
-        say(f"store: {space_in_words(kept)}; {done}")
-    say(f"embeddings: {embeddings_in_words(vectors)}")
+        say("each daemon reports its problems in its own folder; run hubwatch status there")
+    _print_daemons(found.daemons)
+    _print_quarantine(found.quarantine)
+    _print_sites(found)
+    done = found.housekeeping
+    if done is not None:
+        forgot = f"housekeeping {when(done.at)} forgot {forgotten_in_words(done.forgotten)}"
+        say(f"store: {done.space_in_words()}; {forgot}")
+    say(f"embeddings: {found.embeddings.in_words()}")
 
 
-def _shown(daemon: dict[str, Any] | None) -> dict[str, Any] | None:
-    """Return the health with its times in words of ISO 8601."""
-    if daemon is None:
-        return None
-    jobs = [{**dated(job), "ended_at": utc(job["ended_at"] or None)} for job in daemon["jobs"]]
-    problems = [{**one, "since": utc(one["since"])} for one in daemon["problems"]]
-    return {**dated(daemon), "at": utc(daemon["at"]), "jobs": jobs, "problems": problems}
-
-
-def _say_health(
-    daemon: dict[str, Any] | None, *, running: bool, skipped: bool, unread: bool
-) -> None:
-    """Print the daemon's health.
-
-    *skipped*: something is skipped because of a bug; *unread*: a seed could not be fetched yet.
-    """
+def _say_health(daemon: DaemonHealth | None, *, running: bool, found: Status | None = None) -> None:
+    """Print the daemon's health; *found* is None if the store could not be read."""
     if not running:
-        killed = daemon is not None
-        ended = f"; it was killed after {when(daemon['at'])}" if killed and daemon else ""
+        ended = "" if daemon is None else f"; it was killed after {when(daemon.at)}"
         say(f"no daemon is running{ended}: hubwatch run")
         return
     if daemon is None:
         say("the daemon is starting")
         return
-    if daemon["silent"]:
-        say(f"the daemon runs, but has not reported since {when(daemon['at'])}")
-    for one in daemon["problems"]:
-        say(f"since {when(one['since'])}: {one['detail']}")
-    if daemon["well"] and not daemon["problems"]:
-        state, since = daemon["state"], when(daemon["started_at"])
-        found = "not every seed could be fetched" if unread else "all is well"
-        if skipped:
-            found = "a bug holds up what is listed below"
-        say(f"the daemon has been {state} since {since}; {found}")
-    if daemon["engine"] is not None:
-        say(f"visits: {daemon['engine']['in_words']}")
+    if daemon.silent:
+        say(f"the daemon runs, but has not reported since {when(daemon.at)}")
+    for one in daemon.problems:
+        say(f"since {when(one.since)}: {one.detail}")
+    if daemon.well and not daemon.problems:
+        said = "all is well"
+        if found is not None and any(one.trouble for one in found.sites):
+            said = "not every seed could be fetched"
+        if found is not None and found.quarantine:
+            said = "a bug holds up the items below"
+        say(f"the daemon has been {daemon.state} since {when(daemon.started_at)}; {said}")
+    if daemon.engine is not None:
+        say(f"visits: {daemon.engine.in_words}")
 
 
-def _print_daemons(daemons: list[dict[str, Any]]) -> None:
+def _print_daemons(daemons: list[DaemonPlace]) -> None:
     """Print the daemons that share a PostgreSQL store."""
     if not daemons:
         return
     rows = [
         (
-            one["name"],
-            one["shard"] or "automatic",
-            one["sites"],
-            f"{one['heartbeat_seconds']:.0f} s ago" + ("" if one["lives"] else ", lost"),
-            "leader" if one["is_leader"] else "",
+            one.name,
+            one.shard or "automatic",
+            one.sites,
+            f"{one.heartbeat_seconds:.0f} s ago" + ("" if one.lives else ", lost"),
+            "leader" if one.is_leader else "",
         )
         for one in daemons
     ]
     print_table("Daemons", ("name", "shard", "sites", "heartbeat", ""), rows)
 
 
-def _print_quarantine(held: list[dict[str, Any]]) -> None:
+def _print_quarantine(held: list[QuarantineEntry]) -> None:
     if not held:
         return
     rows = [
         (
-            readable(one["url"]) if one["url"] else f"{one['kind']} {one['key']}",
-            one["purpose"] or one["kind"],
-            one["error"],
-            one["times"],
-            when(one["again_at"]),
+            readable(one.url) if one.url else f"{one.kind} {one.key}",
+            one.purpose or one.kind,
+            one.error,
+            one.times,
+            when(one.again_at),
         )
         for one in held
     ]
@@ -146,53 +115,35 @@ def _print_quarantine(held: list[dict[str, Any]]) -> None:
     say("the traces, for a report: hubwatch status --json")
 
 
-def _site_rows(store: Store, settings: Settings, at: float) -> list[dict[str, Any]]:
-    totals, counts = store.read.site_totals(), store.read.visit_counts(at - 86_400)
-    unread = store.monitor.unread_seeds()
-    return [
-        {
-            "site": row.name,
-            "state": row.state,
-            **totals.get(row.id, {"pages": 0, "hubs": 0, "new_pages": 0}),
-            **budget_of(settings, row, now=at),
-            "visits_by_status": counts.get(row.id, {}),
-            "trouble": unread.get(row.id),
-            "next_due": utc(store.read.due_times(row.id).first),
-            "events": [dated(e) for e in store.read.site_changes(row.id, limit=5)],
-        }
-        for row in store.read.sites()
-    ]
-
-
-def _print_sites(rows: list[dict[str, Any]], settings: Settings) -> None:
+def _print_sites(found: Status) -> None:
+    rows, together = found.sites, found.total_requests_per_day
     if not rows:
         say("no site yet; add one: hubwatch add https://example.org/")
         return
     table = [
         (
-            row["site"],
-            row["state"],
-            row["hubs"],
-            row["new_pages"],
-            f"{row['requests_today']:g} of {row['budget_per_day']:g}",
-            f"{row['requests_last_day']:g}",
+            row.name,
+            row.state,
+            row.hubs,
+            row.new_pages,
+            f"{row.requests_today:g} of {row.budget_per_day:g}",
+            f"{row.requests_last_day:g}",
             ", ".join(
                 f"{count} {named('fetch', name)}"
-                for name, count in sorted(row["visits_by_status"].items())
+                for name, count in sorted(row.visits_by_status.items())
             ),
         )
         for row in rows
     ]
     for row in rows:
-        if row["trouble"] and row["state"] == "active":
-            say(
-                f"hubwatch: {row['site']}: the seed could not be fetched yet: {_trouble(row['trouble'])}"
-            )
+        if row.trouble and row.state == "active":
+            trouble = _trouble(row.trouble)
+            say(f"hubwatch: {row.name}: the seed could not be fetched yet: {trouble}")
     columns = ("site", "state", "hubs", "new", "today (UTC)", "in 24 h", "visits in 24 h")
     print_table("Status", columns, table)
-    if settings.revisit.total_requests_per_day:
-        used = sum(row["requests_last_day"] for row in rows)
-        say(f"all sites: {used:g} of {settings.revisit.total_requests_per_day:g} requests in 24 h")
+    if together:
+        used = sum(row.requests_last_day for row in rows)
+        say(f"all sites: {used:g} of {together:g} requests in 24 h")
 
 
 def _trouble(status: str) -> str:

@@ -8,7 +8,15 @@ from typing import Annotated
 import typer
 
 from incremental.base.errors import NotFoundError
-from incremental.interfaces.cli.common import Json, now, open_store, print_json, print_table, say
+from incremental.interfaces.cli.common import (
+    Json,
+    now,
+    open_store,
+    print_json,
+    print_table,
+    report,
+    say,
+)
 from incremental.interfaces.results.schema import utc, when
 from incremental.interfaces.web.access import new_token
 
@@ -69,7 +77,5 @@ def remove(
             raise NotFoundError(f"no token is called {', '.join(unknown)}")
         for row in gone:
             store.access.remove(row.id)
-    if as_json:
-        print_json({"removed": [row.name for row in gone]})
-    else:
-        say(f"removed {', '.join(row.name for row in gone)}")
+    names = [row.name for row in gone]
+    report({"removed": names}, f"removed {', '.join(names)}", as_json=as_json)

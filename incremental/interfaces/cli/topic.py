@@ -23,20 +23,22 @@ from incremental.interfaces.cli.common import (
     open_store,
     print_json,
     print_table,
+    replaced,
+    report,
     say,
     settings_of,
 )
 from incremental.interfaces.explain.topic import explain_topic
-from incremental.interfaces.results.schema import dated, when
+from incremental.interfaces.results.schema import by_name, dated, when
+from incremental.interfaces.results.topics import Topic, topic_result, topic_results
+from incremental.settings.storage import daemon_at_work
 from incremental.topics.editing import (
     GivenExample,
-    all_topic_facts,
     begin,
     edit_topic,
     forget_example,
     give_feedback,
     set_paused,
-    topic_facts,
 )
 from incremental.topics.model_store import TopicModelStore
 from store import Store
@@ -73,6 +75,7 @@ def add(  # noqa: PLR0913 - each is an option of the command
 
     Pages that are not cached are fetched by the daemon, within seconds if it is running.
     """
+    settings, folder = settings_of(context)
     with open_store(context) as store:
         row, trained = begin(
             store,
@@ -85,6 +88,8 @@ def add(  # noqa: PLR0913 - each is an option of the command
         )
         row = _learn(context, store, row)
         _report(store, row, trained, "", as_json=as_json)
+        if not (as_json or daemon_at_work(store, settings, folder)):
+            say("pages are scored while the daemon runs: hubwatch run")
 
 
 def relevant(context: typer.Context, urls: Pages, *, of: OfTopic, as_json: Json = False) -> None:
@@ -140,26 +145,26 @@ def _learned(store: Store, row: TopicRow, who: str) -> str:
     if row.state == TopicState.WAITING or not parts:
         return f"{who} cannot judge yet"
     *more, last = parts
-    return f"{who} learned again from " + (f"{', '.join(more)} and {last}" if more else last)
+    return f"{who} was retrained on " + (f"{', '.join(more)} and {last}" if more else last)
 
 
 def _report(
     store: Store, row: TopicRow, trained: list[GivenExample], done: str, *, as_json: bool
 ) -> None:
     """Say what was done (empty = a topic was begun or got examples), and what the topic waits for."""
-    facts = dated(topic_facts(store, row))
-    facts["learned"] = [one.url for one in trained if one.at_hand]
-    facts["waiting"] = [one.url for one in trained if not one.at_hand]
+    topic = topic_result(store, row)
+    waiting = [one.url for one in trained if not one.at_hand]
     if as_json:
-        print_json(facts)
+        learned = [one.url for one in trained if one.at_hand]
+        print_json({**by_name(topic), "learned": learned, "waiting": waiting})
         return
     if done:
         say(done)
     if not done or row.why or row.state != TopicState.READY:
         say(f"topic {row.name} is {row.state}" + (f": {read_text(row.why)}" if row.why else ""))
-    for url in facts["waiting"]:
+    for url in waiting:
         say(f"{readable(url)} will be fetched by the daemon: hubwatch run")
-    for warning in facts["warnings"]:
+    for warning in topic.warnings:
         say(f"warning: {clean(warning)}")
 
 
@@ -196,7 +201,7 @@ def edit(  # noqa: PLR0913 - each is an option of the command
     With other keywords, another sentence or another method it is trained again at once. Without options,
     show them.
     """
-    words = _listed(keyword)
+    words = replaced(keyword)
     settings, _ = settings_of(context)
     given = (new_name, words, describe, method, include, exclude, tag)
     with open_store(context) as store:
@@ -211,9 +216,9 @@ def edit(  # noqa: PLR0913 - each is an option of the command
             keywords=words,
             description=describe,
             method=method,
-            include=_listed(include),
-            exclude=_listed(exclude),
-            tags=_listed(tag),
+            include=replaced(include),
+            exclude=replaced(exclude),
+            tags=replaced(tag),
             now=now(),
         )
         done = [f"{before.name} is now called {row.name}"] if row.name != before.name else []
@@ -227,7 +232,7 @@ def edit(  # noqa: PLR0913 - each is an option of the command
 
 def _show_terms(store: Store, row: TopicRow, *, as_json: bool) -> None:
     """Show what `topic edit` changes."""
-    facts = topic_facts(store, row)
+    facts = by_name(topic_result(store, row))
     names = ("name", "keywords", "description", "method", "include", "exclude", "tags")
     if as_json:
         print_json({name: facts[name] for name in names})
@@ -238,13 +243,8 @@ def _show_terms(store: Store, row: TopicRow, *, as_json: bool) -> None:
     print_table("", ("", ""), rows)
 
 
-def _listed(values: list[str] | None) -> list[str] | None:
-    """Return what an option replaces; one empty value = nothing."""
-    return None if values is None else [one for one in values if one]
-
-
 def forget(context: typer.Context, urls: Pages, *, of: OfTopic, as_json: Json = False) -> None:
-    """Let a topic learn from these pages no longer, whether examples or corrections."""
+    """Remove pages, whether examples or corrections, from what a topic learns from."""
     with open_store(context) as store:
         row = find_topic(store, of)
         for url in urls:
@@ -260,7 +260,7 @@ def forget(context: typer.Context, urls: Pages, *, of: OfTopic, as_json: Json = 
 def list_topics(context: typer.Context, *, as_json: Json = False) -> None:
     """List the topics with their state and page counts."""
     with open_store(context) as store:
-        rows = [dated(row) for row in all_topic_facts(store)]
+        rows = topic_results(store)
     if as_json:
         print_json(rows)
         return
@@ -269,15 +269,15 @@ def list_topics(context: typer.Context, *, as_json: Json = False) -> None:
         return
     table = [
         (
-            row["name"],
-            row["state"],
-            row["method"],
-            row["examples"],
+            row.name,
+            row.state,
+            row.method,
+            row.examples,
             _wanted(row),
-            row["corrections"],
-            row["pages"]["relevant"],
-            row["pages"]["grey"],
-            row["why"] or "; ".join(row["warnings"]),
+            row.corrections,
+            row.pages["relevant"],
+            row.pages["grey"],
+            row.why or "; ".join(row.warnings),
         )
         for row in rows
     ]
@@ -285,10 +285,10 @@ def list_topics(context: typer.Context, *, as_json: Json = False) -> None:
     print_table("Topics", (*columns, "relevant", "doubtful", "note"), table)
 
 
-def _wanted(facts: dict[str, Any]) -> str:
+def _wanted(topic: Topic) -> str:
     """Return a topic's key words and its sentence for a cell."""
-    sentence = [f"“{facts['description']}”"] if facts["description"] else []
-    return ", ".join([*facts["keywords"], *sentence])
+    sentence = [f"“{topic.description}”"] if topic.description else []
+    return ", ".join([*topic.keywords, *sentence])
 
 
 def show(context: typer.Context, name: Name, *, as_json: Json = False) -> None:
@@ -318,10 +318,8 @@ def resume(context: typer.Context, name: Name, *, as_json: Json = False) -> None
 def _set_paused(context: typer.Context, name: str, *, paused: bool, as_json: bool) -> None:
     with open_store(context) as store:
         row = set_paused(store, name, paused=paused, now=now())
-    if as_json:
-        print_json({"topic": row.name, "state": row.state})
-    else:
-        say(f"topic {row.name} is {row.state}")
+    said = f"topic {row.name} is {row.state}"
+    report({"topic": row.name, "state": row.state}, said, as_json=as_json)
 
 
 def remove(
@@ -337,14 +335,11 @@ def remove(
         if not yes and not typer.confirm(f"Delete topic {row.name}?", err=True):
             raise typer.Exit(1)
         store.topics.remove(row.id)
-    if as_json:
-        print_json({"removed": row.name})
-    else:
-        say(f"removed topic {row.name}")
+    report({"removed": row.name}, f"removed topic {row.name}", as_json=as_json)
 
 
 # Listed apart, or of use to programs alone.
-_INTERNAL = ("pages_learned", "version", "method")
+_INTERNAL = ("id", "pages_learned", "version", "method")
 
 
 def _rows(facts: dict[str, Any]) -> list[tuple[str, str]]:

@@ -149,7 +149,7 @@ def _nearest(facts: Mapping[str, Any]) -> str:
     # Of no likeness, or of opposites, people would read a number as a fault.
     if example is None or facts["nearest_cosine"] <= 0:
         return ""
-    return f"{readable(example)}, {facts['nearest_cosine']:.2f} alike in meaning (1 = the same)"
+    return f"{readable(example)}, similarity {facts['nearest_cosine']:.2f} (1 = identical)"
 
 
 def _way_out(facts: Mapping[str, Any]) -> str:

@@ -51,7 +51,8 @@ def explain_hub(store: Store, models: Path | None, url: str) -> dict[str, Any]:
         "context": [
             _rounded({"field": f, "value": v, "log_odds": x}) for f, v, x in explained.context
         ],
-        "page_bytes": evidence.page_bytes,
+        # Not the usual size of pages like it, which stands in for one that was never read.
+        "page_bytes": link.page_bytes,
         "crawl_depth": evidence.crawl_depth,
         "cascade": cascade,
     }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,18 +12,18 @@ from incremental.base.scope import trap
 from incremental.base.texts import Text, named, read_text
 from incremental.base.times import NEVER
 from incremental.base.urls import canonical_key, normalize
-from incremental.crawl.sites import WatchedSite, watch
+from incremental.crawl.sites import watch
 from incremental.fetch.status import FetchStatus
 from incremental.interfaces.explain.backfill import backfill_of
 from incremental.interfaces.explain.topic import stored_verdicts
-from incremental.interfaces.explain.ways import explain_way
-from incremental.parse.hub_way import WayKind
+from incremental.parse.hub_way import WayKind, read_way
 from incremental.schedule.budget import advance, open_at, price_minutes
 from incremental.settings import Settings
 from incremental.settings.policies import policy_maker
 from incremental.visit.host_gate import HostGate
+from incremental.visit.rendering.browser import find_browser
 from store import Store
-from store.enums import HubRole, HubStatus, PageState
+from store.enums import HubStatus, PageState
 from store.rules import Rule, is_withheld
 from store.values import ARTICLE, HubRow, SiteRow
 
@@ -109,7 +108,7 @@ def _in_site(
             "article": hub.role == ARTICLE,
             "hub_why": read_text(hub.why),
             "next_visit_at": min(hub.due_at, NEVER),
-            "visit_reason": _reason(hub, why.reason),
+            "visit_reason": visit_reason(hub, why.reason),
             "last_status": hub.last_status,
             "reading": explain_way(hub, settings),
         }
@@ -162,7 +161,9 @@ def _decided(site: dict[str, Any]) -> tuple[int, str]:
     if site.get("hub") == HubStatus.DROPPED and not rule:
         return 4, _with_status("given_up", site["last_status"])
     is_hub = site.get("hub") not in (None, HubStatus.DROPPED) and not site.get("article")
-    return (4, rule_text(Rule.HUB)) if is_hub else (5, rule_text(rule))
+    unread = site.get("hub") == HubStatus.CANDIDATE
+    says = Text("verdict.unvisited") if unread else rule_text(Rule.HUB)
+    return (4, says) if is_hub else (5, rule_text(rule))
 
 
 def rule_text(rule: str | None) -> Text:
@@ -174,28 +175,19 @@ def _with_status(reason: str, status: str | None) -> Text:
     return Text(f"reason.{reason}", status=named("fetch", status or "waiting"))
 
 
-def budget_of(settings: Settings, row: SiteRow, *, now: float) -> dict[str, Any]:
-    """Return a site's budget, its use, and the resulting price, for JSON."""
-    return _budget_facts(watch(row, settings, policy_maker(settings)), now)
-
-
 def budget_and_visit(
     settings: Settings, row: SiteRow, due_at: float | None, *, now: float
 ) -> dict[str, Any]:
-    """Return :func:`budget_of` with ``next_due``: when it has room for the visit that is due at *due_at*."""
+    """Return a site's budget, its use, the price, and when it has room for the visit due at *due_at*."""
     site = watch(row, settings, policy_maker(settings))
-    opens_at = open_at(site.budget, site.terms.requests_per_day, now)
-    return _budget_facts(site, now) | {"next_due": planned(due_at, opens_at, now)}
-
-
-def _budget_facts(site: WatchedSite, now: float) -> dict[str, Any]:
     per_day = site.terms.requests_per_day
     budget = advance(site.budget, per_day, now)
     return {
         "budget_per_day": per_day,
         "requests_last_day": budget.used_lately,
         "requests_today": budget.used_today,
-        "price_minutes": _number(price_minutes(budget, per_day, site.state.weight_total)),
+        "price_minutes": rounded(price_minutes(budget, per_day, site.state.weight_total)),
+        "next_due": planned(due_at, open_at(site.budget, per_day, now), now),
     }
 
 
@@ -206,12 +198,13 @@ def planned(due_at: float | None, opens_at: float, now: float) -> float | None:
     return due_at if opens_at <= max(due_at, now) else opens_at
 
 
-def _number(value: float, digits: int = 2) -> float | None:
+def rounded(value: float, digits: int = 2) -> float | None:
     """Round for JSON; None for infinity."""
     return round(value, digits) if math.isfinite(value) else None
 
 
-def _reason(hub: HubRow, reason: str) -> str:
+def visit_reason(hub: HubRow, reason: str) -> str:
+    """Return why a hub is visited when it is, given the policy's *reason*."""
     if hub.state == HubStatus.DROPPED:
         return _with_status("given_up", hub.last_status)
     if hub.role == ARTICLE:
@@ -223,54 +216,23 @@ def _reason(hub: HubRow, reason: str) -> str:
     return reason
 
 
-def is_candidate(hub: HubRow) -> bool:
-    """Whether an address only looks like a hub: nobody gave it, and it was never read."""
-    return hub.role == HubRole.LIST and hub.state == HubStatus.CANDIDATE
+def explain_way(hub: HubRow, settings: Settings) -> dict[str, Any]:
+    """Return how *hub* is read, for JSON.
 
-
-def hub_rows(
-    store: Store, settings: Settings, rows: Sequence[SiteRow], *, now: float
-) -> list[dict[str, Any]]:
-    """Return the hubs of *rows* with the numbers behind their next visit, for JSON.
-
-    Those that were read or given come first, then the addresses that look like hubs, the likeliest first.
+    ``kind`` is empty before the first visit. ``problem`` says why no browser draws a page that needs one; a
+    browser that was found since draws it at the next visit.
     """
-    answer = []
-    for row in rows:
-        site = watch(row, settings, policy_maker(settings))
-        opens_at = open_at(site.budget, site.terms.requests_per_day, now)
-        hubs = store.read.hubs(row.id)
-        hubs.sort(key=lambda hub: (-1.0, 0.0) if not is_candidate(hub) else (0.0, -hub.score))
-        for hub in hubs:
-            why = site.policy.why(site.hub_state(hub), site.state, site.budget, now)
-            due_at = hub.due_at if hub.due_at < NEVER else None
-            at = planned(due_at, opens_at, now)
-            answer.append(
-                {
-                    "id": hub.page_id,
-                    "url": hub.url,
-                    "site": row.name,
-                    "site_id": row.id,
-                    "kind": hub.kind,
-                    "role": hub.role,
-                    "state": hub.state,
-                    "candidate": is_candidate(hub),
-                    "score": round(hub.score, 3),
-                    "found_because": read_text(hub.why),
-                    "read": explain_way(hub, settings)["kind"] or WayKind.PLAIN.value,
-                    "cost_requests": round(site.hub_state(hub).cost, 1),
-                    "visits": hub.visits,
-                    "new_pages": hub.new_pages,
-                    "failures": hub.failures,
-                    "last_status": hub.last_status,
-                    "visited_at": hub.visited_at,
-                    "due_at": at,
-                    "rate_per_day": _number(why.rate_per_day, 4),
-                    "waiting_links": _number(why.waiting_links, 3),
-                    "price_minutes": _number(why.price_minutes),
-                    "why": _reason(
-                        hub, why.reason if at == due_at else Text("reason.waits_for_budget")
-                    ),
-                }
-            )
-    return answer
+    way = read_way(hub.way)
+    if way is None:
+        return {"kind": "", "source": "", "requests": 1, "seconds": 0.0, "problem": ""}
+    problem = way.problem
+    if way.kind == WayKind.BROWSER_MISSING:
+        problem = find_browser(settings.browser).problem or ""
+    source = way.url if way.kind == WayKind.JSON else ": ".join(filter(None, (way.name, way.place)))
+    return {
+        "kind": str(way.kind),
+        "source": source,
+        "requests": way.requests,
+        "seconds": way.seconds,
+        "problem": str(problem),
+    }

@@ -10,7 +10,8 @@ from classifier.words.values import PageText
 from incremental.base.plain_text import clean
 from incremental.base.texts import Text, named, read_text
 from incremental.base.urls import canonical_key
-from incremental.topics.editing import topic_facts
+from incremental.interfaces.results.schema import by_name
+from incremental.interfaces.results.topics import topic_result
 from incremental.topics.judging import BY_MEANING, from_text, is_empty, says_something
 from incremental.topics.notes import note_text
 from store import Store
@@ -73,7 +74,7 @@ def explain_topic(store: Store, model_store: TopicModelStore, row: TopicRow) -> 
     model = model_store.model(row) if row.version else None
     examples = store.topics.examples(row.id)
     return {
-        **topic_facts(store, row),
+        **by_name(topic_result(store, row)),
         **({"warnings": model_store.warnings(row, model)} if model is not None else {}),
         "terms": top_terms(store, row, examples),
         "pages_learned": [_example(one) for one in examples],

@@ -1,31 +1,44 @@
-"""Results as JSON: one schema for the command line, the API, feeds and messages.
+"""Results, described once for the command line, the API, the web page, feeds, messages and Python programs.
 
-Fields keep their names of the store, times are ISO 8601 in UTC, and *title* falls back to the anchor text
-of a page that was not fetched.
+A result is a dataclass. FastAPI reads the schema of the API from it, ``--json`` prints it, templates and
+programs read its fields. Times are aware datetimes in UTC, printed as ISO 8601. Text is not escaped.
+
+::
+
+    row of the store -> result_of(Kind, row) -> Kind -> print_json, FastAPI, templates
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass, fields, is_dataclass
+from datetime import datetime
+from functools import cache, partial
+from typing import Any, TypeVar, get_type_hints
 
 from incremental.base.plain_text import clean
 from store.answers.announced import AnnouncedPage, TopicMark, moment_of
 
-SHOWN_TERMS = 8
+Kind = TypeVar("Kind")
 
 
-def utc(at: float | None) -> str | None:
+def utc(at: float | datetime | None) -> str | None:
     """Return a time as ISO 8601, UTC."""
-    moment = moment_of(at)
-    return moment.isoformat() if moment is not None else None
+    moment = _moment(at)
+    return moment.isoformat().replace("+00:00", "Z") if moment is not None else None
 
 
-def when(at: float | None) -> str:
+def when(at: float | datetime | None) -> str:
     """Return a time in the local zone, to the minute; a dash for None."""
-    moment = moment_of(at) if at is not None and at > 0 else None
-    return moment.astimezone().strftime("%Y-%m-%d %H:%M") if moment is not None else "-"
+    moment = _moment(at)
+    if moment is None or moment.timestamp() <= 0:
+        return "-"
+    return moment.astimezone().strftime("%Y-%m-%d %H:%M")
+
+
+def _moment(at: float | datetime | None) -> datetime | None:
+    return at if isinstance(at, datetime) else moment_of(at)
 
 
 def dated(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -33,53 +46,170 @@ def dated(row: Mapping[str, Any]) -> dict[str, Any]:
     return {k: utc(v) if k == "at" or k.endswith("_at") else v for k, v in row.items()}
 
 
-def page_json(page: AnnouncedPage) -> dict[str, Any]:
-    """Return an announced page for JSON."""
-    facts = {name: getattr(page, name) for name in page.__slots__ if name != "page_id"}
-    times = {name: utc(at) for name, at in facts.items() if name.endswith("_at")}
+def dated_row(row: Any) -> dict[str, Any]:  # noqa: ANN401 - any dataclass of the store
+    """Return a value of the store by field, with its times as ISO 8601."""
+    return dated(by_name(row))
+
+
+def by_name(row: Any) -> dict[str, Any]:  # noqa: ANN401 - any dataclass
+    """Return the fields of a dataclass by name, as they are."""
+    return {field.name: getattr(row, field.name) for field in fields(row)}
+
+
+def to_json(result: object, indent: int | None = None) -> str:
+    """Return results, and what holds them, as JSON."""
+    return json.dumps(result, ensure_ascii=False, indent=indent, default=_spread)
+
+
+def _spread(value: Any) -> object:  # noqa: ANN401 - what JSON has no form for
+    if isinstance(value, datetime):
+        return utc(value)
+    if is_dataclass(value):
+        return by_name(value)
+    raise TypeError(f"no JSON for {type(value)}")
+
+
+def plain(result: object) -> Any:  # noqa: ANN401 - whatever JSON holds
+    """Return results as plain JSON values."""
+    return json.loads(to_json(result))
+
+
+def result_of(kind: type[Kind], row: object, /, **more: Any) -> Kind:  # noqa: ANN401 - fields of *kind*
+    """Return a result with the fields of *row*, an object or a mapping, and *more*; seconds become times."""
+    read = row.__getitem__ if isinstance(row, Mapping) else partial(getattr, row)
+    described: Any = kind
+    times = _times(described)
+    values = {name: more[name] if name in more else read(name) for name in times}
+    return kind(**{name: _moment(v) if times[name] else v for name, v in values.items()})
+
+
+@cache
+def _times(kind: Any) -> dict[str, bool]:  # noqa: ANN401 - a dataclass
+    """Return the fields of a result, and whether each is a time."""
     return {
-        **facts,
-        **times,
+        name: hint in (datetime, datetime | None) for name, hint in get_type_hints(kind).items()
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class PageTopic:
+    """A topic's score of a page."""
+
+    topic_id: int
+    topic: str
+    score: float
+    verdict: str
+    fetched: bool
+    """False = guessed from the link; the page was not fetched."""
+    terms: list[tuple[str, float]]
+    """What explains the score; of a guess, the example that the link is like."""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """An announced page."""
+
+    cursor: int
+    """Continues a list after this page."""
+    id: int
+    url: str
+    title: str
+    """The text of the link if the page was not fetched."""
+    anchor: str
+    site: str
+    site_id: int
+    found_at: datetime
+    published_at: datetime | None
+    hub_id: int | None
+    hub_url: str | None
+    """The first hub that showed it."""
+    language: str | None
+    state: str
+    read_at: datetime | None
+    starred_at: datetime | None
+    topics: list[PageTopic]
+    cluster: int | None
+    """Shared by near-duplicates."""
+    copies: int
+    """Other pages in its cluster."""
+    excerpt: str
+    event: int | None
+    """Its backfill; null = announced alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class LikePage(Page):
+    """An announced page that is like another in meaning."""
+
+    likeness: float
+    """From 0 to 1, to compare within one list."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewPages:
+    """New pages, and the cursor to continue from."""
+
+    pages: list[Page]
+    cursor: int | None
+    more: bool
+    """Whether there are more now."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sighting:
+    """A page seen on a hub, from when to when."""
+
+    hub: int
+    hub_url: str
+    first_seen_at: datetime
+    gone_at: datetime | None
+    anchor: str
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
+class PageVisit:
+    """One fetch of a page."""
+
+    id: int
+    at: datetime
+    status: str
+    http_code: int | None
+    body_bytes: int
+    elapsed_seconds: float
+    links: int
+    new_pages: int
+    detail: str
+
+
+def page_topic(mark: TopicMark) -> PageTopic:
+    """Return a topic's score of a page."""
+    return result_of(PageTopic, mark, terms=json.loads(mark.terms))
+
+
+def page_result(page: AnnouncedPage) -> Page:
+    """Return an announced page."""
+    return result_of(Page, page, **_of_page(page))
+
+
+def like_page(page: AnnouncedPage, likeness: float) -> LikePage:
+    """Return an announced page with its likeness to another."""
+    return result_of(LikePage, page, **_of_page(page), likeness=round(likeness, 4))
+
+
+def _of_page(page: AnnouncedPage) -> dict[str, Any]:
+    return {
         "id": page.page_id,
-        "title": clean(page.title or page.anchor),
-        "topics": [topic_json(mark) for mark in page.topics],
+        "title": clean(page.name),
+        "topics": [page_topic(mark) for mark in page.topics],
     }
 
 
-def topic_json(mark: TopicMark) -> dict[str, Any]:
-    """Return a topic's score of a page for JSON."""
-    return {
-        "topic_id": mark.topic_id,
-        "topic": mark.topic,
-        "score": mark.score,
-        "verdict": mark.verdict,
-        "fetched": mark.fetched,
-        "terms": json.loads(mark.terms),
-    }
+def page_json(page: AnnouncedPage) -> dict[str, Any]:
+    """Return an announced page as plain JSON values."""
+    return plain(page_result(page))  # type: ignore[no-any-return]  # an object
 
 
-def page_line(page: AnnouncedPage, topic: str | None = None) -> dict[str, Any]:
-    """Return an announced page as a flat row of the command line, with the score of *topic* if given.
-
-    *guess* = the score is from the link alone; the page was not fetched.
-    """
-    facts = page_json(page)
-    line = {
-        name: facts[name]
-        for name in (
-            *("cursor", "url", "title", "site", "found_at", "published_at", "hub_url"),
-            *("language", "state", "read_at", "starred_at", "copies", "cluster"),
-        )
-    }
-    if page.event is not None:
-        line["event"] = page.event
-    mark = next((mark for mark in facts["topics"] if mark["topic"] == topic), None)
-    if mark is None:
-        return line
-    return line | {
-        "topic": mark["topic"],
-        "score": round(mark["score"], 4),
-        "verdict": mark["verdict"] if mark["fetched"] else None,
-        "guess": not mark["fetched"],
-        "terms": [clean(str(term)) for term, _ in mark["terms"][:SHOWN_TERMS] if mark["fetched"]],
-    }
+def scored(page: Page, topic: str) -> PageTopic | None:
+    """Return what the topic of this name made of a page."""
+    return next((one for one in page.topics if one.topic == topic), None)

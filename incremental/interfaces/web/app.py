@@ -20,6 +20,7 @@ from hubwatch.errors import HubwatchError
 from incremental.base.attempts import Bug, attempt
 from incremental.base.errors import FeatureError, NotFoundError
 from incremental.base.features import Feature, target_of
+from incremental.base.texts import Text
 from incremental.daemon.health import SERIOUS, Problem, ProblemKind
 from incremental.interfaces.web import api, routes
 from incremental.interfaces.web.access import Gate
@@ -66,7 +67,7 @@ def make_app(web: Web, *, warm: bool = False) -> ASGIApp:
     app = make_routes(web, gate)
     if warm:
         app.openapi()
-    return Guard(app, web, gate)
+    return Guard(app, web, gate, _turned_away)
 
 
 def make_routes(web: Web, gate: Gate) -> FastAPI:
@@ -130,6 +131,18 @@ def _metrics(request: Request) -> Response:
     return Response(page.render(), media_type=page.content_type)
 
 
+def _turned_away(request: Request, status: HTTPStatus, why: str) -> Response:
+    """Answer what the guard refuses."""
+    return _answer(request, status, Text(f"refused.{why}"))
+
+
+def _answer(request: Request, status: HTTPStatus, detail: str) -> Response:
+    """Return why a request failed: JSON for programs, else a page in the language of the reader."""
+    if request.url.path.startswith(MACHINES):
+        return JSONResponse({"detail": detail}, status)
+    return error_page(request, status, words_of(request).said(detail))
+
+
 def _refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, HubwatchError)
     status = HTTPStatus.BAD_REQUEST
@@ -144,13 +157,15 @@ def _refused(request: Request, error: Exception) -> Response:
 
 def _http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    status, detail = HTTPStatus(error.status_code), str(error.detail)
-    if request.url.path.startswith(MACHINES):
-        answer: Response = JSONResponse({"detail": detail}, status)
-    else:
+    status, headers = HTTPStatus(error.status_code), error.headers or {}
+    detail = str(error.detail)
+    if status == HTTPStatus.METHOD_NOT_ALLOWED:
+        detail = Text("error.method", methods=headers.get("Allow", ""))
+    elif detail == status.phrase and not request.url.path.startswith(MACHINES):
         # The library's own phrase says no more than the heading of the page does.
-        answer = error_page(request, status, "" if detail == status.phrase else detail)
-    answer.headers.update(error.headers or {})
+        detail = ""
+    answer = _answer(request, status, detail)
+    answer.headers.update(headers)
     return answer
 
 
@@ -165,7 +180,7 @@ def _invalid(request: Request, error: Exception) -> Response:
         return JSONResponse({"detail": faults}, HTTPStatus.UNPROCESSABLE_ENTITY)
     words = words_of(request)
     if any(fault["loc"][0] == "path" for fault in faults):
-        return error_page(request, HTTPStatus.NOT_FOUND, words("error.no_page"))
+        return error_page(request, HTTPStatus.NOT_FOUND, "")
     fields = ", ".join(words.maybe("field", str(fault["loc"][-1])) for fault in faults)
     return error_page(
         request, HTTPStatus.UNPROCESSABLE_ENTITY, words("error.invalid", fields=fields)

@@ -9,12 +9,13 @@ from typing import Any
 
 from fastapi import Request
 from fastapi.responses import Response
-from fastapi.routing import APIRoute
+
+from incremental.interfaces.web.context import StoreRoute
 
 _KEPT = ("etag", "cache-control", "vary", "last-modified", "link")
 
 
-class ConditionalRoute(APIRoute):
+class ConditionalRoute(StoreRoute):
     """A route that adds an ETag to GET responses and answers 304 when it matches."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:

@@ -3,23 +3,68 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, wraps
+from inspect import Parameter, signature
 from pathlib import Path
+from typing import Any
 
 from fastapi import Request
+from fastapi.routing import APIRoute
 
+from classifier.hub import HubClassifier
+from classifier.hub.registry import ActiveClassifier
 from incremental.base.clock import Clock
 from incremental.daemon.at_work import Job
-from incremental.daemon.health import Health, HealthReport
+from incremental.daemon.health import Health
 from incremental.daemon.pulse import read_report
+from incremental.interfaces.results.status import Status, health_of, status_of
 from incremental.interfaces.web.background import Background
-from incremental.interfaces.web.hub_models import HubModels
 from incremental.settings import Settings
 from incremental.settings.storage import models_folder
+from incremental.topics.training.model_versions import ModelVersion, list_models
 from store import Store
 from store.errors import StoreError
+
+_Stamp = tuple[tuple[str, int], ...]
+
+
+class HubModels:
+    """The versions of the hub classifier, cached until they change: loading one takes 0.2 s. Thread-safe.
+
+    Raises ModelError if not even the shipped version loads.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._active = ActiveClassifier(root)
+        self._lock = threading.Lock()
+        self._seen: _Stamp | None = None
+        self._rows: list[ModelVersion] = []
+
+    def current(self) -> HubClassifier:
+        """Return the active version."""
+        with self._lock:
+            return self._active.current()
+
+    def versions(self) -> list[ModelVersion]:
+        """Return every version, oldest first; see :func:`.list_models`."""
+        with self._lock:
+            seen = self._stamp()
+            if seen != self._seen:
+                self._rows, self._seen = list_models(self._root), seen
+            return self._rows
+
+    def _stamp(self) -> _Stamp:
+        try:
+            entries = sorted(self._root.iterdir())
+            return tuple((entry.name, entry.stat().st_mtime_ns) for entry in entries)
+        except OSError:
+            # No folder yet, or a version is being installed.
+            return ()
 
 
 @dataclass(frozen=True)
@@ -69,11 +114,12 @@ class Web:
         """The folder of hub classifier versions."""
         return models_folder(self.settings, self.folder)
 
-    def health_report(self) -> HealthReport | None:
-        """Return the health of the daemon in this process, or else what another one last reported."""
-        if self.health is not None:
-            return self.health.report()
-        return read_report(self.folder / self.settings.store.folder)
+    def status(self, store: Store) -> Status:
+        """Return the state of the daemon in this process, or of another one, and of each site."""
+        folder, now = self.folder / self.settings.store.folder, self.now()
+        report = read_report(folder) if self.health is None else self.health.report()
+        daemon = health_of(report, now)
+        return status_of(store, self.settings, daemon, crawling=self.is_crawled(), now=now)
 
     def now(self) -> float:
         """Return the time, unix seconds, UTC."""
@@ -84,3 +130,30 @@ def web_of(request: Request) -> Web:
     """Return the :class:`Web` of a request."""
     web: Web = request.app.state.web
     return web
+
+
+class StoreRoute(APIRoute):
+    """A route whose handler may ask for ``web`` and ``store``, beside the parameters of the request."""
+
+    def __init__(self, path: str, endpoint: Callable[..., Any], **more: Any) -> None:  # noqa: ANN401 - FastAPI's
+        super().__init__(path, _supplied(endpoint), **more)
+
+
+def _supplied(handler: Callable[..., Any]) -> Callable[..., Any]:
+    """Return *handler* as a function of the request alone; it runs on a connection of its thread."""
+    own = signature(handler, eval_str=True)
+    if own.parameters.keys().isdisjoint({"web", "store"}):
+        return handler
+
+    @wraps(handler)
+    def handle(request: Request, **given: Any) -> Any:  # noqa: ANN401 - by name
+        web = web_of(request)
+        with web.store() if "store" in own.parameters else nullcontext() as store:
+            offered = {"request": request, "web": web, "store": store}
+            asked = {name: offered[name] for name in offered if name in own.parameters}
+            return handler(**asked, **given)
+
+    others = [one for one in own.parameters.values() if one.name not in ("request", "web", "store")]
+    first = Parameter("request", Parameter.POSITIONAL_OR_KEYWORD, annotation=Request)
+    handle.__signature__ = own.replace(parameters=[first, *others])  # type: ignore[attr-defined]  # read by FastAPI
+    return handle

@@ -12,7 +12,7 @@ from typing import Any
 from incremental.base.texts import Words
 from incremental.base.times import NEVER
 from incremental.interfaces.results.schema import when
-from store.enums import PageState
+from store.enums import HubStatus, PageState
 
 Line = tuple[str, str]
 """A label and what is said about it."""
@@ -103,11 +103,10 @@ def _decision(site: Mapping[str, Any], words: Words) -> str:
 
 def _hub(site: Mapping[str, Any], words: Words) -> list[str]:
     why, state = words.said(site["hub_why"]), words.maybe("hub_state", site["hub"])
-    parts = [
-        words("explain.article", why=why)
-        if site["article"]
-        else words("explain.hub", state=state, why=why)
-    ]
+    kind = "article" if site["article"] else "hub"
+    if site["hub"] == HubStatus.CANDIDATE:
+        kind = "unvisited"
+    parts = [words(f"explain.{kind}", state=state, why=why)]
     parts += _read(site["reading"], words)
     if site["last_status"]:
         parts.append(words("explain.last", status=words.maybe("fetch", site["last_status"])))

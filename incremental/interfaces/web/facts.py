@@ -1,25 +1,21 @@
-"""Facts that the pages and the API share. Read-only."""
+"""The health of sites, and when they publish, for the pages. Read-only."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
 from incremental.fetch.status import HARMLESS
-from incremental.interfaces.explain.embeddings import embedding_facts
-from incremental.interfaces.explain.health import daemons_facts, health_facts, quarantine_facts
 from incremental.interfaces.explain.page import budget_and_visit
-from incremental.interfaces.site_editing import site_terms
+from incremental.interfaces.results.status import DAY
 from incremental.interfaces.web.context import Web
 from incremental.schedule.state import SiteState
 from store import Store, enums
 from store.values import SiteRow
 
-DAY = 86_400.0
-_NONE = {"pages": 0, "hubs": 0, "new_pages": 0}
 _HOURS_OF_WEEK = 168
 _HOURS_OF_DAY = 24
 # Expected links during a silence: a Poisson process has such a gap once in 3,000 (e^-8).
@@ -38,56 +34,6 @@ class Health:
     said: Mapping[str, object] = field(default_factory=dict)
     values: Mapping[str, Any] = field(default_factory=dict)
     """Budget, price, next visit and last new page."""
-
-
-def site_facts(
-    row: SiteRow, totals: dict[int, dict[str, int]], tags: Mapping[int, list[str]]
-) -> dict[str, Any]:
-    """Return a site's terms, tags and totals."""
-    return {
-        "id": row.id,
-        "name": row.name,
-        "seed": row.seed_url,
-        "state": row.state,
-        **site_terms(row),
-        "tags": tags.get(row.id, []),
-        "added_at": row.added_at,
-        **totals.get(row.id, _NONE),
-    }
-
-
-def status_facts(web: Web, store: Store) -> dict[str, Any]:
-    """Return the state of the daemon and of each site."""
-    now = web.now()
-    totals, counts = store.read.site_totals(), store.read.visit_counts(now - DAY)
-    due, events = store.monitor.next_due(), store.monitor.events()
-    unread = store.monitor.unread_seeds()
-    queue = store.monitor.queue(now)
-    vectors = embedding_facts(store, web.settings.embeddings)
-    sites = [
-        {
-            "id": row.id,
-            "name": row.name,
-            "state": row.state,
-            **totals.get(row.id, _NONE),
-            **budget_and_visit(web.settings, row, due.get(row.id), now=now),
-            "visits_by_status": counts.get(row.id, {}),
-            "trouble": unread.get(row.id),
-            "events": events.get(row.id, []),
-        }
-        for row in store.read.sites()
-    ]
-    return {
-        "now": now,
-        "crawling": web.is_crawled(),
-        "daemon": health_facts(web.health_report(), now),
-        "daemons": daemons_facts(store.daemons.all()),
-        "quarantine": quarantine_facts(store),
-        "hubs_due": queue.hubs,
-        "verifications_due": queue.verifications,
-        "embeddings": asdict(vectors) | {"model": vectors.model},
-        "sites": sites,
-    }
 
 
 def site_health(

@@ -14,16 +14,17 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from http import HTTPStatus
 from urllib.parse import parse_qs, quote, urlsplit
 
+from fastapi import FastAPI
 from fastapi.concurrency import run_in_threadpool
-from fastapi.responses import JSONResponse, RedirectResponse, Response
+from fastapi.responses import RedirectResponse, Response
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request, cookie_parser
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from hubwatch.errors import LimitError
 from incremental.base.errors import FeatureError
@@ -66,6 +67,14 @@ _HEADERS = {
 }
 
 
+_UNREAD = {
+    HTTPStatus.REQUEST_ENTITY_TOO_LARGE: "too_large",
+    HTTPStatus.REQUEST_TIMEOUT: "too_slow",
+}
+Refused = Callable[[Request, HTTPStatus, str], Response]
+"""Answers a request that is refused, with the key of the reason below ``refused``."""
+
+
 class RequestTooLargeError(LimitError):
     """The body exceeds :data:`MOST_BODY_BYTES`."""
 
@@ -79,8 +88,9 @@ def _is_one_of(path: str, named: tuple[str, ...]) -> bool:
 class Guard:
     """ASGI middleware that passes allowed requests on to *app*."""
 
-    def __init__(self, app: ASGIApp, web: Web, gate: Gate) -> None:
+    def __init__(self, app: FastAPI, web: Web, gate: Gate, refused: Refused) -> None:
         self._app = app
+        self._refused = refused
         self._web = web
         self._gate = gate
         features = web.settings.enabled.on
@@ -98,34 +108,38 @@ class Guard:
         sender = _with_headers(send)
         try:
             async with asyncio.timeout(BODY_SECONDS):
-                body = await _read_body(scope, receive)
+                body: bytes | HTTPStatus = await _read_body(scope, receive)
         except RequestTooLargeError:
-            too_large = _plain(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "the body is too large")
-            await too_large(scope, receive, sender)
-            return
+            body = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
         except TimeoutError:
-            await _plain(HTTPStatus.REQUEST_TIMEOUT, "too slow")(scope, receive, sender)
-            return
-        request = Request(scope)
-        refusal = await run_in_threadpool(self._refusal, request, body)
-        await (refusal or self._app)(scope, _replay(body, receive), sender)
+            body = HTTPStatus.REQUEST_TIMEOUT
+        # As the application does it; a refusal is a page of its own.
+        request = Request({**scope, "app": self._app})
+        if isinstance(body, bytes):
+            refusal = await run_in_threadpool(self._refusal, request, body)
+        else:
+            refusal = await run_in_threadpool(self._refused, request, body, _UNREAD[body])
+        if refusal is not None:
+            await refusal(scope, receive, sender)
+        elif isinstance(body, bytes):
+            await self._app(request.scope, _replay(body, receive), sender)
 
     def _refusal(self, request: Request, body: bytes) -> Response | None:
         """Return the refusal, or None after storing the caller in the request's state."""
         if not self._is_our_name(request.headers.get("host", "")):
-            return _plain(HTTPStatus.BAD_REQUEST, "this server is not known by that name")
+            return self._refused(request, HTTPStatus.BAD_REQUEST, "unknown_name")
         if "\0" in request.url.path or "%00" in request.url.query:
-            return _plain(HTTPStatus.BAD_REQUEST, "the URL contains a NUL")
+            return self._refused(request, HTTPStatus.BAD_REQUEST, "nul")
         try:
             caller = self._caller(request)
         except StoreError:
             # Nobody is known then. /healthz says the same of the whole daemon.
             if not _is_one_of(request.url.path, self._public):
-                return _plain(HTTPStatus.SERVICE_UNAVAILABLE, "the store cannot be used now")
+                return self._refused(request, HTTPStatus.SERVICE_UNAVAILABLE, "no_store")
             caller = None
         request.state.caller = caller
         if caller is None and not _is_one_of(request.url.path, self._public):
-            return _ask_for_credentials(request)
+            return self._ask_for_credentials(request)
         if request.method in _SAFE:
             return None
         return self._refused_change(request, caller, body)
@@ -138,11 +152,27 @@ class Guard:
         if _is_one_of(path, self._proven):
             return None
         if caller is not None and not _is_one_of(path, self._public) and not caller.may(WRITE):
-            return _plain(HTTPStatus.FORBIDDEN, "this needs a token with scope write")
+            return self._refused(request, HTTPStatus.FORBIDDEN, "read_only")
         ambient = caller is None or caller.ambient
         if ambient and not _is_from_us(request, body, login=path in self._logins):
-            return _plain(HTTPStatus.FORBIDDEN, "this did not come from a page of this server")
+            why = "not_json" if path.startswith("/api/") else "not_from_us"
+            return self._refused(request, HTTPStatus.FORBIDDEN, why)
         return None
+
+    def _ask_for_credentials(self, request: Request) -> Response:
+        path = request.url.path
+        if path.startswith(MACHINES):
+            refusal = self._refused(request, HTTPStatus.UNAUTHORIZED, "no_token")
+            feed = path.startswith("/feeds/")
+            kind = 'Basic realm="Hubwatch", charset="UTF-8"' if feed else "Bearer"
+            refusal.headers["WWW-Authenticate"] = kind
+            return refusal
+        if "hx-request" in request.headers:
+            return Response("", HTTPStatus.UNAUTHORIZED, {"HX-Redirect": "/login"})
+        if request.method not in _SAFE:
+            return self._refused(request, HTTPStatus.UNAUTHORIZED, "log_in")
+        there = quote(path + (f"?{request.url.query}" if request.url.query else ""), safe="")
+        return RedirectResponse(f"/login?next={there}", HTTPStatus.SEE_OTHER)
 
     def _caller(self, request: Request) -> Caller | None:
         feed = request.url.path.startswith("/feeds/")
@@ -274,24 +304,6 @@ def _form_field(body: bytes, name: str) -> str:
     except ValueError:
         return ""
     return fields.get(name, [""])[0]
-
-
-def _ask_for_credentials(request: Request) -> Response:
-    path = request.url.path
-    if path.startswith(MACHINES):
-        kind = 'Basic realm="Hubwatch", charset="UTF-8"' if path.startswith("/feeds/") else "Bearer"
-        detail = {"detail": "this needs a token; see `hubwatch token add`"}
-        return JSONResponse(detail, HTTPStatus.UNAUTHORIZED, {"WWW-Authenticate": kind})
-    if "hx-request" in request.headers:
-        return Response("", HTTPStatus.UNAUTHORIZED, {"HX-Redirect": "/login"})
-    if request.method not in _SAFE:
-        return _plain(HTTPStatus.UNAUTHORIZED, "please log in again")
-    there = quote(path + (f"?{request.url.query}" if request.url.query else ""), safe="")
-    return RedirectResponse(f"/login?next={there}", HTTPStatus.SEE_OTHER)
-
-
-def _plain(status: HTTPStatus, text: str) -> Response:
-    return JSONResponse({"detail": text}, status)
 
 
 async def _read_body(scope: Scope, receive: Receive) -> bytes:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections import Counter as Count
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
@@ -20,10 +20,9 @@ from prometheus_client.registry import Collector
 
 from classifier.hub.errors import HubClassifierError
 from incremental.daemon.health import ProblemKind
-from incremental.interfaces.explain.health import daemons_facts
-from incremental.interfaces.explain.page import budget_of
+from incremental.interfaces.explain.page import budget_and_visit
+from incremental.interfaces.results.status import daemon_places
 from incremental.interfaces.web.context import Web
-from incremental.visit.engines.visits import EngineReport
 from store import Store
 from store.crawl.quarantine import QuarantineKind
 from store.errors import StoreError
@@ -87,55 +86,66 @@ class MetricsPage:
             self._delay.observe(seconds)
 
 
+def _gauge(
+    name: str, about: str, labels: Sequence[str], values: Iterable[tuple[Sequence[str], float]]
+) -> Metric:
+    """Return a gauge with its series: the values of its labels, and its own."""
+    gauge = GaugeMetricFamily(f"hubwatch_{name}", about, labels=labels)
+    for series, value in values:
+        gauge.add_metric(series, value)
+    return gauge
+
+
+def _number(name: str, about: str, value: float) -> Metric:
+    return GaugeMetricFamily(f"hubwatch_{name}", about, value)
+
+
 class _Gauges(Collector):
-    """Gauges, read at each scrape."""
+    """Gauges of the store, read at each scrape."""
 
     def __init__(self, web: Web) -> None:
         self._web = web
-
-    def collect(self) -> Iterator[Metric]:
-        now = self._web.now()
-        with self._web.store() as store:
-            yield from self._sites(store, now)
-            yield from _queue(store, now)
-            yield from _hosts(store, now)
-            yield _quarantined(store)
-            yield from _daemons(store)
-            yield from self._models(store)
-
-    def _models(self, store: Store) -> Iterator[Metric]:
-        models = GaugeMetricFamily(
-            "hubwatch_model", "A model in use: always 1.", labels=["model", "version"]
-        )
-        # A damaged model shows on the models page; the other metrics must still work.
-        with contextlib.suppress(HubClassifierError):
-            models.add_metric(["hub", self._web.hub_models.current().version], 1)
-        for topic in store.topics.topics():
-            if topic.version:
-                models.add_metric([f"topic:{topic.name}", topic.version], 1)
-        yield models
 
     def describe(self) -> list[Metric]:
         """Return nothing, so that registering does not read the store."""
         return []
 
+    def collect(self) -> Iterator[Metric]:
+        now = self._web.now()
+        with self._web.store() as store:
+            yield from self._sites(store, now)
+            due, held = store.monitor.queue(now), store.quarantine.counts()
+            queue = [(["hub"], due.hubs), (["verify"], due.verifications)]
+            yield _gauge("queue", "What is due and not fetched yet.", ["kind"], queue)
+            yield from _hosts(store, now)
+            quarantined = [([kind], held.get(kind, 0)) for kind in QuarantineKind]
+            about = "What met a bug and is tried again later."
+            yield _gauge("quarantined", about, ["kind"], quarantined)
+            yield from _daemons(store)
+            models = [
+                ([f"topic:{t.name}", t.version], 1) for t in store.topics.topics() if t.version
+            ]
+            # A damaged model shows on the models page; the other metrics must still work.
+            with contextlib.suppress(HubClassifierError):
+                models.insert(0, (["hub", self._web.hub_models.current().version], 1))
+            yield _gauge("model", "A model in use: always 1.", ["model", "version"], models)
+
     def _sites(self, store: Store, now: float) -> Iterator[Metric]:
         sites = store.read.sites()
-        states = GaugeMetricFamily("hubwatch_sites", "Watched sites.", labels=["state"])
-        for state, count in sorted(Count(site.state for site in sites).items()):
-            states.add_metric([state], count)
-        yield states
-        texts = {
-            "budget_per_day": ("hubwatch_budget_requests", "Requests allowed in a day."),
-            "requests_last_day": ("hubwatch_requests_last_day", "Requests of the last 24 hours."),
-            "price_minutes": ("hubwatch_price_minutes", "What a visit must be worth, in delay."),
+        states = sorted(Count(site.state for site in sites).items())
+        by_state = [([state], count) for state, count in states]
+        yield _gauge("sites", "Watched sites.", ["state"], by_state)
+        facts = {
+            site.name: budget_and_visit(self._web.settings, site, None, now=now)
+            for site in sites[:_MOST_SITES]
         }
-        gauges = {key: GaugeMetricFamily(*names, labels=["site"]) for key, names in texts.items()}
-        for site in sites[:_MOST_SITES]:
-            for key, value in budget_of(self._web.settings, site, now=now).items():
-                if value is not None and key in gauges:
-                    gauges[key].add_metric([site.name], value)
-        yield from gauges.values()
+        for key, name, about in (
+            ("budget_per_day", "budget_requests", "Requests allowed in a day."),
+            ("requests_last_day", "requests_last_day", "Requests of the last 24 hours."),
+            ("price_minutes", "price_minutes", "What a visit must be worth, in delay."),
+        ):
+            known = [([site], one[key]) for site, one in facts.items() if one[key] is not None]
+            yield _gauge(name, about, ["site"], known)
 
 
 class _HealthGauges(Collector):
@@ -152,94 +162,44 @@ class _HealthGauges(Collector):
         if self._web.health is None:
             return
         report = self._web.health.report()
-        yield GaugeMetricFamily(
-            "hubwatch_healthy", "1 = nothing serious is wrong, as /healthz says.", report.well
-        )
+        yield _number("healthy", "1 = nothing serious is wrong, as /healthz says.", report.well)
         kinds = Count(problem.kind for problem in report.problems)
-        problems = GaugeMetricFamily(
-            "hubwatch_problems", "What is wrong at the moment.", labels=["kind"]
-        )
-        for kind in ProblemKind:
-            problems.add_metric([kind], kinds[kind])
-        yield problems
-        ended = GaugeMetricFamily(
-            "hubwatch_job_last_success_timestamp_seconds",
-            "When a job last ended well; 0 = never.",
-            labels=["job"],
-        )
-        failures = GaugeMetricFamily(
-            "hubwatch_job_failures", "Failures of a job in a row.", labels=["job"]
-        )
-        for job in report.jobs:
-            ended.add_metric([job.name], job.ended_at)
-            failures.add_metric([job.name], job.failures)
-        yield ended
-        yield failures
-        yield GaugeMetricFamily(
-            "hubwatch_visits_under_way", "Fetches under way.", report.visits_under_way
-        )
-        if report.engine is not None:
-            yield from _engine(report.engine)
-
-
-def _engine(engine: EngineReport) -> Iterator[Metric]:
-    workers = GaugeMetricFamily(
-        "hubwatch_engine_workers", "Visits that the engine can run at a time.", labels=["engine"]
-    )
-    workers.add_metric([engine.kind], engine.workers)
-    yield workers
-    yield GaugeMetricFamily(
-        "hubwatch_engine_refused_workers",
-        "Workers of a cluster that get no visits, because of their version.",
-        len(engine.refused),
-    )
-
-
-def _queue(store: Store, now: float) -> Iterator[Metric]:
-    due = store.monitor.queue(now)
-    queue = GaugeMetricFamily("hubwatch_queue", "What is due and not fetched yet.", labels=["kind"])
-    queue.add_metric(["hub"], due.hubs)
-    queue.add_metric(["verify"], due.verifications)
-    yield queue
-
-
-def _quarantined(store: Store) -> Metric:
-    counts = store.quarantine.counts()
-    found = GaugeMetricFamily(
-        "hubwatch_quarantined", "What met a bug and is tried again later.", labels=["kind"]
-    )
-    for kind in QuarantineKind:
-        found.add_metric([kind], counts.get(kind, 0))
-    return found
+        problems = [([kind], kinds[kind]) for kind in ProblemKind]
+        yield _gauge("problems", "What is wrong at the moment.", ["kind"], problems)
+        ended = [([job.name], job.ended_at) for job in report.jobs]
+        about = "When a job last ended well; 0 = never."
+        yield _gauge("job_last_success_timestamp_seconds", about, ["job"], ended)
+        failures = [([job.name], job.failures) for job in report.jobs]
+        yield _gauge("job_failures", "Failures of a job in a row.", ["job"], failures)
+        yield _number("visits_under_way", "Fetches under way.", report.visits_under_way)
+        engine = report.engine
+        if engine is not None:
+            workers = [([engine.kind], engine.workers)]
+            about = "Visits that the engine can run at a time."
+            yield _gauge("engine_workers", about, ["engine"], workers)
+            about = "Workers of a cluster that get no visits, because of their version."
+            yield _number("engine_refused_workers", about, len(engine.refused))
 
 
 def _daemons(store: Store) -> Iterator[Metric]:
     """Yield those that share a PostgreSQL store."""
-    texts = {
-        "sites": ("hubwatch_daemon_sites", "Sites that a daemon visits."),
-        "heartbeat_seconds": (
-            "hubwatch_daemon_heartbeat_age_seconds",
+    places = daemon_places(store.daemons.all())
+    for key, name, about in (
+        ("sites", "daemon_sites", "Sites that a daemon visits."),
+        (
+            "heartbeat_seconds",
+            "daemon_heartbeat_age_seconds",
             "Since a daemon's last heartbeat, by the server's clock.",
         ),
-        "is_leader": ("hubwatch_daemon_leader", "1 = it does what is done once for all."),
-    }
-    labels = ["daemon", "shard"]
-    gauges = {key: GaugeMetricFamily(*names, labels=labels) for key, names in texts.items()}
-    for one in daemons_facts(store.daemons.all()):
-        for key, gauge in gauges.items():
-            gauge.add_metric([one["name"], one["shard"] or ""], float(one[key]))
-    yield from gauges.values()
+        ("is_leader", "daemon_leader", "1 = it does what is done once for all."),
+    ):
+        values = [([one.name, one.shard or ""], float(getattr(one, key))) for one in places]
+        yield _gauge(name, about, ["daemon", "shard"], values)
 
 
 def _hosts(store: Store, now: float) -> Iterator[Metric]:
-    waits = GaugeMetricFamily(
-        "hubwatch_host_wait_seconds", "Until a host may be asked again.", labels=["host"]
-    )
-    failures = GaugeMetricFamily(
-        "hubwatch_host_failures", "Failures of a host in a row.", labels=["host"]
-    )
-    for host in store.monitor.host_waits(now):
-        waits.add_metric([host.name], host.seconds)
-        failures.add_metric([host.name], host.failures)
-    yield waits
-    yield failures
+    hosts = store.monitor.host_waits(now)
+    waits = [([host.name], host.seconds) for host in hosts]
+    yield _gauge("host_wait_seconds", "Until a host may be asked again.", ["host"], waits)
+    failures = [([host.name], host.failures) for host in hosts]
+    yield _gauge("host_failures", "Failures of a host in a row.", ["host"], failures)

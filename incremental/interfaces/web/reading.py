@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import msgspec
 
 from incremental.base.urls import canonical_key
-from incremental.interfaces.filters import Filters
+from incremental.interfaces.filters import Filters, backfill_query
 from store import Store
 from store.answers import AnnouncedPage, TopicMark
-from store.crawl.backfills import BackfillEvent, BackfillQuery
+from store.crawl.backfills import BackfillEvent
 
 _MOST_TERMS = 6
 _MOST_EVENTS = 200
@@ -90,21 +90,8 @@ def gained(store: Store, filters: Filters, part: Between, now: float) -> list[Ba
         return []
     if filters.show == "starred":
         return []
-    asked = filters.query(now)
-    sites = asked.sites
-    if filters.tag:
-        tagged = store.tags.sites_tagged(filters.tag)
-        sites = tagged if sites is None else tuple(one for one in sites if one in tagged)
-    return store.backfills.events(
-        BackfillQuery(
-            since=asked.since,
-            sites=sites,
-            above=part.above,
-            after=part.below,
-            unread=filters.show == "unread",
-            limit=_MOST_EVENTS,
-        )
-    )
+    within = {"above": part.above, "after": part.below, "limit": _MOST_EVENTS}
+    return store.backfills.events(backfill_query(store, filters.query(now), **within))
 
 
 def merged(

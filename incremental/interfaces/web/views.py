@@ -6,6 +6,7 @@ import hashlib
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cache
 from http import HTTPStatus
 from math import isfinite
@@ -27,12 +28,13 @@ from incremental.interfaces.results.schema import utc, when
 from incremental.interfaces.web.access import SESSION_COOKIE, form_token
 from incremental.interfaces.web.context import web_of
 from incremental.interfaces.web.guard import FORM_COOKIE, cookies_of, form_cookie
-from incremental.interfaces.web.language import LANGUAGE_COOKIE, choose
 
 _TEMPLATES = Path(__file__).with_name("templates")
 _STATIC = Path(__file__).with_name("static")
 _UNITS = (("d", 86_400.0), ("h", 3_600.0), ("min", 60.0))
 _MOST_SHOWN = 300
+LANGUAGE_COOKIE = "hubwatch_language"
+_MOST_RANGES = 20
 
 
 @dataclass(frozen=True)
@@ -42,16 +44,18 @@ class View:
     words: Words
     now: float
 
-    def ago(self, at: float | None) -> str:
+    def ago(self, at: float | datetime | None) -> str:
         """Return the time since *at*, or until it; a dash for None and never."""
+        at = at.timestamp() if isinstance(at, datetime) else at
         if at is None or not isfinite(at):
             return "–"
         seconds = self.now - at
         key = "time.ago" if seconds >= 0 else "time.ahead"
         return self.words(key, span=self.span(abs(seconds)))
 
-    def due(self, at: float | None) -> str:
+    def due(self, at: float | datetime | None) -> str:
         """Return the time until *at*; now if it has passed."""
+        at = at.timestamp() if isinstance(at, datetime) else at
         # What is due within a second is due now.
         return self.ago(at) if at is None or at >= self.now + 1 else self.words("time.now")
 
@@ -126,6 +130,34 @@ def _version() -> str:
     for path in sorted(_STATIC.iterdir()):
         digest.update(path.read_bytes())
     return digest.hexdigest()
+
+
+def choose(cookie: str, setting: str, accepted: str) -> str:
+    """Return the language of the cookie, the setting or the browser, else English."""
+    for name in (cookie, setting, *_by_preference(accepted)):
+        if name in LANGUAGES:
+            return name
+    return "en"
+
+
+def _by_preference(accepted: str) -> list[str]:
+    """Return the languages of an Accept-Language header, most preferred first (RFC 9110, 12.5.4)."""
+    ranges = []
+    for number, part in enumerate(accepted.split(",")[:_MOST_RANGES]):
+        tag, _, parameter = part.partition(";")
+        weight = _weight(parameter.strip())
+        if weight > 0:
+            ranges.append((-weight, number, tag.strip().lower().split("-")[0]))
+    return [tag for _, _, tag in sorted(ranges)]
+
+
+def _weight(parameter: str) -> float:
+    if not parameter:
+        return 1.0
+    try:
+        return float(parameter.removeprefix("q="))
+    except ValueError:
+        return 0.0
 
 
 def words_of(request: Request) -> Words:

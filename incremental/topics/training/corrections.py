@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,9 +23,22 @@ class Correction:
     """The effect of a user's label."""
 
     url: str
-    label: str
-    sites: tuple[str, ...]
+    label: str | None = None
+    sites: tuple[str, ...] = ()
     """Watched sites it applies to; none = it only trains."""
+    error: str | None = None
+    """Why it has none."""
+
+
+def correct_all(store: Store, urls: Sequence[str], label: str, *, now: float) -> list[Correction]:
+    """Label pages one by one with :func:`correct`; each has a result of its own."""
+    done = []
+    for url in urls:
+        try:
+            done.append(correct(store, url, label, now=now))
+        except InputError as error:
+            done.append(Correction(url, error=str(error)))
+    return done
 
 
 def correct(store: Store, text: str, label: str, *, now: float) -> Correction:

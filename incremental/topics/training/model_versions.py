@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -51,8 +52,24 @@ class ActiveScorer:
         return current
 
 
-def list_models(root: Path) -> list[dict[str, Any]]:
-    """Return all versions ready for JSON, the shipped one first unless it was copied to the registry."""
+@dataclass(frozen=True, slots=True)
+class ModelVersion:
+    """A version of the hub classifier."""
+
+    version: str
+    active: bool
+    origin: str
+    """shipped, learned or added."""
+    f1: float | None
+    rows: int | None
+    learned_labels: int | None
+    update: dict[str, Any] | None
+    """Of a learned one: its base, and the shares of labels classified correctly before and after."""
+    problem: str
+
+
+def list_models(root: Path) -> list[ModelVersion]:
+    """Return all versions, the shipped one first unless it was copied to the registry."""
     infos = ModelRegistry(root).models()
     rows = [_row(info, "learned" if "update" in info.metrics else "added") for info in infos]
     shipped = load_default().model
@@ -63,18 +80,17 @@ def list_models(root: Path) -> list[dict[str, Any]]:
     return rows
 
 
-def _row(info: ModelInfo, origin: str) -> dict[str, Any]:
-    metrics = info.metrics.get("urls", {}).get("all", {})
-    return {
-        "version": info.version,
-        "active": info.active,
-        "origin": origin,
-        "f1": metrics.get("f1"),
-        "rows": info.training.get("rows"),
-        "learned_labels": info.training.get("update_rows"),
-        "update": info.metrics.get("update"),
-        "problem": info.problem,
-    }
+def _row(info: ModelInfo, origin: str) -> ModelVersion:
+    return ModelVersion(
+        version=info.version,
+        active=info.active,
+        origin=origin,
+        f1=info.metrics.get("urls", {}).get("all", {}).get("f1"),
+        rows=info.training.get("rows"),
+        learned_labels=info.training.get("update_rows"),
+        update=info.metrics.get("update"),
+        problem=info.problem,
+    )
 
 
 def use_model(root: Path, version: str) -> None:
@@ -84,7 +100,7 @@ def use_model(root: Path, version: str) -> None:
         NotFoundError: unknown version.
         ModelError: it is damaged; the active one stays.
     """
-    known = [str(row["version"]) for row in list_models(root)]
+    known = [row.version for row in list_models(root)]
     if version not in known:
         raise NotFoundError(Text("missing.model", version=version, known=", ".join(known)))
     registry = ModelRegistry(root)

@@ -55,7 +55,7 @@ def test_operators_that_search_are_reported_as_skipped_without_a_provider(search
 
 def test_one_site_is_no_sites(searched: Run) -> None:
     assert "2 sites proposed" in searched("discover", "status", *OF).err
-    assert "1 site added" in searched("discover", "accept", "b.example", *OF).out
+    assert "1 site accepted" in searched("discover", "accept", "b.example", *OF).err
     answer = searched("discover", "status", *OF).err
     assert "1 site proposed" in answer
     assert "1 site accepted" in answer
@@ -72,7 +72,7 @@ def test_proposals_are_listed_with_their_best_pages(searched: Run) -> None:
 def test_a_site_is_accepted_and_the_others_turned_down(searched: Run) -> None:
     searched("discover", "accept", "spans.example", *OF)
     assert "spans.example" in [row["name"] for row in searched("list", "--json").json]
-    assert searched("discover", "reject", "--all", *OF, "--json").json == ["b.example"]
+    assert searched("discover", "reject", "--all", *OF, "--json").json["sites"] == ["b.example"]
     assert sites(searched, "--state", "rejected") == ["b.example"]
     assert sites(searched) == []
 

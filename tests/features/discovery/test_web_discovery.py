@@ -138,7 +138,7 @@ def test_a_topic_that_nothing_was_looked_for_has_no_search(served: Served) -> No
     assert client.get("/api/v1/topics/1/discovery").status_code == 404
     assert client.get("/topics/1/discovery").status_code == 404
     served.store.topics.add("x", ["bridge"], "fused", now=served.clock.now())
-    empty: dict[str, Any] = {"run": None, "proposals": {}, "rounds": []}
+    empty: dict[str, Any] = {"run": None, "proposals": {}, "rounds": [], "skipped": []}
     assert client.get("/api/v1/topics/1/discovery").json() == empty
 
 

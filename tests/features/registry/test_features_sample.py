@@ -68,7 +68,7 @@ pytestmark = pytest.mark.usefixtures("installed")
 def test_it_adds_a_command(hubwatch: Run, found: list[str]) -> None:
     assert hubwatch("tally", "--json").json["news.example"] == len(found)
     help_text = hubwatch("--help").out
-    assert "Show how many pages each site has announced." in help_text
+    assert "Count new pages by site." in help_text
     assert "tally" in hubwatch("tally", "--help").out
 
 

@@ -19,8 +19,6 @@ ROUTERS = (
     backfills.router,
     changes.router,
     sites.router,
-    sites.tags_router,
-    sites.visits_router,
     hubs.router,
     topic_api.router,
     models.router,

@@ -124,7 +124,7 @@ class Checked(ResponseSchema):
 
 
 @router.get("/changes", response_model=TextChanges)
-def list_changes(  # noqa: PLR0913, PLR0917 - the filters of the query
+def list_changes(
     request: Request,
     after: Annotated[
         int | None, Query(ge=0, le=2**62, description="Continue after this cursor, oldest first.")

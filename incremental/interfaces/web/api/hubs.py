@@ -6,92 +6,76 @@ import tempfile
 from pathlib import Path
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Request
+from fastapi import Query
 from fastapi.responses import PlainTextResponse
 
 from classifier.hub.errors import LabelFileError
 from incremental.base.errors import InputError
 from incremental.base.lookup import site_numbered
-from incremental.interfaces.explain.page import explain, hub_rows
+from incremental.interfaces.explain.page import explain
+from incremental.interfaces.results.hubs import Hub, hub_results
 from incremental.interfaces.web.api.schemas import (
-    REFUSED,
     Explanation,
-    Hub,
     ImportedLabels,
     LabelFile,
-    LabelResult,
     NewLabels,
     RowId,
     WebAddress,
+    api_router,
     shape_of,
 )
-from incremental.interfaces.web.conditional import ConditionalRoute
-from incremental.interfaces.web.context import web_of
-from incremental.topics.training.corrections import correct
+from incremental.interfaces.web.context import Web
+from incremental.topics.training.corrections import Correction, correct_all
 from incremental.topics.training.label_files import export_labels, import_labels
+from store import Store
 from store.enums import LabelOrigin
 from store.values import LabelEntry
 
-router = APIRouter(prefix="/api/v1", tags=["hubs"], route_class=ConditionalRoute, responses=REFUSED)
+router = api_router("hubs")
 _LABELS: Any = list[shape_of(LabelEntry, leave=["canonical_key", "anchor"])]  # type: ignore[misc]  # made of fields
 _LIMIT = Query(ge=1, le=5_000, description="Maximum number.")
 
 
 @router.get("/hubs")
 def list_hubs(
-    request: Request,
+    web: Web,
+    store: Store,
     site: Annotated[RowId | None, Query(description="Only this site.")] = None,
     limit: Annotated[int, _LIMIT] = 200,
 ) -> list[Hub]:
     """List hubs, most productive first: their yield, and when and why each is visited next."""
-    web = web_of(request)
-    with web.store() as store:
-        rows = [site_numbered(store, site)] if site is not None else store.read.sites()
-        found = hub_rows(store, web.settings, rows, now=web.now())
-    return [Hub(**row) for row in found[:limit]]
+    rows = [site_numbered(store, site)] if site is not None else store.read.sites()
+    return hub_results(store, web.settings, rows, now=web.now())[:limit]
 
 
 @router.get("/labels", response_model=_LABELS)
 def list_labels(
-    request: Request,
+    store: Store,
     origin: LabelOrigin | None = None,
     limit: Annotated[int, _LIMIT] = 1_000,
 ) -> list[LabelEntry]:
     """List labels, latest first."""
-    with web_of(request).store() as store:
-        rows = store.read.labels(origin)
+    rows = store.read.labels(origin)
     return rows[::-1][:limit]
 
 
 @router.post("/labels")
-def label_pages(request: Request, body: NewLabels) -> list[LabelResult]:
+def label_pages(web: Web, store: Store, body: NewLabels) -> list[Correction]:
     """Label pages: applies at once, overrides everything else, and trains the classifier."""
-    web = web_of(request)
-    results = []
-    with web.store() as store:
-        for url in body.urls:
-            try:
-                done = correct(store, url, body.label, now=web.now())
-            except InputError as error:
-                results.append(LabelResult(url=url, error=str(error)))
-            else:
-                results.append(LabelResult(url=done.url, label=done.label, sites=list(done.sites)))
-    return results
+    return correct_all(store, body.urls, body.label, now=web.now())
 
 
 @router.get("/labels/export", response_class=PlainTextResponse)
-def export_all_labels(request: Request) -> PlainTextResponse:
+def export_all_labels(store: Store) -> PlainTextResponse:
     """Return one label per page as tab-separated text; user labels win over behaviour, then imports."""
-    with web_of(request).store() as store:
-        text, _ = export_labels(store)
+    text, _ = export_labels(store)
     return PlainTextResponse(text)
 
 
 @router.post("/labels/import")
-def import_label_file(request: Request, body: LabelFile) -> ImportedLabels:
+def import_label_file(web: Web, store: Store, body: LabelFile) -> ImportedLabels:
     """Import training labels from another machine: all of them, or none if a line is invalid."""
-    web = web_of(request)
-    with web.store() as store, tempfile.TemporaryDirectory(prefix="hubwatch-") as folder:
+    with tempfile.TemporaryDirectory(prefix="hubwatch-") as folder:
         path = Path(folder) / "labels.tsv"
         path.write_bytes(body.content.encode("utf-8", "replace"))
         try:
@@ -104,10 +88,8 @@ def import_label_file(request: Request, body: LabelFile) -> ImportedLabels:
 
 @router.get("/check")
 def check(
-    request: Request, url: Annotated[WebAddress, Query(description="Any URL.")]
+    web: Web, store: Store, url: Annotated[WebAddress, Query(description="Any URL.")]
 ) -> Explanation:
     """Explain how a URL is classified and why it was (not) found. Fetches nothing."""
-    web = web_of(request)
-    with web.store() as store:
-        answer = explain(store, web.settings, url, now=web.now(), models=web.models)
+    answer = explain(store, web.settings, url, now=web.now(), models=web.models)
     return Explanation(**answer)

@@ -4,26 +4,23 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Request
 from fastapi import Path as InPath
+from fastapi import Request
 
 from classifier.hub.registry import ModelRegistry
-from incremental.interfaces.web.api.schemas import REFUSED, ActiveModel, LongWork, Model
-from incremental.interfaces.web.conditional import ConditionalRoute
+from incremental.interfaces.web.api.schemas import ActiveModel, LongWork, api_router
 from incremental.interfaces.web.context import web_of
 from incremental.interfaces.web.long_work import begin_training, training_of
-from incremental.topics.training.model_versions import use_model
+from incremental.topics.training.model_versions import ModelVersion, use_model
 
-router = APIRouter(
-    prefix="/api/v1/models", tags=["models"], route_class=ConditionalRoute, responses=REFUSED
-)
+router = api_router("models", "/models")
 Version = Annotated[str, InPath(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$")]
 
 
 @router.get("")
-def get_models(request: Request) -> list[Model]:
+def get_models(request: Request) -> list[ModelVersion]:
     """List the versions, oldest first, and mark the active one."""
-    return [Model(**row) for row in web_of(request).hub_models.versions()]
+    return web_of(request).hub_models.versions()
 
 
 @router.get("/learn")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Query, Request
 from fastapi import Path as InPath
+from fastapi import Query
+from pydantic import Field, model_validator
 
 from incremental.base.errors import NotFoundError
 from incremental.base.lookup import find_page, topic_numbered
@@ -13,40 +14,85 @@ from incremental.base.texts import Text
 from incremental.base.times import moment
 from incremental.interfaces.explain.page_versions import previous, text_of, version_at
 from incremental.interfaces.filters import HINTS, Filters
-from incremental.interfaces.results.schema import page_json, topic_json
-from incremental.interfaces.web.api.filtering import asking
-from incremental.interfaces.web.api.page_shapes import (
-    CHANGES,
-    DIFF,
-    LIKE_PAGES,
-    NEW_PAGES,
-    PAGE,
-    PAGE_TEXT,
-    PAGE_VERSIONS,
-    Marked,
-    MarkRequest,
+from incremental.interfaces.results.schema import (
+    LikePage,
+    NewPages,
+    Page,
+    PageTopic,
+    PageVisit,
     Sighting,
-    Visit,
+    like_page,
+    page_result,
+    page_topic,
+    result_of,
 )
-from incremental.interfaces.web.api.schemas import REFUSED, RowId, WebAddress
+from incremental.interfaces.web.api.filtering import asking
+from incremental.interfaces.web.api.schemas import (
+    RequestSchema,
+    ResponseSchema,
+    RowId,
+    WebAddress,
+    api_router,
+    shape_of,
+)
 from incremental.interfaces.web.changes import Difference, difference, versions_of_change
-from incremental.interfaces.web.conditional import ConditionalRoute
-from incremental.interfaces.web.context import web_of
+from incremental.interfaces.web.context import Web
 from incremental.topics.editing import give_feedback
 from store import Store
-from store.answers import HistoryEntry, PageDetail, Version
+from store.answers import Copy, HistoryEntry, PageDetail, StoredText, Version
 
-router = APIRouter(
-    prefix="/api/v1/pages", tags=["pages"], route_class=ConditionalRoute, responses=REFUSED
+router = api_router("pages", "/pages")
+_PAGE: Any = shape_of(
+    PageDetail,
+    leave=["page_id", "canonical_key", "body_md5", "news", "text", "history"],
+    id=int,
+    announced=Page | None,
+    topics=list[PageTopic],
+    copies=list[shape_of(Copy, leave=["site_id", "found_at"])],  # type: ignore[misc]  # made of fields
 )
+_TEXT: Any = shape_of(StoredText, leave=["language", "cluster", "signature", "forgotten_at"])
+_VERSIONS: Any = list[shape_of(Version)]  # type: ignore[misc]  # likewise
+_CHANGES: Any = list[shape_of(HistoryEntry, leave=["hub_id"])]  # type: ignore[misc]  # likewise
 PageId = Annotated[RowId, InPath(description="Id from the list.")]
+
+
+class LikePages(ResponseSchema):
+    """Pages like another, the most alike first."""
+
+    pages: list[LikePage]
+
+
+class MarkRequest(RequestSchema):
+    """Marks for announced pages; omitted marks stay unchanged."""
+
+    pages: Annotated[list[RowId], Field(min_length=1, max_length=1_000)]
+    read: bool | None = None
+    starred: bool | None = None
+    topic: RowId | None = None
+    """The topic that *relevant* is about."""
+    relevant: bool | None = None
+
+    @model_validator(mode="after")
+    def _needs_topic(self) -> MarkRequest:
+        if (self.topic is None) != (self.relevant is None):
+            raise ValueError("topic and relevant go together")
+        return self
+
+
+class Marked(ResponseSchema):
+    """Ids of the marked pages, announced ones only."""
+
+    pages: list[int]
+
+
 _NARROWED = asking(*(name for name in HINTS if name != "show"))
 _Time = Annotated[str, Query(max_length=40, description="Age (`3d`) or date.")]
 
 
-@router.get("", response_model=NEW_PAGES)
-def new_pages(  # noqa: PLR0913, PLR0917 - each narrows the same question
-    request: Request,
+@router.get("")
+def new_pages(
+    web: Web,
+    store: Store,
     filters: Annotated[Filters, _NARROWED],
     after: Annotated[
         int | None, Query(ge=0, le=2**62, description="Continue after this cursor.")
@@ -58,33 +104,28 @@ def new_pages(  # noqa: PLR0913, PLR0917 - each narrows the same question
     limit: Annotated[int, Query(ge=1, le=1_000)] = 100,
     read: bool | None = None,
     starred: bool | None = None,
-) -> dict[str, Any]:
+) -> NewPages:
     """List new pages. Paging by `cursor` skips and repeats none, even if new ones arrive meanwhile."""
-    web = web_of(request)
     if order is None:
         order = "newest" if after is None else "oldest"
     more: dict[str, Any] = {"read": read, "starred": starred}
     asked = filters.query(web.now(), after=after, limit=limit, order=order, **more)
-    with web.store() as store:
-        answer = store.answers.new(asked)
-    pages = [page_json(row) for row in answer.rows]
-    return {"pages": pages, "cursor": answer.cursor, "more": answer.more}
+    answer = store.answers.new(asked)
+    return NewPages([page_result(row) for row in answer.rows], answer.cursor, answer.more)
 
 
-@router.get("/lookup", response_model=PAGE)
+@router.get("/lookup", response_model=_PAGE)
 def look_up(
-    request: Request, url: Annotated[WebAddress, Query(description="URL of the page.")]
+    store: Store, url: Annotated[WebAddress, Query(description="URL of the page.")]
 ) -> dict[str, Any]:
     """Return the page with a URL; 404 if no hub has shown it."""
-    with web_of(request).store() as store:
-        return _page(store, find_page(store, url)["id"])
+    return _page(store, find_page(store, url)["id"])
 
 
-@router.get("/{page_id}", response_model=PAGE)
-def get_page(request: Request, page_id: PageId) -> dict[str, Any]:
+@router.get("/{page_id}", response_model=_PAGE)
+def get_page(store: Store, page_id: PageId) -> dict[str, Any]:
     """Return a page."""
-    with web_of(request).store() as store:
-        return _page(store, page_id)
+    return _page(store, page_id)
 
 
 def _detail(store: Store, page_id: int) -> PageDetail:
@@ -99,111 +140,99 @@ def _page(store: Store, page_id: int) -> dict[str, Any]:
     return {
         **{name: getattr(detail, name) for name in detail.__slots__},
         "id": page_id,
-        "announced": page_json(detail.news) if detail.news else None,
-        "topics": [topic_json(mark) for mark in detail.topics],
+        "announced": page_result(detail.news) if detail.news else None,
+        "topics": [page_topic(mark) for mark in detail.topics],
     }
 
 
-@router.get("/{page_id}/text", response_model=PAGE_TEXT)
-def get_text(request: Request, page_id: PageId, at: _Time = "") -> dict[str, Any]:
+@router.get("/{page_id}/text", response_model=_TEXT)
+def get_text(web: Web, store: Store, page_id: PageId, at: _Time = "") -> dict[str, Any]:
     """Return the text of a page, now or at a time. Untrusted: escape it."""
-    web = web_of(request)
     when = moment(at, web.now()) if at else None
-    with web.store() as store:
-        url = _detail(store, page_id).url
-        version = version_at(store.answers.versions(page_id), when)
-        found = text_of(store, {"id": page_id, "url": url}, version)
+    url = _detail(store, page_id).url
+    version = version_at(store.answers.versions(page_id), when)
+    found = text_of(store, {"id": page_id, "url": url}, version)
     return {"title": found.title, "text": found.text, "md5": version.body_md5, "at": version.at}
 
 
-@router.get("/{page_id}/versions", response_model=PAGE_VERSIONS)
-def get_versions(request: Request, page_id: PageId) -> list[Version]:
+@router.get("/{page_id}/versions", response_model=_VERSIONS)
+def get_versions(store: Store, page_id: PageId) -> list[Version]:
     """List the versions of a page's body, oldest first."""
-    with web_of(request).store() as store:
-        _detail(store, page_id)
-        return store.answers.versions(page_id)
+    _detail(store, page_id)
+    return store.answers.versions(page_id)
 
 
-@router.get("/{page_id}/history", response_model=CHANGES)
+@router.get("/{page_id}/history", response_model=_CHANGES)
 def get_history(
-    request: Request,
+    store: Store,
     page_id: PageId,
     before: Annotated[int | None, Query(ge=0, le=2**62)] = None,
     limit: Annotated[int, Query(ge=1, le=500)] = 100,
 ) -> list[HistoryEntry]:
     """List the changes of a page, newest first; `before` is the id of the last entry read."""
-    with web_of(request).store() as store:
-        _detail(store, page_id)
-        return store.answers.history(page_id, limit=limit, before=before)
+    _detail(store, page_id)
+    return store.answers.history(page_id, limit=limit, before=before)
 
 
-@router.get("/{page_id}/diff", response_model=DIFF)
+@router.get("/{page_id}/diff", response_model=shape_of(Difference))
 def get_diff(
-    request: Request,
+    web: Web,
+    store: Store,
     page_id: PageId,
     change: Annotated[RowId | None, Query(description="Change id from the history.")] = None,
     start: Annotated[str, Query(alias="from", max_length=40, description="A time.")] = "",
     end: Annotated[str, Query(alias="to", max_length=40, description="A time.")] = "",
 ) -> Difference:
     """Return a text diff of a page: of a change, between two times, or of the last change."""
-    web = web_of(request)
-    with web.store() as store:
-        url = _detail(store, page_id).url
-        if change is not None:
-            before, after = versions_of_change(store, page_id, change)
-        else:
-            versions = store.answers.versions(page_id)
-            after = version_at(versions, moment(end, web.now()) if end else None)
-            early = moment(start, web.now()) if start else None
-            before = previous(versions, after) if early is None else version_at(versions, early)
-        return difference(store, page_id, url, before, after)
+    url = _detail(store, page_id).url
+    if change is not None:
+        before, after = versions_of_change(store, page_id, change)
+    else:
+        versions = store.answers.versions(page_id)
+        after = version_at(versions, moment(end, web.now()) if end else None)
+        early = moment(start, web.now()) if start else None
+        before = previous(versions, after) if early is None else version_at(versions, early)
+    return difference(store, page_id, url, before, after)
 
 
-@router.get("/{page_id}/like", response_model=LIKE_PAGES)
+@router.get("/{page_id}/like")
 def get_like(
-    request: Request,
+    web: Web,
+    store: Store,
     page_id: PageId,
     filters: Annotated[Filters, asking("site", "topic", "tag", "language", "since")],
     limit: Annotated[int, Query(ge=1, le=1_000)] = 20,
-) -> dict[str, Any]:
+) -> LikePages:
     """List announced pages like this one in meaning; 404 if it has no vector (yet)."""
-    web = web_of(request)
     asked = filters.query(web.now(), limit=limit)
     # Loads numpy.
     from incremental.topics.embedding.likeness import pages_like, vector_of  # noqa: PLC0415
 
-    with web.store() as store:
-        _detail(store, page_id)
-        found = pages_like(store, *vector_of(store, page_id), asked, but=page_id)
-    return {"pages": [page_json(one.page) | {"likeness": one.likeness} for one in found]}
+    _detail(store, page_id)
+    found = pages_like(store, *vector_of(store, page_id), asked, but=page_id)
+    return LikePages(pages=[like_page(one.page, one.likeness) for one in found])
 
 
 @router.get("/{page_id}/sightings")
-def get_sightings(request: Request, page_id: PageId) -> list[Sighting]:
+def get_sightings(store: Store, page_id: PageId) -> list[Sighting]:
     """List the hubs that have shown a page, with times."""
-    with web_of(request).store() as store:
-        _detail(store, page_id)
-        return [Sighting.model_validate(row) for row in store.read.sightings(page_id)]
+    _detail(store, page_id)
+    return [result_of(Sighting, row) for row in store.read.sightings(page_id)]
 
 
 @router.get("/{page_id}/visits")
-def get_visits(request: Request, page_id: PageId) -> list[Visit]:
+def get_visits(store: Store, page_id: PageId) -> list[PageVisit]:
     """List the latest visits of a page, newest first."""
-    with web_of(request).store() as store:
-        _detail(store, page_id)
-        return [Visit.model_validate(row) for row in store.read.visits(page_id)]
+    _detail(store, page_id)
+    return [result_of(PageVisit, row) for row in store.read.visits(page_id)]
 
 
 @router.post("/marks")
-def mark_pages(request: Request, body: MarkRequest) -> Marked:
+def mark_pages(web: Web, store: Store, body: MarkRequest) -> Marked:
     """Mark pages as read, starred, or relevant to a topic."""
-    web = web_of(request)
-    with web.store() as store:
-        announced = store.answers.mark(
-            body.pages, now=web.now(), read=body.read, starred=body.starred
-        )
-        if body.topic is not None and body.relevant is not None:
-            name = topic_numbered(store, body.topic).name
-            urls = store.read.urls(announced)
-            give_feedback(store, name, urls, relevant=body.relevant, now=web.now())
+    announced = store.answers.mark(body.pages, now=web.now(), read=body.read, starred=body.starred)
+    if body.topic is not None and body.relevant is not None:
+        name = topic_numbered(store, body.topic).name
+        urls = store.read.urls(announced)
+        give_feedback(store, name, urls, relevant=body.relevant, now=web.now())
     return Marked(pages=announced)

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Request
+from incremental.interfaces.results.status import Status
+from incremental.interfaces.web.api.schemas import api_router
+from incremental.interfaces.web.context import Web
+from store import Store
 
-from incremental.interfaces.web.api.schemas import REFUSED, Status
-from incremental.interfaces.web.conditional import ConditionalRoute
-from incremental.interfaces.web.context import web_of
-from incremental.interfaces.web.facts import status_facts
-
-router = APIRouter(
-    prefix="/api/v1", tags=["status"], route_class=ConditionalRoute, responses=REFUSED
-)
+router = api_router("status")
 
 
 @router.get("/status")
-def get_status(request: Request) -> Status:
+def get_status(web: Web, store: Store) -> Status:
     """Return what is due, and each site's budget, price and visits of the last day."""
-    web = web_of(request)
-    with web.store() as store:
-        return Status.model_validate(status_facts(web, store))
+    return web.status(store)

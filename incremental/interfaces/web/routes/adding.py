@@ -16,15 +16,16 @@ from incremental.base.tagging import checked_tags, parted
 from incremental.base.texts import Text
 from incremental.interfaces.site_editing import SiteEdit, edit_site
 from incremental.interfaces.web.api.schemas import RowId
-from incremental.interfaces.web.context import Web, web_of
+from incremental.interfaces.web.context import StoreRoute, Web, web_of
 from incremental.interfaces.web.long_work import begin_looks, look_of
 from incremental.interfaces.web.routes.forms import see
 from incremental.interfaces.web.views import page, problem_of, words_of
 from incremental.settings.seeds import SeedTerms, add_seed, everything_below, folder_of
+from store import Store
 from store.enums import HubRole, HubStatus
 from store.values import SiteRow
 
-router = APIRouter(include_in_schema=False)
+router = APIRouter(include_in_schema=False, route_class=StoreRoute)
 _MOST_SEEDS = 500
 # Who adds a long list waits for the daemon.
 _MOST_LOOKS = 5
@@ -38,8 +39,10 @@ def add_page(request: Request) -> Response:
 
 
 @router.post("/add")
-def add(  # noqa: PLR0913, PLR0917 - the fields of the form
+def add(
     request: Request,
+    web: Web,
+    store: Store,
     urls: Annotated[str, Form(max_length=200_000)],
     reach: Annotated[Reach, Form()] = Reach.HOST,
     requests_per_day: Annotated[str, Form(max_length=20)] = "",
@@ -48,27 +51,25 @@ def add(  # noqa: PLR0913, PLR0917 - the fields of the form
     tags: _Text = "",
 ) -> Response:
     """Watch the sites of the URLs in a text and show the result of each."""
-    web = web_of(request)
     typed = list(dict.fromkeys(urls.split()))
     problems: list[str] = []
     added: dict[int, SiteRow] = {}
     refused: list[str] = []
-    with web.store() as store:
+    try:
+        terms = _terms(reach, requests_per_day, include, exclude)
+        chosen = checked_tags(parted(tags))
+    except InputError as error:
+        return show_forms(request, [], [problem_of(request, error)], urls)
+    for url in typed[:_MOST_SEEDS]:
         try:
-            terms = _terms(reach, requests_per_day, include, exclude)
-            chosen = checked_tags(parted(tags))
+            fetch = web.settings.fetch
+            site_id = add_seed(store, url, now=web.now(), terms=terms, fetch=fetch)
+            added[site_id] = site_numbered(store, site_id)
+            if chosen:
+                store.tags.set_site_tags(site_id, chosen)
         except InputError as error:
-            return show_forms(request, [], [problem_of(request, error)], urls)
-        for url in typed[:_MOST_SEEDS]:
-            try:
-                fetch = web.settings.fetch
-                site_id = add_seed(store, url, now=web.now(), terms=terms, fetch=fetch)
-                added[site_id] = site_numbered(store, site_id)
-                if chosen:
-                    store.tags.set_site_tags(site_id, chosen)
-            except InputError as error:
-                problems.append(problem_of(request, error))
-                refused.append(url)
+            problems.append(problem_of(request, error))
+            refused.append(url)
     if len(typed) > _MOST_SEEDS:
         problems.append(words_of(request)("add.too_many", n=_MOST_SEEDS))
         refused += typed[_MOST_SEEDS:]
@@ -108,13 +109,11 @@ def show_forms(
 
 
 @router.get("/sites/{site_id}/found")
-def found_part(request: Request, site_id: RowId) -> Response:
+def found_part(request: Request, web: Web, store: Store, site_id: RowId) -> Response:
     """Return the hubs found so far on a new site."""
-    web = web_of(request)
-    with web.store() as store:
-        row = site_numbered(store, site_id)
-        hubs = [hub for hub in store.read.hubs(site_id) if hub.state != HubStatus.DROPPED]
-        seeds = [hub for hub in store.read.hubs(site_id) if hub.role == HubRole.SEED]
+    row = site_numbered(store, site_id)
+    hubs = [hub for hub in store.read.hubs(site_id) if hub.state != HubStatus.DROPPED]
+    seeds = [hub for hub in store.read.hubs(site_id) if hub.role == HubRole.SEED]
     # A seed that waits for robots.txt or its address was never fetched: not a failure.
     failed = [hub.last_status for hub in seeds if hub.last_status and hub.baseline_at is None]
     hubs.sort(key=lambda hub: (hub.baseline_at is None, -hub.score))
@@ -140,13 +139,11 @@ def _seen(web: Web, row: SiteRow) -> dict[str, Any]:
 
 
 @router.post("/sites/{site_id}/below")
-def only_below(request: Request, site_id: RowId) -> Response:
+def only_below(web: Web, store: Store, site_id: RowId) -> Response:
     """Watch only what is below the folder of the seed."""
-    web = web_of(request)
-    with web.store() as store:
-        row = site_numbered(store, site_id)
-        folder = folder_of(row.seed_url)
-        if folder:
-            edit = SiteEdit(include=(everything_below(folder),))
-            edit_site(store, row, edit, web.settings, now=web.now())
+    row = site_numbered(store, site_id)
+    folder = folder_of(row.seed_url)
+    if folder:
+        edit = SiteEdit(include=(everything_below(folder),))
+        edit_site(store, row, edit, web.settings, now=web.now())
     return see(f"/sites/{site_id}")

@@ -10,13 +10,13 @@ from fastapi.responses import Response
 from incremental.base.errors import NotFoundError
 from incremental.base.texts import Text
 from incremental.interfaces.web.api.schemas import RowId
-from incremental.interfaces.web.context import web_of
+from incremental.interfaces.web.context import StoreRoute, Web
 from incremental.interfaces.web.routes.forms import Back, see
 from incremental.interfaces.web.views import page, query
 from store import Store
 from store.crawl.backfills import BackfillEvent, BackfillQuery
 
-router = APIRouter(include_in_schema=False)
+router = APIRouter(include_in_schema=False, route_class=StoreRoute)
 _PER_PAGE = 200
 
 
@@ -30,13 +30,15 @@ def event_numbered(store: Store, event_id: int) -> BackfillEvent:
 
 @router.get("/backfills/{event_id}")
 def backfill_page(
-    request: Request, event_id: RowId, after: Annotated[int | None, Query(ge=0, le=2**62)] = None
+    request: Request,
+    store: Store,
+    event_id: RowId,
+    after: Annotated[int | None, Query(ge=0, le=2**62)] = None,
 ) -> Response:
     """Show the pages of a backfill, in the order of its list."""
-    with web_of(request).store() as store:
-        event = event_numbered(store, event_id)
-        asked = BackfillQuery(event=event_id, after=after, limit=_PER_PAGE, order="oldest")
-        rows = store.backfills.pages(asked)
+    event = event_numbered(store, event_id)
+    asked = BackfillQuery(event=event_id, after=after, limit=_PER_PAGE, order="oldest")
+    rows = store.backfills.pages(asked)
     more = len(rows) == _PER_PAGE
     address = query(f"/backfills/{event_id}", after=rows[-1].cursor) if more else ""
     return page(request, "backfill.html", {"event": event, "rows": rows, "more_url": address})
@@ -44,14 +46,13 @@ def backfill_page(
 
 @router.post("/backfills/{event_id}/mark")
 def mark_backfill(
-    request: Request,
+    web: Web,
+    store: Store,
     event_id: RowId,
     mark: Annotated[str, Form(pattern="^(read|unread)$")],
     back: Back = "/",
 ) -> Response:
     """Mark a backfill as read or unread."""
-    web = web_of(request)
-    with web.store() as store:
-        event_numbered(store, event_id)
-        store.backfills.mark([event_id], now=web.now(), read=mark == "read")
+    event_numbered(store, event_id)
+    store.backfills.mark([event_id], now=web.now(), read=mark == "read")
     return see(back)

@@ -45,7 +45,7 @@ def changes_page(
     return _changes(request, watch=watch, before=before, asked=asked)
 
 
-def _changes(  # noqa: PLR0913 - what the page may show
+def _changes(
     request: Request,
     *,
     watch: int | None = None,
@@ -84,7 +84,7 @@ def _changes(  # noqa: PLR0913 - what the page may show
 
 
 @router.post("/changes/add")
-def add_watch(  # noqa: PLR0913, PLR0917 - the fields of the form
+def add_watch(
     request: Request,
     url: _Text,
     every: Annotated[str, Form(max_length=40)] = "",

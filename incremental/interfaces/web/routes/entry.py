@@ -11,13 +11,13 @@ from fastapi.responses import Response
 
 from incremental.base.texts import LANGUAGES
 from incremental.interfaces.web.access import SESSION_COOKIE, SESSION_SECONDS, Gate
-from incremental.interfaces.web.context import web_of
+from incremental.interfaces.web.context import StoreRoute, Web
 from incremental.interfaces.web.guard import client_of, cookies_of
-from incremental.interfaces.web.language import LANGUAGE_COOKIE
 from incremental.interfaces.web.routes.forms import Back, inside, see
-from incremental.interfaces.web.views import page, set_cookie, words_of
+from incremental.interfaces.web.views import LANGUAGE_COOKIE, page, set_cookie, words_of
+from store import Store
 
-router = APIRouter(include_in_schema=False)
+router = APIRouter(include_in_schema=False, route_class=StoreRoute)
 _YEAR = 365 * 86_400.0
 
 
@@ -30,16 +30,17 @@ def login_page(request: Request, next: str = "/") -> Response:  # noqa: A002 - t
 @router.post("/login")
 def log_in(
     request: Request,
+    web: Web,
+    store: Store,
     secret: Annotated[str, Form(max_length=500)],
     next: Back = "/",  # noqa: A002 - as above
 ) -> Response:
     """Start a session if the secret is the password or a token."""
-    web, words, client = web_of(request), words_of(request), client_of(request)
+    words, client = words_of(request), client_of(request)
     gate: Gate = request.app.state.gate
     now = web.now()
-    with web.store() as store:
-        wait = gate.wait_seconds(client, now)
-        session = gate.log_in(store, secret, client, now=now)
+    wait = gate.wait_seconds(client, now)
+    session = gate.log_in(store, secret, client, now=now)
     if session is None and wait > 0:
         problem = words("login.wait", n=math.ceil(wait))
         answer = _again(request, problem, next, HTTPStatus.TOO_MANY_REQUESTS)
@@ -58,13 +59,11 @@ def _again(request: Request, problem: str, next_page: str, status: HTTPStatus) -
 
 
 @router.post("/logout")
-def log_out(request: Request) -> Response:
+def log_out(request: Request, web: Web, store: Store) -> Response:
     """End the session."""
-    web = web_of(request)
     gate: Gate = request.app.state.gate
-    with web.store() as store:
-        session = cookies_of(request.headers).get(SESSION_COOKIE, "")
-        gate.log_out(store, session, now=web.now())
+    session = cookies_of(request.headers).get(SESSION_COOKIE, "")
+    gate.log_out(store, session, now=web.now())
     answer = see("/login")
     answer.delete_cookie(SESSION_COOKIE)
     return answer

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated
 from urllib.parse import quote
@@ -53,10 +53,9 @@ class _Named:
 
 
 @router.get("/feeds")
-def feeds_page(request: Request) -> Response:
+def feeds_page(request: Request, store: Store) -> Response:
     """Show the list of feeds."""
-    with web_of(request).store() as store:
-        feeds = list(_all(store, request))
+    feeds = list(_all(store, request))
     # Not in the OPML: an import of all feeds should not bring hundreds of old pages.
     feeds.append(_Named("/feeds/backfill", words_of(request)("backfill.feed"), Filters()))
     feeds.append(_Named("/feeds/changes", words_of(request)("changes.feed"), Filters()))
@@ -67,16 +66,14 @@ def feeds_page(request: Request) -> Response:
 
 
 @router.get("/feeds/all.opml")
-def all_feeds(request: Request) -> Response:
+def all_feeds(request: Request, store: Store) -> Response:
     """Return all feeds as OPML, for import into a feed reader."""
-    web = web_of(request)
     base = _base(request)
-    with web.store() as store:
-        outlines = [
-            Outline(feed.title, f"{base}{feed.path}.atom", base + _home(feed.filters), feed.tags)
-            for feed in _all(store, request)
-        ]
-        at = store.monitor.last_announced()
+    outlines = [
+        Outline(feed.title, f"{base}{feed.path}.atom", base + _home(feed.filters), feed.tags)
+        for feed in _all(store, request)
+    ]
+    at = store.monitor.last_announced()
     body = opml("Hubwatch", outlines, at=max(at.values(), default=0.0))
     return Response(body, media_type="text/x-opml; charset=utf-8")
 
@@ -88,26 +85,23 @@ def new_feed(request: Request, form: _Format) -> Response:
 
 
 @router.get("/feeds/site/{site_id}.{form}")
-def site_feed(request: Request, site_id: RowId, form: _Format) -> Response:
+def site_feed(request: Request, store: Store, site_id: RowId, form: _Format) -> Response:
     """Return the feed of a site."""
-    with web_of(request).store() as store:
-        name = site_numbered(store, site_id).name
+    name = site_numbered(store, site_id).name
     return _feed(request, _Named(f"/feeds/site/{site_id}", name, Filters(site=site_id)), form)
 
 
 @router.get("/feeds/topic/{topic_id}.{form}")
-def topic_feed(request: Request, topic_id: RowId, form: _Format) -> Response:
+def topic_feed(request: Request, store: Store, topic_id: RowId, form: _Format) -> Response:
     """Return the feed of a topic's relevant pages."""
-    with web_of(request).store() as store:
-        name = topic_numbered(store, topic_id).name
+    name = topic_numbered(store, topic_id).name
     return _feed(request, _of_topic(topic_id, name), form)
 
 
 @router.get("/feeds/tag/{tag}.{form}")
-def tag_feed(request: Request, tag: str, form: _Format) -> Response:
+def tag_feed(request: Request, store: Store, tag: str, form: _Format) -> Response:
     """Return the feed of the sites and topics with a tag."""
-    with web_of(request).store() as store:
-        check_tag(store, tag)
+    check_tag(store, tag)
     return _feed(request, _of_tag(tag), form)
 
 
@@ -150,23 +144,28 @@ def _all(store: Store, request: Request) -> Iterator[_Named]:
 
 
 def _feed(request: Request, named: _Named, form: str) -> Response:
-    web = web_of(request)
-    write, kind = _FORMATS[form]
-    base = _base(request)
+    web, base = web_of(request), _base(request)
     with web.store() as store:
         asked = named.filters.query(web.now(), limit=_ENTRIES)
         rows = store.answers.new(asked).rows
         events = gained(store, named.filters, Between(), web.now())
-        shown = merged(rows, events)[:_ENTRIES]
-        entries = [_announced(row, words_of(request), base) for row in shown]
-        feed = Feed(
-            id=_urn(f"{base}{named.path}"),
-            title=f"{named.title} · Hubwatch",
-            home=base + _home(named.filters),
-            address=f"{base}{named.path}.{form}",
-            entries=entries,
-            updated_at=max((one.found_at for one in entries), default=0.0),
-        )
+    shown = merged(rows, events)[:_ENTRIES]
+    entries = [_announced(row, words_of(request), base) for row in shown]
+    return _written(request, named, form, entries)
+
+
+def _written(request: Request, named: _Named, form: str, entries: Sequence[Entry]) -> Response:
+    """Return a feed with *entries*, newest first."""
+    write, kind = _FORMATS[form]
+    base = _base(request)
+    feed = Feed(
+        id=_urn(base + named.path),
+        title=f"{named.title} · Hubwatch",
+        home=base + _home(named.filters),
+        address=f"{base}{named.path}.{form}",
+        entries=entries,
+        updated_at=max((one.found_at for one in entries), default=0.0),
+    )
     return unless_known(request, Response(write(feed), media_type=kind))
 
 
@@ -187,30 +186,19 @@ def _announced(row: AnnouncedPage | BackfillEvent, words: Words, base: str) -> E
 
 
 @router.get("/feeds/backfill.{form}")
-def backfill_feed(request: Request, form: _Format) -> Response:
+def backfill_feed(request: Request, store: Store, form: _Format) -> Response:
     """Return the feed of backfilled pages, an entry for each page."""
-    write, kind = _FORMATS[form]
-    base, path = _base(request), "/feeds/backfill"
-    with web_of(request).store() as store:
-        rows = store.backfills.pages(BackfillQuery(limit=_OLDER))
-    feed = Feed(
-        id=_urn(base + path),
-        title=f"{words_of(request)('backfill.feed')} · Hubwatch",
-        home=f"{base}/",
-        address=f"{base}{path}.{form}",
-        entries=[feed_entry(row) for row in rows],
-        updated_at=max((row.found_at for row in rows), default=0.0),
-    )
-    return unless_known(request, Response(write(feed), media_type=kind))
+    named = _Named("/feeds/backfill", words_of(request)("backfill.feed"), Filters())
+    rows = store.backfills.pages(BackfillQuery(limit=_OLDER))
+    return _written(request, named, form, [feed_entry(row) for row in rows])
 
 
 @router.get("/feeds/changes.{form}")
-def changes_feed(request: Request, form: _Format) -> Response:
+def changes_feed(request: Request, store: Store, form: _Format) -> Response:
     """Return the feed of changes of watched pages, an entry for each change."""
     write, kind = _FORMATS[form]
     base, path = _base(request), "/feeds/changes"
-    with web_of(request).store() as store:
-        rows = store.watched_changes.changes(ChangeQuery(limit=_ENTRIES))
+    rows = store.watched_changes.changes(ChangeQuery(limit=_ENTRIES))
     changed = words_of(request)("changes.changed")
     feed = Feed(
         id=_urn(base + path),

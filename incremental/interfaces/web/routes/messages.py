@@ -91,7 +91,7 @@ def _messages(
 
 
 @router.post("/messages/add")
-def add_channel(  # noqa: PLR0913, PLR0917 - the fields of the form
+def add_channel(
     request: Request,
     name: _Name,
     url: Annotated[str, Form(max_length=2_000)] = "",

@@ -15,7 +15,7 @@ from incremental.base.texts import Text
 from incremental.interfaces.filters import Filters, from_json, lenient, number, to_json
 from incremental.interfaces.results.judged import judged_for
 from incremental.interfaces.web.api.schemas import RowId as PageId
-from incremental.interfaces.web.context import web_of
+from incremental.interfaces.web.context import StoreRoute, Web, web_of
 from incremental.interfaces.web.reading import (
     Between,
     feedback,
@@ -31,7 +31,7 @@ from incremental.topics.editing import give_feedback
 from store import Store
 from store.answers import AnnouncedPage
 
-router = APIRouter(include_in_schema=False)
+router = APIRouter(include_in_schema=False, route_class=StoreRoute)
 _PER_PAGE = 50
 _MOST_ARRIVED = 50
 _MOST_NAME = 80
@@ -45,28 +45,30 @@ _MARKS: dict[str, dict[str, bool]] = {
 
 @router.get("/")
 def reading_list(
-    request: Request, before: Annotated[str, Query(pattern=r"^\d{0,18}$")] = ""
+    request: Request,
+    web: Web,
+    store: Store,
+    before: Annotated[str, Query(pattern=r"^\d{0,18}$")] = "",
 ) -> Response:
     """Show new pages, newest first; *before* is the cursor of the next older part."""
-    web, filters = web_of(request), lenient(request.query_params)
-    with web.store() as store:
-        latest = max(store.answers.latest_cursor(), store.backfills.latest_cursor())
-        asked = filters.query(web.now(), after=number(before), limit=_PER_PAGE)
-        answer = store.answers.new(asked)
-        part = Between(answer.cursor if answer.more else None, number(before))
-        events = gained(store, filters, part, web.now())
-        values = {
-            "rows": merged(answer.rows, events),
-            "events": events,
-            "sites": store.read.sites(),
-            "topics": store.topics.topics(),
-            "tags": store.tags.tags(),
-            "counts": store.answers.totals(),
-            "searches": store.answers.searches(),
-            **item_values(store, answer.rows, filters.topic),
-        }
-        if asked.hidden_verdict and not values["rows"]:
-            values["judged"] = judged_for(store, asked)
+    filters = lenient(request.query_params)
+    latest = max(store.answers.latest_cursor(), store.backfills.latest_cursor())
+    asked = filters.query(web.now(), after=number(before), limit=_PER_PAGE)
+    answer = store.answers.new(asked)
+    part = Between(answer.cursor if answer.more else None, number(before))
+    events = gained(store, filters, part, web.now())
+    values = {
+        "rows": merged(answer.rows, events),
+        "events": events,
+        "sites": store.read.sites(),
+        "topics": store.topics.topics(),
+        "tags": store.tags.tags(),
+        "counts": store.answers.totals(),
+        "searches": store.answers.searches(),
+        **item_values(store, answer.rows, filters.topic),
+    }
+    if asked.hidden_verdict and not values["rows"]:
+        values["judged"] = judged_for(store, asked)
     older = query("/", **filters.values(), before=answer.cursor) if answer.more else ""
     values |= {
         "filters": filters.values(),
@@ -79,18 +81,19 @@ def reading_list(
 
 
 @router.get("/fresh")
-def fresh(request: Request, after: Annotated[int, Query(ge=0, le=2**62)]) -> Response:
+def fresh(
+    request: Request, web: Web, store: Store, after: Annotated[int, Query(ge=0, le=2**62)]
+) -> Response:
     """Return the rows after a cursor, for the top of the list; 204 for none."""
-    web, filters = web_of(request), lenient(request.query_params)
-    with web.store() as store:
-        asked = filters.query(web.now(), after=after, limit=_MOST_ARRIVED)
-        answer = store.answers.new(replace(asked, order="oldest"))
-        rows = answer.rows[::-1]
-        below = following(after, rows) + 1 if answer.more else None
-        events = gained(store, filters, Between(after, below), web.now())
-        if not rows and not events:
-            return Response(status_code=204)
-        values = item_values(store, rows, filters.topic)
+    filters = lenient(request.query_params)
+    asked = filters.query(web.now(), after=after, limit=_MOST_ARRIVED)
+    answer = store.answers.new(replace(asked, order="oldest"))
+    rows = answer.rows[::-1]
+    below = following(after, rows) + 1 if answer.more else None
+    events = gained(store, filters, Between(after, below), web.now())
+    if not rows and not events:
+        return Response(status_code=204)
+    values = item_values(store, rows, filters.topic)
     values |= {
         "rows": merged(rows, events),
         "fresh_url": _fresh_url(filters, following(after, rows, events)),
@@ -117,29 +120,29 @@ def item_values(store: Store, rows: tuple[AnnouncedPage, ...], topic: int | None
 @router.post("/pages/{page_id}/mark")
 def mark(
     request: Request,
+    web: Web,
+    store: Store,
     page_id: PageId,
     mark: Annotated[str, Form(max_length=20)],
     topic: Annotated[str, Form(pattern=r"^\d{0,18}$")] = "",
     back: Back = "/",
 ) -> Response:
     """Mark a page as read, starred or relevant; returns its row to htmx, else redirects."""
-    web = web_of(request)
     chosen = number(topic)
-    with web.store() as store:
-        if mark in _MARKS:
-            announced = store.answers.mark([page_id], now=web.now(), **_MARKS[mark])
-            if not announced:
-                raise NotFoundError(Text("input.page_unknown"))
-        elif mark in ("relevant", "irrelevant"):
-            _give_feedback(store, page_id, chosen, relevant=mark == "relevant", now=web.now())
-        else:
-            raise InputError("mark", mark, f"must be one of: {', '.join(_MARKS)}, (ir)relevant")
-        if "hx-request" not in request.headers:
-            return see(back)
-        detail = store.answers.page(page_id, most=1)
-        if detail is None or detail.news is None:
+    if mark in _MARKS:
+        announced = store.answers.mark([page_id], now=web.now(), **_MARKS[mark])
+        if not announced:
             raise NotFoundError(Text("input.page_unknown"))
-        values = {"row": detail.news, **item_values(store, (detail.news,), chosen)}
+    elif mark in ("relevant", "irrelevant"):
+        _give_feedback(store, page_id, chosen, relevant=mark == "relevant", now=web.now())
+    else:
+        raise InputError("mark", mark, f"must be one of: {', '.join(_MARKS)}, (ir)relevant")
+    if "hx-request" not in request.headers:
+        return see(back)
+    detail = store.answers.page(page_id, most=1)
+    if detail is None or detail.news is None:
+        raise NotFoundError(Text("input.page_unknown"))
+    values = {"row": detail.news, **item_values(store, (detail.news,), chosen)}
     return page(request, "_item.html", values)
 
 
@@ -156,16 +159,15 @@ def _give_feedback(
 
 @router.post("/read")
 def mark_read(
-    request: Request,
+    web: Web,
+    store: Store,
     page: Annotated[list[RowId], Form(max_length=1_000)] = [],  # noqa: B006 - FastAPI copies it
     event: Annotated[list[RowId], Form(max_length=1_000)] = [],  # noqa: B006 - likewise
     back: Back = "/",
 ) -> Response:
     """Mark pages and events as read."""
-    web = web_of(request)
-    with web.store() as store:
-        store.answers.mark(page, now=web.now(), read=True)
-        store.backfills.mark(event, now=web.now(), read=True)
+    store.answers.mark(page, now=web.now(), read=True)
+    store.backfills.mark(event, now=web.now(), read=True)
     return see(back)
 
 
@@ -190,11 +192,10 @@ def saved_search(request: Request, name: str) -> Response:
 
 
 @router.post("/searches/{name}/remove")
-def remove_search(request: Request, name: str) -> Response:
+def remove_search(store: Store, name: str) -> Response:
     """Delete a saved search."""
-    with web_of(request).store() as store:
-        if not store.answers.remove_search(name):
-            raise NotFoundError(Text("missing.search", name=name[:80]))
+    if not store.answers.remove_search(name):
+        raise NotFoundError(Text("missing.search", name=name[:80]))
     return see("/feeds")
 
 

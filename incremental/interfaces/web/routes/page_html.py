@@ -14,7 +14,7 @@ from incremental.base.texts import Text
 from incremental.interfaces.explain.topic import word_of
 from incremental.interfaces.web.api.schemas import RowId
 from incremental.interfaces.web.changes import Difference, difference, versions_of_change
-from incremental.interfaces.web.context import web_of
+from incremental.interfaces.web.context import StoreRoute
 from incremental.interfaces.web.reading import terms_of
 from incremental.interfaces.web.routes.forms import tone
 from incremental.interfaces.web.routes.news import item_values
@@ -22,7 +22,7 @@ from incremental.interfaces.web.views import page, words_of
 from store import Store
 from store.answers import NewQuery, PageDetail
 
-router = APIRouter(include_in_schema=False)
+router = APIRouter(include_in_schema=False, route_class=StoreRoute)
 _MOST_TEXT = 100_000
 _MOST_SIGHTINGS = 200
 _MOST_LIKE = 50
@@ -31,60 +31,57 @@ _MOST_LIKE = 50
 @router.get("/pages/{page_id}")
 def page_page(
     request: Request,
+    store: Store,
     page_id: RowId,
     change: Annotated[int | None, Query(ge=1, le=2**62)] = None,
     asked: Annotated[int, Query(ge=0, le=10_000)] = 0,
     refused: Annotated[str, Query(max_length=500)] = "",
 ) -> Response:
     """Show a page, and the diff of *change*."""
-    web = web_of(request)
-    with web.store() as store:
-        detail = store.answers.page(page_id)
-        if detail is None:
-            raise NotFoundError(Text("input.page_unknown"))
-        rows = (detail.news,) if detail.news else ()
-        values: dict[str, Any] = {
-            "page": detail,
-            "body": _lines(detail.text.text) if detail.text else "",
-            "hub": store.read.hub(page_id),
-            "sightings": store.read.sightings(page_id)[:_MOST_SIGHTINGS],
-            "visits": store.read.visits(page_id),
-            "change": change,
-            "diff": None if change is None else _difference(store, detail, change),
-            "tone": tone,
-            "asked": asked,
-            "problem": words_of(request).known(refused),
-            **item_values(store, rows, None),
-        }
-        if any(mark.fetched for mark in detail.topics):
-            values["terms_of"] = partial(terms_of, word=word_of(store, page_id))
+    detail = store.answers.page(page_id)
+    if detail is None:
+        raise NotFoundError(Text("input.page_unknown"))
+    rows = (detail.news,) if detail.news else ()
+    values: dict[str, Any] = {
+        "page": detail,
+        "body": _lines(detail.text.text) if detail.text else "",
+        "hub": store.read.hub(page_id),
+        "sightings": store.read.sightings(page_id)[:_MOST_SIGHTINGS],
+        "visits": store.read.visits(page_id),
+        "change": change,
+        "diff": None if change is None else _difference(store, detail, change),
+        "tone": tone,
+        "asked": asked,
+        "problem": words_of(request).known(refused),
+        **item_values(store, rows, None),
+    }
+    if any(mark.fetched for mark in detail.topics):
+        values["terms_of"] = partial(terms_of, word=word_of(store, page_id))
     return page(request, "page.html", values)
 
 
 @router.get("/pages/{page_id}/like")
-def like_page(request: Request, page_id: RowId) -> Response:
+def like_page(request: Request, store: Store, page_id: RowId) -> Response:
     """Show announced pages that are like a page in meaning, or why that cannot be said."""
     # Loads numpy.
     from incremental.topics.embedding.likeness import NoVectorError, pages_like, vector_of  # noqa: PLC0415
 
-    web = web_of(request)
-    with web.store() as store:
-        detail = store.answers.page(page_id, most=1)
-        if detail is None:
-            raise NotFoundError(Text("input.page_unknown"))
-        counts = store.vectors.counts()
-        try:
-            asked = NewQuery(limit=_MOST_LIKE)
-            found = pages_like(store, *vector_of(store, page_id), asked, but=page_id)
-        except NoVectorError:
-            found = None
-        rows = tuple(one.page for one in found or ())
-        values: dict[str, Any] = {
-            "page": detail,
-            "found": found,
-            "counts": counts,
-            **item_values(store, rows, None),
-        }
+    detail = store.answers.page(page_id, most=1)
+    if detail is None:
+        raise NotFoundError(Text("input.page_unknown"))
+    counts = store.vectors.counts()
+    try:
+        asked = NewQuery(limit=_MOST_LIKE)
+        found = pages_like(store, *vector_of(store, page_id), asked, but=page_id)
+    except NoVectorError:
+        found = None
+    rows = tuple(one.page for one in found or ())
+    values: dict[str, Any] = {
+        "page": detail,
+        "found": found,
+        "counts": counts,
+        **item_values(store, rows, None),
+    }
     return page(request, "like.html", values)
 
 

@@ -13,16 +13,23 @@ from incremental.base.lookup import site_numbered
 from incremental.base.scope import Reach
 from incremental.base.tagging import parted
 from incremental.base.texts import Text, stored
-from incremental.interfaces.site_editing import SiteEdit, edit_site, site_in_file
+from incremental.interfaces.site_editing import (
+    SiteEdit,
+    edit_site,
+    hours_typed,
+    number_typed,
+    site_in_file,
+)
 from incremental.interfaces.visit_requests import RequestedVisit, request_pages, request_site
 from incremental.interfaces.web.api.schemas import RowId
-from incremental.interfaces.web.context import web_of
+from incremental.interfaces.web.context import StoreRoute, Web
 from incremental.interfaces.web.routes.forms import see
 from incremental.interfaces.web.routes.sites import site_view
 from incremental.interfaces.web.views import problem_of, query
 from incremental.topics.training.corrections import correct
+from store import Store
 
-router = APIRouter(include_in_schema=False)
+router = APIRouter(include_in_schema=False, route_class=StoreRoute)
 _MOST_HUBS = 500
 _Text = Annotated[str, Form(max_length=2_000)]
 _Number = Annotated[str, Form(max_length=20)]
@@ -30,8 +37,10 @@ _Pages = Annotated[list[Annotated[int, Form(ge=1, le=2**62)]], Form(max_length=_
 
 
 @router.post("/sites/{site_id}/edit")
-def edit(  # noqa: PLR0913, PLR0917 - the fields of the form
+def edit(
     request: Request,
+    web: Web,
+    store: Store,
     site_id: RowId,
     name: Annotated[str, Form(max_length=200)],
     reach: Annotated[Reach | None, Form()] = None,
@@ -44,21 +53,21 @@ def edit(  # noqa: PLR0913, PLR0917 - the fields of the form
     tags: _Text = "",
 ) -> Response:
     """Change a site; an empty field means the default of the settings."""
-    web = web_of(request)
     try:
         given: dict[str, Any] = {"name": name, "tags": tuple(parted(tags))}
-        with web.store() as store:
-            row = site_numbered(store, site_id)
-            if site_in_file(row, web.settings) is None:
-                numbers = {
-                    "requests_per_day": requests_per_day,
-                    "min_interval_minutes": min_interval_minutes,
-                    "max_interval_hours": max_interval_hours,
-                }
-                given |= {field: _number(field, text) for field, text in numbers.items()}
-                given |= {"include": tuple(include.split()), "exclude": tuple(exclude.split())}
-                given |= {"hours": _hours(hours)} | ({"reach": reach} if reach else {})
-            edit_site(store, row, SiteEdit(**given), web.settings, now=web.now())
+        row = site_numbered(store, site_id)
+        if site_in_file(row, web.settings) is None:
+            numbers = {
+                "requests_per_day": requests_per_day,
+                "min_interval_minutes": min_interval_minutes,
+                "max_interval_hours": max_interval_hours,
+            }
+            given |= {field: number_typed(field, text) for field, text in numbers.items()}
+            given |= {"include": tuple(include.split()), "exclude": tuple(exclude.split())}
+            given |= {"hours": hours_typed(hours.replace(",", " ").replace("，", " ").split())} | (
+                {"reach": reach} if reach else {}
+            )
+        edit_site(store, row, SiteEdit(**given), web.settings, now=web.now())
     except InputError as error:
         typed = {
             "name": name,
@@ -75,28 +84,11 @@ def edit(  # noqa: PLR0913, PLR0917 - the fields of the form
     return see(f"/sites/{site_id}")
 
 
-def _number(field: str, text: str) -> float | None:
-    if not text.strip():
-        return None
-    try:
-        return float(text)
-    except ValueError:
-        raise InputError(field, text, Text("input.must_be_number")) from None
-
-
-def _hours(text: str) -> tuple[str, ...] | None:
-    """Read spans separated by spaces or commas; empty = the default, ``always`` = no limit."""
-    spans = tuple(text.replace(",", " ").replace("，", " ").split())
-    return None if not spans else () if spans in {("always",), ("不限",)} else spans
-
-
 @router.post("/sites/{site_id}/visit")
-def visit_site(request: Request, site_id: RowId) -> Response:
+def visit_site(web: Web, store: Store, site_id: RowId) -> Response:
     """Visit the hubs of a site now."""
-    web = web_of(request)
-    with web.store() as store:
-        row = site_numbered(store, site_id)
-        found = request_site(store, web.settings, row, now=web.now())
+    row = site_numbered(store, site_id)
+    found = request_site(store, web.settings, row, now=web.now())
     return _asked(f"/sites/{site_id}", found)
 
 
@@ -108,11 +100,9 @@ def _asked(path: str, found: list[RequestedVisit]) -> Response:
 
 
 @router.post("/pages/{page_id}/visit")
-def visit_page(request: Request, page_id: RowId) -> Response:
+def visit_page(web: Web, store: Store, page_id: RowId) -> Response:
     """Visit a page now."""
-    web = web_of(request)
-    with web.store() as store:
-        found = request_pages(store, web.settings, [page_id], now=web.now())
+    found = request_pages(store, web.settings, [page_id], now=web.now())
     if not found:
         raise NotFoundError(Text("input.page_unknown"))
     return _asked(f"/pages/{page_id}", found)
@@ -121,25 +111,25 @@ def visit_page(request: Request, page_id: RowId) -> Response:
 @router.post("/sites/{site_id}/hubs")
 def change_hubs(
     request: Request,
+    web: Web,
+    store: Store,
     site_id: RowId,
     action: Annotated[Literal["visit", "hub", "article"], Form()],
     chosen: Annotated[_Pages | None, Form(alias="page")] = None,
 ) -> Response:
     """Visit several hubs now, or say of each whether it is one."""
-    web = web_of(request)
     problems = []
-    with web.store() as store:
-        site_numbered(store, site_id)
-        if action == "visit":
-            return _asked(
-                f"/sites/{site_id}",
-                request_pages(store, web.settings, chosen or [], now=web.now()),
-            )
-        for url in store.read.urls(chosen or []):
-            try:
-                correct(store, url, action, now=web.now())
-            except HubwatchError as error:
-                problems.append(problem_of(request, error))
+    site_numbered(store, site_id)
+    if action == "visit":
+        return _asked(
+            f"/sites/{site_id}",
+            request_pages(store, web.settings, chosen or [], now=web.now()),
+        )
+    for url in store.read.urls(chosen or []):
+        try:
+            correct(store, url, action, now=web.now())
+        except HubwatchError as error:
+            problems.append(problem_of(request, error))
     if problems:
         return site_view(request, site_id, problem="\n".join(problems))
     return see(f"/sites/{site_id}")

@@ -11,13 +11,17 @@ from fastapi.responses import Response
 from incremental.base.errors import InputError
 from incremental.base.lookup import site_numbered
 from incremental.base.texts import Words
-from incremental.interfaces.explain.page import explain, hub_rows
+from incremental.interfaces.explain.page import explain
+from incremental.interfaces.results.hubs import hub_results
+from incremental.interfaces.results.schema import by_name
+from incremental.interfaces.results.sites import site_results
+from incremental.interfaces.results.status import DAY
 from incremental.interfaces.site_editing import site_in_file
 from incremental.interfaces.web.api.schemas import RowId
 from incremental.interfaces.web.charts import bars
-from incremental.interfaces.web.context import Web, web_of
+from incremental.interfaces.web.context import StoreRoute, Web, web_of
 from incremental.interfaces.web.explanation import explanation
-from incremental.interfaces.web.facts import Health, hour_rates, site_facts, site_health
+from incremental.interfaces.web.facts import Health, hour_rates, site_health
 from incremental.interfaces.web.routes.forms import Back, see, tone
 from incremental.interfaces.web.views import page, problem_of, words_of
 from incremental.topics.training.corrections import correct
@@ -25,37 +29,36 @@ from store import Store
 from store.enums import SiteStatus
 from store.values import SiteRow
 
-router = APIRouter(include_in_schema=False)
+router = APIRouter(include_in_schema=False, route_class=StoreRoute)
 _MOST_SEEDS = 500
 _MOST_HUBS = 500
 _Text = Annotated[str, Form(max_length=500)]
 
 
 @router.get("/sites")
-def sites_page(request: Request, tag: Annotated[str, Query(max_length=40)] = "") -> Response:
+def sites_page(
+    request: Request, web: Web, store: Store, tag: Annotated[str, Query(max_length=40)] = ""
+) -> Response:
     """Show every site with its health, or those with a tag."""
-    web = web_of(request)
-    with web.store() as store:
-        rows = _sites(web, store, request, store.read.sites())
-        tags = [one for one in store.tags.tags() if one.sites]
+    rows = _sites(web, store, request, store.read.sites())
+    tags = [one for one in store.tags.tags() if one.sites]
     shown = [row for row in rows if not tag or tag in row["tags"]]
     return page(request, "sites.html", {"sites": shown, "tags": tags, "tag": tag})
 
 
 def _sites(web: Web, store: Store, request: Request, rows: list[SiteRow]) -> list[dict[str, Any]]:
     words, now = words_of(request), web.now()
-    totals, tags = store.read.site_totals(), store.tags.of_sites()
-    counts = store.read.visit_counts(now - 86_400)
+    counts = store.read.visit_counts(now - DAY)
     healths = site_health(web, store, rows, counts)
     return [
         {
-            **site_facts(row, totals, tags),
-            **healths[row.id].values,
-            "health": healths[row.id].tone,
-            "health_why": _why(words, healths[row.id]),
-            "visits_by_status": counts.get(row.id, {}),
+            **by_name(site),
+            **healths[site.id].values,
+            "health": healths[site.id].tone,
+            "health_why": _why(words, healths[site.id]),
+            "visits_by_status": counts.get(site.id, {}),
         }
-        for row in rows
+        for site in site_results(store, rows)
     ]
 
 
@@ -92,7 +95,7 @@ def site_view(
     with web.store() as store:
         row = site_numbered(store, site_id)
         (site,) = _sites(web, store, request, [row])
-        hubs = hub_rows(store, web.settings, [row], now=web.now())[:_MOST_HUBS]
+        hubs = hub_results(store, web.settings, [row], now=web.now())[:_MOST_HUBS]
         rates = hour_rates(web, row)
         events = store.read.site_changes(site_id, limit=10)
         in_file = site_in_file(row, web.settings) is not None
@@ -118,58 +121,51 @@ def site_view(
 
 
 @router.get("/sites/{site_id}/hubs")
-def hubs_part(request: Request, site_id: RowId) -> Response:
+def hubs_part(request: Request, web: Web, store: Store, site_id: RowId) -> Response:
     """Return the table of a site's hubs."""
-    web = web_of(request)
-    with web.store() as store:
-        row = site_numbered(store, site_id)
-        hubs = hub_rows(store, web.settings, [row], now=web.now())[:_MOST_HUBS]
+    row = site_numbered(store, site_id)
+    hubs = hub_results(store, web.settings, [row], now=web.now())[:_MOST_HUBS]
     return page(request, "_hubs.html", {"hubs": hubs})
 
 
 @router.post("/sites/{site_id}/state")
 def set_state(
-    request: Request, site_id: RowId, state: Annotated[str, Form(pattern="^(active|paused)$")]
+    store: Store, site_id: RowId, state: Annotated[str, Form(pattern="^(active|paused)$")]
 ) -> Response:
     """Pause or resume a site."""
-    with web_of(request).store() as store:
-        site_numbered(store, site_id)
-        store.write.update_site(site_id, state=SiteStatus(state))
+    site_numbered(store, site_id)
+    store.write.update_site(site_id, state=SiteStatus(state))
     return see(f"/sites/{site_id}")
 
 
 @router.post("/sites/{site_id}/remove")
-def remove(request: Request, site_id: RowId) -> Response:
+def remove(store: Store, site_id: RowId) -> Response:
     """Stop watching a site and delete everything found there."""
-    with web_of(request).store() as store:
-        site_numbered(store, site_id)
-        store.write.remove_site(site_id)
+    site_numbered(store, site_id)
+    store.write.remove_site(site_id)
     return see("/sites")
 
 
 @router.post("/labels")
 def label(
-    request: Request,
+    web: Web,
+    store: Store,
     url: Annotated[str, Form(max_length=2_000)],
     label: Annotated[str, Form(pattern="^(hub|article)$")],
     back: Back = "/models",
 ) -> Response:
     """Label a page as hub or article."""
-    web = web_of(request)
-    with web.store() as store:
-        correct(store, url, label, now=web.now())
+    correct(store, url, label, now=web.now())
     return see(back)
 
 
 @router.get("/check")
-def check(request: Request, url: str = "") -> Response:
+def check(request: Request, web: Web, store: Store, url: str = "") -> Response:
     """Explain how a URL is classified and why it was (not) found."""
-    web = web_of(request)
     values: dict[str, Any] = {"url": url[:2_000], "problem": "", "rows": [], "verdict": ""}
     if url:
         try:
-            with web.store() as store:
-                answer = explain(store, web.settings, url, now=web.now(), models=web.models)
+            answer = explain(store, web.settings, url, now=web.now(), models=web.models)
         except InputError as error:
             values["problem"] = problem_of(request, error)
         else:

@@ -11,13 +11,14 @@ from fastapi.responses import Response
 
 from incremental.base.texts import Words
 from incremental.fetch.status import HARMLESS
+from incremental.interfaces.results.status import DAY
 from incremental.interfaces.web.charts import Series, bars, first_column
-from incremental.interfaces.web.context import web_of
-from incremental.interfaces.web.facts import DAY, status_facts
+from incremental.interfaces.web.context import StoreRoute, Web
 from incremental.interfaces.web.routes.forms import tone
 from incremental.interfaces.web.views import page, words_of
+from store import Store
 
-router = APIRouter(include_in_schema=False)
+router = APIRouter(include_in_schema=False, route_class=StoreRoute)
 _HOUR = 3_600.0
 _DAYS = 7
 # Hours per column.
@@ -29,21 +30,20 @@ _SHOWN = 7
 
 
 @router.get("/status")
-def status_page(request: Request) -> Response:
+def status_page(request: Request, web: Web, store: Store) -> Response:
     """Show visits, new pages, errors and host waits."""
-    web, words = web_of(request), words_of(request)
+    words = words_of(request)
     now = web.now()
     step = _STEPS * _HOUR
     since = (now // step + 1) * step - _DAYS * DAY
-    with web.store() as store:
-        status = status_facts(web, store)
-        visits = store.monitor.visits_by_time(since, step)
-        news = store.monitor.news_by_time(since, step)
-        hosts = store.monitor.host_waits(now, limit=20)
-        announced = sum(store.monitor.news_by_time(now - DAY, DAY).values())
+    status = web.status(store)
+    visits = store.monitor.visits_by_time(since, step)
+    news = store.monitor.news_by_time(since, step)
+    hosts = store.monitor.host_waits(now, limit=20)
+    announced = sum(store.monitor.news_by_time(now - DAY, DAY).values())
     counts = Counter[str]()
-    for site in status["sites"]:
-        counts.update(site["visits_by_status"])
+    for site in status.sites:
+        counts.update(site.visits_by_status)
     failed = {name: count for name, count in counts.items() if name not in HARMLESS}
     columns = int(_DAYS * DAY / step)
     shown = range(first_column([*(number for number, _ in visits), *news], columns), columns)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import suppress
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Form, Request
 from fastapi.responses import Response
@@ -14,11 +13,11 @@ from incremental.base.errors import FeatureError, InputError
 from incremental.base.features import called
 from incremental.base.lookup import topic_numbered
 from incremental.base.tagging import parted
-from incremental.base.texts import read_text
 from incremental.interfaces.explain.topic import top_terms
+from incremental.interfaces.results.topics import topic_result, topic_results
 from incremental.interfaces.web.api.schemas import RowId
 from incremental.interfaces.web.charts import bars
-from incremental.interfaces.web.context import Web, web_of
+from incremental.interfaces.web.context import StoreRoute, Web, web_of
 from incremental.interfaces.web.routes.forms import see
 from incremental.interfaces.web.views import page, problem_of, words_of
 from incremental.topics.editing import (
@@ -29,32 +28,13 @@ from incremental.topics.editing import (
     give_feedback,
     set_paused,
 )
-from incremental.topics.notes import warnings_of
 from store import Store
 from store.enums import ExampleOrigin, TopicState
-from store.topics.values import TopicRow
 
-router = APIRouter(include_in_schema=False)
+router = APIRouter(include_in_schema=False, route_class=StoreRoute)
 _Many = Annotated[str, Form(max_length=10_000)]
 _Urls = Annotated[str, Form(max_length=100_000)]
 _PARTS = 20
-
-
-def topic_values(row: TopicRow, counts: dict[int, dict[str, int]]) -> dict[str, Any]:
-    """Return a topic's template values."""
-    return {
-        "id": row.id,
-        "name": row.name,
-        "state": row.state,
-        "why": read_text(row.why),
-        "keywords": json.loads(row.keywords),
-        "method": row.method,
-        "include": json.loads(row.include),
-        "exclude": json.loads(row.exclude),
-        "description": row.description,
-        "warnings": warnings_of(row),
-        "counts": counts.get(row.id, {}),
-    }
 
 
 @router.get("/topics")
@@ -65,8 +45,7 @@ def topics_page(request: Request) -> Response:
 
 def _topics(request: Request, problem: str) -> Response:
     with web_of(request).store() as store:
-        counts = store.topics.counts()
-        rows = [topic_values(row, counts) for row in store.topics.topics()]
+        rows = topic_results(store)
         links = _links(web_of(request), store)
     values = {"topics": rows, "problem": problem, "links": links}
     return page(request, "topics.html", values)
@@ -86,32 +65,34 @@ def _links(web: Web, store: Store) -> list[tuple[str, str, str, dict[int, int]]]
 @router.post("/topics")
 def add_topic(
     request: Request,
+    web: Web,
+    store: Store,
     name: Annotated[str, Form(max_length=80)],
     keywords: Annotated[str, Form(max_length=1_000)] = "",
     urls: _Urls = "",
     description: Annotated[str, Form(max_length=500)] = "",
 ) -> Response:
     """Create a topic from examples, keywords, a sentence, or all of them."""
-    web = web_of(request)
     words = parted(keywords)
     try:
-        with web.store() as store:
-            row, _ = begin(
-                store,
-                name,
-                examples=urls.split(),
-                keywords=words,
-                description=description,
-                now=web.now(),
-            )
+        row, _ = begin(
+            store,
+            name,
+            examples=urls.split(),
+            keywords=words,
+            description=description,
+            now=web.now(),
+        )
     except HubwatchError as error:
         return _topics(request, problem_of(request, error))
     return see(f"/topics/{row.id}")
 
 
 @router.post("/topics/{topic_id}/edit")
-def edit(  # noqa: PLR0913, PLR0917 - the fields of the form
+def edit(
     request: Request,
+    web: Web,
+    store: Store,
     topic_id: RowId,
     name: Annotated[str, Form(max_length=200)],
     method: Annotated[str, Form(max_length=40)],
@@ -122,21 +103,19 @@ def edit(  # noqa: PLR0913, PLR0917 - the fields of the form
     tags: _Many = "",
 ) -> Response:
     """Rename a topic, or replace its keywords, sentence, method, tags, or the words that narrow it."""
-    web = web_of(request)
     try:
-        with web.store() as store:
-            edit_topic(
-                store,
-                topic_numbered(store, topic_id),
-                name=name,
-                keywords=parted(keywords),
-                description=description,
-                method=method,
-                include=parted(include),
-                exclude=parted(exclude),
-                tags=parted(tags),
-                now=web.now(),
-            )
+        edit_topic(
+            store,
+            topic_numbered(store, topic_id),
+            name=name,
+            keywords=parted(keywords),
+            description=description,
+            method=method,
+            include=parted(include),
+            exclude=parted(exclude),
+            tags=parted(tags),
+            now=web.now(),
+        )
     except InputError as error:
         return _topic(request, topic_id, problem_of(request, error))
     return see(f"/topics/{topic_id}")
@@ -145,14 +124,14 @@ def edit(  # noqa: PLR0913, PLR0917 - the fields of the form
 @router.post("/topics/{topic_id}/forget")
 def forget(
     request: Request,
+    web: Web,
+    store: Store,
     topic_id: RowId,
     example: Annotated[int, Form(ge=1, le=2**62)],
 ) -> Response:
     """Remove a page from the topic's examples."""
-    web = web_of(request)
     try:
-        with web.store() as store:
-            forget_example(store, topic_numbered(store, topic_id), example, now=web.now())
+        forget_example(store, topic_numbered(store, topic_id), example, now=web.now())
     except InputError as error:
         return _topic(request, topic_id, problem_of(request, error))
     return see(f"/topics/{topic_id}")
@@ -170,8 +149,7 @@ def _topic(request: Request, topic_id: int, problem: str) -> Response:
         row = topic_numbered(store, topic_id)
         examples = store.topics.examples(topic_id)
         values = {
-            "topic": topic_values(row, store.topics.counts()),
-            "tags": store.tags.of_topics().get(topic_id, []),
+            "topic": topic_result(store, row),
             "examples": examples,
             "terms": top_terms(store, row, examples),
             "links": _links(web_of(request), store),
@@ -189,37 +167,36 @@ def _topic(request: Request, topic_id: int, problem: str) -> Response:
 
 @router.post("/topics/{topic_id}/examples")
 def add_examples(
-    request: Request,
+    web: Web,
+    store: Store,
     topic_id: RowId,
     urls: _Urls,
     origin: Annotated[str, Form(pattern="^(relevant|irrelevant)$")],
 ) -> Response:
     """Label pages as relevant or irrelevant."""
-    web = web_of(request)
-    with web.store() as store:
-        name = topic_numbered(store, topic_id).name
-        give_feedback(
-            store, name, urls.split(), relevant=origin == ExampleOrigin.RELEVANT, now=web.now()
-        )
+    name = topic_numbered(store, topic_id).name
+    give_feedback(
+        store, name, urls.split(), relevant=origin == ExampleOrigin.RELEVANT, now=web.now()
+    )
     return see(f"/topics/{topic_id}")
 
 
 @router.post("/topics/{topic_id}/state")
 def set_state(
-    request: Request, topic_id: RowId, state: Annotated[str, Form(pattern="^(active|paused)$")]
+    web: Web,
+    store: Store,
+    topic_id: RowId,
+    state: Annotated[str, Form(pattern="^(active|paused)$")],
 ) -> Response:
     """Pause or resume a topic."""
-    web = web_of(request)
-    with web.store() as store:
-        name = topic_numbered(store, topic_id).name
-        set_paused(store, name, paused=state == TopicState.PAUSED, now=web.now())
+    name = topic_numbered(store, topic_id).name
+    set_paused(store, name, paused=state == TopicState.PAUSED, now=web.now())
     return see(f"/topics/{topic_id}")
 
 
 @router.post("/topics/{topic_id}/remove")
-def remove_topic(request: Request, topic_id: RowId) -> Response:
+def remove_topic(store: Store, topic_id: RowId) -> Response:
     """Delete a topic with its examples and scores."""
-    with web_of(request).store() as store:
-        topic_numbered(store, topic_id)
-        store.topics.remove(topic_id)
+    topic_numbered(store, topic_id)
+    store.topics.remove(topic_id)
     return see("/topics")

@@ -1,0 +1,106 @@
+"""Hubs, with the numbers behind their next visit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from incremental.base.texts import Text, read_text
+from incremental.base.times import NEVER
+from incremental.crawl.sites import watch
+from incremental.interfaces.explain.page import explain_way, planned, rounded, visit_reason
+from incremental.interfaces.results.schema import result_of
+from incremental.parse.hub_way import WayKind
+from incremental.schedule.budget import open_at
+from incremental.settings import Settings
+from incremental.settings.policies import policy_maker
+from store import Store
+from store.enums import HubRole, HubStatus
+from store.values import HubRow, SiteRow
+
+
+@dataclass(frozen=True, slots=True)
+class Hub:
+    """A hub, or an address that looks like one."""
+
+    id: int
+    url: str
+    site_id: int
+    site: str
+    kind: str
+    role: str
+    state: str
+    score: float
+    candidate: bool
+    """Only looks like a hub: never read."""
+    found_because: str
+    read: str
+    """From where its links come: plain, embedded, json, rendered, browser_missing."""
+    cost_requests: float
+    """Of a visit, with the time of a browser."""
+    visits: int
+    new_pages: int
+    failures: int
+    last_status: str | None
+    visited_at: datetime | None
+    due_at: datetime | None
+    rate_per_day: float | None
+    """Expected new links; null = not visited yet, or no longer visited."""
+    rate_is_guess: bool
+    """The hub has shown no new page yet: the rate is what similar hubs show."""
+    waiting_links: float | None
+    price_minutes: float | None
+    why: str
+
+
+def is_candidate(hub: HubRow) -> bool:
+    """Whether an address only looks like a hub: nobody gave it, and it was never read."""
+    given = hub.role in (HubRole.SEED, HubRole.USER)
+    return hub.state == HubStatus.CANDIDATE and not given
+
+
+def hub_results(
+    store: Store, settings: Settings, rows: Sequence[SiteRow], *, now: float
+) -> list[Hub]:
+    """Return the hubs of *rows*.
+
+    Those that were read or given come first, then the addresses that look like hubs, the likeliest first.
+    """
+    answer = []
+    for row in rows:
+        site = watch(row, settings, policy_maker(settings))
+        opens_at = open_at(site.budget, site.terms.requests_per_day, now)
+        hubs = store.read.hubs(row.id)
+        hubs.sort(key=lambda hub: (-1.0, 0.0) if not is_candidate(hub) else (0.0, -hub.score))
+        for hub in hubs:
+            state = site.hub_state(hub)
+            why = site.policy.why(state, site.state, site.budget, now)
+            due_at = hub.due_at if hub.due_at < NEVER else None
+            at = planned(due_at, opens_at, now)
+            reason = why.reason if at == due_at else Text("reason.waits_for_budget")
+            answer.append(
+                result_of(
+                    Hub,
+                    hub,
+                    id=hub.page_id,
+                    site=row.name,
+                    score=round(hub.score, 3),
+                    candidate=is_candidate(hub),
+                    found_because=read_text(hub.why),
+                    read=explain_way(hub, settings)["kind"] or WayKind.PLAIN.value,
+                    cost_requests=round(state.cost, 1),
+                    due_at=at,
+                    rate_per_day=rounded(why.rate_per_day, 4) if _has_rate(hub) else None,
+                    rate_is_guess=_has_rate(hub) and not hub.new_pages,
+                    waiting_links=rounded(why.waiting_links, 3),
+                    price_minutes=rounded(why.price_minutes),
+                    why=visit_reason(hub, reason),
+                )
+            )
+    return answer
+
+
+def _has_rate(hub: HubRow) -> bool:
+    """Whether a rate says anything of a hub: it was visited, and will be again."""
+    return hub.visited_at is not None and hub.state != HubStatus.DROPPED
