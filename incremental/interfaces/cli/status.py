@@ -13,7 +13,12 @@ from incremental.daemon.housekeeping import forgotten_in_words, last_done, space
 from incremental.daemon.pulse import read_report
 from incremental.interfaces.cli.common import Json, now, print_json, print_table, say, settings_of
 from incremental.interfaces.explain.embeddings import embedding_facts, embeddings_in_words
-from incremental.interfaces.explain.health import daemons_facts, health_facts, quarantine_facts
+from incremental.interfaces.explain.health import (
+    daemons_facts,
+    health_facts,
+    quarantine_facts,
+    site_notes,
+)
 from incremental.interfaces.explain.page import budget_of
 from incremental.interfaces.results.schema import dated, utc, when
 from incremental.settings import Settings
@@ -148,7 +153,7 @@ def _print_quarantine(held: list[dict[str, Any]]) -> None:
 
 def _site_rows(store: Store, settings: Settings, at: float) -> list[dict[str, Any]]:
     totals, counts = store.read.site_totals(), store.read.visit_counts(at - 86_400)
-    unread = store.monitor.unread_seeds()
+    unread, notes = store.monitor.unread_seeds(), site_notes(store, settings.enabled)
     return [
         {
             "site": row.name,
@@ -157,6 +162,7 @@ def _site_rows(store: Store, settings: Settings, at: float) -> list[dict[str, An
             **budget_of(settings, row, now=at),
             "visits_by_status": counts.get(row.id, {}),
             "trouble": unread.get(row.id),
+            "problem": notes.get(row.id),
             "next_due": utc(store.read.due_times(row.id).first),
             "events": [dated(e) for e in store.read.site_changes(row.id, limit=5)],
         }
@@ -188,6 +194,8 @@ def _print_sites(rows: list[dict[str, Any]], settings: Settings) -> None:
             say(
                 f"hubwatch: {row['site']}: the seed could not be fetched yet: {_trouble(row['trouble'])}"
             )
+        if row["problem"]:
+            say(f"hubwatch: {row['site']}: {row['problem']}")
     columns = ("site", "state", "hubs", "new", "today (UTC)", "in 24 h", "visits in 24 h")
     print_table("Status", columns, table)
     if settings.revisit.total_requests_per_day:

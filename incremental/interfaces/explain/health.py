@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
+from incremental.base.errors import FeatureError
+from incremental.base.features import Features, called
+from incremental.base.texts import Text
 from incremental.daemon.health import HealthReport
 from incremental.daemon.pulse import STALE_SECONDS
 from incremental.visit.engines.visits import EngineReport
@@ -94,3 +98,12 @@ def quarantine_facts(store: Store) -> list[dict[str, Any]]:
         }
         for row in rows
     ]
+
+
+def site_notes(store: Store, features: Features) -> dict[int, Text]:
+    """Return what features find wrong with sites, by site id; the first feature's word counts."""
+    found = dict[int, Text]()
+    for one in features.on:
+        with suppress(FeatureError):
+            found = (called(one.name, one.site_notes, store) if one.site_notes else {}) | found
+    return found

@@ -10,7 +10,12 @@ from typing import Any
 
 from incremental.fetch.status import HARMLESS
 from incremental.interfaces.explain.embeddings import embedding_facts
-from incremental.interfaces.explain.health import daemons_facts, health_facts, quarantine_facts
+from incremental.interfaces.explain.health import (
+    daemons_facts,
+    health_facts,
+    quarantine_facts,
+    site_notes,
+)
 from incremental.interfaces.explain.page import budget_and_visit
 from incremental.interfaces.site_editing import site_terms
 from incremental.interfaces.web.context import Web
@@ -22,8 +27,6 @@ DAY = 86_400.0
 _NONE = {"pages": 0, "hubs": 0, "new_pages": 0}
 _HOURS_OF_WEEK = 168
 _HOURS_OF_DAY = 24
-# Expected links during a silence: a Poisson process has such a gap once in 3,000 (e^-8).
-_SILENT_LINKS = 8.0
 _LEAST_VISITS = 3
 
 
@@ -62,6 +65,7 @@ def status_facts(web: Web, store: Store) -> dict[str, Any]:
     totals, counts = store.read.site_totals(), store.read.visit_counts(now - DAY)
     due, events = store.monitor.next_due(), store.monitor.events()
     unread = store.monitor.unread_seeds()
+    notes = site_notes(store, web.settings.enabled)
     queue = store.monitor.queue(now)
     vectors = embedding_facts(store, web.settings.embeddings)
     sites = [
@@ -73,6 +77,7 @@ def status_facts(web: Web, store: Store) -> dict[str, Any]:
             **budget_and_visit(web.settings, row, due.get(row.id), now=now),
             "visits_by_status": counts.get(row.id, {}),
             "trouble": unread.get(row.id),
+            "problem": notes.get(row.id),
             "events": events.get(row.id, []),
         }
         for row in store.read.sites()
@@ -97,6 +102,7 @@ def site_health(
     now = web.now()
     last_announced, due = store.monitor.last_announced(), store.monitor.next_due()
     unread = store.monitor.unread_seeds()
+    notes = site_notes(store, web.settings.enabled)
     found = {}
     for row in rows:
         values = {
@@ -108,14 +114,14 @@ def site_health(
             tone, why = "bad", "unread"
             said: dict[str, object] = {"status": trouble}
         else:
-            tone, why, said = _health(row, counts.get(row.id, {}), values, now)
+            tone, why, said = _health(row, counts.get(row.id, {}))
+        if row.id in notes and tone != "bad":
+            tone, why, said = "warn", "noted", {"note": notes[row.id]}
         found[row.id] = Health(tone, why, said, values)
     return found
 
 
-def _health(
-    row: SiteRow, counts: Mapping[str, int], values: Mapping[str, Any], now: float
-) -> tuple[str, str, dict[str, object]]:
+def _health(row: SiteRow, counts: Mapping[str, int]) -> tuple[str, str, dict[str, object]]:
     if row.state == enums.SiteStatus.PAUSED:
         return "idle", "paused", {}
     failed = {status: count for status, count in counts.items() if status not in HARMLESS}
@@ -126,12 +132,6 @@ def _health(
         return "bad", "failing", {"share": share, "status": worst}
     if not visits:
         return "idle", "quiet", {}
-    last = values["last_new_at"]
-    expected = (
-        SiteState.from_json(json.loads(row.revisit)).rate_total * (now - (last or now)) / 3600
-    )
-    if expected > _SILENT_LINKS and now - (last or now) > DAY:
-        return "warn", "silent", {"days": round((now - (last or now)) / DAY, 1)}
     return ("good", "fine", {"n": visits}) if visits >= _LEAST_VISITS else ("good", "begun", {})
 
 

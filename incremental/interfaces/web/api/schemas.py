@@ -125,6 +125,8 @@ class SiteStatus(ResponseSchema):
     price_minutes: float | None
     visits_by_status: dict[str, int]
     next_due: Moment
+    problem: str | None
+    """What is wrong although the site answers, in a sentence; None = nothing that is known."""
     trouble: str | None
     """Fetch status of a seed that could not be read yet."""
     events: list[SiteEvent]
