@@ -6,7 +6,7 @@
     links_gone    a list shows hardly a link, and lost many at once
     standstill    the site has new pages, and a hub that used to show them shows none of them
     silent        nothing new for far longer than ever before, though much was expected
-    flood         more new pages in a day than in any eight before together
+    burst         more new pages in a day than in any eight before together
     textless      new pages have no text, or all the same; earlier ones had their own
     garbled       titles of new pages have characters that could not be decoded; earlier ones had none
 
@@ -41,8 +41,8 @@ _UNSEEN: Final = 3
 _EXPECTED: Final = 8.0
 _LONGER: Final = 1.5
 _GAPS: Final = 10
-_FLOOD: Final = 50
-_FLOOD_DAYS: Final = 8
+_BURST: Final = 50
+_BURST_DAYS: Final = 8
 _UNDECODED: Final = "\ufffd"
 
 
@@ -53,7 +53,7 @@ class Fault(StrEnum):
     LINKS_GONE = "links_gone"
     STANDSTILL = "standstill"
     SILENT = "silent"
-    FLOOD = "flood"
+    BURST = "burst"
     TEXTLESS = "textless"
     GARBLED = "garbled"
 
@@ -84,7 +84,7 @@ def problems_of(facts: SiteFacts, now: float) -> Problems:
     hubs = dict((*_vanished(facts.hubs), *_standing(facts)))
     # A hub that shows nothing explains why nothing came.
     silence = {} if hubs else dict(_silent(facts.pages, now))
-    return {**hubs, **silence, **dict(_flooded(facts, now)), **dict(_changed(facts.pages))}
+    return {**hubs, **silence, **dict(_burst(facts, now)), **dict(_changed(facts.pages))}
 
 
 def _unreachable(hubs: Sequence[WatchedHub]) -> str | None:
@@ -147,14 +147,14 @@ def _silent(pages: Sequence[FoundPage], now: float) -> Iterator[tuple[ProblemKey
         yield ProblemKey(Fault.SILENT), said
 
 
-def _flooded(facts: SiteFacts, now: float) -> Iterator[tuple[ProblemKey, Evidence]]:
-    if now - facts.added_at < (_FLOOD_DAYS + 1) * DAY:
+def _burst(facts: SiteFacts, now: float) -> Iterator[tuple[ProblemKey, Evidence]]:
+    if now - facts.added_at < (_BURST_DAYS + 1) * DAY:
         return
     today = sum(page.found_at > now - DAY for page in facts.pages)
     earliest = facts.pages[0].found_at if facts.pages else now
-    earlier = sum(now - (_FLOOD_DAYS + 1) * DAY < p.found_at <= now - DAY for p in facts.pages)
-    if today >= _FLOOD and today > earlier and (earliest <= now - DAY or today == len(facts.pages)):
-        yield ProblemKey(Fault.FLOOD), {"n": today, "days": _FLOOD_DAYS, "before": earlier}
+    earlier = sum(now - (_BURST_DAYS + 1) * DAY < p.found_at <= now - DAY for p in facts.pages)
+    if today >= _BURST and today > earlier and (earliest <= now - DAY or today == len(facts.pages)):
+        yield ProblemKey(Fault.BURST), {"n": today, "days": _BURST_DAYS, "before": earlier}
 
 
 def _changed(pages: Sequence[FoundPage]) -> Iterator[tuple[ProblemKey, Evidence]]:

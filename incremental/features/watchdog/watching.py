@@ -11,7 +11,7 @@ from store import Store
 
 logger = logging.getLogger("hubwatch.watchdog")
 
-# A site is looked at so often; the facts of one take milliseconds.
+# A site is checked so often; the facts of one take milliseconds.
 _EVERY_SECONDS = 2 * HOUR
 _STEP_SECONDS = 60.0
 _SITES_A_STEP = 50
@@ -24,25 +24,25 @@ def watchdog(work: AtWork) -> Watchdog:
 
 
 class Watchdog:
-    """Looks at every site in turn; for one thread."""
+    """Checks every site in turn; for one thread."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._looked: dict[int, float] = {}
+        self._checked: dict[int, float] = {}
 
     def step(self, now: float) -> float:
-        """Look at the sites that are due; return when to call again."""
+        """Check the sites that are due; return when to call again."""
         sites = self._store.problems.sites()
-        self._looked = {site: self._looked.get(site, 0.0) for site in sites}
-        due = [site for site, at in self._looked.items() if at <= now - _EVERY_SECONDS]
-        due.sort(key=self._looked.__getitem__)
+        self._checked = {site: self._checked.get(site, 0.0) for site in sites}
+        due = [site for site, at in self._checked.items() if at <= now - _EVERY_SECONDS]
+        due.sort(key=self._checked.__getitem__)
         for site in due[:_SITES_A_STEP]:
-            self.look(site, now)
-            self._looked[site] = now
+            self.check(site, now)
+            self._checked[site] = now
         return now + _STEP_SECONDS
 
-    def look(self, site: int, now: float) -> None:
-        """Look for problems of one site, and note what is found and what has ended."""
+    def check(self, site: int, now: float) -> None:
+        """Check one site, and note what is found and what has ended."""
         row = self._store.read.site(site)
         if row is None:
             return
