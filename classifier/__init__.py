@@ -1,1 +1,1 @@
-"""What a page is: hub or article, and on which topic."""
+"""Classification of pages: hub or article, and topic."""

@@ -9,24 +9,24 @@
         .backfills  Backfills   events of older pages that lists gained
         .topics     Topics      topics, their training examples and scores
         .discovery  Discovery   discovery runs and proposals
-        .editing    Editing     what users edit: sites, requested visits, channels
+        .editing    Editing     users' edits: sites, requested visits, channels
         .tags       Tags        tags of sites and topics
         .outbox     Outbox      messages to send and sent
         .cache      PageCache   bodies, named by MD5
         .access     Access      tokens and sessions of the web page and the API
         .monitor    Monitoring  counts over time, for dashboards and metrics
-        .retention  Retention   forgetting what is old
-        .space      Space       sizes, giving free space back
+        .retention  Retention   expiry of old data
+        .space      Space       sizes, release of free space
         .vectors    Vectors     vectors of announced pages, for search by meaning
         .refreshes       Refreshes       pages fetched again for changes of their text
-        .page_watches    PageWatches     what users watch for such changes
-        .watched_changes WatchedChanges  what changed on them
+        .page_watches    PageWatches     pages watched for such changes
+        .watched_changes WatchedChanges  changes of those
         .quarantine Quarantined pages, sites, topics and jobs that met a bug
         .problems   Problems    what is wrong with sites that may answer every visit
         .daemons    Daemons     daemons that share a PostgreSQL store, their sites and hosts
 
-Each part loads on first use: a command needs two or three, and loading all takes longer than most
-commands run.
+Each part loads on first use: a command needs two or three, and loading all of them takes longer than most
+commands.
 
 The store imports neither ``incremental`` nor ``classifier``; it keeps plain values (:mod:`store.values`).
 """
@@ -101,7 +101,7 @@ class Store:
     file_id: tuple[int, int] | None = None
     """Of the SQLite file that was opened; None = PostgreSQL."""
     cache_url: str = ""
-    """Where cached bodies are, as fsspec has it; empty = in the folder."""
+    """fsspec URL of the page cache; empty = the folder."""
 
     if TYPE_CHECKING:  # provided by __getattr__
         read: Queries = field(init=False)
@@ -155,7 +155,7 @@ class Store:
         close(self.database)
 
     def still_there(self) -> None:
-        """Check that what is written still goes into the file of the store's name. Costs one system call.
+        """Check that writes still go to the file of the store's name, at the cost of one system call.
 
         Raises:
             StoreGoneError: the file, or its folder, was deleted or replaced.
@@ -199,7 +199,7 @@ class Store:
         check_writable(self.database, self.where)
 
     def quick_check(self) -> None:
-        """Read the whole SQLite file, on a connection of its own; PostgreSQL checks itself.
+        """Read the whole SQLite file, on a separate connection; PostgreSQL checks itself.
 
         Raises:
             StoreDamagedError: see :func:`store.database.quick_check`.

@@ -12,7 +12,7 @@ from store.database.texts import storable
 from store.enums import TokenKind, TokenScope
 from store.models import AccessToken
 
-# Newest sessions kept.
+# Number of sessions kept, newest first.
 _MOST_SESSIONS = 1_000
 
 

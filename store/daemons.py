@@ -1,13 +1,13 @@
-"""Daemons that share a PostgreSQL store: who is at work, whose each site is, which host is being asked.
+"""Daemons that share a PostgreSQL store: the running ones, the owner of each site, requests by host.
 
 ::
 
     join ──> row in daemon ──beat, every few seconds──> lease goes on
-               │                        lease over ──> anybody may remove the row, and with it
-               └ daemon_site: its sites, host_claim: its requests          all that it held
+               │                        lease over ──> any daemon may remove the row, and with it
+               └ daemon_site: its sites, host_claim: its requests          everything it held
 
-What a daemon holds refers to its row, whose id is never used again. So one that was removed can take nothing
-any more, and its transactions fail (:class:`~store.database.postgres.ServerDatabase`).
+A daemon's possessions refer to its row, and ids are never reused. So a removed daemon can take nothing, and
+its transactions fail (:class:`~store.database.postgres.ServerDatabase`).
 All times are the server's.
 """
 
@@ -26,15 +26,15 @@ from store.errors import StoreFencedError, StoreLockedError
 
 # Written $now in statements.
 _NOW: Final = "extract(epoch FROM clock_timestamp())::float8"
-# Advisory locks: one daemon at a time changes who is at work; nobody joins while a store is copied.
+# Advisory locks: daemons register one at a time; none joins while a store is copied.
 _REGISTER_LOCK: Final = 0x48554258
 _COPY_LOCK: Final = 0x48554259
-# A host that another daemon is asking right now is asked about again after this long.
+# Seconds until the next try at a host that another daemon is using.
 BUSY_SECONDS: Final = 1.0
 _LEAST_SECONDS: Final = 0.01
-# How long a turn is kept for whoever was refused.
+# Seconds for which a turn is reserved for a refused daemon.
 _TURN_SECONDS: Final = 5.0
-# Claims are forgotten this long after their host was free again.
+# Claims are deleted this long after their host was free again.
 _KEPT_SECONDS: Final = 3_600
 
 _TAKE_HOST: Final = """
@@ -69,7 +69,7 @@ WITH freed AS (
 
 @dataclass(frozen=True, slots=True)
 class DaemonRow:
-    """A daemon at work. Ages are in seconds, by the server's clock."""
+    """A running daemon. Ages are in seconds, by the server's clock."""
 
     id: int
     name: str
@@ -97,7 +97,7 @@ class Daemons(Repository):
     """The daemons of one store; none in a SQLite file, which has its lock."""
 
     def all(self) -> list[DaemonRow]:
-        """Return the daemons, the oldest first; those whose lease is over as well."""
+        """Return all daemons, oldest first, including those with an expired lease."""
         if is_sqlite(self._db):
             return []
         statement = (
@@ -109,11 +109,11 @@ class Daemons(Repository):
         return [DaemonRow(*row) for row in self._run(statement)]
 
     def live(self) -> list[DaemonRow]:
-        """Return the daemons whose lease is running."""
+        """Return the daemons with a valid lease."""
         return [one for one in self.all() if one.lives]
 
     def database_key(self) -> str:
-        """Return what tells this database from all others, also when one is made again by its name."""
+        """Return the identity of this database, which differs for one created again under its name."""
         statement = (
             "SELECT system_identifier, oid FROM pg_control_system(), pg_database "
             "WHERE datname = current_database()"
@@ -121,7 +121,7 @@ class Daemons(Repository):
         server, database = self._run(statement)[0]
         return f"{server} {database}"
 
-    # Coming and going.
+    # Joining and leaving.
 
     def join(
         self, name: str, shard: tuple[int, int] | None, *, version: str, lease_seconds: float
@@ -153,22 +153,21 @@ class Daemons(Repository):
             return int(self._run(statement, name, number, of, version, lease_seconds)[0][0])
 
     def beat(self, daemon: int, lease_seconds: float) -> bool:
-        """Prolong a daemon's lease; False = it was removed. One whose lease is over goes on."""
-        # While the server was away nobody could have taken over.
+        """Prolong a daemon's lease, even an expired one; False = it was removed."""
+        # While the server was away no daemon could have taken over.
         statement = (
             "UPDATE daemon SET beat_at = $now, lease_until = $now + %s WHERE id = %s RETURNING id"
         )
         return bool(self._run(statement, lease_seconds, daemon))
 
     def leave(self, daemon: int) -> None:
-        """Remove a daemon, whose sites are free at once."""
+        """Remove a daemon; its sites are free at once."""
         self._run("DELETE FROM daemon WHERE id = %s RETURNING id", daemon)
 
     def meet(self, daemon: int, *, lease_seconds: float, shares: bool) -> list[DaemonRow]:
-        """Remove those whose lease is over, let somebody lead, and return who is at work.
+        """Remove daemons with an expired lease, choose a leader, and return the running daemons.
 
-        *shares*: whether this daemon shares the hosts with all that it met before, so that others may rely
-        on it.
+        *shares*: whether this daemon shares hosts with all that it has met, so that others may rely on it.
 
         Raises:
             StoreFencedError: this daemon was removed.
@@ -194,14 +193,14 @@ class Daemons(Repository):
         self._run("SELECT pg_advisory_xact_lock(%s)", _REGISTER_LOCK)
 
     def _evict(self) -> None:
-        # One in the middle of a transaction is let finish it: its row is locked, and removed the next time.
+        # A daemon in a transaction may finish it: its row is locked, and is removed the next time.
         self._run(
             "DELETE FROM daemon WHERE id IN (SELECT id FROM daemon WHERE lease_until < $now "
             "FOR UPDATE SKIP LOCKED) RETURNING id"
         )
 
     def keep_out(self) -> list[DaemonRow]:
-        """Let no daemon join until the end of the connection; return those that are at work.
+        """Keep daemons from joining until the connection ends; return the running ones.
 
         Raises:
             StoreLockedError: another program keeps them out already, or a daemon is just joining.
@@ -215,7 +214,7 @@ class Daemons(Repository):
     # Sites.
 
     def count_sites(self) -> tuple[int, int, int]:
-        """Return how many sites there are, the last one's id, and how many are somebody's."""
+        """Return the number of sites, the last one's id, and the number of sites with an owner."""
         statement = (
             "SELECT (SELECT count(*) FROM site), (SELECT coalesce(max(id), 0) FROM site), "
             "(SELECT count(*) FROM daemon_site)"
@@ -224,12 +223,12 @@ class Daemons(Repository):
         return int(count), int(last), int(taken)
 
     def holders(self) -> dict[int, int | None]:
-        """Return the daemon of each site by their ids; None = nobody's."""
+        """Return the daemon of each site, by ids; None = no owner."""
         statement = "SELECT id, daemon_id FROM site LEFT JOIN daemon_site ON site_id = id"
         return dict(self._run(statement))
 
     def take_sites(self, daemon: int, sites: Collection[int]) -> set[int]:
-        """Take those of *sites* that are nobody's; return them.
+        """Take those of *sites* without an owner; return them.
 
         Raises:
             StoreFencedError: the daemon was removed.
@@ -255,11 +254,11 @@ class Daemons(Repository):
     def take_host(
         self, daemon: int, host: str, *, delay_seconds: float, freed: Mapping[str, float]
     ) -> float:
-        """Take a host for one request, and give back others; return 0, or how long to wait for it.
+        """Take a host for one request and release others; return 0, or the seconds to wait for it.
 
-        One statement. *freed*: seconds from now until each may be asked again. *delay_seconds* is what the
-        host is owed should this daemon end in the middle of the request. Who is refused has the next turn,
-        for a few seconds: whoever asks a host all the time would keep it for itself otherwise.
+        One statement. *freed*: seconds from now until each may be asked again. *delay_seconds*: the pause if
+        this daemon dies during the request. A refused daemon gets the next turn, for a few seconds;
+        otherwise a busy one could keep the host for itself.
 
         Raises:
             StoreFencedError: the daemon was removed.
@@ -283,7 +282,7 @@ class Daemons(Repository):
         return max(float(wait or 0.0), _LEAST_SECONDS if is_next else BUSY_SECONDS)
 
     def settle_hosts(self, daemon: int, waits: Mapping[str, float], busy: Sequence[str]) -> None:
-        """Note what hosts are owed (*waits*, seconds from now), and that only *busy* ones are being asked."""
+        """Record hosts' pauses (*waits*, seconds from now), and which hosts are *busy*; others are not."""
         held = (
             "INSERT INTO host_claim AS h (name, daemon_id, free_at, next_until) "
             "SELECT name, holder, $now + wait, 0 "
@@ -308,7 +307,7 @@ class Daemons(Repository):
             raise StoreFencedError("another daemon has taken over the sites of this one") from error
 
     def longest_wait(self, daemon: int) -> float:
-        """Return for how many seconds hosts are still owed something for others' requests."""
+        """Return the remaining seconds of hosts' pauses after other daemons' requests."""
         statement = (
             "SELECT coalesce(max(free_at) - $now, 0) FROM host_claim "
             "WHERE daemon_id IS DISTINCT FROM %s"

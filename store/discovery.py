@@ -257,7 +257,7 @@ class Discovery(Repository):
 
     def propose(self, topic_id: int, proposals: Iterable[NewProposal], *, now: float) -> None:
         """Record proposals."""
-        # What the user decided on a site stays.
+        # The user's decision on a site stays.
         with writing(self._db, self._where):
             for one in proposals:
                 row = columns(asdict(one), _BOUNDS) | {"topic": topic_id, "proposed_at": now}

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class SiteStatus(StrEnum):
-    """Whether a site is crawled."""
+    """State of a site."""
 
     ACTIVE = "active"
     PAUSED = "paused"
@@ -37,7 +37,7 @@ class PageState(StrEnum):
 
 
 class HubStatus(StrEnum):
-    """How a hub is scheduled."""
+    """State of a hub."""
 
     CANDIDATE = "candidate"
     """Never fetched."""
@@ -49,7 +49,7 @@ class HubStatus(StrEnum):
 
 
 class HubRole(StrEnum):
-    """How a page came to be a hub."""
+    """Origin of a hub."""
 
     SEED = "seed"
     """Given with the site."""
@@ -72,7 +72,7 @@ class HubRole(StrEnum):
 
 
 class HubKind(StrEnum):
-    """How a hub is parsed."""
+    """Format of a hub."""
 
     HTML = "html"
     FEED = "feed"
@@ -92,28 +92,28 @@ class HubClass(StrEnum):
 
 
 class ChangeKind(StrEnum):
-    """How a page changed."""
+    """Kind of a page's change."""
 
     ADDED = "added"
-    """Announced as new; the change's id is the cursor of "what is new?"."""
+    """Announced as new; the change's id is the cursor of new pages."""
     CHANGED = "changed"
     """Its text changed."""
     GONE = "gone"
     BACK = "back"
-    """Available again after it was gone."""
+    """Available again."""
     MOVED = "moved"
     """Has a new address."""
 
 
 class WatchState(StrEnum):
-    """Whether the pages of a watch are visited for changes."""
+    """State of a page watch."""
 
     ACTIVE = "active"
     PAUSED = "paused"
 
 
 class SiteEventKind(StrEnum):
-    """How a whole site changed: a change without a page."""
+    """Kind of a site's change, which has no page."""
 
     URL_MIGRATION = "url_migration"
     """Known pages reappeared under new addresses."""
@@ -126,7 +126,7 @@ class SiteEventKind(StrEnum):
 
 
 class LabelOrigin(StrEnum):
-    """Who labelled a page; later members outrank earlier ones."""
+    """Source of a label; later members outrank earlier ones."""
 
     IMPORTED = "imported"
     """From a file, for training only."""
@@ -143,7 +143,7 @@ class PageLabel(StrEnum):
 
 
 class TopicState(StrEnum):
-    """Whether a topic judges pages."""
+    """State of a topic."""
 
     WAITING = "waiting"
     """Without usable training examples."""
@@ -152,7 +152,7 @@ class TopicState(StrEnum):
 
 
 class ExampleOrigin(StrEnum):
-    """Where a training example of a topic comes from."""
+    """Source of a topic's training example."""
 
     EXAMPLE = "example"
     """Given with the topic."""
@@ -220,7 +220,7 @@ class TokenKind(StrEnum):
 
 
 class TokenScope(StrEnum):
-    """What a token allows."""
+    """Scope of a token."""
 
     READ = "read"
     WRITE = "write"

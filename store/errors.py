@@ -6,7 +6,7 @@ from hubwatch.errors import HubwatchError
 
 
 class StoreError(HubwatchError):
-    """The place where data is kept cannot be used; the data may be fine."""
+    """The storage location is unavailable; the data may be intact."""
 
 
 class StoreUnavailableError(StoreError):
@@ -34,7 +34,7 @@ class StoreReadOnlyError(StoreUnavailableError):
 
 
 class StoreGoneError(StoreError):
-    """The database was deleted or replaced while it was in use; what is written there would be lost."""
+    """The database was deleted or replaced while in use; further writes would be lost."""
 
 
 class StoreDamagedError(StoreError):

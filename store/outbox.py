@@ -1,4 +1,4 @@
-"""The outbox: which pages are to be announced on which channel, and which were.
+"""The outbox: pages to announce and announced, by channel.
 
 A message is marked before delivery and after acceptance.
 
@@ -30,7 +30,7 @@ _BATCH = 200
 
 @dataclass(frozen=True, slots=True)
 class OutboxRow:
-    """A stored entry, with what a message needs of its page."""
+    """A stored entry, with the data of its page that a message needs."""
 
     id: int
     page_id: int
@@ -60,7 +60,7 @@ class Outbox(Repository):
     """Queries and writes, on one database."""
 
     def since(self, channel: str, *, now: float) -> float:
-        """Return when a channel was first seen; *now* if it is new."""
+        """Return the time a channel was first seen; *now* if it is new."""
         with writing(self._db, self._where):
             row = {"name": channel, "since": now}
             Channel.insert(row).on_conflict_ignore().execute(self._db)
@@ -76,7 +76,7 @@ class Outbox(Repository):
     ) -> int:
         """Queue events, each given with its first page, that were never queued; return their number.
 
-        An event whose first page changed address is not queued again.
+        An event is not queued again if its first page changes its URL.
         """
         # A backfilled page has one event and is never announced alone, so its entry is the event's.
         return self._queue(channel, events, now)
@@ -162,7 +162,7 @@ class Outbox(Repository):
         self._write(OutboxEntry.update(fields).where(handed))
 
     def messages_since(self, channel: str, since: float) -> list[float]:
-        """Return when messages were sent since *since*, oldest first; a digest counts once."""
+        """Return the times of messages sent since *since*, oldest first; a digest counts once."""
         query = (
             OutboxEntry.select(fn.MAX(OutboxEntry.sent_at))
             .where((OutboxEntry.channel == channel) & (OutboxEntry.sent_at >= since))
@@ -171,7 +171,7 @@ class Outbox(Repository):
         return sorted(map(float, self._column(query)))
 
     def last_sent_at(self, channel: str) -> float | None:
-        """Return when a channel's last message was sent."""
+        """Return the time of a channel's last message."""
         query = OutboxEntry.select(fn.MAX(OutboxEntry.sent_at))
         at = self._scalar(query.where(OutboxEntry.channel == channel))
         return None if at is None else float(at)

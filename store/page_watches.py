@@ -1,4 +1,4 @@
-"""What a user watches for changes of its text: URLs, patterns of URLs.
+"""Page watches: URLs and URL patterns watched for changes of the text.
 
 ::
 
@@ -26,7 +26,7 @@ from store.models import BackfillPage, News, Page, PageWatch, Refresh, VisitRequ
 from store.values import ASKED, NEVER_DUE
 from store.watch_values import WatchRow, WatchStanding
 
-# A pattern takes in no more pages.
+# Maximum number of pages of a pattern.
 MAX_PAGES = 500
 _WATCH = (
     *(PageWatch.id, PageWatch.site, PageWatch.pattern, PageWatch.state),
@@ -72,7 +72,7 @@ class PageWatches(Repository):
                 row = {"site": site_id, "pattern": key, "added_at": now, **fields}
                 return int(PageWatch.insert(row).execute(self._db))
             PageWatch.update(fields).where(PageWatch.id == found).execute(self._db)
-            # Under other intervals it may be due at once.
+            # With other intervals it may be due at once.
             active = (Refresh.watch == found) & (Refresh.due_at < NEVER_DUE)
             soon = (Refresh.due_at > now) & active
             Refresh.update(due_at=now).where(soon).execute(self._db)
@@ -95,7 +95,7 @@ class PageWatches(Repository):
         return _watch(rows[0]) if rows else None
 
     def set_state(self, watch_id: int, state: WatchState, *, now: float) -> None:
-        """Pause or resume a watch; what was missed meanwhile is compared with what stood before."""
+        """Pause or resume a watch; after a pause the text is compared with the last one before it."""
         due_at = NEVER_DUE if state is WatchState.PAUSED else now
         with writing(self._db, self._where):
             mine = PageWatch.id == watch_id
@@ -136,7 +136,7 @@ class PageWatches(Repository):
     def take_in(
         self, watch: WatchRow, page_ids: Iterable[int], taken_to: int, *, now: float
     ) -> int:
-        """Let pages belong to a watch, at most :data:`MAX_PAGES`; return how many are new to it.
+        """Add pages to a watch, at most :data:`MAX_PAGES`; return the number added.
 
         The watch of a URL takes its page over from a pattern.
         """
@@ -165,7 +165,7 @@ class PageWatches(Repository):
         return 1
 
     def pages_after(self, site_id: int, after: int, *, limit: int) -> list[tuple[int, str]]:
-        """Return ids and URLs of a site's pages with higher ids, in order; not what moved away."""
+        """Return ids and URLs of a site's pages with higher ids, in order, except moved ones."""
         elsewhere = [PageState.MOVED, PageState.ALIAS]
         query = (
             Page.select(Page.id, Page.url)
@@ -176,7 +176,7 @@ class PageWatches(Repository):
         return self._rows(query)
 
     def check_now(self, page_ids: Iterable[int], *, now: float) -> int:
-        """Note that pages are to be checked now; return how many are watched."""
+        """Request checks of pages now; return the number of watched ones."""
         count = 0
         with writing(self._db, self._where):
             for batch in batches(page_ids):

@@ -1,4 +1,4 @@
-"""What came of a visit (its case), what becomes of a page (its fate), and why (its rule), by name.
+"""Names of cases (outcomes of a visit), fates (of a page) and rules (reasons).
 
 The rule is stored with the page (``page.rule``); :mod:`incremental.base.texts` puts it into words, so
 nothing is derived a second time.
@@ -14,7 +14,7 @@ from store.enums import PageState
 
 
 class Case(StrEnum):
-    """What came of a visit; ``decide.cases`` has the table."""
+    """Outcome of a visit; ``decide.cases`` has the table."""
 
     ROBOTS = "robots"
     VERIFIED = "verified"
@@ -36,7 +36,7 @@ class Case(StrEnum):
 
 
 class Fate(StrEnum):
-    """What becomes of a page that a visit shows; :data:`COLUMNS` says what that sets."""
+    """Fate of a page that a visit shows; :data:`COLUMNS` gives the columns it sets."""
 
     KNOWN = "known"
     """Recorded, and no news."""
@@ -62,7 +62,7 @@ class Fate(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """What a fate sets of a page that was not known before."""
+    """Columns that a fate sets on a new page."""
 
     state: PageState
     is_fetched: bool = False
@@ -128,11 +128,11 @@ class Rule(StrEnum):
     CONFIRMED = "confirmed"
     """It did not exist when it was first fetched, and does now."""
     UNREADABLE = "unreadable"
-    """It may not be read, or the fetch failed; a hub shows it all the same."""
+    """It may not be read, or the fetch failed, but a hub shows it."""
     NOT_A_HUB = "not_a_hub"
-    """It was taken for a hub by its URL, and is an article."""
+    """It looked like a hub by its URL, and is an article."""
     LIKE_ARTICLES = "like_articles"
-    """It was taken for a hub by its URL; pages of that form turned out to be articles."""
+    """It looked like a hub by its URL; pages of that form turned out to be articles."""
     PERHAPS_A_HUB = "perhaps_a_hub"
     """A doubtful hub: announced, and monitored as well."""
 
@@ -152,7 +152,7 @@ class Rule(StrEnum):
 
     @property
     def fate(self) -> Fate:
-        """What becomes of a link by this rule, unless something objects (``decide.news``)."""
+        """Fate of a link by this rule, unless an objection applies (``decide.news``)."""
         return _FATES.get(self, Fate.KNOWN)
 
     @property

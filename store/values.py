@@ -131,7 +131,7 @@ class PageRow:
 
 @dataclass(frozen=True, slots=True)
 class KnownPage:
-    """What decisions need of a known page."""
+    """Facts about a known page, for decisions."""
 
     id: int
     canonical_key: str
@@ -237,11 +237,11 @@ class NewHub:
 
 @dataclass(frozen=True, slots=True)
 class SiteChanges:
-    """What changes of a site besides its visits, in one transaction; hubs by page id."""
+    """Changes of a site besides its visits, in one transaction; hubs by page id."""
 
     updated: Mapping[int, HubUpdate] = field(default_factory=dict)
     begun: Mapping[int, NewHub] = field(default_factory=dict)
-    """Pages that are monitored articles from now on, but for those that a user labelled."""
+    """Pages to monitor as articles, except those that a user labelled."""
     ended: tuple[int, ...] = ()
     """They are no hubs any more; their sightings stay."""
     withdrawn: tuple[int, ...] = ()
@@ -250,7 +250,7 @@ class SiteChanges:
     added: tuple[SeenLink, ...] = ()
     """Pages, with their hubs."""
     folded: tuple[tuple[int, SeenLink], ...] = ()
-    """Pages by id, each one page with its link from now on."""
+    """Pages by id, each to be merged with its link."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,7 +298,7 @@ class PageChange:
     """MD5 of a body in the cache."""
     body_after: str | None = None
     difference: DifferenceLines = ()
-    """What came and went; recorded only of watched pages."""
+    """Added and removed lines; recorded for watched pages only."""
     words_added: int = 0
     words_removed: int = 0
 
@@ -357,7 +357,7 @@ class ReadText:
     """Hashes of the signature's bands, below 2**63."""
 
 
-# Due later than any clock goes: its watch is paused.
+# Due later than any clock can reach: its watch is paused.
 NEVER_DUE = 1e12
 ASKED = 0.0
 """Due time of a page that a user wants checked now."""
@@ -365,7 +365,7 @@ ASKED = 0.0
 
 @dataclass(frozen=True, slots=True)
 class RefreshRow:
-    """A scheduled refresh, with what is known of its page."""
+    """A scheduled refresh, with facts about its page."""
 
     page_id: int
     site_id: int
@@ -399,7 +399,7 @@ class RefreshRow:
 
 @dataclass(frozen=True, slots=True)
 class NextRefresh:
-    """When a page is refreshed next, and what was learned; *due_at* None = never."""
+    """Next refresh of a page, and its learned rate; *due_at* None = never."""
 
     due_at: float | None
     watched: bool = False
@@ -494,7 +494,7 @@ class LabelEntry:
 
 @dataclass(frozen=True, slots=True)
 class HubNews:
-    """What a hub showed after its baseline, whether or not it was first to."""
+    """Links that a hub showed after its baseline, whether or not it was the first."""
 
     new_links: int = 0
     """Pages that became known after the hub's baseline and then appeared on it."""

@@ -38,7 +38,7 @@ class WatchRow:
 
 @dataclass(frozen=True, slots=True)
 class WatchStanding:
-    """What became of a watch."""
+    """Pages, checks and changes of a watch."""
 
     pages: int = 0
     checked_at: float | None = None
@@ -74,13 +74,13 @@ class WatchedChangeRow:
 
     @property
     def text(self) -> str:
-        """Title and changed lines, as words are looked for in them."""
+        """Title and changed lines, normalised for matching words."""
         return "\n".join([self.title, *(line for _, line in self.lines)])
 
 
 @dataclass(frozen=True, slots=True)
 class ChangeQuery:
-    """Which recorded changes to return; None = any."""
+    """A query of recorded changes; None = any."""
 
     after: int | None = None
     """Cursor: only changes recorded later."""

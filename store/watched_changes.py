@@ -39,7 +39,7 @@ class WatchedChanges(Repository):
     """Queries, on one database."""
 
     def changes(self, query: ChangeQuery) -> list[WatchedChangeRow]:
-        """Return recorded changes, the newest first unless the query says otherwise."""
+        """Return recorded changes, newest first unless the query orders otherwise."""
         found = (
             WatchedChange.select(*_CHANGE)
             .join(Change, on=Change.id == WatchedChange.change)

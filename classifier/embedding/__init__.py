@@ -1,4 +1,4 @@
-"""Sentence embeddings: a page's text as a unit vector, so that texts of one meaning lie near each other.
+"""Sentence embeddings: a page's text as a unit vector; texts that say the same are close to each other.
 
 ::
 

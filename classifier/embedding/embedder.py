@@ -1,4 +1,4 @@
-"""What turns texts into vectors, and what goes wrong with it."""
+"""The interface of embedding models, and its errors."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class EmbeddingError(HubwatchError):
         self.value = value
         self.problem = problem
         self.retry_after_seconds = retry_after_seconds
-        """How long an endpoint asks to be left alone; 0 = it does not say."""
+        """Seconds of the pause that an endpoint requests; 0 = none given."""
         super().__init__(f"{field} {value!r}: {problem}")
 
 
@@ -41,7 +41,7 @@ class Embedder(Protocol):
 
     @property
     def quick(self) -> bool:
-        """Whether a page is embedded twice, with more of its text; False = once, with a short lead."""
+        """True: pages are embedded twice, with more text; False: once, with a short lead."""
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Return unit vectors of shape (texts, dimension); raises EmbeddingError.

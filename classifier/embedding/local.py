@@ -36,11 +36,11 @@ from classifier.embedding.packages import BUNDLED, PACKAGES, installed, package_
 
 _QUICK: Final = ("use", "model2vec")
 _BATCH: Final = 32
-# Of one text that a model gets, whatever its own limit.
+# Characters of one text passed to a model, whatever its own limit.
 _MAX_CHARS: Final = 2_000
 _MAX_REASON_CHARS: Final = 200
 _ONNX: Final = "onnxruntime.capi.onnxruntime_pybind11_state"
-# Errors of a damaged model that are of no common class.
+# Errors of a damaged model, which have no common base.
 _OWN_ERRORS: Final = (
     ("safetensors", "SafetensorError"),
     *((_ONNX, name) for name in ("Fail", "InvalidArgument", "InvalidProtobuf", "InvalidGraph")),
@@ -65,7 +65,7 @@ class LocalEmbedder(Embedder):
         self._model = model
         self._encode: Encode | None = None
         self._name = ""
-        # The engines' own threads and buffers are not made for two callers.
+        # The engines' threads and buffers do not support two callers.
         self._lock = threading.Lock()
 
     @property
@@ -86,7 +86,7 @@ class LocalEmbedder(Embedder):
 
     @property
     def quick(self) -> bool:
-        """Whether it embeds a hundred texts a second and more."""
+        """Whether it embeds at least a hundred texts a second."""
         return self._provider in _QUICK
 
     def embed(self, texts: Sequence[str]) -> Vectors:
@@ -113,7 +113,7 @@ class LocalEmbedder(Embedder):
         except EmbeddingError:
             raise
         except (ImportError, MemoryError, OSError) as error:
-            # No text's fault.
+            # Not caused by a text.
             raise self._failed(error, EmbeddingError) from error
         except (ArithmeticError, AttributeError, LookupError) as error:
             raise self._failed(error, kind) from error

@@ -1,4 +1,4 @@
-"""What is kept of a page's meaning: its vector, packed. Loads no arithmetic; see :mod:`.packing`."""
+"""A page's packed embedding vector. Imports no numpy; see :mod:`.packing`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Self
 
 MIN_DIMENSION: Final = 2
-# Larger models exist, but a page's vector would outweigh its text.
+# Larger models exist, but their vectors would take more space than the texts.
 MAX_DIMENSION: Final = 8_192
 
 

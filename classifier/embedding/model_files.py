@@ -1,4 +1,4 @@
-"""Which model lies in a folder, told by its files."""
+"""Identity of a model in a folder, by a digest of its files."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-# Of a larger file that much is read, in blocks at equal distances: another training changes every weight.
+# Of a larger file this much is read, in evenly spaced blocks: another training changes every weight.
 WHOLE_BYTES: Final = 64 * 1024 * 1024
 _BLOCK_BYTES: Final = 256 * 1024
-# A folder with more is none of a model alone.
+# A folder with more files holds other things than a model.
 _MOST_FILES: Final = 1_000
-# They say something about the model, and change nothing in it.
+# Documentation; does not affect the vectors.
 _TEXTS: Final = (".md", ".png", ".jpg")
 
 
 def folder_digest(folder: Path) -> str:
-    """Return what names the model in *folder*: 12 hexadecimal digits of names, sizes and contents.
+    """Return 12 hexadecimal digits of a digest of the files' names, sizes and contents.
 
     Hidden files and read-me files do not count. Reads at most 64 MB of each file.
     """
@@ -31,7 +31,7 @@ def folder_digest(folder: Path) -> str:
             for block in _blocks(path, size):
                 found.update(block)
         except OSError:
-            # Whoever loads the model says so.
+            # Loading the model will report it.
             found.update(b"unreadable")
     return found.hexdigest()[:12]
 

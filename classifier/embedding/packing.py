@@ -1,4 +1,4 @@
-"""Vectors in few bits: 8 a number at work, 7 where there are many.
+"""Vectors in few bits: 8 a number in models, 7 in large tables.
 
 In 8 bits a vector is divided by its largest number and rounded to -127..127; cosines of 384 numbers change
 by about 0.001. In 7 bits each of those is halved, eight of them in seven bytes, which changes cosines by
@@ -18,9 +18,9 @@ from classifier.embedding.meaning import Meaning
 
 _LEVELS: Final = 127.0
 _HALF_LEVELS: Final = 63
-# Seven bits have no sign.
+# Seven bits are unsigned.
 _ZERO: Final = 64
-# A vector is cut into eight parts. The bytes of the first seven have one bit to spare each, which together
+# A vector is split into eight parts. The bytes of the first seven have a spare bit each; together these
 # hold the numbers of the eighth.
 _PARTS: Final = 8
 

@@ -1,10 +1,10 @@
-"""Which links are hubs: an improved form of paper 003 (``scripts/lab/hub`` reproduces and trains it).
+"""The hub classifier, an improved form of paper 003 (``scripts/lab/hub`` reproduces and trains it).
 
 ::
 
     LinkEvidence ── url_features ─┐
                  └─ tables ───────┴─ svm ── calibrated probability ── context ── score
-    page ── content_features ── svm ── cascade (only when the URL leaves doubt) ── score_page
+    page ── content_features ── svm ── cascade (only if the URL is inconclusive) ── score_page
 
 :func:`load_default` gives the shipped model, which works without training.
 """

@@ -17,7 +17,7 @@ from classifier.hub.scaling import LinearScale, Sigmoid
 from classifier.hub.svm import RbfMachine
 
 _URL_REACH = 6.0
-# Factor by which the URL's log-odds outweigh a content feature; 2 and 6 do as well.
+# Factor by which the URL's log-odds outweigh a content feature; 2 and 6 work equally well.
 _URL_EMPHASIS = 4.0
 
 
@@ -57,8 +57,8 @@ def joint_rows(
     page_bytes: NDArray[np.float64],
 ) -> NDArray[np.float64]:
     """Content features, the logarithm of the page's size (NaN = unknown), the URL's log-odds."""
-    # One machine over both: a weighted sum of two scores reached F1 0.935 on held-out domains, this
-    # 0.957. The size gained 0.004 to 0.010 here, and no more than chance in the content machine
+    # One SVM over both: a weighted sum of two scores reached F1 0.935 on held-out domains, this
+    # 0.957. The size gained 0.004 to 0.010 here, and nothing significant in the content SVM
     # (docs/how-hubs-are-found.md, "Page size and crawl depth").
     reached = np.clip(url_log_odds, -_URL_REACH, _URL_REACH)
     return np.column_stack([rows, np.log1p(page_bytes), reached])
@@ -66,7 +66,7 @@ def joint_rows(
 
 def scale_joined(scale: LinearScale, rows: NDArray[np.float64]) -> NDArray[np.float64]:
     """Rows of :func:`joint_rows` as the joint machine sees them."""
-    # After scaling 0 is the mean: an unknown size counts as the usual one.
+    # After scaling 0 is the mean, so an unknown size counts as an average one.
     scaled = np.nan_to_num(scale.apply(rows), nan=0.0)
     scaled[:, -1] *= _URL_EMPHASIS
     return scaled
@@ -80,7 +80,7 @@ class Cascade:
     joint: ContentMachine
 
     def needs_content(self, url_log_odds: float) -> bool:
-        """Whether the URL leaves doubt."""
+        """Whether the URL alone is inconclusive."""
         return abs(url_log_odds) < self.sure
 
     def join(

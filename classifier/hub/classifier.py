@@ -38,7 +38,7 @@ class HubScore:
 
 @dataclass(frozen=True, slots=True)
 class Contribution:
-    """One feature, with the fall in log-odds when it takes the average link's value."""
+    """A feature, with the drop in log-odds when it is set to the average link's value."""
 
     feature: str
     value: float
@@ -48,7 +48,7 @@ class Contribution:
 
 @dataclass(frozen=True, slots=True)
 class LinkExplanation:
-    """What one score is made of."""
+    """The components of a score."""
 
     url: str
     version: str
@@ -62,11 +62,11 @@ class LinkExplanation:
     context: tuple[tuple[str, float, float], ...]
     """(site context field, value, log-odds it added); empty if none is known."""
     needs_content: bool
-    """Whether the cascade would use the page's content."""
+    """Whether the cascade needs the page's content."""
 
 
 class HubClassifier:
-    """One model, ready to score. Thread-safe: the model is its only state."""
+    """A loaded model. Thread-safe: the model is its only state."""
 
     def __init__(self, model: HubModel) -> None:
         self.model = model

@@ -1,7 +1,7 @@
 """Dense features of a page's content that carry over to other sites.
 
 Three kinds: how text and links share the page (paper 003's content rivals), the shape of its link
-groups, and what metadata and common class names declare.
+groups, metadata and common class names.
 """
 
 from __future__ import annotations
@@ -71,10 +71,10 @@ _PAGING_CLASSES = frozenset(["pager", "next", "nav-links", "page-numbers"])
 # Anchors this long look like headlines.
 _LONG_LINK = 20
 _LONG_PARAGRAPH = 80
-# From so many links on, a group at one place is a list. A list of headlines is one large group of
+# A group of at least this many links at one place is a list. A list of headlines is one large group of
 # long anchors; a menu is one of short ones.
 _GROUP = 4
-# From this mean anchor length on, a list holds headlines rather than menu words.
+# Lists with at least this mean anchor length consist of headlines rather than menu entries.
 _GROUP_MEAN = 15
 
 

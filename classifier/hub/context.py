@@ -1,4 +1,4 @@
-"""Site context: what the other known URLs of a site say about one URL.
+"""Site context: evidence about a URL from the site's other known URLs.
 
 A URL above many others (``/news/`` above ``/news/2024/...``) is likely a hub, one of hundreds with
 the same template likely an article. An unknown field adds nothing.
@@ -22,10 +22,10 @@ from classifier.hub.evidence import LinkEvidence, UrlParts, split_url
 # Context moves log-odds by at most this: behaviour, not layout, overrules a sure classifier.
 _LIMIT = 2.5
 
-# Log-odds per unit of ``_size_of``. Few, and chosen by hand on recorded sites whose lists are known:
-# weights learned on six of the seven sites judged the seventh worse.
-# How many pages show a link, and where, has no weight: a link is judged when first seen, on one page.
-# Links of every page's frame are found out later, by their behaviour.
+# Log-odds per unit of ``_size_of``, chosen by hand on recorded sites whose lists are known: weights learned
+# on six of the seven sites did worse on the seventh.
+# The number and place of pages that show a link have no weight: it is scored when first seen, on one page.
+# Links in every page's frame are recognised later, by their behaviour.
 _WEIGHTS: Final = {
     "urls_below": 1.2,
     "template_siblings": -0.4,
@@ -80,7 +80,7 @@ def _form_of(stem: str) -> str:
 class SiteIndex:
     """All known URLs of one site, from which each gets its context."""
 
-    # ``host/path/`` of every URL, sorted, so that what lies below one is found by bisection.
+    # ``host/path/`` of every URL, sorted, so that URLs below one are found by bisection.
     paths: tuple[str, ...]
     siblings: Counter[str]
     """Number of known URLs of each template."""

@@ -1,4 +1,4 @@
-"""What is known about a link before its page is fetched, and lenient URL parsing."""
+"""Evidence about a link before its page is fetched, and lenient URL parsing."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NO_HOST = re.compile(r"()([^?#]*)(?:\?([^#]*))?(?:#(.*))?", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class LinkEvidence:
-    """One link as the classifier sees it; None = unknown, which is neither 0 nor empty.
+    """A link as seen by the classifier; None = unknown, which differs from 0 and empty.
 
     :mod:`classifier.hub.context` fills the site context and the size before a fetch.
     """
@@ -34,8 +34,8 @@ class LinkEvidence:
     """Known URLs of the site with the same template (same form, other values)."""
     anchor_ratio: float | None = None
     """Length of the anchor over the median of its template siblings' anchors."""
-    # Paper 003's method uses size and depth. Both harmed our URL machine on sites it had not seen, size
-    # most: a large page on one site is none on another. So only the cascade uses the size.
+    # Paper 003's method uses size and depth. Both hurt our URL SVM on unseen sites, size most:
+    # a large page on one site is a small one on another. So only the cascade uses the size.
     page_bytes: int | None = None
     """Size of the fetched page; before the fetch the median of its template siblings (paper 003's
     ninth feature)."""

@@ -28,7 +28,7 @@ CRAWL_COLUMNS: Final = ("page_bytes", "crawl_depth")
 
 @dataclass(frozen=True, slots=True)
 class LabelRow:
-    """One labelled URL."""
+    """A labelled URL."""
 
     label: str
     url: str
@@ -173,7 +173,7 @@ def _field(value: str | int | None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Behaviour:
-    """What a page showed over its visits, without the baseline."""
+    """A page's new links by visit, without the baseline."""
 
     visits: int
     """Visits that fetched the page, unchanged ones (HTTP 304) included."""

@@ -54,7 +54,7 @@ class HubModel:
     """Scores on held-out domains."""
     search: dict[str, Any]
     """By machine: its C and gamma, and the grids they were found in."""
-    # Files of the methods it was compared with; kept as they are, never run here.
+    # Files of the rival methods; stored unchanged, never run here.
     rivals: dict[str, str] = field(default_factory=dict)
 
     def pair(self, machine: str) -> Pair:
@@ -64,7 +64,7 @@ class HubModel:
 
 
 def is_version(name: str) -> bool:
-    """Whether a name is safe as a version, and so as a folder of the registry."""
+    """Whether a name is a valid version, and so a safe folder name."""
     return _VERSION.fullmatch(name) is not None
 
 
@@ -150,7 +150,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
 
 
 def _notes_are_readable(manifest: dict[str, Any]) -> bool:
-    """Whether the parts of a manifest that lists and comparisons read are well-formed."""
+    """Whether the manifest fields used by lists and comparisons are well-formed."""
     training, metrics = manifest.get("training"), manifest.get("metrics")
     if not isinstance(training, dict) or not isinstance(metrics, dict):
         return False
@@ -173,7 +173,7 @@ def versions_in(root: Path) -> list[str]:
 
 
 def newest_version(root: Path) -> str | None:
-    """Return the newest version of a folder, None if there is none."""
+    """Return the newest version in a folder, or None."""
     versions = [
         version for version in versions_in(root) if (root / version / "manifest.json").is_file()
     ]

@@ -1,4 +1,4 @@
-"""One walk over a page's tree counts text, text in links, and where links stand."""
+"""One walk over a page's tree: counts text and link text, and locates links."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _DATE = re.compile(
     rf"|[0-9]{{1,2}}[ .](?:{_MONTHS})|(?:{_MONTHS})[a-z]* [0-9]{{1,2}}|ago\b|小时前|天前",
     re.IGNORECASE,
 )
-# A list's dates stand in short texts; a date in a long one is part of prose.
+# A list's dates are short texts; a date in a long one is part of prose.
 _DATE_TEXT_LIMIT = 80
 
 # The last three steps of the path to a link, shared by the links of one list.

@@ -39,7 +39,7 @@ _NUMBERED = re.compile(r"([0-9]{4,})-[0-9a-f]{8}")
 
 @dataclass(frozen=True, slots=True)
 class ModelInfo:
-    """One version in a list."""
+    """A version of the model."""
 
     version: str
     active: bool
@@ -111,7 +111,7 @@ class ModelRegistry:
         self._point(version, previous)
 
     def rollback(self) -> str:
-        """Roll back to the previously active version; raises ModelError if there is none."""
+        """Roll back to the previously active version; raises ModelError without one."""
         previous: list[str] = self._pointer()["previous"]
         if not previous:
             raise ModelError(self.root, "there is no earlier version to roll back to")

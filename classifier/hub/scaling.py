@@ -20,7 +20,7 @@ class LinearScale:
     def apply(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
         """Scale rows to three decimals."""
         scaled = np.clip((rows - self.centre) / self.width, -self.reach, self.reach)
-        # Support vectors are scaled rows: rounded, a saved machine is small and equals the live one.
+        # Support vectors are scaled rows: rounded, a saved SVM is small and equals the one in memory.
         rounded: NDArray[np.float64] = np.round(scaled, 3)
         return rounded
 
@@ -34,7 +34,7 @@ class LinearScale:
 
     @classmethod
     def from_json(cls, data: dict[str, object]) -> Self:
-        """Read what :meth:`to_json` wrote."""
+        """Inverse of :meth:`to_json`."""
         centre = np.array(data["centre"], dtype=np.float64)
         width = np.array(data["width"], dtype=np.float64)
         return cls(centre, width, float(str(data["reach"])))
@@ -49,7 +49,7 @@ class Sigmoid:
 
     def log_odds(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return calibrated log-odds, clipped to ±12."""
-        # No machine is surer than one error in 160,000.
+        # No SVM is more certain than one error in 160,000.
         return np.clip(self.slope * values + self.offset, -12.0, 12.0)
 
 

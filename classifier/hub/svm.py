@@ -43,7 +43,7 @@ class RbfMachine:
     _lengths: NDArray[np.float32] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Compute once what every batch needs."""
+        """Compute the constants shared by all batches."""
         gamma = np.float32(self.gamma)
         doubled = np.ascontiguousarray(self.vectors.T) * np.float32(2 * self.gamma)
         object.__setattr__(self, "_doubled", doubled)

@@ -32,7 +32,7 @@ _SHAPE: Final = str.maketrans(
 )
 _RUN = re.compile(r"(.)\1+")
 _IDEOGRAPH = re.compile("[\u3400-\u9fff]")
-# Only the usual ones: what they miss merely blurs a feature.
+# Only the common ones: a missed one merely blurs a feature.
 _SECOND_LEVELS: Final = frozenset(
     ["ac", "co", "com", "edu", "go", "gob", "gov", "net", "or", "org"]
 )
@@ -105,7 +105,7 @@ def _without_name(host: str) -> str:
 
 
 def _tail(parts: UrlParts) -> str:
-    """Path and query; of a long one the end, which says more than the middle."""
+    """Path and query; of a long one the end, which is more informative than the middle."""
     path = parts.path or "/"
     tail = f"{path}?{parts.query}" if parts.query else path
     return tail if len(tail) <= _VIEW_LIMIT else tail[-_VIEW_LIMIT:]
@@ -141,7 +141,7 @@ def _plain(text: str) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class TableView:
-    """How one table reads a link: its text, n-gram lengths, and 2**bits buckets."""
+    """A table's input: the text of a link, n-gram lengths, and 2**bits buckets."""
 
     name: str
     text: Callable[[LinkEvidence, UrlParts], str]
@@ -315,7 +315,7 @@ class ValueTables:
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Self:
-        """Read what :meth:`to_json` wrote; raises ValueError if a table has another size."""
+        """Inverse of :meth:`to_json`; raises ValueError if a table has another size."""
         tables = tuple(np.array(data["tables"][name], dtype=np.int8) for name in TABLE_NAMES)
         if tuple(len(table) for table in tables) != TABLE_SIZES:
             raise ValueError("its tables have other sizes than this version reads")

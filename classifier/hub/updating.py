@@ -23,7 +23,7 @@ _FOLDS = 5
 
 
 def update_model(base: HubModel, rows: Sequence[LabelRow], version: str) -> HubModel:
-    """Return the model after learning new labels; raises TrainingError if there are none.
+    """Return the model trained with new labels; raises TrainingError without any.
 
     ``metrics["update"]`` has the F1 of base and update on the new rows, each judged without the labels
     of its own domain, and the share of the check rows that each gets right (``kept``). Labels of one
@@ -34,7 +34,7 @@ def update_model(base: HubModel, rows: Sequence[LabelRow], version: str) -> HubM
     hubs = np.array([row.is_hub for row in rows], dtype=np.bool_)
     features = scale_features(base.url.scale, base.url.features([row.evidence for row in rows]))
     before = base.url.machine.decide(features) > 0
-    # C and gamma were searched on all the base's rows; a few labels of one user are no reason for others.
+    # C and gamma were searched on all the base's rows; a few labels of one user do not justify others.
     pair = base.pair("url")
     after = _held_out(base.url, features, hubs, [row.domain for row in rows], pair) > 0
     updated = _learn(base.url, features, hubs, pair)

@@ -259,7 +259,7 @@ def _host(host: str) -> tuple[list[float], int]:
     return row, mask_of(host.rpartition(".")[0])
 
 
-# Unknown is not empty: the first feature, anchor_known, tells them apart.
+# Unknown differs from empty: the first feature, anchor_known, distinguishes them.
 _NO_ANCHOR = [0.0] * len(_ANCHOR.split())
 
 

@@ -49,13 +49,13 @@ WORST_SHARE: Final = 0.5
 INHERITED: Final = 0.5
 # Added to a text's length, so that two chance hits in a short one do not count much.
 _SHORT: Final = 5.0
-# From this cosine on, a fetched page is one that a user corrected.
+# A fetched page with at least this cosine to a corrected page is that page.
 _SAME: Final = 0.9
 _MAX_PAGES: Final = 20_000
 _MAX_LINKS: Final = 20_000
 # The last fetched pages.
 MAX_TRAINING_EXAMPLES: Final = 400
-# Of the links that led to a page, those that become examples.
+# Links to a page that become examples.
 CONTEXTS_PER_PAGE: Final = 3
 _DIGITS: Final = 4
 _FORMAT: Final = 2
@@ -127,12 +127,12 @@ class BayesOrder:
         relevance: float,  # noqa: ARG002 - part of the interface
         model: TopicModel,
     ) -> None:
-        """Let the page's links inherit from its current text."""
+        """Update the score that the page's links inherit."""
         self._hear(model)
         self._remember(page, weighted_terms(page))
 
     def expect(self, links: Sequence[LinkContext], model: TopicModel) -> list[float]:
-        """Return scores from the links' own evidence and that of the pages that show them.
+        """Return scores from the links' own evidence and their pages' evidence.
 
         0.5 = no evidence; every link before the first training has it.
         """
@@ -164,7 +164,7 @@ class BayesOrder:
 
     def _hear(self, model: TopicModel) -> None:
         """Take over the user's evidence."""
-        # Training follows at once if it changed: a correction teaches before the next page does.
+        # Training follows at once if it changed: a correction takes effect before the next page.
         evidence = model.evidence
         user_evidence = (evidence.positives, evidence.irrelevant, evidence.keywords)
         if user_evidence == self._user_evidence:
@@ -206,7 +206,7 @@ class BayesOrder:
     def _evidence(self, texts: Sequence[TermExample]) -> NDArray[np.float64]:
         if self._model is None or not texts:
             return np.zeros(len(texts))
-        # Divided by length, or a long paragraph would outrank a telling anchor.
+        # Divided by length; otherwise a long paragraph would outrank an informative anchor.
         lengths = np.array([len(text) for text in texts]) + _SHORT
         return self._model.evidence(texts) / lengths
 
@@ -245,7 +245,7 @@ def _examples_of(training_examples: Sequence[BayesExample]) -> list[TermExample]
 
 
 def _is_among(page: TermExample, corrected: Sequence[TermExample]) -> bool:
-    """Whether a page was corrected."""
+    """Whether a user corrected the page."""
     # By cosine, because a stored text may lack a few words.
     return any(_cosine(page, one) >= _SAME for one in corrected)
 

@@ -1,4 +1,4 @@
-"""The learned link order: scores links before a fetch, learns from every fetched page.
+"""The learned link order: scores links before a fetch, trains on every fetched page.
 
 ::
 
@@ -39,16 +39,16 @@ from classifier.words.values import LinkContext, PageText, Relevance
 from classifier.words.vectors import Vector
 
 _MAX_LANGUAGES: Final = 20_000
-# Characters of a page that tell its script; one of Chinese suffices, as code and names are Latin there.
+# Characters of a page checked for its script; one Chinese one suffices, as code and names are Latin.
 _LEAD: Final = 2_000
-# Expected r at which a list is read: before pages that promise less. The higher, the better the harvest on
-# Chinese sites, whose lists have no label, but the fewer pages on topic are read (docs, "Harvest").
+# Expected r at which a list is read, before less promising pages. A higher value raises the harvest on
+# Chinese sites, whose lists have no label, but finds fewer pages on topic (docs/relevance-figures.md).
 LIST_WORTH: Final = 0.25
 _FORMAT: Final = 2
 
 
 def is_left_to_words(page: PageText) -> bool:
-    """Whether the order uses no vector of a page: on the Chinese graph no measured model helped."""
+    """Whether the page's vector is ignored: on the Chinese graph no measured model helped."""
     return has_dense(page.title + page.body[:_LEAD])
 
 
@@ -96,7 +96,7 @@ class LearnedOrder:
             self._languages.popitem(last=False)
         self._learn_meaning(page, parents, model)
         self._lists.learn(page, parents)
-        # Words are learned from the better half of the scale only.
+        # Words are taken from the better half of the scale only.
         self._weights.learn(page.url, key_of(page.url), self._memory)
         self._words.learn(terms, max(self._memory.value_of_key(key_of(page.url)) - 0.5, 0.0) * 2)
 
@@ -140,7 +140,7 @@ class LearnedOrder:
             self._memory.put_meanings(vectors.opinion(page.url))
 
     def _use(self, space: str) -> None:
-        """Forget the vectors of another space, and what they said."""
+        """Drop the vectors of another space, and their opinions."""
         if self._vectors.space not in {"", space}:
             self._vectors = LinkVectors()
             self._memory.forget_meanings()
@@ -175,8 +175,8 @@ class LearnedOrder:
 
     def _promise(self, link: LinkContext, model: TopicModel) -> float:
         # Chosen on link graphs of encyclopedia pages and of Chinese sites. Left out after trials: PageRank
-        # from relevant pages, the relevance of links in the same list, words learned of anchors (no gain on
-        # the whole; docs/relevance-figures.md, "Harvest").
+        # from relevant pages, the relevance of links in the same list, words learned from anchors (no gain
+        # overall; docs/relevance-figures.md, "Choices in the learned order").
         lift = self._memory.lift(link.url, link.parent_url, link.parent_score)
         language = self._languages.get(link.parent_url)
         best = self._memory.best_nearness(link.url, link.parent_url)

@@ -1,4 +1,4 @@
-"""Which links lead to lists: pages that are mostly links, as of a tag, a month, or "page 2".
+"""Predicts which links lead to lists, such as pages of a tag or a month, or "page 2".
 
 ::
 
@@ -26,11 +26,11 @@ from classifier.words.values import LinkContext, PageText
 
 # Median shares of four Chinese blogs: .38 to .52 of pages without a label, mostly lists, .06 to .17 of
 # labelled articles; of the encyclopedia 99 pages in 100 have less than .1. Where each page has the whole
-# menu of its site, articles count as lists too, and what promises little is then taken by age.
+# menu of its site, articles count as lists too, and unpromising links are then taken by age.
 ARTICLE: Final = 0.2
 LIST: Final = 0.35
 PRIOR: Final = 3.0
-# Beyond these the groups' latest members say no more than the first.
+# Further members of a group add no information.
 _GROUP_AT_MOST: Final = 10.0
 _MAX_GROUPS: Final = 5_000
 _DIGITS: Final = re.compile(r"\d+")
@@ -38,7 +38,7 @@ _FORMAT: Final = 1
 
 
 class LinkLists:
-    """One per topic; not thread-safe."""
+    """For one topic; not thread-safe."""
 
     def __init__(self) -> None:
         # Sum of list() over the fetched pages, and their number: of all, and of each group.
@@ -57,7 +57,7 @@ class LinkLists:
             self._groups.popitem(last=False)
 
     def expected(self, link: LinkContext) -> float:
-        """Return how surely the link leads to a list, 0 to 1."""
+        """Return the probability that the link leads to a list, 0 to 1."""
         total, count = self._all
         if not total:
             return 0.0

@@ -1,4 +1,4 @@
-"""What a link's own text says about its target before the fetch, by meaning.
+"""Refines guesses about links by the vectors of their texts.
 
 ::
 
@@ -21,27 +21,27 @@ from classifier.topic.fused import FusedTopic
 from classifier.topic.model import TopicModel
 from classifier.words.batch import PageBatch
 
-# Log-odds for one of the sample's deviations. Larger ones helped where a link's words are all that is known,
-# and hurt where its folder or site tells more (docs/how-relevance-is-judged.md, "Links before the fetch").
+# Log-odds for one of the sample's deviations. Larger values helped where only a link's words are known, and
+# hurt where its folder or site is more informative (docs/how-links-are-ordered.md, "Links before the fetch").
 MEANING: Final = 0.2
-# A guess of 0 or 1 is a guess still.
+# Even a guess of 0 or 1 is uncertain.
 _SUREST: Final = 0.01
 _REACH: Final = 10.0
 
 
 @dataclass(frozen=True, slots=True)
 class LinkStanding:
-    """What the meaning of a link's text says for one topic."""
+    """A link's text compared with a topic by vector."""
 
     score: float
-    """In the sample's standard deviations from its mean, as the scores of pages."""
+    """In the sample's standard deviations from its mean, like the scores of pages."""
     example: str
     """URL of the example nearest in meaning; empty for a sentence or a page marked relevant."""
     cosine: float
 
 
 def standings(model: TopicModel, meanings: Sequence[Meaning | None]) -> list[LinkStanding | None]:
-    """Return what the meanings of links' texts say for a topic.
+    """Compare the vectors of links' texts with a topic.
 
     None = nothing: the topic does not judge by meaning, or not in this space.
     """
@@ -67,7 +67,7 @@ def standings(model: TopicModel, meanings: Sequence[Meaning | None]) -> list[Lin
 
 
 def refined(guess: float, score: float, weight: float = MEANING) -> float:
-    """Return the guess by words, 0 to 1, moved by what the meaning says."""
+    """Return the guess by words, 0 to 1, refined by the vector."""
     known = min(max(guess, _SUREST), 1 - _SUREST)
     said = min(max(score, -_REACH), _REACH)
     return 1 / (1 + math.exp(-(math.log(known / (1 - known)) + weight * said)))

@@ -22,10 +22,10 @@ from classifier.embedding.embedder import Vectors
 
 Scores = NDArray[np.float64]
 
-# With so many pages half of the everyday pages stand beside them, for the mean and as negatives.
+# With this many pages, half of the everyday pages still count, for the mean and as negatives.
 _MEAN_HALVED: Final = 30
 _NEGATIVES_HALVED: Final = 100
-# Below this the centre alone: what is far from it may still be on topic.
+# Below this only the centre is used: a page far from it may still be on topic.
 MIN_PAGES: Final = 20
 _FAR_SHARE: Final = 0.5
 # Of logistic regression, divided by the number of negatives.
@@ -41,11 +41,11 @@ class MeaningOpinion:
     """Fitted to one topic's examples and the pages of a crawl; immutable."""
 
     mean: Vectors
-    """What all pages share."""
+    """The mean of all pages."""
     centre: Vectors
     """Of the examples; unit length, centred."""
     direction: Vectors
-    """Where relevant pages lie; unit length, centred."""
+    """Direction of relevant pages; unit length, centred."""
     pages: Vectors
     """Centred."""
     page_scores: Scores
@@ -90,7 +90,7 @@ class MeaningOpinion:
 
 
 def centred(rows: Vectors, mean: Vectors) -> Vectors:
-    """Return rows less *mean*, again of length 1; a row of zeros stays one."""
+    """Return rows less *mean*, scaled to length 1; a row of zeros stays zero."""
     moved = np.where(rows.any(axis=1, keepdims=True), rows - mean, 0.0)
     lengths = np.linalg.norm(moved, axis=1, keepdims=True)
     units: Vectors = np.divide(moved, lengths, out=np.zeros_like(moved), where=lengths > 0)
@@ -117,7 +117,7 @@ def _separating(right: Vectors, others: Vectors) -> Vectors:
 
 
 def _nearest(alike: Vectors) -> tuple[NDArray[np.int64], Scores]:
-    """Return each row's nearest and their weights, squared cosines of sum 1; *alike* are cosines."""
+    """Return each row's nearest and their weights, squared cosines of sum 1; *alike* has the cosines."""
     count = min(NEIGHBOURS, alike.shape[1])
     near = np.argpartition(-alike, count - 1, axis=1)[:, :count]
     found = np.square(np.take_along_axis(alike, near, axis=1).clip(0.0).astype(np.float64))

@@ -26,10 +26,10 @@ from numpy.typing import NDArray
 from classifier.links.places import PlaceValues, key_of, places_of
 from classifier.words.errors import of_format, reading
 
-# Beyond this the older half of the pages is forgotten.
+# Beyond this the older half of the pages is dropped.
 MAX_PAGES: Final = 5_000
 MAX_LINKS_PER_PAGE: Final = 500
-# Of all pages together; beyond this the older half of the pages is forgotten.
+# Of all pages together; beyond this the older half of the pages is dropped.
 MAX_LINKS: Final = 200_000
 # Weight of a page's own relevance for its links, in followed links: first its own counts, then more and more
 # the outcome of the links that were followed.
@@ -39,7 +39,7 @@ PRIOR: Final = 1.0
 OPINION_SHARE: Final = 0.35
 # Of a page's value, where its meaning is known.
 MEANING_SHARE: Final = 0.5
-# By meaning more pages are told apart: 1 is the best third.
+# Vectors distinguish more pages: 1 is the best third.
 MEANING_HIGH_SHARE: Final = 0.3
 _FEW_PAGES: Final = 20
 _LOW_QUANTILE: Final = 0.3
@@ -191,18 +191,18 @@ class LinkMemory:
                 lifts.append((self.scaled(likeness) - self._judged_mean) * OWN / (OWN + PRIOR))
             elif number is not None and number not in parents:
                 lifts.append(float(hands[number]) - self._usual[number])
-        # Over all parents: on link graphs their number says more than the best of them. The root damps the
-        # sum by its noise: two good parents count more than one, and a page in every page's menu has parents
-        # of all kinds, which cancel out.
+        # Over all parents: on link graphs their number is more informative than the best of them. The root
+        # damps the sum by its noise: two good parents count more than one, and the parents of a page in
+        # every menu are of all kinds and cancel out.
         return sum(lifts) / math.sqrt(len(lifts) + 1)
 
     def site(self, url: str) -> float:
-        """Return the value of the pages on the host of *url*, 0 = that of all pages."""
+        """Return the mean of the host of *url* relative to that of all pages."""
         values = self._place_values()
         return values.site(places_of(url)) - self._mean if values else 0.0
 
     def folder(self, url: str) -> float:
-        """Return the value of the pages in the folder of *url*, 0 = that of its host."""
+        """Return the mean of the folder of *url* relative to that of its host."""
         values = self._place_values()
         return values.folder(places_of(url)) if values else 0.0
 
@@ -239,7 +239,7 @@ class LinkMemory:
 
     def scaled(self, relevance: float) -> float:
         """Return a relevance on the scale of this crawl: 0 = lower third so far, 1 = best tenth."""
-        # These are what a crawl can choose between, however strict its topic's threshold is.
+        # A crawl can only choose between these, however strict its topic's threshold is.
         low, high = self._range
         return min(max((relevance - low) / (high - low), 0.0), 1.0)
 

@@ -29,7 +29,7 @@ from classifier.words.values import LinkContext, PageText, Relevance
 
 
 class LinkOrder(Protocol):
-    """One topic's link order: never rejects, accepts any input. Not thread-safe."""
+    """A topic's link order: never rejects, accepts any input. Not thread-safe."""
 
     name: str
 

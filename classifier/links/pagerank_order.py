@@ -16,11 +16,11 @@ from classifier.topic.model import TopicModel
 from classifier.words.errors import of_format, reading
 from classifier.words.values import LinkContext, PageText, Relevance
 
-# Of all pages together; beyond this the older half of the pages is forgotten.
+# Of all pages together; beyond this the older half of the pages is dropped.
 MAX_LINKS: Final = 200_000
 MAX_LINKS_PER_PAGE: Final = 2_000
 _FORMAT: Final = 1
-# Pages between rankings, while the crawl is young; before as many, every page.
+# Pages between rankings, while the crawl is young; until there are as many, after every page.
 FIRST_RANKINGS: Final = 25
 # Later, the growth of the crawl between rankings.
 GROWTH: Final = 0.05
@@ -117,7 +117,7 @@ class PageRankOrder:
     """A ``LinkOrder`` that ignores relevance."""
 
     # Paper 004's rival keeps up at first and then falls behind both its densities, here as in the paper
-    # (docs/how-relevance-is-judged.md).
+    # (docs/relevance-figures.md).
 
     name = "pagerank"
 

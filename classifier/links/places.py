@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 # Folders of a path that count.
 MAX_DEPTH: Final = 4
 # Weight of the place above, in pages. On a wiki where every page links to every other, nothing but folder
-# and words tells its parts apart.
+# and words distinguishes its parts.
 PRIOR: Final = 3.0
-# Folders that are only numbers (dates, pages) say nothing and are left out.
+# Numeric folders (dates, pages) carry no information and are left out.
 _COUNTING: Final = re.compile(r"[\d._-]*")
 
 
@@ -59,7 +59,7 @@ class PlaceValues:
     def __init__(
         self, places: Sequence[tuple[int, ...]], values: NDArray[np.float64], mean: float
     ) -> None:
-        """Take each page's places and value; *mean* is the prior of all hosts."""
+        """Add each page's value to its places; *mean* is the prior of all hosts."""
         self._mean = mean
         self._values: dict[int, float] = {}
         for depth in range(MAX_DEPTH + 1):
@@ -80,7 +80,7 @@ class PlaceValues:
             )
 
     def site(self, places: tuple[int, ...]) -> float:
-        """Return the value of a page's host; the mean if unknown."""
+        """Return the value of a page's host; the overall mean if unknown."""
         return self._values.get(places[0], self._mean) if places else self._mean
 
     def folder(self, places: tuple[int, ...]) -> float:

@@ -2,8 +2,8 @@
 
 ::
 
-    observe(page, links)   Sim(T, page), Sim(T, each link) -> link_score: what the page passes on
-    expect(links)          (1 - INHERITED) * Sim(T, link) + INHERITED * what its page passes on
+    observe(page, links)   Sim(T, page), Sim(T, each link) -> link_score: passed on to its links
+    expect(links)          (1 - INHERITED) * Sim(T, link) + INHERITED * its page's link_score
 
 A link's vector is its anchor, the text around it, the heading above and its URL's words. A fetched child
 counts with its page, others with their link.
@@ -38,7 +38,7 @@ FEW_VALID: Final = 0.3
 INHERITED: Final = 0.5
 # Pages whose scores are remembered.
 MAX_PAGES: Final = 50_000
-# The last of these are stored: about a megabyte.
+# The latest of these are stored: about a megabyte.
 MAX_KEPT: Final = 20_000
 # The last links whose similarities are remembered.
 _MAX_LINKS: Final = 20_000
@@ -67,7 +67,7 @@ def semantic_similarity(model: TopicModel) -> Similarity:
 
 
 class SimilarityOrder:
-    """A ``LinkOrder`` by similarity to the topic; learns only the usual likeness."""
+    """A ``LinkOrder`` by similarity to the topic; learns only the mean similarity."""
 
     name = "semantic"
 
@@ -140,7 +140,7 @@ class SimilarityOrder:
             self._pages.popitem(last=False)
 
     def _usual(self) -> float:
-        """Return the mean similarity of all links so far, from which on a link is valid."""
+        """Return the mean similarity of all links so far; a link at least as similar is valid."""
         return self._sum / self._count if self._count else 0.0
 
     def _of_link(self, link: LinkContext, model: TopicModel) -> float:

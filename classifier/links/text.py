@@ -1,7 +1,7 @@
 """The text of a link that is worth embedding: its anchor.
 
-Of the page behind it "More", "下一页" and page numbers say nothing; a link order, which learns what such
-anchors lead to, takes all but the numbers.
+"More", "下一页" and page numbers say nothing about the target; a link order, which learns the targets of such
+anchors, uses all but the numbers.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _WORD: Final = re.compile(r"[^\W\d_]{2,}")
 
 
 def spoken(link: LinkContext) -> str:
-    """Return the text of a link, on one line; empty = it says nothing."""
+    """Return the text of a link, on one line; empty = no information."""
     anchor = one_line(link.anchor)
     return anchor if says_something(anchor) else ""
 
@@ -38,7 +38,7 @@ def one_line(anchor: str) -> str:
 
 
 def has_dense(text: str) -> bool:
-    """Whether a text has a character of Chinese, Japanese or Korean."""
+    """Whether a text has a Chinese, Japanese or Korean character."""
     return _DENSE.search(text) is not None
 
 

@@ -1,8 +1,8 @@
-"""What sentence embeddings say of links: the meaning of anchors, and of the pages they led to.
+"""Embedding features of links: vectors of anchors and of the pages they led to.
 
 ::
 
-    fetched pages' vectors ── meaning_opinion ──> what each page is, part of r       (link_memory)
+    fetched pages' vectors ── meaning_opinion ──> opinion on each page, part of r    (memory.py)
     anchor's vector - mean of the anchors seen, again of length 1
         cosine to the examples' centre                                          ─┐
         ridge regression of r on the vectors of fetched pages and of the anchors ├─> features of a link
@@ -30,7 +30,7 @@ from classifier.links.text import one_line
 from classifier.topic.everyday import everyday_vectors
 from classifier.words.errors import TopicModelError, of_format, reading
 
-# The latest; each vector has a byte a number. Both tables are stored, so a topic grows by 0.7 MB at most.
+# The latest ones, one byte a number. Both tables are stored, so a topic grows by 0.7 MB at most.
 MAX_PAGES: Final = 600
 MAX_LED: Final = 600
 # Of each table as stored, whatever the model's dimension is.
@@ -38,7 +38,7 @@ MAX_BYTES: Final = 230_400
 # In memory: those of links that may be fetched.
 MAX_ANCHORS: Final = 10_000
 _FIT_EVERY: Final = 5
-# Beyond so many pages every twentieth part.
+# With more pages, whenever they have grown by a twentieth.
 _OFTEN: Final = 100
 # Of the regression, in pages.
 _RIDGE: Final = 10.0
@@ -55,7 +55,7 @@ def anchor_key(anchor: str) -> int:
 
 
 class LinkVectors:
-    """One per topic; not thread-safe."""
+    """For one topic; not thread-safe."""
 
     def __init__(self) -> None:
         self.space = ""
@@ -66,7 +66,7 @@ class LinkVectors:
         # Keys of an anchor and of the page that it led to.
         self._led: deque[tuple[int, int]] = deque(maxlen=MAX_LED)
         self._added = 0
-        # At so many pages added, or for another version of the topic model, it is fitted again.
+        # Refitted after this many more pages, or for another version of the topic model.
         self._due = 0
         self._fitted_to = ""
         self._opinion: MeaningOpinion | None = None
@@ -80,7 +80,7 @@ class LinkVectors:
 
     @property
     def anchors(self) -> int:
-        """How many anchors have a vector."""
+        """Number of anchors with a vector."""
         return len(self._anchors)
 
     def add_page(self, url: str, meaning: Meaning | None, anchors: Iterable[str]) -> None:
@@ -104,7 +104,7 @@ class LinkVectors:
             self._said.pop(self._anchors.popitem(last=False)[0], None)
 
     def _fits(self, meaning: Meaning) -> bool:
-        """Whether a vector can be compared with the others; the first one says with which."""
+        """Whether a vector is comparable with the others; the first one sets the space."""
         self.space = self.space or meaning.space
         self._size = self._size or len(meaning.packed)
         return meaning.space == self.space and len(meaning.packed) == self._size
@@ -113,11 +113,11 @@ class LinkVectors:
         return max(min(pages, MAX_BYTES // self._size), 1)
 
     def is_due(self, version: str) -> bool:
-        """Whether :meth:`opinions` says something new; *version* is the topic model's."""
+        """Whether :meth:`opinions` would change; *version* is the topic model's."""
         return bool(self._pages) and (self._added >= self._due or version != self._fitted_to)
 
     def opinions(self, examples: Vectors, wrong: Vectors, version: str) -> dict[int, float]:
-        """Return what the pages with a vector are by meaning, by key; empty without an example.
+        """Return the opinions on the pages with a vector, by key; empty without an example.
 
         *examples* and *wrong* are unit vectors, shape (pages, dimension), 0 for those without one.
         """
@@ -138,7 +138,7 @@ class LinkVectors:
         return dict(zip(self._pages, self._opinion.page_scores.tolist(), strict=True))
 
     def opinion(self, url: str) -> dict[int, float]:
-        """Return what one page is by meaning, on the scale of the latest :meth:`opinions`."""
+        """Return the opinion on one page, on the scale of the latest :meth:`opinions`."""
         key = key_of(url)
         packed = self._pages.get(key)
         if packed is None or self._opinion is None:
@@ -166,7 +166,7 @@ class LinkVectors:
             rows = np.concatenate([rows, anchors])
         prior = _PRIOR * self._opinion.centre
         rest = values - values.mean() - rows @ prior
-        # As many unknowns as rows: fewer than numbers in a vector, mostly.
+        # Solved with one unknown per row, mostly fewer than the numbers of a vector.
         solved = np.linalg.solve(rows @ rows.T + _RIDGE * np.eye(len(rows)), rest)
         self._slope = (prior + rows.T @ solved).astype(np.float32)
         self._say_again(known)
@@ -184,7 +184,7 @@ class LinkVectors:
         self._said = dict(zip(self._anchors, said, strict=True))
 
     def of_anchor(self, anchor: str) -> tuple[float, float]:
-        """Return an anchor's cosine to the examples and what was learned of such anchors; 0 = usual."""
+        """Return an anchor's cosine to the examples and its predicted outcome; 0 = average."""
         if self._slope is None or self._opinion is None or not self._anchors:
             return NOTHING_SAID
         key = anchor_key(anchor)

@@ -4,7 +4,7 @@
 
     expected r = weights * (lift of the parents, nearness of the best parent, cosine of the anchor,
                             cosine of the URL's words, worth of the site, worth of the folder,
-                            anchor's cosine by meaning, what was learned of such anchors)
+                            anchor's cosine by vector, its predicted outcome)
     page fetched  ->  its features when it was chosen, and the value r it turned out to have
     every few pages: weights = ridge, drawn to WEIGHTS by PRIOR_PAGES, none below 0
 """
@@ -27,7 +27,7 @@ Features = tuple[float, ...]
 # Usual deviations of the features, measured on two graphs: they make the weights comparable.
 SPREADS: Final = (0.3, 0.1, 0.15, 0.15, 0.15, 0.15, 0.1, 0.15)
 # Prior weights, per deviation. Only a prior, because no fixed weights suit all graphs: encyclopedia pages
-# link to related subjects, so the parents' lift says most; a blog's pages link to their neighbours by date,
+# link to related subjects, so the parents' lift matters most; a blog's pages link to neighbours by date,
 # so the anchor does.
 WEIGHTS: Final = (0.3, 0.1, 0.15, 0.1, 0.05, 0.2, 0.15, 0.25)
 # Features that a state stored without vectors has.
@@ -45,7 +45,7 @@ _FORMAT: Final = 2
 
 
 class LinkWeights:
-    """One per topic; not thread-safe."""
+    """For one topic; not thread-safe."""
 
     def __init__(self) -> None:
         self._weights = [weight / spread for weight, spread in zip(WEIGHTS, SPREADS, strict=True)]
@@ -54,7 +54,7 @@ class LinkWeights:
         self._training_examples: deque[tuple[Features, int]] = deque(maxlen=MAX_TRAINING_EXAMPLES)
         """Features and key of each fetched page."""
         self._pages = 0
-        # Expected r of a link whose features are all 0; None = not learned yet.
+        # Expected r of a link with all features 0; None = not trained yet.
         self._start: float | None = None
 
     def promise(self, url: str, features: Features) -> float:
@@ -71,7 +71,7 @@ class LinkWeights:
         return -math.inf if self._start is None else value - self._start
 
     def learn(self, url: str, key: int, memory: LinkMemory) -> None:
-        """Learn from a link whose page was fetched and judged."""
+        """Train on a link whose page was fetched and judged."""
         features = self._promised.pop(url, None)
         self._pages += 1
         if features is not None:

@@ -35,11 +35,11 @@ _FORMAT: Final = 1
 
 
 class LinkWords:
-    """One per topic; not thread-safe."""
+    """For one topic; not thread-safe."""
 
     def __init__(self) -> None:
         self.pages = 0.0
-        """Sum of the relevance of the pages learned from."""
+        """Sum of the relevance of the training pages."""
         self._learned: Vector = {}
         self._centre: Vector = {}
         self._own: Vector = {}
@@ -49,7 +49,7 @@ class LinkWords:
         self._anchors: OrderedDict[tuple[str, str], Vector] = OrderedDict()
 
     def learn(self, terms: Mapping[str, float], relevance: float) -> None:
-        """Let a judged page move the centre by its *relevance*, 0 to 1."""
+        """Move the centre towards a judged page by its *relevance*, 0 to 1."""
         if relevance <= 0:
             return
         for term, weight in unit(truncated(terms, PAGE_TERMS)).items():

@@ -7,5 +7,5 @@
     paper 002   semantic_tree, trees, word_similarity, similarity a tree of words in the cosine
     paper 004   bayes                                             normal and kernel densities
 
-Their orders of links stand beside the learned one in ``classifier/links/``.
+Their orders of links are beside the learned one in ``classifier/links/``.
 """

@@ -71,8 +71,8 @@ class AdaptiveCentre:
     def observe(self, terms: Terms) -> bool:
         """Move the centre by a relevant page near enough to a seed; returns whether it moved."""
         page = unit(terms)
-        # The paper has no corrections. Here no page moves the centre that the user rejected, or that is
-        # more like a rejected page than like any seed.
+        # The paper has no corrections. Here pages that the user rejected, or that are more like a rejected
+        # page than like any seed, do not move the centre.
         nearest = _nearest(page, self.seeds)
         if nearest <= max(self.threshold, _nearest(page, self.rejected)):
             return False

@@ -25,7 +25,7 @@ MAX_TERMS_PER_EXAMPLE: Final = 200
 MAX_TERMS: Final = 200_000
 # Terms of a model, those of the most examples; the paper takes all.
 MAX_FEATURES: Final = 8_000
-# Of a normal density: a term whose weights are all alike has no deviation. The paper leaves this open.
+# Of a normal density: a term with identical weights has no deviation. The paper leaves this open.
 FLOOR_DEVIATION: Final = 0.3
 # Limit of one term's log-odds: far from all training values both densities are near 0 and their
 # ratio is noise. Best of 2, 3 and 6 for both densities, on four topics other than those reported; at
@@ -43,7 +43,7 @@ class Density(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TermExample:
-    """One text: its terms' numbers, each with 0.5 + 0.5 tf / max tf."""
+    """A text: its terms' numbers, each with 0.5 + 0.5 tf / max tf."""
 
     terms: NDArray[np.int64]
     weights: NDArray[np.float64]
@@ -155,7 +155,7 @@ class BayesModel:
         return self.base + self.evidence(texts)
 
     def evidence(self, texts: Sequence[TermExample]) -> NDArray[np.float64]:
-        """Return ``log_odds`` without ``base``: what each text's terms contribute."""
+        """Return ``log_odds`` without ``base``: the contribution of each text's terms."""
         owners, columns, weights = self._weighted(texts)
         votes = self._clipped(columns, weights)
         return np.bincount(owners, votes, len(texts)).astype(np.float64)

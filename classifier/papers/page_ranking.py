@@ -35,7 +35,7 @@ ALPHA = 0.2
 RECIPROCAL_OFFSET = 60.0
 # The rankers of formula (8)'s mean position.
 PAPER: Final = ("nb", "lr", "one_class", "cosine", "jaccard")
-# The fusion's: two views of the terms, each with and without negatives.
+# Rankers of the fusion: two views of the terms, each with and without negatives.
 # Chosen among eight sets on the runs of docs/finding-further-sites.md.
 OURS: Final = ("centroid", "logistic", "cosine", "lr")
 COMBINED: Final = ("combined_f", "fusion")
@@ -52,7 +52,7 @@ WIDTH: Final = 2**16
 
 def positions(scores: Sequence[float] | Floats) -> Floats:
     """Return the position of each score, 1 = highest; ties share the mean, NaN ranks last."""
-    # Ties share, so that the order of arrival decides nothing.
+    # Ties share, so that the order of arrival does not matter.
     given = np.nan_to_num(np.asarray(scores, dtype=np.float64), nan=-np.inf, posinf=np.inf)
     distinct, inverse, counts = np.unique(-given, return_inverse=True, return_counts=True)
     last = np.cumsum(counts)
@@ -137,7 +137,7 @@ class PageRanking:
 
     @property
     def urls(self) -> list[str]:
-        """The pages in the order they were added, which is that of scores."""
+        """The pages in the order they were added, as in scores."""
         return list(self._pages)
 
     def scores(self, names: Sequence[str] = NAMES) -> dict[str, Floats]:

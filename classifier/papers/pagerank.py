@@ -33,7 +33,7 @@ def pagerank(
     matrix, dangling = _transition(np.asarray(sources), np.asarray(targets), count)
     ranks = np.full(count, 1.0 / count)
     for _ in range(MAX_ITERATIONS):
-        # Pages without links, fetched or not, lend their rank to all, so that the ranks sum to 1.
+        # Pages without links, fetched or not, spread their rank over all, so that the ranks sum to 1.
         lent = damping * float(ranks[dangling].sum()) + 1.0 - damping
         following: NDArray[np.float64] = damping * (matrix @ ranks) + lent / count
         change = float(np.abs(following - ranks).sum())

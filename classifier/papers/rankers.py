@@ -1,4 +1,4 @@
-"""Rankers that learn from a few pages, and pages of no particular topic (papers 001 and 004).
+"""Rankers trained on a few pages, and on pages of no particular topic (papers 001 and 004).
 
 ``fit(positives, negatives)`` once, then ``scores(batch)``: higher is nearer to the topic, comparable
 within one fit only. All are deterministic and accept empty pages.
@@ -33,7 +33,7 @@ class Fitted(Protocol):
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """Notes for the user, say that there is no semantic tree."""
+        """Notes for the user, for example about a missing semantic tree."""
 
     @abstractmethod
     def scores(self, batch: PageBatch) -> Scores:
@@ -45,7 +45,7 @@ class Fitted(Protocol):
 
 
 class Ranker(Fitted):
-    """A method that learns from pages."""
+    """A method trained on pages."""
 
     notes = ()
 

@@ -44,10 +44,10 @@ class TreeError(TopicError):
 
 
 class SemanticTree(Protocol):
-    """What paper 002 needs of a tree; senses are numbers without meaning outside it."""
+    """The tree interface that paper 002 needs; senses are numbers private to the tree."""
 
     def senses(self, word: str) -> Sequence[int]:
-        """Return a word's senses, commonest first if the source says so; none = unknown."""
+        """Return a word's senses, most common first if the source orders them; empty = unknown."""
 
     def parents(self, sense: int) -> Sequence[int]:
         """Return the next broader senses; none = a root."""
@@ -223,7 +223,7 @@ class TreeBuilder:
 
     def _drop_isolated(self, isolated: NDArray[np.bool_]) -> None:
         """Drop words whose senses have no edges."""
-        # WordNet's adjectives, for example: they are near nothing.
+        # WordNet's adjectives, for example, have no neighbours.
         self._words = {
             word: kept
             for word, senses in self._words.items()

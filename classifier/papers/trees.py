@@ -1,4 +1,4 @@
-r"""Readers of semantic trees, none of which is shipped: WordNet, or any thesaurus, in two forms.
+r"""Readers of semantic trees (WordNet or any thesaurus) in two formats; none is shipped.
 
 ::
 

@@ -117,7 +117,7 @@ class _TopicSenses:
         return own
 
     def _compute_edges(self, sense: int) -> NDArray[np.int32]:
-        # Through the cache: what was computed for a broader sense serves all narrower ones.
+        # Cached: results for a broader sense serve all narrower ones.
         edges = self._own.get(sense, self._unrelated)
         for parent in self._tree.parents(sense):
             edges = np.minimum(edges, self._edges(parent) + 1)

@@ -1,4 +1,4 @@
-"""Whether a page is on a user's topic.
+"""Relevance of pages to a user's topic.
 
 ::
 

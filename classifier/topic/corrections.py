@@ -1,4 +1,4 @@
-"""How a user's corrections shift the scores of similar pages, for every method.
+"""Shifts scores of pages similar to a user's corrections, for every method.
 
 ::
 
@@ -25,7 +25,7 @@ Scores = NDArray[np.float64]
 
 # Shift of the corrected page itself, in standard deviations.
 STRENGTH: Final = 2.0
-# Up to this tf-idf cosine pages share no more than any two do.
+# Up to this tf-idf cosine pages share no more than any two pages do.
 NEAR: Final = 0.05
 
 
@@ -34,7 +34,7 @@ class Corrections:
 
     @classmethod
     def of_method(cls, method: str, evidence: Evidence, background: Background) -> Self:
-        """Return a method's corrections; none for ``fused``, which learns from them itself."""
+        """Return a method's corrections; none for ``fused``, which handles them itself."""
         # The papers' methods do not know rejected pages (000, 002) or treat one as one of many (004), so
         # most would judge it as before. The fused centre moves away from rejected pages and gained nothing
         # from the shift: average precision on labelled abstracts, eight fields, the six highest pages

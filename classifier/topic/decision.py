@@ -1,27 +1,27 @@
-"""From a page's score to its chance of being relevant, and the threshold: one decision from all evidence.
+"""Maps a page's score to its probability of relevance, and sets the threshold, from all evidence.
 
 ::
 
     the sample's scores  = two normal populations of one deviation: the topic's pages, and all others
-                           (EM, held by the priors below)
+                           (EM with the priors below)
     log-odds(score)      = SLOPE * (score - middle) + log(share / (1 - share))          a straight line
     boundary             = where the expected F1 over the sample is highest
     rarity(score)        = -log of the mean, over the two populations, of the share that scores so high
-    shift by marks       = least of  shift^2 / (2 STEP) + the marks' logistic losses     convex, one number
-    + what is missing    = log-odds against a topic that nothing fits yet, or too few pages show
+    shift by marks       = argmin of  shift^2 / (2 STEP) + the marks' logistic losses    convex, one number
+    + missing            = log-odds against a topic without fitting pages, or with too few pages
 
-Populations of one deviation make the line straight, so a higher score never means less. The marks' loss is
-that of a logistic regression over rarity whose only free number is its offset: one mark changes the sum of
-recall and of the share of others that is accepted, both as expected, by two sevenths at most (two fifths
-when it opens), in whatever order marks come. A relevant one only opens, an irrelevant one only closes, and
-the next of a kind by less, once the boundary is where such marks are expected. Where recall is in no danger
-a mark thus closes the gate quickly. Marked pages count by what was said of them before anything was marked:
-what the topic has learned from, it knows, and no longer shows how it judges others.
+Populations with a common deviation make the line straight, so the probability increases with the score. The
+marks' loss is that of a logistic regression over rarity with only its offset free: one mark changes the sum
+of expected recall and expected share of accepted others by at most two sevenths (two fifths when it opens),
+in any order of marks. A relevant mark only opens, an irrelevant one only closes, and further ones of a kind
+do so less, once the boundary is where such marks are expected. Where recall is not at risk, a mark closes
+the gate quickly. Marked pages count by their scores before any mark was learned: afterwards the topic knows
+them, and they no longer show how it judges others.
 
 The priors were chosen on labelled texts by topics of 7 to 30 % of the pages: SIB-200 in English, Chinese and
-Russian, MasakhaNEWS in English, TNEWS, GNAD. They are a compromise: topics of 25 % of the pages would want a
-lower threshold, topics of 3 % and less a higher one. Neither examples left out nor the nearest pages, set
-against everyday ones, tell one from the other.
+Russian, MasakhaNEWS in English, TNEWS, GNAD. They are a compromise: topics of 25 % of the pages need a
+lower threshold, topics of 3 % and less a higher one. Neither held-out examples nor the nearest pages,
+compared with everyday ones, distinguish the two.
 """
 
 from __future__ import annotations
@@ -44,18 +44,18 @@ TOPIC_MEAN: Final = 1.5
 OTHERS_MEAN: Final = -0.25
 VARIANCE: Final = 0.25
 SHARE: Final = 0.18
-# What each prior weighs, in parts of the sample; of a small sample, as if it had LEAST pages.
+# Weight of each prior as a share of the sample; a small sample counts as LEAST pages.
 MEAN_WEIGHT: Final = 0.3
 VARIANCE_WEIGHT: Final = 1.0
 SHARE_WEIGHT: Final = 0.2
 LEAST: Final = 30
-# How far one mark moves the boundary at most, in rarity.
+# Largest shift of the boundary by one mark, in rarity.
 STEP: Final = math.log(1.4)
-# Log-odds for one of rarity, where boundaries lie.
+# Log-odds per unit of rarity, near boundaries.
 STEEPNESS: Final = 2.5
-# A score from here to 0.5 is undecided.
+# Scores from this to 0.5 are undecided.
 GREY: Final = 0.1
-# The boundary without a sample to look at.
+# The boundary without a sample.
 _USUAL: Final = 1.06
 _ROUNDS: Final = 25
 _SURE: Final = 30.0
@@ -73,7 +73,7 @@ class Decision:
     slope: float
     """Log-odds that are shown for one standard deviation; above 0."""
     source: str
-    """``marks``, ``sample`` or ``usual``: what it was chosen from."""
+    """Its source: ``marks``, ``sample`` or ``usual``."""
 
     def score(self, raw: float) -> float:
         """Return 0 to 1, 0.5 at the threshold."""
@@ -118,7 +118,7 @@ def decide(
 
 
 def _beyond(sample: Scores, *marked: Sequence[float]) -> list[Scores]:
-    """Return how much rarer than the boundary the scores of marked pages are."""
+    """Return the rarity of marked pages' scores relative to the boundary."""
     line = Line.of(sample)
     start = line.rarity(line.score_of(line.boundary(sample)))
     return [line.rarity(np.asarray(scores, dtype=np.float64)) - start for scores in marked]
@@ -151,7 +151,7 @@ class Line:
             rest = len(sample) - weight
             share = (weight + share_weight * SHARE) / (len(sample) + share_weight)
             topic = (own + mean_weight * TOPIC_MEAN) / (weight + mean_weight)
-            # A page's weight keeps the mean where it is when every page is of the topic.
+            # A prior worth one page keeps the mean defined when every page is on topic.
             others = (total - own + OTHERS_MEAN) / (rest + 1.0)
             topic = max(topic, others + _APART)
             within = squares - 2 * topic * own + topic**2 * weight
@@ -197,10 +197,10 @@ class Line:
 
 
 def shift_by(right: Scores, wrong: Scores) -> float:
-    """Return how far relevant and irrelevant pages, in rarity from a boundary, move it."""
+    """Return the shift of a boundary by relevant and irrelevant pages, given in rarity from it."""
 
     def pulls(shift: float) -> float:
-        """Return the derivative of what is to be least; it rises with the shift."""
+        """Return the derivative of the objective; it increases with the shift."""
         opening = _logistic(STEEPNESS * (shift - right)).sum()
         return shift / STEP + float(opening - _logistic(STEEPNESS * (wrong - shift)).sum())
 
@@ -211,7 +211,7 @@ def shift_by(right: Scores, wrong: Scores) -> float:
     return (low + high) / 2
 
 
-# Two populations are told apart, in the sample's deviations.
+# Distance at which the two populations are distinct, in the sample's deviations.
 _APART: Final = 0.5
 
 
@@ -224,6 +224,6 @@ def _logistic(log_odds: Scores) -> Scores:
 
 
 def _doubted(log_odds: float) -> float:
-    """Return log-odds of which those beyond _DOUBTED count less and less: no page is quite sure."""
+    """Compress log-odds beyond _DOUBTED, because no page is quite certain."""
     far = abs(log_odds) - _DOUBTED
     return log_odds if far <= 0 else math.copysign(_DOUBTED + math.log1p(far), log_odds)

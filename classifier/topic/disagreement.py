@@ -13,9 +13,9 @@ from classifier.words.batch import PageBatch
 from classifier.words.evidence import Evidence
 from classifier.words.values import Note
 
-# Two pages may be of one topic if so many standard deviations more alike than with a sample page.
+# Two pages may share a topic if this many standard deviations more alike than with a sample page.
 ALIKE: Final = 0.5
-# Fewer pages do not show what is usual.
+# Fewer pages do not show typical similarities.
 _MIN_SAMPLE: Final = 200
 _NAMED: Final = 3
 
@@ -46,7 +46,7 @@ def _likeness(examples: Sequence[dict[str, float]], sample: PageBatch) -> NDArra
 
 
 def _groups(likeness: NDArray[np.float64]) -> list[list[int]]:
-    """Return the connected components of the pairs that are alike."""
+    """Return the connected components of similar pairs."""
     from scipy.sparse.csgraph import connected_components  # noqa: PLC0415 - heavy
 
     count, labels = connected_components(likeness > ALIKE, directed=False)

@@ -1,4 +1,4 @@
-"""Everyday pages as vectors: what is not a topic, before a crawl has fetched anything.
+"""Everyday pages as vectors: negatives before a crawl has fetched anything.
 
 A table for a shipped model, like that of document frequencies; ``scripts/make_everyday_vectors.py``
 makes it.

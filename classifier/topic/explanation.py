@@ -26,7 +26,7 @@ MISSING_TERMS: Final = 10
 
 @dataclass(frozen=True, slots=True)
 class MethodPart:
-    """One method's score of a page."""
+    """A method's score of a page."""
 
     method: str
     score: float
@@ -38,7 +38,7 @@ class MethodPart:
 
 @dataclass(frozen=True, slots=True)
 class TopicExplanation:
-    """What one judgement is made of."""
+    """The components of a judgement."""
 
     url: str
     method: str
@@ -51,7 +51,7 @@ class TopicExplanation:
     threshold: float
     """On the same scale."""
     threshold_source: str
-    """``marks``, ``sample`` or ``usual``: what the threshold was chosen from."""
+    """Source of the threshold: ``marks``, ``sample`` or ``usual``."""
     terms: tuple[tuple[str, float], ...]
     views: tuple[tuple[str, float], ...]
     """For ``fused``, each view's part of the score before it is standardised; for every method, the
@@ -67,7 +67,7 @@ class TopicExplanation:
 
     @property
     def needed(self) -> float:
-        """How far :attr:`standing` is below the threshold; 0 for a page that passed."""
+        """Distance of :attr:`standing` below the threshold; 0 for a page that passed."""
         return max(0.0, self.threshold - self.standing)
 
 
@@ -134,7 +134,7 @@ def _nearest(batch: PageBatch, evidence: Evidence, fit: Fit) -> tuple[str | None
 def _missing(terms: Vector, evidence: Evidence, fit: Fit) -> tuple[tuple[str, float], ...]:
     profile = topic_profile(evidence, fit)
     total = sum(profile.values()) or 1.0
-    # What the topic took from pages that it judged, nobody asked for.
+    # Terms that the topic took from judged pages were not requested.
     given = {term for page in evidence.positives for term in page}
     given.update(*Keywords(evidence.keywords).phrases.values())
     lacking = {
@@ -148,9 +148,9 @@ def _missing(terms: Vector, evidence: Evidence, fit: Fit) -> tuple[tuple[str, fl
 def topic_profile(evidence: Evidence, fit: Fit) -> Vector:
     """Return the topic's own terms with weights: those of the fused centre or of the examples' mean.
 
-    Each less what other pages have of it, a deviation above the mean: months and what sites print on many
-    pages are on examples as well. Other pages are the half of the sample that is least alike; of few pages
-    nothing is known to be ordinary.
+    Each weight is reduced by that of other pages, one deviation above their mean: months and site furniture
+    are on examples as well. Other pages are the least similar half of the sample; with few pages nothing is
+    subtracted.
     """
     if isinstance(fit.scorer, FusedTopic):
         profile = unit(fit.scorer.centre.centre.terms)

@@ -23,14 +23,14 @@ from classifier.words.vectors import Vector
 
 Scores = NDArray[np.float64]
 
-# In log-odds; with twice as many pages of the crawl half of it.
+# In log-odds; halved with twice as many pages of the crawl.
 CAUTION: Final = 6.0
 CAUTIOUS_PAGES: Final = 2.0
 
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """A method fitted to a topic, with the decision of what is relevant."""
+    """A method fitted to a topic, with its decision."""
 
     scorer: Fitted
     scale: Scale
@@ -58,7 +58,7 @@ class Fit:
         return None if moved is None else replace(self, scorer=moved)
 
     def to_json(self) -> dict[str, Any]:
-        """Return what the evidence alone does not determine."""
+        """Return the state that the evidence alone does not determine."""
         concepts = self.setting.sample.concepts
         return {
             "means": self.scale.means.tolist(),
@@ -74,7 +74,7 @@ def fit_topic(method: str, evidence: Evidence, setting: Setting) -> Fit:
     fit = before = _fit_to(method, evidence, setting)
     relevant, irrelevant = evidence.relevant, evidence.irrelevant
     if not (evidence.examples or evidence.keywords):
-        # Marked pages are all that says what is wanted.
+        # Marked pages are the only evidence.
         relevant = ()
     elif relevant or irrelevant:
         before = _fit_to(method, replace(evidence, relevant=(), irrelevant=()), setting)
@@ -94,9 +94,9 @@ def fit_topic(method: str, evidence: Evidence, setting: Setting) -> Fit:
 
 
 def _missing(scorer: Fitted) -> float:
-    """Return the log-odds against a topic whose pages the sample does not show.
+    """Return the log-odds against a topic without pages in the sample.
 
-    Beside everyday pages, all pages of one site are alike.
+    Compared with everyday pages, all pages of one site are similar.
     """
     if not isinstance(scorer, FusedTopic) or scorer.meaning is None:
         return 0.0

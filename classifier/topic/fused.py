@@ -33,7 +33,7 @@ NEIGHBOURS: Final = 15
 MIN_SAMPLE: Final = 200
 # Pages compared at once, to bound memory.
 _ROWS: Final = 500
-# Sum of two cosines from which a neighbour is the page itself, which does not count.
+# A neighbour with at least this sum of two cosines is the page itself, and does not count.
 _SAME: Final = 1.98
 _TINY: Final = 1e-9
 
@@ -42,7 +42,7 @@ _TINY: Final = 1e-9
 # shares no word with the examples.
 @dataclass(frozen=True, slots=True)
 class ByNeighbours:
-    """A method: the mean score of a page's neighbours in the sample, weighted by nearness."""
+    """The mean score of a page's neighbours in the sample, weighted by similarity."""
 
     sample: PageBatch
     sample_scores: NDArray[np.float64]
@@ -90,7 +90,7 @@ def nearest(batch: PageBatch, sample: PageBatch) -> Any:  # noqa: ANN401 - scipy
 
 
 # The centre weighs 1. Chosen on two thirds of the fields of labelled abstracts and half of the topics of
-# labelled headlines. On ten fields kept apart from that, which lie close together, the gain over the best
+# labelled headlines. On ten held-out fields, which are close to each other, the gain over the best
 # plain method at five examples was 6.7 %, and 5.0 % before the neighbours were added and the sample doubled.
 VIEW_WEIGHTS: Final = {
     "keyword": 0.3,
@@ -99,8 +99,8 @@ VIEW_WEIGHTS: Final = {
     "nearest": 0.6,
     "neighbours": 0.6,
 }
-# From so many examples on, a view that needs many gets at least half of its weight: with three examples
-# it learns accidents.
+# With at least this many examples, a view that needs many gets half of its weight or more: with three
+# it would fit accidents.
 MANY_EXAMPLES: Final = 15
 _FITTED_APART: Final = ("keyword", "semantic", "logistic", "nearest")
 _NEEDS_MANY: Final = frozenset({"logistic", "nearest"})
@@ -140,7 +140,7 @@ class FusedTopic:
         trust = space.languages.native(given) if len(given) else 1.0
         words = by_words.by_words(setting.sample)
         view = MeaningView.fit(placed, rejected, space, words, trust)
-        # By meaning, pages without a common word are alike.
+        # By vector, pages without a common word can be similar.
         notes = by_words.notes if view is None else ()
         return replace(by_words, meaning=view, notes=notes)
 
@@ -165,7 +165,7 @@ class FusedTopic:
         return cls(centre, others, scale, setting, len(evidence.positives), notes=notes)
 
     def to_json(self) -> dict[str, Any]:
-        """Return what the evidence alone does not determine."""
+        """Return the state that the evidence alone does not determine."""
         return {
             "centre": self.centre.to_json(),
             "scale": self.other_scale.to_json(),
@@ -207,7 +207,7 @@ class FusedTopic:
         """Return weighted sums of standardised views; 0 is the sample's mean."""
         total = self.centre.scores(batch)
         for (name, _), view in zip(self.others, self._others_of(batch), strict=True):
-            # An outlier in one view is an oddity, not ten times as relevant.
+            # An outlier in one view is not ten times as relevant.
             total = total + self._weight(name) * view.clip(-_REACH, _REACH)
         return total
 
@@ -226,7 +226,7 @@ class FusedTopic:
         return [(term, part) for term, part in top(parts, count) if part > 0]
 
     def term_parts(self, page: Terms) -> Vector:
-        """Return what each term adds to a page's score by the centre: exact, as every view is a sum."""
+        """Return each term's contribution to a page's score by the centre; exact, as every view is a sum."""
         batch = PageBatch([page], self.setting.background, self.setting.sample)
         vector = batch.vectors[0]
         centre, scales = self.centre.centre, self.centre.scale

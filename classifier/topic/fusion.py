@@ -1,10 +1,10 @@
-"""The fused method's centre: one judgement from terms, concepts, feedback and what else a topic has.
+"""The fused method's centre: one judgement from terms, concepts, feedback and other evidence.
 
 ::
 
     examples, key words -> centre (terms; concepts at four widths)
-        the sample's pages that are nearest -> move the centre, the less the more examples there are
-        what the user marked irrelevant     -> moves it away, and gives no feedback
+        the sample's nearest pages    -> move the centre, less so with more examples
+        pages marked irrelevant       -> move it away, and give no feedback
     page -> cosine in each view -> standardised by the sample's mean and deviation -> weighted sum
             (fused.py adds further views, trained separately: key words, the tree, ...)
 
@@ -36,16 +36,16 @@ FEEDBACK_ROUNDS: Final = 2
 # eight fields, the six highest pages rejected and three confirmed: average precision .354, F1 .245;
 # with 0.5: .312 and .182.
 _WRONG_WEIGHT: Final = 0.25
-# With so many rejected pages half of it: two may be odd ones.
+# With this many rejected pages, half of it: two may be outliers.
 _WRONG_HALVED: Final = 3.0
-# From this cosine on, a sample page is the rejected one, whose stored text may be shorter.
+# A sample page with at least this cosine is the rejected one; its stored text may be shorter.
 _SAME: Final = 0.9
 MIN_SAMPLE: Final = 30
 _USUAL_MEAN: Final = 0.03
 # Of cosines, without a sample to measure them on.
 _USUAL_DEVIATION: Final = 0.05
 _LEAST_DEVIATION: Final = 1e-6
-# Pages that the concepts were learned from, or others, that have no scale of their own.
+# Fewer pages get no scale of their own.
 _FEW: Final = 10
 
 
@@ -55,7 +55,7 @@ class Centre:
 
     terms: Vector
     places: tuple[NDArray[np.float64], ...]
-    """One for each width of the concepts; () without concepts."""
+    """By width of the concepts; () without concepts."""
 
     @classmethod
     def of(cls, batch: PageBatch, chosen: Sequence[int] | NDArray[np.int64]) -> Self:
@@ -105,16 +105,16 @@ class Scale:
     def standardised(self, views: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return deviations from the mean, in standard deviations."""
         # Sums of these keep how far ahead a page is, which ranks lose: on labelled texts they beat
-        # reciprocal ranks. And 0 is the usual page, in any language and at any length.
+        # reciprocal ranks. And 0 is an average page, in any language and of any length.
         return np_array((views - self.means[:, None]) / self.deviations[:, None])
 
 
 @dataclass(frozen=True, slots=True)
 class Scales:
-    """Two scales: of pages that the concepts were learned from, and of all others.
+    """Two scales: of the pages that concepts were computed from, and of all others.
 
-    Concepts tell the pages that they were learned from apart to the last word, where new pages share what is
-    common: among the concepts of two hundred articles a new one is nearer to everything, by two deviations.
+    Concepts overfit their own pages: among the concepts of two hundred articles a new page is nearer to
+    everything, by two deviations.
     """
 
     learned: Scale
@@ -151,7 +151,7 @@ class Scales:
 
 
 def wrong_weight(count: int) -> float:
-    """Return what the mean of so many rejected pages weighs against that of the relevant ones."""
+    """Return the weight of the mean of this many rejected pages against that of the relevant ones."""
     return _WRONG_WEIGHT * count / (count + _WRONG_HALVED)
 
 
@@ -218,7 +218,7 @@ class FusedCentre:
 
 
 def _not_rejected(sample: PageBatch, wrong: PageBatch) -> NDArray[np.bool_]:
-    """Return which pages of the sample may move the centre: all but rejected ones."""
+    """Return the pages of the sample that may move the centre: all but rejected ones."""
     if not len(wrong):
         return np.ones(len(sample), dtype=np.bool_)
     free: NDArray[np.bool_] = sample.likeness(wrong.vectors).max(axis=1) < _SAME

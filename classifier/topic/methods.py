@@ -57,7 +57,7 @@ METHODS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What a method may use besides the evidence."""
+    """Inputs of a method besides the evidence."""
 
     background: Background
     sample: PageBatch
@@ -110,7 +110,7 @@ class _BySimilarity:
         return self.similarity.terms(self.background.vector(page), count)
 
 
-# The nearest one and not the mean of all: a topic need not be one cluster.
+# The nearest one instead of the mean of all: a topic need not be one cluster.
 @dataclass(frozen=True, slots=True)
 class _ByNearest:
     """Cosine to the nearest example among the concepts."""
@@ -164,7 +164,7 @@ def _fit_semantic(evidence: Evidence, setting: Setting) -> Fitted:
     return _BySimilarity(SemanticSimilarity(topic, setting.tree), setting.background)
 
 
-# Terms that stand in for missing key words.
+# Terms used in place of missing key words.
 KEYWORDS_OF_EXAMPLES: Final = 10
 
 _FITTERS: Final[dict[str, Callable[[Evidence, Setting], Fitted]]] = {

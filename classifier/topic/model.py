@@ -1,4 +1,4 @@
-"""One topic's model: learns from a few pages or key words, judges pages and explains itself.
+"""A topic's model: trained on a few pages or key words; judges and explains.
 
 ::
 
@@ -55,7 +55,7 @@ class TopicModel:
     tree: SemanticTree | None
     fit: Fit
     version: str
-    """Changes whenever the topic learns something."""
+    """Changes with each training."""
     warnings: tuple[Note, ...] = field(default=())
     """For the user: examples that disagree, a key word that never occurs, ..."""
     pages: int = 0
@@ -81,7 +81,7 @@ class TopicModel:
         *negatives* are pages of no particular topic, by default some of the background's sample.
         *relevant* and *irrelevant* are a user's corrections, *judged* pages that the topic itself found
         relevant, oldest first; *keywords_meaning* is the vector of all key words as one text. Raises
-        TopicError if there is nothing to learn from.
+        TopicError without evidence.
         """
         if method not in METHODS:
             raise TopicError("method", method, f"is unknown; choose one of {', '.join(METHODS)}")
@@ -186,7 +186,7 @@ class TopicModel:
         background.meanings.put_all(evidence.meanings)
         setting = Setting(background, sample_of(background), tree)
         fit = refit_topic(method, evidence, setting, state["fit"], decision)
-        # Made with other concepts: places among those cannot be compared with today's.
+        # From other concepts, whose vectors cannot be compared with the present ones.
         if fit is None:
             return cls._fitted(method, evidence, background, tree)
         warnings = (*_warnings(evidence, setting, pages), *fit.scorer.notes)
@@ -194,7 +194,7 @@ class TopicModel:
 
 
 _ENOUGH_PAGES: Final = 200
-# With fewer pages the threshold is chosen from what is usual.
+# With fewer pages the threshold is a default.
 FEW_PAGES: Final = 30
 
 

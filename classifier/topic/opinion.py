@@ -35,13 +35,12 @@ NEGATIVE_SHARE: Final = 0.5
 # Not the fused judgement: its centre moves towards the fetched pages, and a crawl fetches what it judged
 # well. On the Chinese graph the harvest over best first was .88 with the judgement alone, 1.00 with
 # judgement and nearness, 1.04 with opinion and nearness (docs/relevance-figures.md).
-# As a second opinion beside these it was better on the encyclopedia and worse on the Chinese graph, by as
-# much.
+# As a further opinion it was better on the encyclopedia, and worse on the Chinese graph by as much.
 _WEIGHTS: Final = {"tfidf_centroid": 0.5, "logistic": 1.0, "nearest": 1.0}
 # Standard deviations above the sample's mean at which an opinion is 0.5.
 _MIDDLE: Final = 1.2
 _NEGATIVE_TERMS: Final = 100
-# A smaller sample's spread says nothing; the sum of the weights stands in.
+# A smaller sample's spread is meaningless; the sum of the weights replaces it.
 _FEW_PAGES: Final = 30
 
 

@@ -1,4 +1,4 @@
-"""A page as weighted words, and what is usual: languages, vectors, background, sample, concepts.
+"""Pages as weighted words, and the background: languages, vectors, sample, concepts.
 
 ::
 

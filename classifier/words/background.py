@@ -28,10 +28,10 @@ from classifier.words.vectors import Vector, unit
 
 # P: the weight of the general table, in pages. A topic works before the first fetch, and after a
 # thousand pages of one field that field's everyday words weigh little.
-# Six times as much was tried for link orders: 3 % better on the encyclopedia, 12 points under best first on
-# the topic "database" (docs/relevance-figures.md, "Harvest").
+# Six times as much was tried for link orders: 3 % better on the encyclopedia, 12 points below best first on
+# the topic "database" (docs/relevance-figures.md, "Choices in the learned order").
 PRIOR_PAGES: Final = 500
-# Beyond this the rarest terms are forgotten.
+# Beyond this the rarest terms are dropped.
 MAX_TERMS: Final = 200_000
 MAX_TERMS_PER_PAGE: Final = 5_000
 _LAG: Final = 1.01
@@ -53,7 +53,7 @@ class Background:
         self.meanings = Meanings()
         """Vectors of the sample's pages, and of others that topics know."""
         self.templates = SiteTemplates()
-        """What sites repeat on their pages."""
+        """Text that sites repeat on their pages."""
         self._counts = dict(counts or {})
         # Cache of :func:`classifier.words.batch.sample_of`, which lives as long as this.
         self.ready: tuple[int, object] = (0, None)
@@ -71,7 +71,7 @@ class Background:
         return known
 
     def seen(self, term: str) -> bool:
-        """Whether an observed page held the term; rare terms may be forgotten."""
+        """Whether an observed page contained the term; rare terms may have been dropped."""
         return term in self._counts
 
     @property
@@ -88,7 +88,7 @@ class Background:
         Weighted terms may enter the sample. Observe each page once, not at every fetch.
         """
         # Every page, relevant ones included: without those the harvest on the encyclopedia was 5 % better and
-        # on the topic "security" a fifth worse, because what a site repeats on every page was then taken for
+        # on the topic "security" a fifth worse, because text repeated on every page of a site then passed for
         # its topic.
         self.pages += 1
         if self._total > _LAG * (PRIOR_PAGES + self._idf_pages):
@@ -109,7 +109,7 @@ class Background:
 
     def _forget(self) -> None:
         """Drop the rarest half."""
-        # A term seen once says next to nothing.
+        # A term seen once carries hardly any information.
         ranked = sorted(self._counts.items(), key=lambda item: (-item[1], item[0]))
         self._counts = dict(ranked[: MAX_TERMS // 2])
 

@@ -18,7 +18,7 @@ from classifier.words.vectors import Vector, Vocabulary
 Terms = Mapping[str, float]
 """Weighted term counts of one page, as :func:`classifier.words.text.weighted_terms` gives them."""
 
-# Different terms of a page with which its words count by half beside its vector: a headline has some seven,
+# Distinct terms with which a page's words count by half beside its vector: a headline has about seven,
 # an abstract fifty, an article more than the sample keeps.
 FEW_TERMS: Final = 30
 
@@ -32,12 +32,12 @@ class PageBatch:
         self.pages = pages
         # A sample with the weights of these pages' neighbours in it; see :mod:`.fused`.
         self.near: tuple[PageBatch, Any] | None = None
-        # What :mod:`.meaning_space` makes of a sample, once asked: its space, or None.
+        # The sample's space by :mod:`.meaning_space`, once computed, or None.
         self.space: tuple[Any] | None = None
         self.space_mark = background.meanings.mark
         self.background = background
-        # A topic keeps the concepts it was learned with, or their absence, though the background may have
-        # learned others since.
+        # A topic keeps the concepts it was trained with, or none, although the background may have newer
+        # ones.
         self.concepts: Concepts | None = background.concepts if like is None else like.concepts
 
     def __len__(self) -> int:
@@ -55,7 +55,7 @@ class PageBatch:
 
     @cached_property
     def depths(self) -> NDArray[np.float64]:
-        """How far the words of each page can be trusted, 0 to 1: half at :data:`FEW_TERMS` terms."""
+        """Reliability of each page's words, 0 to 1: half at :data:`FEW_TERMS` terms."""
         counts = np.array([min(len(page), MAX_TERMS_PER_PAGE) for page in self.pages], dtype=float)
         return np.asarray(counts / (counts + FEW_TERMS))
 
@@ -78,7 +78,7 @@ class PageBatch:
 
     @cached_property
     def fresh(self) -> NDArray[np.bool_]:
-        """Which pages the concepts were not learned from; none without concepts."""
+        """Pages held out of the concepts; none without concepts."""
         if self.concepts is None:
             return np.zeros(len(self), dtype=np.bool_)
         return np.array([page_key(page) not in self.concepts.learned for page in self.pages], bool)

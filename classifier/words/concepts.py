@@ -1,4 +1,4 @@
-"""Which words go together: latent semantic analysis of the pages that were fetched.
+"""Concepts: latent semantic analysis of the fetched pages.
 
 ::
 
@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from classifier.words.errors import TopicModelError, reading
 from classifier.words.vectors import Vector, Vocabulary, truncated
 
-# Dimensions at which pages are compared, if the vectors have so many. The first are broad (sports,
+# Dimensions at which pages are compared, if the vectors have that many. The first are broad (sports,
 # money), later ones fine: narrow widths suit broad fields, wide ones fine subjects.
 SCALES: Final = (20, 40, 80, 160)
 # Fewer pages show no concepts; without them the fused method is little more than the centroid.
@@ -70,7 +70,7 @@ class Concepts:
             rows, dimensions, n_iter=2, random_state=_SEED, flip_sign=True
         )
         kept = int((strengths > strengths[0] * _NOISE).sum())
-        # Rounded as stored, so that a loaded model judges like the learned one.
+        # Rounded as when stored, so that a loaded model judges like the trained one.
         rounded = np.ascontiguousarray(directions[:kept].T).astype("<f2").astype(np.float32)
         return cls.of(vocabulary.columns, rounded, pages)
 

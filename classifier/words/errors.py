@@ -10,7 +10,7 @@ from hubwatch.errors import HubwatchError
 
 
 class TopicError(HubwatchError):
-    """The root of this package's errors; by itself, a topic that cannot be learned."""
+    """Base of this package's errors; raised itself for a topic that cannot be trained."""
 
     def __init__(self, field: str, value: str, problem: str) -> None:
         self.field = field

@@ -28,7 +28,7 @@ _MAX_WORD_CHARS: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class Lacking:
-    """How many pages that a topic learns from have no vector of a space."""
+    """Numbers of a topic's training pages without a vector of a space."""
 
     missing: int = 0
     given: int = 0
@@ -46,7 +46,7 @@ class Evidence:
     irrelevant: tuple[Vector, ...] = ()
     negatives: tuple[Vector, ...] = ()
     """Pages of no particular topic."""
-    # Pages that the topic judged relevant, oldest first: paper 000 learns from them, and each training run
+    # Pages that the topic judged relevant, oldest first: paper 000 adapts to them, and each training run
     # applies them again.
     judged: tuple[Vector, ...] = ()
     empty_examples: tuple[str, ...] = ()
@@ -68,8 +68,8 @@ class Evidence:
         judged: Sequence[PageText] = (),
         keywords_meaning: Meaning | None = None,
     ) -> Self:
-        """Reduce pages to terms; raises TopicError if there is nothing to learn from."""
-        # Once: cutting hundreds of corrections into terms takes a second.
+        """Reduce pages to terms; raises TopicError without evidence."""
+        # Once, because splitting hundreds of corrections into terms takes a second.
         given = [(page, heaviest_terms(page)) for page in examples[:MAX_EXAMPLES]]
         liked = _latest(relevant)
         disliked = _latest(irrelevant)
@@ -114,7 +114,7 @@ class Evidence:
         return {key for key, meaning in self.meanings if meaning.space == space}
 
     def lacking(self, space: str) -> Lacking:
-        """Return how many examples, corrections and lists of key words have no vector of *space*."""
+        """Count examples, corrections and lists of key words without a vector of *space*."""
         said = [self.keyword_page] if self.keywords else []
         keys = {page_key(page) for page in (*self.positives, *self.irrelevant, *said) if page}
         return Lacking(len(keys - self.placed(space)), len(keys))
@@ -129,7 +129,7 @@ class Evidence:
         )
 
     def check(self) -> None:
-        """Raise TopicError if there is nothing to learn from."""
+        """Raise TopicError without evidence."""
         if self.positives or Keywords(self.keywords):
             return
         if self.empty_examples:
@@ -186,7 +186,7 @@ def kept_meanings(data: Mapping[str, Any]) -> tuple[tuple[int, Meaning], ...]:
 
 
 def spoken(keywords: Sequence[str]) -> PageText:
-    """Return key words as one text, by which they are meant as well as matched."""
+    """Return key words as one text, to embed them besides matching them."""
     return PageText("", body=", ".join(keywords))
 
 

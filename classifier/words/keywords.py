@@ -11,7 +11,7 @@ from classifier.words.language import language_of
 from classifier.words.segmentation import add_words, tokens
 from classifier.words.vectors import Vector, unit
 
-# A longer list is a text, and better given as an example.
+# A longer list is better given as an example.
 MAX_KEYWORDS: Final = 100
 
 
@@ -49,7 +49,7 @@ class Keywords:
         )
 
     def shares(self, page: Mapping[str, float], background: Background) -> Vector:
-        """Return what each key word adds to :meth:`score`."""
+        """Return each key word's contribution to :meth:`score`."""
         total = sum(self._rarity(terms, background) for terms in self.phrases.values())
         found: Vector = {}
         for word, terms in self.phrases.items():
@@ -66,7 +66,7 @@ class Keywords:
         return math.fsum(background.idf(term) for term in terms)
 
 
-# Longer Chinese key words are phrases, and better split.
+# Longer Chinese key words are phrases and are split.
 _WORD_CHARS: Final = 8
 
 

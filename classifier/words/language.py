@@ -10,7 +10,7 @@ from unicodedata import normalize
 
 # The beginning of a text is enough.
 SAMPLE_CHARS: Final = 4_000
-# For texts that show nothing: numbers, one unknown word.
+# For texts without evidence: numbers, one unknown word.
 FALLBACK_LANGUAGE: Final = "en"
 
 # Chinese characters with the compatibility ideographs. As escapes: editors normalise a literal
@@ -102,7 +102,7 @@ def _script_of(sample: str) -> str | None:
 
 
 def _latin_language(sample: str) -> str:
-    """Let stop words vote; a word of many languages counts less."""
+    """Vote by stop words; a word of many languages counts less."""
     votes: defaultdict[str, float] = defaultdict(float)
     for word in _WORD.findall(sample.lower()):
         languages = _languages_with(word)

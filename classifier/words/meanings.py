@@ -18,9 +18,9 @@ from classifier.embedding.packing import unpacked
 from classifier.words.errors import TopicModelError, reading
 from classifier.words.sample import page_key
 
-# Beyond this, vectors of pages that are not in the sample are forgotten.
+# Beyond this, vectors of pages outside the sample are dropped.
 MAX_VECTORS: Final = 70_000
-# The latest of them that stay.
+# The latest of those are kept.
 _LATEST: Final = 2_000
 _STALE: Final = 1.1
 _FEW: Final = 10
@@ -39,7 +39,7 @@ class Meanings:
         return len(self._packed)
 
     def use(self, space: str) -> None:
-        """Keep vectors of *space* alone from now on; those of another are forgotten."""
+        """Keep only vectors of *space* from now on; drop all others."""
         if space != self.space:
             self.space, self._packed, self._size = space, {}, 0
 
@@ -63,7 +63,7 @@ class Meanings:
         return self.space, len(self._packed)
 
     def outgrew(self, mark: tuple[str, int]) -> bool:
-        """Whether there is another space, or a tenth more vectors, than when *mark* was taken."""
+        """Whether the space changed, or vectors grew by a tenth, since *mark* was taken."""
         space, count = mark
         return space != self.space or len(self._packed) > _STALE * count + _FEW
 
@@ -73,7 +73,7 @@ class Meanings:
         return None if packed is None else Meaning(self.space, packed)
 
     def count(self, keys: Iterable[int]) -> int:
-        """Return how many of some pages have a vector, by :func:`page_key`."""
+        """Count the pages that have a vector, by :func:`page_key`."""
         return sum(key in self._packed for key in keys)
 
     def rows(self, pages: Sequence[Mapping[str, float]]) -> Vectors:
@@ -102,7 +102,7 @@ class Meanings:
         return {"space": self.space, "size": self._size, "keys": found, "packed": packed}
 
     def read(self, data: Mapping[str, Any]) -> None:
-        """Add what :meth:`to_json` returned; raises TopicModelError."""
+        """Restore the result of :meth:`to_json`; raises TopicModelError."""
         with reading("meanings"):
             space, size, keys = str(data["space"]), int(data["size"]), list(map(int, data["keys"]))
             packed = base64.b64decode(data["packed"], validate=True)

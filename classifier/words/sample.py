@@ -1,7 +1,7 @@
 """A bounded, uniform sample of the fetched pages, as term vectors.
 
-When a topic is learned it stands for *everything else*: it shows which words go together, and what a
-page of no particular topic scores.
+It represents *everything else* when a topic is trained: it gives the concepts, and the scores of ordinary
+pages.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from classifier.words.vectors import Vector, truncated
 MAX_ENTRIES: Final = 600_000
 # The heaviest of a page.
 MAX_TERMS_PER_PAGE: Final = 120
-# One page in so many, up to HELD_OUT of them, is kept from what is learned of the sample.
+# One page in this many, up to HELD_OUT of them, is held out of training on the sample.
 _HELD_OUT_OF: Final = 3
 HELD_OUT: Final = 100
 _FORMAT: Final = 1
@@ -47,7 +47,7 @@ class PageSample:
 
     @property
     def learnable(self) -> dict[int, Vector]:
-        """The pages to learn from, by hash: all but some on which scores are as on pages to come."""
+        """The pages to train on, by hash; the others score like future pages."""
         held = set([key for key in self.keys if key % _HELD_OUT_OF == 0][:HELD_OUT])
         return {key: self._pages[key] for key in self.keys if key not in held}
 

@@ -22,7 +22,7 @@ from typing import Any, Final
 
 from classifier.words.language import HAN, HANGUL, KANA, THAI, stop_words
 
-# Characters of a text; a page's topic shows long before.
+# Characters of a text; the topic is clear long before.
 MAX_CHARS: Final = 100_000
 # Longer runs of letters are encoded data, not words.
 MAX_TERM_CHARS: Final = 40

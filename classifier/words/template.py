@@ -1,7 +1,7 @@
-"""What a site repeats on its pages: title suffix, menus, footers. It says nothing of a page's topic.
+"""Site templates: repeated title suffixes, menus and footers, which say nothing about a page's topic.
 
-A piece of text - part of a title, heading, description, line of the text, anchor - that stands on two pages
-of a host and on most of those seen is the host's template, from the second page on.
+A piece of text - part of a title, heading, description, line of the text, anchor - counts as template once it
+is on two pages of a host and on most of those seen.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 from classifier.words.errors import TopicModelError, reading
 from classifier.words.values import PageText
 
-# Hosts and pieces of one that are remembered; those that came first go first.
+# Limits of hosts, and of pieces of a host; the oldest are dropped first.
 MAX_HOSTS: Final = 300
 MAX_PIECES: Final = 1_500
 # Of a page, counted.
@@ -24,9 +24,9 @@ _MAX_OF_PAGE: Final = 400
 # Pages of a host counted; then all counts are halved, so that a new template is learned.
 _MAX_PAGES: Final = 200
 _MOST: Final = 0.5
-# Longer pieces are paragraphs: a notice that stands on every page is shorter.
+# Longer pieces are paragraphs: a notice on every page is shorter.
 _MAX_CHARS: Final = 300
-# What parts the segments of a title; an underscore within a Latin name does not.
+# Separators of a title's segments; an underscore within a Latin name is none.
 _PARTING: Final = re.compile(
     r"(?<!\s)\s++(?://|[-\u2013\u2014|\u00b7\u2022:\u00bb<>])\s+|[|\uff5c]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])"
 )
@@ -95,7 +95,7 @@ class SiteTemplates:
         }
 
     def read(self, data: Mapping[str, Any]) -> None:
-        """Add what :meth:`to_json` returned; raises TopicModelError."""
+        """Restore the result of :meth:`to_json`; raises TopicModelError."""
         with reading("templates"):
             for host, (pages, counts) in data.items():
                 self._pages[str(host)] = int(pages)
@@ -124,10 +124,10 @@ def segments(title: str) -> list[str]:
 
 
 def headline_of(title: str) -> str:
-    """Return the part of a title that is its headline: the one of most words.
+    """Return the part of a title that is its headline: the one with most words.
 
-    For a page of whose site nothing is known. A site's name stands last more often than first, so the last
-    part needs twice as many words.
+    For pages of unknown sites. A site's name is last more often than first, so the last part needs twice as
+    many words.
     """
     parts = segments(title)
     counts = [_words(part) for part in parts]

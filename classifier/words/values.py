@@ -21,7 +21,7 @@ class PageText:
     meta: str = ""
     """Description and key words of the head."""
     body: str = ""
-    """Main text; a hub page's anchors say more (paper 000)."""
+    """Main text; a hub page's anchors are more informative (paper 000)."""
     anchors: tuple[str, ...] = ()
     """Visible text of its links, in order."""
     language: str | None = None
@@ -48,7 +48,7 @@ class LinkContext:
 
 
 class Note(NamedTuple):
-    """What a fitted topic lacks; whoever shows it puts it into words."""
+    """A deficiency of a fitted topic; interfaces put it into words."""
 
     kind: str
     """exact_terms, no_keywords, no_tree, few_pages, no_word, sentence_empty, disagree or unseen."""
@@ -60,7 +60,7 @@ class Verdict(StrEnum):
 
     RELEVANT = "relevant"
     GREY = "grey"
-    """Just below the threshold: kept, and shown as such."""
+    """Just below the threshold: kept and shown as such."""
     IRRELEVANT = "irrelevant"
 
 
@@ -73,6 +73,6 @@ class Relevance:
     verdict: Verdict
     method: str
     version: str
-    """Of the topic's model; changes whenever it learns something."""
+    """Of the topic's model; changes with each training."""
     terms: tuple[tuple[str, float], ...] = ()
     """The terms that contributed most, heaviest first, with their shares."""

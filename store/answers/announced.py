@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-# What a datetime can hold; a site may give any number as a date.
+# The range of datetime; a site may give any number as a date.
 _FIRST, _LAST = -6e10, 8e10
 
 
@@ -62,13 +62,13 @@ class AnnouncedPage:
     copies: int = 0
     """Other pages in its cluster."""
     excerpt: str = ""
-    """Page text around the search terms, else its beginning; empty if no text is kept."""
+    """Page text around the search terms, else its beginning; empty if no text is stored."""
     event: int | None = None
     """Id of its backfill event; None = announced alone."""
 
     @property
     def name(self) -> str:
-        """The title, or the link's text if there is none."""
+        """The title, else the anchor text."""
         return self.title or self.anchor
 
     @property

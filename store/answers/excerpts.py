@@ -14,7 +14,7 @@ from store.models import PageText
 from store.search.words import Phrase, simplified
 
 LEAD_BYTES = 2_000
-"""Of a stored text, and of what it is inflated to: enough for its beginning."""
+"""Bounds of a stored text and of its inflated form: enough for its beginning."""
 _BATCH = 500
 # A text often begins with its heading, and again in the first sentence.
 _MOST_TITLES = 2

@@ -1,4 +1,4 @@
-"""What is new: from a query of announced pages to ids, in a bounded number of rows, to results.
+"""Lists announced pages: a query yields ids, in a bounded number of rows, and these yield results.
 
 Ids are walked in the order of announcement along the most selective index (hub, site, language, unread
 or starred)::
@@ -64,7 +64,7 @@ def new_pages(database: Database, query: NewQuery) -> NewsAnswer:
         batch = ids.after(cursor, wanted + 1)
         more = len(batch) > wanted
         batch = batch[:wanted]
-        # Pages folded into others are skipped, and so are their cursors.
+        # Pages merged into others are skipped, and so are their cursors.
         found = news_rows(database, batch)
         rows += [found[row] for row in batch if row in found]
         cursor = batch[-1] if batch else cursor
@@ -134,7 +134,7 @@ class _NewsIds:
         self._query = query
         self._newest = query.order != "oldest"
         self._phrases = read_query(query.text) if query.text.strip() else None
-        # Whether a topic, or words, leave few pages.
+        # Whether a topic or words select few pages.
         self._few = False
         self._conditions = [
             *([News.found_at >= query.since] if query.since is not None else []),
@@ -304,7 +304,7 @@ class _NewsIds:
         return conditions
 
     def _has_few(self, words: Sequence[str]) -> bool:
-        """Whether words are asked for that few pages have."""
+        """Whether the query has words that few pages contain."""
         return bool(words) and count_any(self._db, words, most=FEW_ROWS + 1) <= FEW_ROWS
 
     def _column(self, query: Any) -> list[Any]:  # noqa: ANN401 - a peewee query

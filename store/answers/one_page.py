@@ -22,7 +22,7 @@ _TEXT = (
     PageText.forgotten_at,
 )
 
-# The first is that of the first fetch; each change of text begins another.
+# The first version is that of the first fetch; each change of text starts another.
 _CHANGED = Prepared(
     lambda page: (
         Change.select(Change.at, Change.body_before, Change.body_after)
@@ -73,7 +73,7 @@ def versions(database: Database, page_id: int) -> list[Version]:
     if not rows:
         since = changes_from or verified_at or first_seen_at
         return [] if body is None else [Version(since, body)]
-    # When earlier changes were forgotten, what stood before the first left is known since the latest of them.
+    # If earlier changes expired, the text before the first remaining one dates from the latest of them.
     first = [] if rows[0][1] is None else [Version(changes_from or first_seen_at, rows[0][1])]
     return [*first, *(Version(at, after) for at, _, after in rows)]
 

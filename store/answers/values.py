@@ -9,7 +9,7 @@ from store.answers.announced import AnnouncedPage, TopicMark
 
 @dataclass(frozen=True, slots=True)
 class NewQuery:
-    """Which announced pages to list. Conditions are combined; None or empty = no condition."""
+    """A query of announced pages. Conditions are combined; None or empty = no condition."""
 
     since: float | None = None
     """Found at this time or later; unix seconds, UTC."""
@@ -39,9 +39,9 @@ class NewQuery:
     text: str = ""
     """Words required in title or text; see :func:`store.search.words.read_query`."""
     include: tuple[str, ...] = ()
-    """Words or phrases: at least one stands in title or text."""
+    """Words or phrases, at least one of which must be in title or text."""
     exclude: tuple[str, ...] = ()
-    """Words or phrases: none stands in title or text."""
+    """Words or phrases that must not be in title or text."""
     among: tuple[int, ...] | None = None
     """Page ids that alone are listed, at most some thousands."""
     limit: int = 50
@@ -51,7 +51,7 @@ class NewQuery:
 
 @dataclass(frozen=True, slots=True)
 class NewsAnswer:
-    """One batch of results."""
+    """A batch of results."""
 
     rows: tuple[AnnouncedPage, ...]
     cursor: int | None
@@ -108,7 +108,7 @@ class Copy:
     found_at: float | None
     """When it was announced; None = never."""
     alike: float
-    """Share of its signature equal to that of the page asked about."""
+    """Share of its signature equal to the queried page's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +158,7 @@ class PageDetail:
     history: tuple[HistoryEntry, ...]
     next_refresh_at: float | None
     changes_from: float | None = None
-    """The time of the latest forgotten change: earlier history is not kept. None = all is."""
+    """Time of the latest expired change: earlier history is gone. None = complete."""
 
 
 @dataclass(frozen=True, slots=True)

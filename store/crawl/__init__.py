@@ -1,1 +1,1 @@
-"""What the crawler asks and writes: a visit's outcome in one transaction."""
+"""Queries and writes of the crawler; a visit's outcome is one transaction."""

@@ -35,7 +35,7 @@ MAX_LIMIT = 1_000
 # First fetches of backfilled pages are dated this far back, so that announced pages of a week go first.
 READ_LAST_SECONDS = 7 * 86_400.0
 # How long a page may join its list's event: a reader sees the larger count on reload. Later pages need
-# an event of their own, or nobody would hear of them.
+# an event of their own, or readers would miss them.
 JOIN_SECONDS = 600.0
 
 
@@ -61,7 +61,7 @@ class BackfillEvent:
 
 @dataclass(frozen=True, slots=True)
 class BackfillQuery:
-    """Which events, or pages of events, to list. Conditions are combined; None = no condition."""
+    """A query of events or their pages. Conditions are combined; None = no condition."""
 
     since: float | None = None
     """Found at this time or later; unix seconds, UTC."""
@@ -126,7 +126,7 @@ def join_backfill(database: Database, record: VisitRecord) -> None:
 
 
 def _open_event(database: Database, record: VisitRecord) -> int | None:
-    """Return the event of the page's list if nobody can have seen it yet."""
+    """Return the event of the page's list if no reader can have seen it yet."""
     queued = OutboxEntry.select(OutboxEntry.id).where(OutboxEntry.backfill_id == Backfill.id)
     still_open = (
         (Backfill.hub_id == record.first_hub_id)
@@ -140,7 +140,7 @@ def _open_event(database: Database, record: VisitRecord) -> int | None:
 
 
 def _widen(database: Database, event: int, folder: str) -> None:
-    """Add one page, which lies in *folder*, to an event and to the site's change."""
+    """Add one page of *folder* to an event and to the site's change."""
     query = Backfill.select(Backfill.pages, Backfill.folder).where(Backfill.id == event)
     ((pages, before),) = query.tuples().execute(database)
     fields = {"pages": pages + 1, "folder": storable(widened(before, folder))}
@@ -234,7 +234,7 @@ class Backfills(Repository):
         return next(iter(self.events(BackfillQuery(event=event, limit=1))), None)
 
     def has(self, page_id: int) -> bool:
-        """Return whether a page came with an event."""
+        """Return whether a page belongs to an event."""
         with storage_errors(self._where):
             return bool(_OF_EVENT.rows(self._db, page=page_id))
 

@@ -1,4 +1,4 @@
-"""Writing labels, and what a user's label changes of pages."""
+"""Writes labels, and the effects of a user's label on pages."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class LabelRecords(PageRecords):
     def correct(self, label: LabelEntry, pages: Sequence[tuple[int, SeenLink]]) -> None:
         """Record a user's label and apply it to *pages*, given with their site ids.
 
-        A page whose link has a hub becomes one; any other stops being one, unless it is a seed.
+        A page whose link has a hub becomes a hub; any other stops being one, unless it is a seed.
         """
         with writing(self._db, self._where):
             self._put_labels([label])

@@ -67,7 +67,7 @@ def _total(one: Any, other: Any) -> Any:  # noqa: ANN401 - likewise
 
 
 def _better(one: Any, _: Any) -> Any:  # noqa: ANN401 - likewise
-    """Return the better row's value even if it is NULL, which says something here."""
+    """Return the better row's value even if it is NULL, which is meaningful here."""
     return one
 
 
@@ -111,7 +111,7 @@ _known = _joined()
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Merge:
-    """How the rows that refer to a page by *column* become those of another."""
+    """Moves the rows that refer to a page by *column* to another page."""
 
     column: Any
     key: tuple[str, ...] | None = None
@@ -134,7 +134,7 @@ MERGES = (
     Merge(SiteProblem.hub_id, by_site=True),
     Merge(PageText.cluster),
     Merge(News.page, (), _joined(read_at=_least, starred_at=_least)),
-    # What was announced with two events is counted by both.
+    # A page announced with two events is counted by both.
     Merge(BackfillPage.page, (), lambda *_: None),
     Merge(OutboxEntry.page, ("channel", "change_id"), _one_message),
     Merge(
@@ -171,11 +171,11 @@ ADDRESSED = (
     Merge(Label.canonical_key, ("origin",), _joined(itemgetter("at"))),
     Merge(TopicExample.canonical_key, ("topic",), _joined(itemgetter("added_at"))),
 )
-# Pages that show each other: no page shows itself.
+# Pages that link to each other; no page shows itself.
 _PAIRS = ((Sighting.hub, Sighting.page),)
 _QUARANTINED = Merge(Quarantine.key, ("kind", "purpose"), _joined(itemgetter("at")))
 
-# Of two states the first: what is decided outranks what is not, and what is there what is not.
+# Of two states the first: decided outranks undecided, and existing outranks missing.
 _STATES = (
     *(PageState.KNOWN, PageState.BACKFILL, PageState.BACKDATED, PageState.PENDING),
     *(PageState.MIGRATED, PageState.MISSING, PageState.GONE, PageState.ALIAS, PageState.MOVED),
@@ -208,7 +208,7 @@ def merge_pages(
 
 
 def _planned(one: _Row, other: _Row, state: str) -> float | None:
-    """Return when one of two pages is to be verified; None if the other was read meanwhile."""
+    """Return the verification time of the merged page; None if only *other* was read."""
     unread = one["body_md5"] is None and other["body_md5"] is not None
     due: float | None = one["verify_due_at"]
     return None if unread and state not in _AWAITED else due
@@ -221,7 +221,7 @@ class _Merging:
         living = Page.select(LIVING).where(Page.id.in_(page_ids)).tuples().execute(database)
         ids = [*page_ids, *(page for (page,) in living)]
         self._site = self._row(page_ids[0])["site"]
-        # Asked once for all, as some columns have no index.
+        # Queried once for all, because some columns have no index.
         self._referred = {merge: self._referring(merge, ids) for merge in MERGES}
 
     def _within(self, merge: Merge) -> tuple[Any, ...]:
@@ -272,7 +272,7 @@ class _Merging:
                 self._cache.put(at["url"], body)
 
     def _keep_hub(self, in_use: int, former: int) -> None:
-        """Of two hubs keep that of the address in use and its schedule; a role that a user gave stays."""
+        """Of two hubs keep that of the address in use with its schedule; a user's role is preserved."""
         roles: dict[int, str] = dict(
             Hub.select(Hub.page, Hub.role)
             .where(Hub.page.in_((in_use, former)))
@@ -339,12 +339,12 @@ class _Merging:
         return list(table.select().where(which).dicts().execute(self._db))
 
     def _apply_named(self, stays: int, goes: int) -> None:
-        """Move what met a bug: its key is a text, and names other things as well."""
+        """Move the page's quarantine entry; its key is a text and also names other things."""
         of_pages = (Quarantine.kind == QuarantineKind.PAGE) & Quarantine.purpose.in_(OF_PAGES)
         self._apply(_QUARANTINED, str(stays), str(goes), of_pages)
 
     def _put_pages(self, stays: _Row, goes: _Row, at: _Row, rule: str) -> None:
-        """Join the rows of the two pages; the one that goes keeps the former address."""
+        """Merge the rows of the two pages; the removed one keeps the former address."""
         joined: Any = PAGE(stays, goes)
         first = min(stays, goes, key=itemgetter("first_seen_at"))
         state = min(stays["state"], goes["state"], key=_STATES.index)
@@ -362,11 +362,11 @@ class _Merging:
             "moved_to": stays["id"],
             "verify_due_at": None,
             "rule": rule,
-            # Whoever meets the former address sees that the page was announced.
+            # The former address shows that the page was announced.
             "announced_at": joined["announced_at"],
         }
         other = goes if at is stays else stays
-        # No two rows have one address, even for a moment.
+        # Two rows never have the same address, even briefly.
         self._set(goes["id"], former | {"canonical_key": f"merging {goes['id']}"})
         del joined["id"], joined["site"]
         self._set(stays["id"], joined | {name: at[name] for name in ("canonical_key", "url")})
@@ -378,7 +378,7 @@ class _Merging:
         Page.update(fields).where(Page.id == page_id).execute(self._db)
 
     def _announce_once(self, page_id: int) -> None:
-        """Forget later announcements: the list of new pages has the first."""
+        """Delete later announcements: the list of new pages has the first."""
         added = (Change.page == page_id) & (Change.kind == ChangeKind.ADDED)
         listed = News.select(News.id).where(News.page == page_id).scalar(self._db)
         if listed is not None:

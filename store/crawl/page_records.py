@@ -22,7 +22,7 @@ from store.values import NewHub, SeenLink, SiteChanges
 
 # Hubs that are never visited again are due later than any clock goes.
 _FOREVER = 1e12
-# What every visit reads and writes.
+# Statements of every visit.
 _IDS = Prepared(
     lambda site, keys: Page.select(Page.canonical_key, LIVING, Page.id).where(
         (Page.site == site) & any_of(Page.canonical_key, keys)
@@ -35,7 +35,7 @@ SET_PAGE = Updated(Page, lambda page: Page.id == page)
 _IS_LIST = fn.EXISTS(
     Hub.select(Hub.page).where((Hub.page == Page.id) & (Hub.role != HubRole.ARTICLE))
 )
-# Never read, and nothing planned that reads them: a list is read as a hub.
+# Never read, and not planned otherwise: a list is read as a hub.
 _UNREAD = Prepared(
     lambda pages: Page.select(Page.id).where(
         any_of(Page.id, pages)
@@ -181,6 +181,6 @@ def _page_row(site_id: int, link: SeenLink, now: float, hub_id: int | None) -> d
         "first_hub_id": hub_id,
         "state": COLUMNS[link.fate].state,
         **_verification(link, now),
-        # What is known as a hub before it is read (a seed, a probe, a feed that a page names).
+        # A hub that is known before its first visit (a seed, a probe, a feed named by a page).
         "rule": link.rule or (Rule.HUB if link.hub is not None else None),
     }

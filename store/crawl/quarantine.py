@@ -24,7 +24,7 @@ OF_PAGES = ("", "hub", "verify", "refresh", "robots")
 
 
 class QuarantineKind(StrEnum):
-    """What met a bug."""
+    """Kind of a quarantined item."""
 
     PAGE = "page"
     SITE = "site"
@@ -34,7 +34,7 @@ class QuarantineKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class QuarantineRow:
-    """One entry."""
+    """A quarantine entry."""
 
     id: int
     kind: QuarantineKind
@@ -65,7 +65,7 @@ class Quarantined(Repository):
         purpose: str = "",
         pause: float | None = None,
     ) -> float:
-        """Note a failure; return when to try again.
+        """Record a failure; return the time of the next try.
 
         That is after *pause* seconds, or twice as long after each failure in a row.
         """
@@ -116,11 +116,11 @@ class Quarantined(Repository):
         return dict(self._rows(query.group_by(Quarantine.kind)))
 
     def of_other_versions(self) -> list[QuarantineRow]:
-        """Return what failed under another version of Hubwatch, to be tried again."""
+        """Return entries of another version of Hubwatch, to be retried."""
         return self._all(_ROW, _ROW.select().where(Quarantine.version != version("hubwatch")))
 
     def forget(self, *, before: float) -> int:
-        """Delete what last failed before *before* (unix seconds); return the number of entries."""
+        """Delete entries whose last failure was before *before* (unix seconds); return their number."""
         return self._write(Quarantine.delete().where(Quarantine.at < before))
 
     def urls(self, rows: list[QuarantineRow]) -> dict[int, str]:

@@ -1,10 +1,10 @@
-"""Every write; here a visit's, whose whole outcome is one transaction.
+"""All writes of the crawler; a visit's whole outcome is one transaction.
 
 ::
 
     SiteRecords   sites                        (store/crawl/site_records.py)
     PageRecords   pages and hubs               (store/crawl/page_records.py)
-    LabelRecords  labels, and what they change (store/crawl/label_records.py)
+    LabelRecords  labels and their effects     (store/crawl/label_records.py)
     merge_pages   pages that are one page      (store/crawl/merges.py)
 """
 
@@ -44,7 +44,7 @@ from store.values import (
 )
 from store.watched_changes import put_watched_change
 
-# What every visit reads and writes.
+# Statements of every visit.
 _SHOWN = Prepared(
     lambda hub: Sighting.select(Sighting.page, Sighting.gone_at).where(Sighting.hub == hub)
 )
@@ -68,14 +68,14 @@ _NEW_VISIT = Inserted(
 
 
 class Recorder(SiteRecords, LabelRecords):
-    """The one writer; *cache* keeps the bodies of pages whose address changes."""
+    """The only writer; *cache* keeps the bodies of pages whose URL changes."""
 
     def __init__(self, database: Database, where: str, cache: PageCache) -> None:
         super().__init__(database, where)
         self._cache = cache
 
     def change_site(self, site_id: int, changes: SiteChanges, now: float) -> dict[str, int]:
-        """Write what changes of a site besides its visits; return the ids of added pages by canonical key.
+        """Write changes of a site besides its visits; return the ids of added pages by canonical key.
 
         Of folded pages each is one page with its link from then on, at the latter's address.
         """
@@ -118,7 +118,7 @@ class Recorder(SiteRecords, LabelRecords):
         with writing(self._db, self._where):
             living = _LIVING.rows(self._db, page=record.page_id)
             if living:
-                # Another page may have taken its place while it was fetched.
+                # Another page may have replaced it while it was fetched.
                 record = replace(record, page_id=living[0][0])
             announced = self._record_links(record)
             if record.fate == Fate.ANNOUNCE:
@@ -235,7 +235,7 @@ class Recorder(SiteRecords, LabelRecords):
         _NEW_CHANGES.run(self._db, [{**common, "page": page, "detail": d} for page, d in pages])
 
     def _record_page(self, record: VisitRecord, plan: VisitPlan, *, judged: bool) -> None:
-        """Write the visit's log entry and what changed for the visited page and its site."""
+        """Write the visit's log entry and the changes of the visited page and its site."""
         links = record.links or ()
         visit = {
             "page": record.page_id,
@@ -270,7 +270,7 @@ class Recorder(SiteRecords, LabelRecords):
         fields = columns(record.page_fields) | ({"link_context": None} if judged else {})
         if record.moved_to is not None:
             self._put_pages(record.site_id, [record.moved_to], record.at, record.first_hub_id)
-        # Set when it is made one with that page, last of all.
+        # Set when it is merged with that page, as the last step.
         fields.pop("moved_to", None)
         if fields:
             SET_PAGE.run(self._db, fields, page=record.page_id)

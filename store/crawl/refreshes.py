@@ -58,7 +58,7 @@ def _due(of_kind: Any, order: Any) -> Prepared:  # noqa: ANN401 - peewee express
 
 
 _ONE = Prepared(lambda page: _rows().where(Refresh.page == page))
-# If the budget does not cover all, young pages go first: they are the ones still changing.
+# If the budget does not cover all, young pages go first, because they still change.
 _DUE = {False: _due(PLANNED, Refresh.due_at.desc()), True: _due(WATCHED, Refresh.due_at)}
 _OF_WATCH = Prepared(
     lambda watch, limit: (
@@ -96,7 +96,7 @@ class Refreshes(Repository):
         return [_ROW(row) for row in self._asked(_OF_WATCH, watch=watch_id, limit=limit)]
 
     def postpone(self, page_id: int, until: float) -> None:
-        """Postpone a page's next refresh; what is paused stays so."""
+        """Postpone a page's next refresh unless it is paused."""
         planned = (Refresh.page == page_id) & (Refresh.due_at < NEVER_DUE)
         with writing(self._db, self._where):
             Refresh.update(due_at=until).where(planned).execute(self._db)
@@ -105,7 +105,7 @@ class Refreshes(Repository):
 def put_refresh(database: Database, site_id: int, page_id: int, following: NextRefresh) -> None:
     """Schedule the next refresh of a page, or none. Called in the visit's transaction.
 
-    A page whose watch came or went during the visit keeps the schedule that this gave it.
+    A page whose watch was added or removed during the visit keeps the schedule set by that.
     """
     if following.due_at is None:
         _NO_REFRESH.run(database, page=page_id)

@@ -46,13 +46,13 @@ class SiteRecords(Repository):
                     SET_SITE.run(self._db, changed, site=found[0][0])
                 return int(found[0][0])
             new = {"seed_url": seed_url, "name": self._free_name(name, seed_url), "added_at": now}
-            # Should another process have added it just now, its row stays.
+            # If another process has just added it, its row stays.
             _NEW_SITE.run(self._db, [{**new, **columns(fields)}], update=["seed_url"])
             return int(_BY_SEED.rows(self._db, seed=seed_url)[0][0])
 
     @contextmanager
     def together(self, *, undo: bool = False) -> Iterator[None]:
-        """Make what the block writes one transaction; *undo* = none of it stays."""
+        """Make the block's writes one transaction; *undo* rolls them back."""
         with writing(self._db, self._where):
             if not undo:
                 yield

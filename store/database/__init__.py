@@ -45,7 +45,7 @@ _PATIENCE = {
 }
 _PRAGMAS = {
     "journal_mode": "wal",
-    # A log that grew while somebody read for long is cut at the next checkpoint.
+    # A log that grew during a long read is truncated at the next checkpoint.
     "journal_size_limit": 64_000_000,
     "foreign_keys": 1,
     # NORMAL is consistent in WAL mode; a power cut may lose the last visit, which is then due again.
@@ -67,13 +67,13 @@ def open_database(
     """Open a SQLite path or ``postgresql://`` URL and bring its tables up to date.
 
     *copies*: see :func:`store.database.upgrades.upgrade`.
-    *make_new*: make a database even where one is missing.
-    *bounds*: of connections to a server; None = few and patient.
+    *make_new*: create a database even where one was lost.
+    *bounds*: limits of connections to a server; None = the defaults of ``ServerBounds``.
 
-    *busy_seconds*: how long SQLite waits for another process; None = 30.
+    *busy_seconds*: SQLite's wait for another process; None = 30.
 
     Raises:
-        StoreRemainsError: there is no database, but what is beside it was a store's.
+        StoreRemainsError: there is no database, but other files of a store are there.
         StoreLockedError: another process holds it for longer than the busy timeout.
         StoreDamagedError: damaged, or not a Hubwatch database; left untouched.
         StoreTooNewError: a later version of Hubwatch migrated it.
@@ -128,7 +128,7 @@ def _begin(path: Path) -> None:
 
 
 def _check_not_lost(path: Path, *, make_new: bool) -> None:
-    """Refuse to make a database where one was, unless the user says so."""
+    """Refuse to create a database where one was lost, unless the user asks for it."""
     if make_new:
         # SQLite would replay another database's log into the new one.
         for ending in ("-wal", "-shm", "-journal"):
@@ -166,7 +166,7 @@ def check_sqlite(path: Path) -> bool:
 
 
 def _is_cut(path: Path, header: bytes) -> bool:
-    """Whether a database file is shorter than it says, and no log has the rest."""
+    """Whether a database file is shorter than its header says, and no log has the rest."""
     # https://www.sqlite.org/fileformat2.html, section 1.3: big-endian; 1 stands for 65,536.
     size, pages = int.from_bytes(header[16:18]), int.from_bytes(header[28:32])
     if header[24:28] != header[92:96]:
@@ -177,7 +177,7 @@ def _is_cut(path: Path, header: bytes) -> bool:
 
 
 def quick_check(path: Path) -> None:
-    """Read the whole SQLite file *path*, on a connection of its own.
+    """Read the whole SQLite file *path*, on a separate connection.
 
     Raises:
         StoreDamagedError: a page is damaged.
@@ -205,7 +205,7 @@ def read_address(path: Path) -> str:
 
 
 def is_server(where: str) -> bool:
-    """Return whether *where* is the address of a PostgreSQL database, and no path."""
+    """Return whether *where* is a PostgreSQL URL, not a path."""
     return where.startswith(("postgresql://", "postgres://"))
 
 
@@ -282,8 +282,8 @@ def writing(database: Database, where: str) -> Iterator[None]:
 
 
 def _first_error(error: BaseException) -> BaseException:
-    """Return what went wrong in a transaction, not that rolling it back failed as well."""
-    # SQLite rolls back by itself when the disk is full: https://www.sqlite.org/lang_transaction.html, 3.1
+    """Return the original error of a transaction, not that of its rollback."""
+    # SQLite rolls back on its own when the disk is full: https://www.sqlite.org/lang_transaction.html, 3.1
     while "cannot rollback" in str(error) and error.__context__ is not None:
         error = error.__context__
     return error

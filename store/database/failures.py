@@ -116,7 +116,7 @@ def storage_errors(where: str) -> Iterator[None]:
 
 
 def of_file(error: OSError, what: object) -> StoreError:
-    """Return the error of the store for a failed write of the file or folder *what*."""
+    """Return the store error for a failed write of the file or folder *what*."""
     return _ERRNO.get(error.errno or 0, StoreUnavailableError)(f"{what}: {error.strerror or error}")
 
 

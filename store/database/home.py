@@ -35,7 +35,7 @@ _COPY = re.compile(r"before-\d{4}_\w+\.sqlite")
 _SMALL = re.compile(
     rf"crawler\.lock|discovery-\d+\.lock|~?daemon-\d+\.lock|websub\.key|settings\.name|daemon\.json|{_COPY.pattern}"
 )
-# Not the store's, never touched, but often there: settings, and a volume's own folder.
+# Not the store's and never touched, but often present: settings, and a volume's own folder.
 _NEIGHBOURS = frozenset(("hubwatch.toml", "lost+found"))
 _PAGE = re.compile(r"[0-9a-f]{2}(?:/[0-9a-f]{2}(?:/(?:[0-9a-f]{32}\.[0-9a-f]{32}|~\w+))?)?")
 _MODEL_FILE = re.compile(r"[a-z_]+\.(?:json|svm)")
@@ -80,7 +80,7 @@ def make_file(path: Path) -> None:
 
 
 def is_open_to_others(path: Path) -> bool:
-    """Return whether *path* gives anybody but its owner any right; False if it does not exist."""
+    """Return whether others than the owner have any right on *path*; False if it does not exist."""
     try:
         return bool(path.stat().st_mode & _OTHERS)
     except OSError:
@@ -88,7 +88,7 @@ def is_open_to_others(path: Path) -> bool:
 
 
 def tighten(paths: Iterable[Path]) -> list[Path]:
-    """Take the rights of group and others from *paths*; return the changed ones.
+    """Remove the rights of group and others from *paths*; return the changed ones.
 
     Links are not followed, and files of other users stay as they are.
     """
@@ -123,7 +123,7 @@ def remains(home: Path) -> list[Path]:
 
 
 def traces(home: Path) -> list[Path]:
-    """Return what only a store that was in *home* can have left there, if its database is missing."""
+    """Return traces of a store in *home* whose database is missing."""
     # A folder called pages or models may be the user's, and a lock is made before the first database.
     found = [home / name for name in SIDE_FILES if (home / name).exists()]
     found += [path for path in (home / SETTINGS_NOTE,) if path.exists()]
@@ -147,7 +147,7 @@ def copies_in(home: Path) -> list[Path]:
 
 
 def file_id(path: Path) -> tuple[int, int]:
-    """Return what tells this file from any other, whatever their names.
+    """Return the identity of this file, whatever its name.
 
     Raises:
         OSError: it is not there.
@@ -178,7 +178,7 @@ def _foreign(home: Path, unfinished: bool) -> Iterator[Path]:
     for entry in sorted(home.iterdir()):
         if entry.name in _NEIGHBOURS or is_work_folder(entry):
             continue
-        # A link is never the store's, as its target may be anybody's.
+        # A symbolic link is never the store's; its target may belong to anyone.
         if entry.is_symlink():
             yield entry
         elif entry.name == "pages":
@@ -248,7 +248,7 @@ def workplace(parent: Path, prefix: str) -> Iterator[Path]:
         OSError: *parent* cannot be written.
     """
     with contextlib.ExitStack() as stack:
-        # Under the parent's lock, so that nobody takes the folder for abandoned before it is locked.
+        # Under the parent's lock, so that the folder does not look abandoned before it is locked.
         with _held(parent, wait=True):
             folder = Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
             stack.enter_context(_held(folder, wait=True))
@@ -274,7 +274,7 @@ def abandoned(parent: Path, prefix: str) -> Iterator[Path]:
 
 
 def remove_abandoned(parent: Path, prefix: str) -> int:
-    """Remove what killed runs left in *parent*; return how many folders.
+    """Remove folders left by killed runs in *parent*; return their number.
 
     A folder that holds anything we do not write stays, whatever its name.
     """
@@ -293,8 +293,8 @@ def was_cut_off(home: Path) -> bool:
 @contextlib.contextmanager
 def _held(folder: Path, *, wait: bool) -> Iterator[bool]:
     """Lock a folder; yield whether that worked."""
-    # The operating system's lock dies with the process: what nobody holds was left by a killed run.
-    # Without locks (NFS) nobody can know, so False.
+    # The operating system's lock dies with the process: an unlocked folder was left by a killed run.
+    # Without locks (NFS) it cannot be known, so False.
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         try:

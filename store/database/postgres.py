@@ -25,7 +25,7 @@ _WRITES: Final = ("INSERT", "UPDATE", "DELETE", "WITH")
 
 @dataclass(frozen=True, slots=True)
 class ServerBounds:
-    """What one process may ask of the server; 0 seconds = no limit."""
+    """A process's limits on the server; 0 seconds = no limit."""
 
     connections: int = 16
     """At a time."""
@@ -34,9 +34,9 @@ class ServerBounds:
     idle_seconds: float = 0.0
     """Longest pause within a transaction: a process that is frozen in one holds its locks so long."""
     wait_seconds: float = 10.0
-    """How long to wait for a free connection."""
+    """Seconds to wait for a free connection."""
     keep: bool = False
-    """Whether connections are kept for the next thread that wants one."""
+    """Whether connections are kept for later threads."""
 
     @property
     def options(self) -> str:
@@ -49,19 +49,19 @@ class ServerBounds:
 
 
 class ServerDatabase(PooledPostgresqlDatabase):  # type: ignore[misc]  # playhouse has no types
-    """A PostgreSQL database, on at most so many connections."""
+    """A PostgreSQL database with a limited number of connections."""
 
     keeps = False
-    """Whether a connection that is given back stays open."""
+    """Whether a returned connection stays open."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:  # noqa: ANN401 - peewee's own
         super().__init__(*arguments, **options)
         self._daemon: int | None = None
-        # A thread that works for long, as discovery does, writes for the daemon that it began under.
+        # A long-running thread, such as discovery, writes for the daemon under which it started.
         self._of_thread = threading.local()
 
     def write_for(self, daemon: int | None) -> None:
-        """Let all writes of this thread, and of others when they connect, be those of a daemon.
+        """Attribute writes of this thread, and of others once they connect, to a daemon.
 
         *daemon*: its id, of which no transaction succeeds once it was removed; None = no daemon's.
         """
@@ -95,10 +95,10 @@ class ServerDatabase(PooledPostgresqlDatabase):  # type: ignore[misc]  # playhou
         peewee.Database.dispose(self)
 
     def begin(self, isolation_level: str | None = None) -> None:
-        """Begin a transaction; a daemon's, in which nobody can take its place.
+        """Begin a transaction; a daemon cannot be removed during its own.
 
         Raises:
-            StoreFencedError: somebody has.
+            StoreFencedError: the daemon was removed.
         """
         fence = self._fence
         if fence is None:
@@ -106,7 +106,7 @@ class ServerDatabase(PooledPostgresqlDatabase):  # type: ignore[misc]  # playhou
             return
         with peewee.__exception_wrapper__:  # type: ignore[attr-defined]  # as execute_sql does
             cursor: Any = self.cursor()
-            # The lock lets the heartbeat through, and holds up whoever would remove the row.
+            # The lock allows the heartbeat, and blocks removal of the row.
             held = f"SELECT 1 FROM daemon WHERE id = {fence:d} FOR KEY SHARE"  # noqa: S608 - a number
             cursor.execute(f"BEGIN; {held}")
             cursor.nextset()

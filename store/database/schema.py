@@ -1,4 +1,4 @@
-"""Making the tables of a new store: those of the models, and what peewee's models cannot say."""
+"""Creates the tables of a new store: the models, and schema that peewee's models cannot express."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from store.models import (
     TopicExample,
 )
 
-# Ids are never given out twice: cursors, and visits under way while a site is removed, name them. PostgreSQL
-# does so by itself.
+# Ids are never reused: cursors refer to them, and so do visits under way while a site is removed. PostgreSQL
+# does this on its own.
 _LASTING_IDS = (
     *(Site, Page, Change, PageWatch, BackfillPage, OutboxEntry),
     *(Topic, TopicExample, ExternalCandidate, DiscoveryRun, DiscoveryPage, Proposal),
@@ -30,7 +30,7 @@ _LASTING_IDS = (
 # Without its row ids the table is its index.
 _INDEX_ONLY = (PageBand,)
 
-# Few pages are unread where somebody reads, and few are starred: an index of those alone finds them at once.
+# Few pages are unread or starred, so partial indexes find them at once.
 _PARTIAL_INDEXES = """
 CREATE INDEX page_waiting_by_score ON page (site_id, verify_score, verify_due_at)
     WHERE verify_due_at IS NOT NULL;
@@ -39,7 +39,7 @@ CREATE INDEX news_unread_of_site ON news (site_id, id) WHERE read_at IS NULL;
 CREATE INDEX news_starred ON news (id) WHERE starred_at IS NOT NULL;
 CREATE INDEX news_starred_of_site ON news (site_id, id) WHERE starred_at IS NOT NULL
 """
-# What is indexed are words that were cut before; the tokenizer must leave each of them whole.
+# The index holds words that are already segmented; the tokenizer must not split them.
 _FULL_TEXT_SQLITE = """
 CREATE VIRTUAL TABLE news_words USING fts5(
     title, body, content='', tokenize="unicode61 remove_diacritics 0 categories 'L* N* M* Co Pc'"

@@ -1,4 +1,4 @@
-"""Statements compiled to SQL once, for what every visit does.
+"""Statements of every visit, compiled to SQL once.
 
 Peewee builds the SQL of a query again on each run, which took more than half of a visit's time. Here a query
 is built once for each database, of parameters instead of values, and later runs only bind values::

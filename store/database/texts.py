@@ -17,7 +17,7 @@ _BOUNDS = dict.fromkeys(("title", "anchor", "why"), MAX_TEXT) | dict.fromkeys(
 
 
 def storable(text: str, most: int | None = MAX_TEXT) -> str:
-    """Cut *text* to *most* characters; what databases reject becomes U+FFFD."""
+    """Truncate *text* to *most* characters; characters that databases reject become U+FFFD."""
     # PostgreSQL refuses NUL, and drivers cannot encode lone surrogates.
     text = text[:most].replace("\0", "\ufffd")
     if text.isascii():

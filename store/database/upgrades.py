@@ -1,13 +1,13 @@
-"""Bringing a database's tables up to date: all migrations in one transaction, a copy of it before.
+"""Upgrades a database: all migrations in one transaction, after a copy.
 
-A new store is made from the models as they are, and has no migration to catch up with.
+A new store is created from the present models and needs no migrations.
 
 ::
 
-    lock        nobody else upgrades it or writes to it meanwhile
+    lock        no other process upgrades it or writes to it meanwhile
     copy        SQLite: before-<last migration>.sqlite beside it; PostgreSQL has pg_dump
     migrate     all that are missing, then check that every reference holds
-    commit      killed before, the database is as it was, and the next start begins again
+    commit      killed before, the database is unchanged, and the next start tries again
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def _runner(database: Database) -> Any:  # noqa: ANN401 - loading the library is
 
 
 def copy_of(file: Path, migration: str) -> Path:
-    """Return where the copy of the database *file* from before *migration* is kept."""
+    """Return the path of the copy of the database *file* made before *migration*."""
     return file.with_name(f"before-{migration}.sqlite")
 
 
@@ -114,15 +114,15 @@ def _is_in_use(database: Database) -> bool:
 
 @contextlib.contextmanager
 def _alone(database: Database) -> Iterator[None]:
-    """Run the block as one transaction, in which nobody else writes."""
+    """Run the block as one exclusive transaction."""
     if not isinstance(database, SqliteDatabase):
         with database.atomic():
-            # Rebuilding a large table takes longer than any statement at work.
+            # Rebuilding a large table takes longer than any regular statement.
             _sql(database, "SET LOCAL statement_timeout = 0")
             _sql(database, f"SELECT pg_advisory_xact_lock({_LOCK})")
             yield
         return
-    # Rebuilding a table would delete what refers to it. Within a transaction the pragma does nothing.
+    # Rebuilding a table would delete rows that refer to it. Within a transaction the pragma does nothing.
     _sql(database, "PRAGMA foreign_keys = 0")
     try:
         with database.atomic("IMMEDIATE"):

@@ -1,4 +1,4 @@
-"""What users edit: sites, topics, requested visits, and channels that do not stand in the settings file."""
+"""Users' edits: sites, topics, requested visits, and channels outside the settings file."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ class Editing(Repository):
     # Requested visits.
 
     def request_visits(self, page_ids: Iterable[int], *, now: float) -> int:
-        """Note that these pages are to be visited now; return how many there are.
+        """Request visits of these pages now; return their number.
 
         A page that is neither a hub nor waits for verification is refreshed, so it gets a refresh.
         """
@@ -131,7 +131,7 @@ class Editing(Repository):
         return found
 
     def drop_request(self, page_id: int) -> None:
-        """Forget that a page is to be visited now."""
+        """Withdraw the request to visit a page now."""
         self._write(VisitRequest.delete().where(VisitRequest.page == page_id))
 
     # Channels.
@@ -145,7 +145,7 @@ class Editing(Repository):
         """Add a channel, which announces pages from *now* on, or change it."""
         row = {"name": storable(name), "settings": storable(settings, None), "since": now}
         with writing(self._db, self._where):
-            # One that stood in the settings file begins again.
+            # A channel that was in the settings file starts again.
             old = (Channel.name == row["name"]) & Channel.settings.is_null()
             Channel.delete().where(old).execute(self._db)
             insert = Channel.insert(row).on_conflict(

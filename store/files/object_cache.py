@@ -21,10 +21,10 @@ from store.files.page_cache import CachedFile, PageCache
 _CONNECT_SECONDS: Final = 10
 _READ_SECONDS: Final = 30
 _ATTEMPTS: Final = 3
-# As many as one request to S3 deletes.
+# Limit of one delete request to S3.
 _BATCH: Final = 1_000
 _PROBE: Final = "~probe"
-# What file systems call the time at which a file was written.
+# Names of the modification time in different file systems.
 _WRITTEN: Final = ("LastModified", "last_modified", "mtime", "updated", "created")
 _Errors = tuple[type[Exception], ...]
 _USER: Final = re.compile(r"(?<=://)[^/@]*@")
@@ -55,7 +55,7 @@ class ObjectCache(PageCache):
         self._delete([_PROBE])
 
     def reach(self) -> None:
-        """Ask whether the place is there; write nothing.
+        """Check that the location is available; write nothing.
 
         Raises:
             StoreUnavailableError: it does not answer, or there is no such bucket.
@@ -66,7 +66,7 @@ class ObjectCache(PageCache):
                 raise FileNotFoundError(f"there is no {top}")
 
     def _has(self, url: str, digest: str) -> bool:
-        # To ask costs as much as to write, and a damaged object is written again this way.
+        # A check costs as much as a write, and this way a damaged object is replaced.
         del url, digest
         return False
 
@@ -130,7 +130,7 @@ def _is_s3(url: str) -> bool:
 
 
 def _errors_of(url: str) -> tuple[_Errors, _Errors]:
-    """Return what a place raises that is no OSError: when it cannot be used, and of a damaged file."""
+    """Return a backend's exceptions that are not OSError: for unavailability, and for a damaged file."""
     if not _is_s3(url):
         return (), ()
     from botocore.exceptions import BotoCoreError, FlexibleChecksumError  # noqa: PLC0415 - an extra
@@ -162,7 +162,7 @@ _WAY_OUT: Final = (
 
 
 def _written(info: dict[str, Any]) -> float:
-    """Return when a file was written, unix seconds; endless where nobody says, so that it is kept."""
+    """Return a file's modification time in unix seconds; infinity if unknown, so that it is kept."""
     for name in _WRITTEN:
         value = info.get(name)
         if isinstance(value, int | float):

@@ -1,12 +1,12 @@
 """The page cache: bodies named by MD5 (paper 004, section 1.2).
 
 A file is called ``<md5 of the URL>.<md5 of the body>``, two folder levels deep, gzip-compressed. It begins
-with a line of its URL and, after a tab, the Content-Type that the server gave. In a folder here, on an object
-store in :mod:`store.files.object_cache`; the promises are the same::
+with a line of its URL and, after a tab, the Content-Type that the server gave. Here in a folder, in
+:mod:`store.files.object_cache` on an object store, with the same guarantees::
 
     a body comes back whole, or not at all: its URL and its MD5 prove it
-    what was killed while it was written is not there
-    above the quota, and after its days, the oldest goes first
+    a body whose writing was interrupted is absent
+    above the quota, and after its days, the oldest is deleted first
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _MAX_TYPE_CHARS = 200
 
 
 class CachedBody(NamedTuple):
-    """A body as it was fetched."""
+    """A fetched body."""
 
     content: bytes
     content_type: str
@@ -72,7 +72,7 @@ class PageCache(ABC):
         """
         digest = body_md5(body)
         if self.quota_bytes and not self._has(url, digest):
-            # One line, whatever the header holds.
+            # One line, whatever the header contains.
             kind = " ".join(content_type.split())[:_MAX_TYPE_CHARS].encode("utf-8", "replace")
             content = _key(url) + (b"\t" + kind if kind else b"") + b"\n" + body
             # Level 6 costs three times as much, and a body is written once and rarely read.
@@ -131,7 +131,7 @@ class PageCache(ABC):
         return sum(file.size for file in self._files())
 
     def shrink(self, excess_bytes: int, *, older_than: float) -> tuple[int, int]:
-        """Delete the oldest bodies until *excess_bytes* are gone; none younger than *older_than*.
+        """Delete the oldest bodies until *excess_bytes* are freed; none younger than *older_than*.
 
         Returns how many went, and their bytes.
         """
@@ -146,7 +146,7 @@ class PageCache(ABC):
 
     @abstractmethod
     def _has(self, url: str, digest: str) -> bool:
-        """Whether this body need not be written again."""
+        """Whether this body is already stored."""
 
     @abstractmethod
     def check(self) -> None:
@@ -170,11 +170,11 @@ class PageCache(ABC):
 
     @abstractmethod
     def _delete(self, paths: Iterable[str]) -> None:
-        """Delete files; those that are gone already are no error."""
+        """Delete files; missing ones are no error."""
 
     @abstractmethod
     def _files(self) -> Iterator[CachedFile]:
-        """Yield all files, in no order, also what killed processes left."""
+        """Yield all files in any order, including those left by killed processes."""
 
 
 class FolderCache(PageCache):
@@ -192,14 +192,14 @@ class FolderCache(PageCache):
         """
         try:
             make_folder(self.folder)
-            # Beside the cache, where nothing counts it.
+            # Beside the cache, where it does not count towards the quota.
             with tempfile.TemporaryFile(dir=self.folder.parent) as file:
                 file.write(bytes(_PROBE_BYTES))
         except OSError as error:
             raise of_file(error, self.folder.parent) from error
 
     def _has(self, url: str, digest: str) -> bool:
-        # Read, so that a damaged file is written again.
+        # Read, so that a damaged file is replaced.
         return self.get(url, digest) is not None
 
     def _read(self, path: str) -> bytes | None:
@@ -247,7 +247,7 @@ class FolderCache(PageCache):
 
 
 def path_of(url: str, digest: str) -> str:
-    """Return where a body is, below the cache's own folder: ``35/5b/<file name>``."""
+    """Return a body's path below the cache's folder: ``35/5b/<file name>``."""
     return f"{_folder_of(_name(url))}/{file_name(url, digest)}"
 
 

@@ -1,4 +1,4 @@
-"""Whether the store can be used: checked while it works, and repeatedly after it could not."""
+"""Availability of the store: checked while it works, and repeatedly while it does not."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def recover(database: Database, where: str, cache: PageCache) -> None:
         StoreUnavailableError: not yet.
         StoreGoneError: the database file was deleted; it is not created again.
     """
-    # What was in the middle of a transaction is rolled back by whoever held it.
+    # An open transaction is rolled back by its owner.
     with contextlib.suppress(PeeweeException):
         database.close()
     database.dispose()

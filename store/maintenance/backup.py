@@ -8,7 +8,7 @@
         models/..         trained versions of the hub classifier
         manifest.json     format, table versions, MD5 and size of each member; written last
 
-Only what a store wrote (:mod:`store.database.home`) is ever replaced, and only on request.
+Only files written by a store (:mod:`store.database.home`) are ever replaced, and only on request.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class BackupReport:
-    """What a backup holds; of one that was restored, what was left out of it."""
+    """Contents of a backup, or the parts left out when it was restored."""
 
     files: int
     size_bytes: int
@@ -162,7 +162,7 @@ def files_beside(home: Path, *, pages: bool) -> Iterator[tuple[str, Path]]:
 
 
 class _Summing:
-    """A file that digests what is read from it."""
+    """A file that digests the data read from it."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
@@ -175,7 +175,7 @@ class _Summing:
         return content
 
     def digest(self) -> str:
-        """Return the MD5 of what was read."""
+        """Return the MD5 of the data read."""
         return self._md5.hexdigest()
 
 
@@ -197,7 +197,7 @@ def restore(  # noqa: PLR0913 - what a user may ask for
     """Restore a backup into the folder *home*, which must not hold a store yet.
 
     Tokens and sessions are left out unless *keep_access* is set, channels and the messages that wait for
-    them unless *keep_channels* is: whoever wrote the file may have added some, and the original may live on.
+    them unless *keep_channels* is: the file's author may have added some, and the original may still run.
 
     Trees and side files that an earlier store left without its database are deleted if *replace* is set;
     leftovers of a killed restore always are. Nothing else is touched.
@@ -259,7 +259,7 @@ def check_target(home: Path, *, replace: bool = False) -> None:
 
 def _in_wal_mode(database: Path) -> None:
     """Switch a restored database to WAL."""
-    # Before it is in place, so that no kill interrupts the switch.
+    # Before it is in place, so that a kill cannot interrupt the switch.
     try:
         with closing(sqlite3.connect(database)) as connection:
             connection.execute("PRAGMA journal_mode = wal")
@@ -327,10 +327,10 @@ def _extract(archive: tarfile.TarFile, info: tarfile.TarInfo, target: Path) -> d
 
 
 def _put(folder: Path, home: Path) -> None:
-    """Move the members into place; what is in the way goes with the work folder."""
+    """Move the members into place; existing files are removed with the work folder."""
     replaced, fresh = folder / "replaced", folder / "store"
     make_folder(replaced)
-    # check_target saw that these are a store's. Another database's log must not stay either: SQLite would
+    # check_target verified that these are a store's. Another database's log must not stay: SQLite would
     # replay it into the new one.
     for name in (*TREES, *SIDE_FILES):
         if (home / name).exists():

@@ -6,9 +6,8 @@
               │ count and checksum                │ ids go on where they were, search index from the words
               └───────────────── equal ───────────┘ read back; only then is it committed
 
-A table's checksum is the sum of its rows' MD5s modulo 2 to the 128th, so that it does not depend on the
-order, which databases with other collations would not agree on. A killed or failed copy leaves the target as
-empty as it was.
+A table's checksum is the sum of its rows' MD5s modulo 2 to the 128th, which does not depend on the order of
+rows; that differs between collations. A killed or failed copy leaves the target empty.
 """
 
 from __future__ import annotations
@@ -54,7 +53,7 @@ from store.search.fulltext import index_words_of
 
 _BATCH: Final = 2_000
 _MODULUS: Final = 1 << 128
-# What a user made: where any of it is, the target is in use. The rest is only ever derived.
+# Tables that users fill: if any has rows, the target is in use. The others are derived.
 _MADE_BY_USERS: Final = (Site, Topic, Label, Channel, SavedSearch, AccessToken, PageWatch)
 
 Progress = Callable[[int, int], None]
@@ -86,11 +85,11 @@ def copy_store(
 ) -> tuple[CopiedTable, ...]:
     """Copy every table of *source* into *target*; both are open, of this version, given with their address.
 
-    Returns the tables in the order in which they were copied: each after those that it refers to.
+    Returns the tables in the order of copying: each after those that it refers to.
 
     Raises:
-        StoreError: *target* holds a store that somebody has begun to use, or cannot keep a row.
-        StoreDamagedError: what was read back is not what was written; nothing was kept.
+        StoreError: *target* holds a store in use, or cannot hold a row.
+        StoreDamagedError: the data read back differs from the data written; nothing was kept.
     """
     reading, writes = _End(*source), _End(*target)
     with (
@@ -127,10 +126,10 @@ def _copy_all(source: _End, target: _End, progress: Progress) -> tuple[CopiedTab
 
 
 def check_unused(target: Database, where: str) -> None:
-    """Refuse to copy into a store that somebody has begun to use.
+    """Refuse to copy into a store that is in use.
 
     Raises:
-        StoreError: it has a site, a topic, or whatever else only users make.
+        StoreError: it has a site, a topic, or anything else that only users create.
     """
     for table in _MADE_BY_USERS:
         if rows := _count(target, table):
@@ -150,7 +149,7 @@ def _snapshot(source: _End) -> Iterator[None]:
 
 
 class _Meter:
-    """Counts rows, and tells."""
+    """Counts rows and reports progress."""
 
     def __init__(self, progress: Progress, total: int) -> None:
         self._progress = progress
@@ -183,12 +182,12 @@ class _Sum:
         return plain
 
     def total(self) -> CopiedTable:
-        """Return what was counted."""
+        """Return the counts."""
         return CopiedTable(self._name, self._rows, f"{self._sum:032x}")
 
 
 def _plain_value(field: Any) -> Callable[[Any], object]:  # noqa: ANN401 - peewee's classes are untyped
-    """Return what turns a value of *field* into the same one whichever driver read it."""
+    """Return a function that normalises a value of *field*, whichever driver read it."""
     while isinstance(field, ForeignKeyField):
         field = field.rel_field
     for kinds, form in (
@@ -247,7 +246,7 @@ def _read(end: _End, table: type[Table]) -> Iterator[list[tuple[object, ...]]]:
 
 @contextlib.contextmanager
 def _errors_of(end: _End) -> Iterator[None]:
-    """Name the database that is read, not the one that is written meanwhile."""
+    """Name the source database in errors, not the target."""
     with storage_errors(end.where), peewee.__exception_wrapper__:  # type: ignore[attr-defined]
         yield
 
@@ -269,7 +268,7 @@ def _into_postgres(target: Database, table: type[Table], rows: list[tuple[object
 
 
 def _go_on_counting(source: Database, target: Database, table: type[Table]) -> None:
-    """Let new ids of *target* begin where those of *source* would: ids are never used again."""
+    """Start new ids of *target* where those of *source* stopped: ids are never reused."""
     if not isinstance(table._meta.primary_key, AutoField):  # noqa: SLF001 - peewee's
         return
     name = _name(table)
@@ -299,7 +298,7 @@ def _last_id(source: Database, name: str) -> int | None:
 
 
 def _index_words(target: Database) -> None:
-    """Build the search index from the words that are kept with the texts."""
+    """Build the search index from the words stored with the texts."""
     if is_sqlite(target):
         _run(target, "INSERT INTO news_words (news_words) VALUES ('delete-all')")
     else:

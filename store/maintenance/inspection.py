@@ -1,8 +1,8 @@
-"""Looking at a store without changing it: for ``hubwatch doctor``.
+"""Inspects a store without changing it, for ``hubwatch doctor``.
 
-Opening a store makes its folder, brings its tables up to date and sets its journal mode; whoever asks
-what is wrong with it wants none of that. Here SQLite is read through a connection that cannot write,
-but for playing back a transaction that was cut off, and PostgreSQL in a read-only transaction.
+Opening a store normally creates its folder, upgrades its tables and sets its journal mode. Here SQLite is
+read through a read-only connection, except to roll back an interrupted transaction, and PostgreSQL in a
+read-only transaction.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def sqlite_version() -> str:
 
 
 def knows_full_text() -> bool:
-    """Return whether that library has FTS5, which the search of announced pages needs."""
+    """Return whether that library has FTS5, which the search needs."""
     with contextlib.closing(sqlite3.connect(":memory:")) as database:
         options = database.execute("PRAGMA compile_options").fetchall()
     return ("ENABLE_FTS5",) in options
@@ -83,7 +83,7 @@ def inspected(where: str) -> Iterator[Inspection | None]:
 
 
 class Inspection(Repository):
-    """What can be asked of a store of any version."""
+    """Queries for a store of any version."""
 
     def version(self) -> str:
         """Return the version of the PostgreSQL server; empty for SQLite."""
@@ -125,7 +125,7 @@ class Inspection(Repository):
         return self._column(active.order_by(Site.id))
 
     def owed(self) -> dict[str, float]:
-        """Return until when hosts are left alone, unix seconds, by the key of the host."""
+        """Return the end of each host's pause, unix seconds, by host key."""
         return dict(self._rows(Host.select(Host.name, Host.next_allowed_at)))
 
     def quarantined(self) -> list[str]:
@@ -137,7 +137,7 @@ class Inspection(Repository):
         return Access(self._db, self._where).has_tokens()
 
     def check(self) -> str:
-        """Read everything and return what was checked, in words.
+        """Read everything and return a description of the checks.
 
         SQLite compares each index with its table, and each reference with its row; the time it takes
         grows with the file. PostgreSQL checks itself (``pg_amcheck``); here each table is read.
@@ -171,7 +171,7 @@ class Inspection(Repository):
 
 
 def _is_ours(path: Path) -> bool:
-    """Refuse a foreign or damaged file; tell whether it holds a store, or nothing yet."""
+    """Refuse a foreign or damaged file; return whether it holds a store or is empty."""
     try:
         return check_sqlite(path)
     except OSError as error:

@@ -36,7 +36,7 @@ class Delays:
 
 @dataclass(frozen=True, slots=True)
 class Queue:
-    """What is due at a moment and not yet fetched."""
+    """Due fetches at a given time."""
 
     hubs: int
     verifications: int
@@ -75,7 +75,7 @@ class Monitoring(Repository):
 
     def visits_after(self, cursor: int) -> Tally:
         """Count the visits recorded after *cursor* by status."""
-        # From a cursor, so that a scrape costs only what happened since the last.
+        # From a cursor, so that a scrape only reads rows since the last.
         query = (
             Visit.select(Visit.status, fn.COUNT(Visit.id), fn.MAX(Visit.id))
             .where(Visit.id > cursor)
@@ -134,13 +134,13 @@ class Monitoring(Repository):
         return spans.cast("INTEGER") if is_sqlite(self._db) else fn.FLOOR(spans)
 
     def last_announced(self) -> dict[int, float]:
-        """Return when a page of each site was last announced, by site id; sites without one are left out."""
+        """Return the last announcement of each site, by site id; sites without one are omitted."""
         latest = News.select(fn.MAX(News.id)).group_by(News.site)
         query = News.select(News.site, News.found_at).where(News.id.in_(latest))
         return dict(self._rows(query))
 
     def next_due(self) -> dict[int, float]:
-        """Return when each site's next hub or verification is due, by site id; may be in the past."""
+        """Return the next due time of each site's hubs and verifications, by site id; may be in the past."""
         # A MIN per site is one index step; GROUP BY would walk all pages.
         hub = Hub.select(fn.MIN(Hub.due_at)).where(Hub.site_id == Site.id)
         verification = Page.select(fn.MIN(Page.verify_due_at)).where(Page.site == Site.id)
@@ -159,7 +159,7 @@ class Monitoring(Repository):
         return found
 
     def queue(self, now: float) -> Queue:
-        """Count what is due at *now*."""
+        """Count the fetches due at *now*."""
         hubs = self._scalar(Hub.select(fn.COUNT(Hub.page)).where(Hub.due_at <= now))
         # Sites are listed because the verification index begins with them.
         due = Page.site.in_(Site.select(Site.id)) & (Page.verify_due_at <= now)

@@ -1,4 +1,4 @@
-"""What a restored database may hold: our schema alone, and nobody's access unless the user keeps it.
+"""Checks of a restored database: only our schema, and no access rights unless the user keeps them.
 
 Nothing signs a backup, so its digests show damage, not who wrote it.
 """
@@ -16,24 +16,24 @@ from store.database.upgrades import known_migrations, make_tables
 from store.enums import OutboxState
 from store.errors import StoreDamagedError, StoreTooNewError
 
-# Not in every database: SQLite's own, made by AUTOINCREMENT and ANALYZE.
+# SQLite's own tables, made by AUTOINCREMENT and ANALYZE; not in every database.
 _OF_SQLITE = frozenset({"sqlite_sequence", "sqlite_stat1", "sqlite_stat4"})
 _Schema = dict[tuple[str, str], str]
 
 
 @dataclass(frozen=True, slots=True)
 class Removed:
-    """What was removed from a restored database."""
+    """Numbers of removed items of a restored database."""
 
     tokens: int = 0
     """Tokens and sessions."""
     channels: int = 0
     messages: int = 0
-    """Those that were waiting."""
+    """Waiting messages."""
 
 
 def make_harmless(path: Path, *, keep_access: bool, keep_channels: bool) -> Removed:
-    """Check the database at *path*, and remove what acts for others unless it is to be kept.
+    """Check the database at *path*, and remove tokens, channels and messages unless they are to be kept.
 
     Raises:
         StoreDamagedError: it is damaged, or has an object that no version of Hubwatch made.
@@ -95,6 +95,6 @@ def _emptied(connection: sqlite3.Connection, table: str) -> int:
 
 def _unsent(connection: sqlite3.Connection) -> int:
     """Delete messages that the original will send; return how many."""
-    # A channel of the settings file that is met for the first time sends nothing announced before.
+    # A channel of the settings file that is seen for the first time sends nothing announced earlier.
     states = (OutboxState.WAITING, OutboxState.SENDING)
     return connection.execute("DELETE FROM outbox WHERE state IN (?, ?)", states).rowcount

@@ -1,9 +1,9 @@
-"""Forgetting what is old, a bounded batch at a time.
+"""Deletes expired data, a bounded batch at a time.
 
 ::
 
-    what          forgotten by age                                  never forgotten
-    visits        every one
+    data          expires                                           never expires
+    visits        all
     changes       of pages and sites                                announcements; of starred pages
     texts         with their vector and place among near-duplicates of starred, refreshed and watched pages
     sightings     that ended                                        a hub's last 50, a site's last news
@@ -13,8 +13,7 @@
     discovery     runs with their pages, undecided proposals        decisions, the last run of a topic
     hosts         not asked for a long time
 
-A page itself stays for ever with its canonical key, state, rule, marks and labels: what is known is
-never announced again.
+Pages themselves never expire, with canonical key, state, rule, marks and labels, so none is announced twice.
 """
 
 from __future__ import annotations
@@ -51,10 +50,10 @@ from store.models import (
 from store.search.news import keep_titles
 
 BATCH = 500
-# Hubs whose sightings are looked through in one transaction.
+# Hubs whose sightings are examined in one transaction.
 _HUBS = 10
-# Ended sightings kept of each hub whatever their age: they show that it is a list that is cut off, and
-# its behaviour labels it by two visits with news.
+# Ended sightings kept of each hub whatever their age: they show that the list is truncated, and
+# labelling by behaviour needs two visits with news.
 KEPT_OF_HUB = 50
 # Announced pages of each site whose sightings all stay: coverage is computed from the last 200.
 KEPT_OF_SITE = 200
@@ -62,7 +61,7 @@ _ANNOUNCING = (ChangeKind.ADDED, SiteEventKind.BACKFILL)
 
 
 class Kind(StrEnum):
-    """What is forgotten by age."""
+    """Kinds of data that expire."""
 
     VISITS = "visits"
     CHANGES = "changes"
@@ -77,7 +76,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """What one call forgot, and where the next one continues; None = there is no more."""
+    """Result of one call, and the start of the next one; None = done."""
 
     rows: int
     cursor: int | None = None
@@ -89,9 +88,9 @@ class Retention(Repository):
     def forget(
         self, kind: Kind, *, before: float, now: float, after: int = 0, keep: Sequence[str] = ()
     ) -> Batch:
-        """Forget one batch of what is older than *before* (unix seconds), in one transaction.
+        """Delete one batch of data older than *before* (unix seconds), in one transaction.
 
-        *after* is the cursor of the batch before. *keep* names the channels whose messages still wait.
+        *after* is the cursor of the previous batch. *keep* names the channels whose waiting messages stay.
         """
         steps: dict[Kind, Callable[[], Batch]] = {
             Kind.VISITS: lambda: self._visits(before),
@@ -147,7 +146,7 @@ class Retention(Repository):
             .where(PageText.forgotten_at.is_null() & (PageText.at < before))
             .where(PageText.text.is_null(is_null=False))
             .where(PageText.page.not_in(starred))
-            # What is refreshed is compared with its last text.
+            # A refreshed page is compared with its last text.
             .where(PageText.page.not_in(Refresh.select(Refresh.page)))
             .order_by(PageText.at)
             .limit(BATCH)
@@ -164,7 +163,7 @@ class Retention(Repository):
         return Batch(rows, hubs[-1] if len(hubs) == _HUBS else None)
 
     def _sightings_of(self, hub_id: int, before: float) -> int:
-        """Forget the sightings of a hub that ended before *before*; of a former hub, all that are so old."""
+        """Delete a hub's sightings that ended before *before*; of a former hub, all that old."""
         site, is_hub = next(
             iter(
                 Page.select(Page.site, fn.EXISTS(Hub.select(Hub.page).where(Hub.page == hub_id)))
@@ -174,7 +173,7 @@ class Retention(Repository):
             )
         )
         ended = Sighting.gone_at < before
-        # Nobody visits a former hub, so nothing on it ends.
+        # A former hub is not visited, so its sightings never end.
         old = (
             ended
             if is_hub
@@ -205,7 +204,7 @@ class Retention(Repository):
         return len(pages)
 
     def _news_from(self, site_id: int) -> float:
-        """Return when the first of a site's last announced pages was announced."""
+        """Return the time of the earliest of a site's last announcements."""
         announced = (Change.site == site_id) & (Change.kind == ChangeKind.ADDED)
         query = Change.select(Change.at).where(announced).order_by(Change.id.desc())
         at = query.offset(KEPT_OF_SITE - 1).limit(1).scalar(self._db)
@@ -230,12 +229,12 @@ class Retention(Repository):
 
     def _outbox(self, before: float, keep: Sequence[str]) -> Batch:
         over = OutboxEntry.state.in_((OutboxState.SENT, OutboxState.FAILED))
-        # A channel that was removed from the settings sends nothing any more.
+        # A channel that was removed from the settings no longer sends anything.
         over |= OutboxEntry.channel.not_in(list(keep))
         return self._of(OutboxEntry, OutboxEntry.id, over & (OutboxEntry.queued_at < before))
 
     def _discovery(self, before: float) -> Batch:
-        """Forget a run with its pages, or if there is none, a batch of proposals and candidates."""
+        """Delete a run with its pages or, without one, a batch of proposals and candidates."""
         latest = DiscoveryRun.select(fn.MAX(DiscoveryRun.id)).group_by(DiscoveryRun.topic)
         over = (DiscoveryRun.status != RunStatus.RUNNING) & (DiscoveryRun.updated_at < before)
         query = DiscoveryRun.select(DiscoveryRun.id, DiscoveryRun.topic)

@@ -1,4 +1,4 @@
-"""How large a store is, giving free space back, and what housekeeping noted."""
+"""Size of a store, release of free space, and records of housekeeping."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class DatabaseSize:
 
     size_bytes: int
     used_bytes: int | None
-    """Without what it has freed and will fill again; None = PostgreSQL does not tell."""
+    """Without free space that will be reused; None = unknown, on PostgreSQL."""
 
 
 class Space(Repository):
@@ -97,12 +97,12 @@ class Space(Repository):
         )
         return {name: int(size) for name, size in self._run(statement)}
 
-    # Giving space back.
+    # Release of space.
 
     def give_back(self, *, most: int = RETURNED_PAGES) -> int:
         """Return at most *most* free pages of a SQLite file to the file system; return the bytes.
 
-        Some stay for what is written next. 0 also for PostgreSQL, which does it by itself.
+        Some stay for the next writes. Always 0 on PostgreSQL, which does it on its own.
         """
         if not is_sqlite(self._db):
             return 0
@@ -121,7 +121,7 @@ class Space(Repository):
             return (free - left) * int(self._one("PRAGMA page_size"))
 
     def merge_index(self, *, begin: bool, pages: int = INDEX_PAGES) -> bool:
-        """Merge a piece of SQLite's full-text index, which only then drops what was removed from it.
+        """Merge a part of SQLite's full-text index; removed rows are dropped only then.
 
         Returns whether there is more. *begin* starts a merge of the whole index.
         """
@@ -145,7 +145,7 @@ class Space(Repository):
     def compact(self, *, full: bool = False) -> None:
         """Rewrite the database without its free space; needs as much space again while it runs.
 
-        PostgreSQL only marks what is free, unless *full* is set, which locks each table.
+        PostgreSQL only marks free space, unless *full* is set, which locks each table.
 
         Raises:
             StoreLockedError: another process uses the SQLite file.
@@ -166,17 +166,17 @@ class Space(Repository):
         connection: Any = self._db.connection()  # type: ignore[no-untyped-call]  # as below
         before, connection.autocommit = connection.autocommit, True
         try:
-            # It takes longer than any statement at work.
+            # It takes longer than any regular statement.
             self._run("SET statement_timeout = 0", fetch=False)
             self._run(statement, fetch=False)
             self._run("RESET statement_timeout", fetch=False)
         finally:
             connection.autocommit = before
 
-    # What was done.
+    # The recorded result.
 
     def note(self, name: str, detail: dict[str, Any], *, now: float) -> None:
-        """Keep what was done under *name*."""
+        """Record a result under *name*."""
         row = {"name": name, "at": now, "detail": json.dumps(detail)}
         saved = Housekeeping.insert(row)
         key = [Housekeeping.name]
@@ -185,7 +185,7 @@ class Space(Repository):
             saved.on_conflict(conflict_target=key, update=update).execute(self._db)
 
     def noted(self, name: str) -> tuple[float, dict[str, Any]] | None:
-        """Return when something was last done, and what it came to."""
+        """Return the time and result of the last record."""
         query = Housekeeping.select(Housekeeping.at, Housekeeping.detail)
         rows = self._rows(query.where(Housekeeping.name == name))
         return (float(rows[0][0]), dict(json.loads(rows[0][1]))) if rows else None

@@ -69,7 +69,7 @@ from store.models.watch_tables import PageWatch, Refresh, WatchedChange
 
 ALL = tuple(Table.__subclasses__())
 OF_DAEMONS = (Daemon, DaemonSite, HostClaim)
-"""Which daemons are running now; not part of what a store keeps."""
+"""Running daemons; not part of a store's data."""
 
 __all__ = [
     "ALL",

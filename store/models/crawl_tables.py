@@ -1,4 +1,4 @@
-"""Tables of the crawl: sites, hosts, pages, hubs, and what was seen where and when."""
+"""Tables of the crawl: sites, hosts, pages, hubs and sightings."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Table(Model):
 
 
 class Site(Table):
-    """A watched site: one seed, its scope, and what is known of the site as a whole."""
+    """A watched site: its seed, its scope, and facts about the whole site."""
 
     id = AutoField()
     seed_url = TextField(unique=True)
@@ -204,7 +204,7 @@ class Sighting(Table):
 
 
 class Visit(Table):
-    """One fetch of one page and its outcome."""
+    """A fetch of a page and its outcome."""
 
     id = BigAutoField()
     page = ForeignKeyField(Page, on_delete="CASCADE", lazy_load=False, index=False)
@@ -215,7 +215,7 @@ class Visit(Table):
     elapsed_seconds = DoubleField(default=0.0)
     links = IntegerField(default=0)
     new_pages = IntegerField(default=0)
-    # Every link was new: some may have scrolled by unseen.
+    # Every link was new, so some may have scrolled off unseen.
     overflow = BooleanField(default=False)
     detail = TextField(default="")
 
@@ -224,7 +224,7 @@ class Visit(Table):
 
 
 class Change(Table):
-    """A change of a page or a whole site. Its id is the cursor of "what is new?"."""
+    """A change of a page or a whole site. Its id is the cursor of new pages."""
 
     id = BigAutoField()
     site = ForeignKeyField(Site, on_delete="CASCADE", lazy_load=False, index=False)

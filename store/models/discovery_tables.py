@@ -1,4 +1,4 @@
-"""Tables of discovery: runs that search for further sites, and what they propose.
+"""Tables of discovery: runs and proposals.
 
 ::
 
@@ -36,7 +36,7 @@ class DiscoveryRun(Table):
 
 
 class DiscoveryRound(Table):
-    """One choice of an operator and its outcome."""
+    """A chosen operator and its outcome."""
 
     run = ForeignKeyField(DiscoveryRun, on_delete="CASCADE", lazy_load=False, index=False)
     number = IntegerField()

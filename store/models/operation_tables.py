@@ -23,7 +23,7 @@ class Quarantine(Table):
     key = TextField()
     """Id of the page, site or topic, or name of the job."""
     purpose = TextField(default="")
-    """What the page was fetched for."""
+    """Purpose of the fetch."""
     at = DoubleField()
     """Of the latest failure."""
     again_at = DoubleField()
@@ -54,12 +54,12 @@ class SiteProblem(Table):
     """JSON: what the sentence about it says."""
 
 
-# The three below are of the daemons that share a PostgreSQL store, and empty in a SQLite file. Their times
-# are by the server's clock, since those of the machines may differ.
+# The three tables below are for daemons that share a PostgreSQL store, and empty in a SQLite file. Their
+# times are those of the server's clock, since the machines' clocks may differ.
 
 
 class Daemon(Table):
-    """A daemon at work; its id is never given to another, so it tells an old holder from a new one."""
+    """A running daemon; ids are never reused, so they distinguish an old holder from a new one."""
 
     id = AutoField()
     name = TextField()
@@ -77,7 +77,7 @@ class Daemon(Table):
     lease_until = DoubleField()
     """From then on any other daemon may remove it."""
     is_leader = BooleanField(default=False)
-    """Whether it does what is done once for all."""
+    """Whether it is the leader."""
 
     class Meta:
         indexes = ((("shard", "shards"), True),)
@@ -99,6 +99,6 @@ class HostClaim(Table):
     free_at = DoubleField()
     """The earliest time of the next request."""
     next_daemon = IntegerField(null=True)
-    """Whose turn it is then: the first that was refused."""
+    """Daemon with the next turn: the first that was refused."""
     next_until = DoubleField(default=0.0)
-    """Until when the turn is kept."""
+    """End of the reservation of that turn."""

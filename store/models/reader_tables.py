@@ -20,7 +20,7 @@ from store.models.crawl_tables import Page, Site, Table
 class News(Table):
     """An announced page, in a narrow row that lists of new pages filter and mark by."""
 
-    # That of the change that announced it: a cursor that grows with time.
+    # The id of the announcing change: a cursor that grows with time.
     id = BigAutoField()
     page = ForeignKeyField(Page, unique=True, on_delete="CASCADE", lazy_load=False)
     site = ForeignKeyField(Site, on_delete="CASCADE", lazy_load=False, index=False)
@@ -40,7 +40,7 @@ class News(Table):
 class Backfill(Table):
     """Older pages that a list gained at one visit, as one event."""
 
-    # That of the site's change, so it is ordered among the announced pages.
+    # The id of the site's change, so it is ordered among the announced pages.
     id = BigIntegerField(primary_key=True)
     site = ForeignKeyField(Site, on_delete="CASCADE", lazy_load=False, index=False)
     hub_id = BigIntegerField(null=True)
@@ -75,7 +75,7 @@ class PageText(Table):
     title = TextField(default="")
     text = BlobField(null=True)
     """Deflated UTF-8; NULL = not fetched, or no text."""
-    # Deflated: what was indexed, needed to remove it from the index, as SQLite keeps no copy.
+    # Deflated: the indexed words, needed to remove them from the index, as SQLite keeps no copy.
     words = BlobField(null=True)
     md5 = TextField(null=True)
     language = TextField(null=True)
@@ -142,7 +142,7 @@ class Channel(Table):
     since = DoubleField()
     """When it was first seen; pages announced earlier are not sent."""
     settings = TextField(null=True)
-    """JSON of a channel that was added without the settings file; NULL = it stands there."""
+    """JSON of a channel that was added without the settings file; NULL = it is in the file."""
 
 
 class OutboxEntry(Table):
@@ -155,7 +155,7 @@ class OutboxEntry(Table):
     state = TextField(default="waiting")
     """:class:`~store.enums.OutboxState`."""
     message = TextField(default="")
-    """Idempotency key of its message; kept when that is sent again."""
+    """Idempotency key of its message; unchanged when it is sent again."""
     attempts = IntegerField(default=0)
     next_at = DoubleField(null=True)
     """Not before this; NULL = as the channel's rhythm allows."""
@@ -175,7 +175,7 @@ class OutboxEntry(Table):
 
 
 class Housekeeping(Table):
-    """What housekeeping last did; interfaces define its JSON."""
+    """Result of the last housekeeping; interfaces define its JSON."""
 
     name = TextField(primary_key=True)
     at = DoubleField()
@@ -183,7 +183,7 @@ class Housekeeping(Table):
 
 
 class AccessToken(Table):
-    """A token or session of the web page and the API; only its digest is kept."""
+    """A token or session of the web page and the API; only its digest is stored."""
 
     id = AutoField()
     name = TextField()

@@ -16,7 +16,7 @@ from store.models.crawl_tables import Page, Table
 
 
 class Topic(Table):
-    """What a user wants, from example pages and key words."""
+    """A topic, from example pages and key words."""
 
     id = AutoField()
     name = TextField(unique=True)
@@ -27,12 +27,12 @@ class Topic(Table):
     exclude = TextField(default="[]")
     """JSON list of words: no page with any of them is."""
     description = TextField(default="")
-    """A sentence that says what is wanted; empty = none."""
+    """A sentence that describes the topic; empty = none."""
     method = TextField(default="fused")
     state = TextField(default="waiting")
     """:class:`~store.enums.TopicState`."""
     why = TextField(default="")
-    """What it waits for, or which examples are missing; for display."""
+    """Missing or awaited examples; for display."""
     model = TextField(default="")
     """JSON of the trained model; empty = none."""
     version = TextField(default="")
@@ -60,7 +60,7 @@ class TopicTag(Table):
 
 
 class TopicExample(Table):
-    """A training example of a topic. It may lie outside every watched site."""
+    """A training example of a topic. It may be outside all watched sites."""
 
     id = AutoField()
     topic = ForeignKeyField(Topic, on_delete="CASCADE", lazy_load=False, index=False)

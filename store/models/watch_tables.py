@@ -59,7 +59,7 @@ class Refresh(Table):
     counted_changes = DoubleField(default=0)
     """Changes seen, fading with time."""
     counted_seconds = DoubleField(default=0)
-    """Time watched, fading likewise."""
+    """Time watched, with the same decay."""
     etag = TextField(null=True)
     last_modified = TextField(null=True)
 
@@ -68,7 +68,7 @@ class Refresh(Table):
 
 
 class WatchedChange(Table):
-    """A change of a watched page's text, with what came and went; forgotten with the change."""
+    """A change of a watched page's text, with added and removed lines; expires with the change."""
 
     change = ForeignKeyField(Change, primary_key=True, on_delete="CASCADE", lazy_load=False)
     page = ForeignKeyField(Page, on_delete="CASCADE", lazy_load=False, index=True)

@@ -12,7 +12,7 @@ from store.database.statements import Inserted, Prepared, any_of
 from store.models import PageBand, PageText
 from store.values import ReadText
 
-# Texts are copies from this share of equal signature values on, an estimate of Jaccard similarity.
+# Least share of equal signature values of copies, an estimate of Jaccard similarity.
 SAME_TEXT = 0.75
 # Pages of a band compared, the latest: a copy mostly follows its source closely.
 MAX_OF_BAND = 20

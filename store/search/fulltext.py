@@ -44,7 +44,7 @@ def index_words_of(database: Database, pages: Sequence[tuple[int, bytes]]) -> No
 
 
 def unindex_words_of(database: Database, news_id: int, words: bytes) -> None:
-    """Remove an announced page. *words* must be what was indexed: SQLite keeps no copy."""
+    """Remove an announced page. *words* must be the indexed ones: SQLite keeps no copy."""
     if is_sqlite(database):
         head, body = _parts(words)
         statement = (
@@ -72,7 +72,7 @@ def _vector(head: Sequence[str], body: Sequence[str]) -> str:
 
 
 def is_searchable(phrases: Sequence[Phrase]) -> bool:
-    """Return whether anything is searched for; exclusions alone find nothing."""
+    """Return whether the query has terms; exclusions alone find nothing."""
     return any(not phrase.excluded for phrase in phrases)
 
 
@@ -165,7 +165,7 @@ def count_any(database: Database, words: Sequence[str], *, most: int) -> int:
 
 
 def _any_asked(database: Database, words: Sequence[str]) -> tuple[str, str, str]:
-    """Return the id column, the condition that one of *words* stands there, and its value; empty = none."""
+    """Return the id column, the condition that one of *words* occurs, and its value; empty = none."""
     if is_sqlite(database):
         alternatives = [" AND ".join(map(_fts5, phrases)) for phrases in _each(words)]
         return "rowid", "news_words MATCH ?", " OR ".join(f"({one})" for one in alternatives)
@@ -174,7 +174,7 @@ def _any_asked(database: Database, words: Sequence[str]) -> tuple[str, str, str]
 
 
 def _each(words: Sequence[str]) -> list[list[Phrase]]:
-    """Return the phrases of each word or phrase; one that holds no letter or digit is left out."""
+    """Return the phrases of each word or phrase; those without a letter or digit are omitted."""
     found = map(read_word, words)
     return [phrases for phrases in found if phrases]
 
@@ -187,7 +187,7 @@ def _asked(database: Database, phrases: Sequence[Phrase]) -> tuple[str, str, Any
     return "news_id", "words @@ %s::tsquery", query
 
 
-# What a user typed reaches neither engine as syntax, only as quoted words.
+# User input reaches neither engine as syntax, only as quoted words.
 def _match(phrases: Sequence[Phrase]) -> str:
     wanted = " AND ".join(map(_fts5, (p for p in phrases if not p.excluded)))
     unwanted = " OR ".join(map(_fts5, (p for p in phrases if p.excluded)))

@@ -1,4 +1,4 @@
-"""What a visit writes for readers: the list of announced pages, indexed texts.
+"""Writes of a visit for readers: the list of announced pages, indexed texts.
 
 Called inside the visit's transaction (:mod:`store.crawl.record`).
 """
@@ -123,7 +123,7 @@ def unindex(database: Database, page_ids: Sequence[int]) -> None:
 
 
 def keep_titles(database: Database, page_ids: Sequence[int], at: float) -> None:
-    """Forget the texts of pages: an announced page is still found by its title, a copy still named."""
+    """Delete the texts of pages; an announced page is still found by its title, a copy still listed."""
     for batch in batches(page_ids):
         PageBand.delete().where(PageBand.page.in_(batch)).execute(database)
         gone = {"text": None, "md5": None, "forgotten_at": at}

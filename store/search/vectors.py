@@ -3,11 +3,11 @@
 ::
 
     a text is recorded  -> its page waits (space 0), unless the text is the same
-    begin(name)         another model: a new space; what lies in earlier ones waits as well
-    waiting -> embed -> put     newest first; a text that changed meanwhile waits on
+    begin(name)         another model: a new space; pages of earlier ones wait as well
+    waiting -> embed -> put     newest first; a text that changed meanwhile keeps waiting
     blocks              all vectors of the present space, by page id
 
-A page's vector goes with its text (:mod:`store.maintenance.retention`).
+A page's vector is deleted with its text (:mod:`store.maintenance.retention`).
 Spaces are numbered, so two models never mix.
 """
 
@@ -71,7 +71,7 @@ _NEXT = Prepared(
 
 @dataclass(frozen=True, slots=True)
 class Space:
-    """What vectors of one model share."""
+    """Properties common to a model's vectors."""
 
     id: int
     name: str
@@ -103,13 +103,13 @@ class VectorCounts:
 
 
 def text_digest(title: str, text: str) -> bytes:
-    """Return what names a text: 8 bytes."""
+    """Return the 8-byte digest of a text."""
     whole = hashlib.md5(f"{title}\n{text}".encode(), usedforsecurity=False)
     return whole.digest()[:8]
 
 
 def await_vectors(database: Database, digests: Mapping[int, bytes]) -> None:
-    """Let announced pages wait for a vector unless they have one of the same text."""
+    """Queue announced pages for a vector unless they have one of the same text."""
     before = dict(_DIGESTS.rows(database, pages=list(digests))) if digests else {}
     rows = [
         {"page": page, "space": _WAITS, "vector": None, "digest": digest}

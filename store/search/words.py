@@ -78,7 +78,7 @@ def read_query(text: str) -> list[Phrase]:
 
 
 def read_word(text: str) -> list[Phrase]:
-    """Parse one word or phrase of a list: ``some words`` stand in a row, ``word*`` has any ending."""
+    """Parse one word or phrase of a list: ``some words`` is a phrase, ``word*`` a prefix."""
     plain = text.replace('"', " ").strip().lstrip("-")
     asked = read_query(f'"{plain}"' if " " in plain else plain)
     return [phrase for phrase in asked if not phrase.excluded]
@@ -132,7 +132,7 @@ def _marks() -> Iterator[str]:
 def simplified(text: str) -> str:
     """Return *text* with traditional characters replaced by simplified ones, one for one."""
     # By OpenCC's tables (Apache-2.0), single characters only. OpenCC decides some by whole words (乾 stays
-    # in 乾坤), but then a word in a query could differ from the same word in a text by what follows it.
+    # in 乾坤), but then a word in a query could differ from the same word in a text by the next character.
     return text.translate(_table()) if not text.isascii() and _HAN.search(text) else text
 
 

@@ -266,7 +266,7 @@ class Topics(Repository):
         judged = PageTopic.select(PageTopic.page).where(
             (PageTopic.topic == topic_id) & PageTopic.fetched
         )
-        # What was read may be announced later, by another hub, and is not read again then.
+        # A page that was read may be announced later, by another hub, and is not read again then.
         read = Page.announced_at.is_null(is_null=False) | Page.verified_at.is_null(is_null=False)
         return self._kept(read & Page.id.not_in(judged), limit)
 
@@ -380,12 +380,12 @@ class Topics(Repository):
     # Background.
 
     def background(self, name: str) -> str:
-        """Return the data kept under a name; empty = none."""
+        """Return the data stored under a name; empty = none."""
         query = TopicBackground.select(TopicBackground.data).where(TopicBackground.name == name)
         return str(self._scalar(query) or "")
 
     def put_background(self, name: str, data: str, *, now: float) -> None:
-        """Replace the data kept under a name."""
+        """Replace the data stored under a name."""
         row = {"name": name, "data": storable(data, None), "at": now}
         self._write(upsert(TopicBackground, row, ["name"], ("data", "at")))
 
@@ -402,7 +402,7 @@ def put_scores(db: Database, site_id: int, scores: Sequence[TopicScore], now: fl
     query = Topic.select(Topic.id).where(Topic.id.in_({score.topic_id for score in scores}))
     known = {topic for (topic,) in query.tuples().execute(db)} if scores else set()
     named = ("score", "verdict", "fetched", "method", "version", "terms", "at")
-    # A guess never replaces a judgement, nor a judgement what a user said.
+    # A guess never replaces a judgement, nor a judgement a user's mark.
     outranked = (PageTopic.method != YOU) | (EXCLUDED.method == YOU)
     for score in scores:
         page_id = ids.get(score.canonical_key)
@@ -419,7 +419,7 @@ def put_scores(db: Database, site_id: int, scores: Sequence[TopicScore], now: fl
 
 
 def refine_guesses(db: Database, site_id: int, scores: Sequence[TopicScore], now: float) -> int:
-    """Do what :meth:`Topics.refine_guesses` says inside the caller's transaction."""
+    """Implement :meth:`Topics.refine_guesses` inside the caller's transaction."""
     count = 0
     for score in scores:
         pages = Page.select(LIVING).where(

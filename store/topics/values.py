@@ -132,7 +132,7 @@ class GuessedLink:
 
 @dataclass(frozen=True, slots=True)
 class JudgedPage:
-    """A page whose text is kept and which a topic judged after a visit."""
+    """A page with a stored text that a topic judged after a visit."""
 
     visit_id: int
     page_id: int

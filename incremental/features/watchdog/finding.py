@@ -2,7 +2,7 @@
 
 ::
 
-    unreachable   every hub fails: three times in a row, or robots.txt closes it
+    unreachable   nothing was read for six hours: five visits failed, or robots.txt closes the site
     links_gone    a list shows hardly a link, and lost many at once
     standstill    the site has new pages, and a hub that used to show them shows none of them
     silent        nothing new for far longer than ever before, though much was expected
@@ -29,17 +29,20 @@ from store.problems import FoundPage, ProblemKey, WatchedHub
 # A page that shows no more is no list, whatever is left of it.
 FEW_LINKS: Final = 3
 _LOST_LINKS: Final = 8
-_FAILURES: Final = 3
-# Pages by which a habit is known, and those in which a change of it shows.
+# Failed visits, and the time since the last that did not fail.
+_FAILURES: Final = 5
+_UNREAD_SECONDS: Final = 6 * HOUR
+# Pages by which a habit is known, and those in which a change of it shows; an empty page may be a picture.
 _KNOWN: Final = 10
-_LATEST: Final = 6
+_LATEST: Final = 3
+_LATEST_EMPTY: Final = 6
 # A hub that showed this share of the site's new pages ought to show the next.
 _SHOWN: Final = 0.8
 _CHANCE: Final = 1e-3
-_UNSEEN: Final = 3
-# Expected new pages during a silence: a Poisson process has such a gap once in 3,000.
-_EXPECTED: Final = 8.0
-_LONGER: Final = 1.5
+_UNSEEN: Final = 2
+# New pages expected during a silence: a Poisson process has such a gap once in 150.
+_EXPECTED: Final = 5.0
+_LONGER: Final = 1.2
 _GAPS: Final = 10
 _BURST: Final = 50
 _BURST_DAYS: Final = 8
@@ -78,26 +81,24 @@ Problems = dict[ProblemKey, Evidence]
 
 def problems_of(facts: SiteFacts, now: float) -> Problems:
     """Return what is wrong with a site, with what the sentence about it says."""
-    if (status := _unreachable(facts.hubs)) is not None:
+    if (status := _unreachable(facts.hubs, now)) is not None:
         # Nothing else can be told of a site that cannot be read.
-        return {ProblemKey(Fault.UNREACHABLE): {"status": status, "n": len(facts.hubs)}}
+        return {ProblemKey(Fault.UNREACHABLE): {"status": status}}
     hubs = dict((*_vanished(facts.hubs), *_standing(facts)))
     # A hub that shows nothing explains why nothing came.
     silence = {} if hubs else dict(_silent(facts.pages, now))
     return {**hubs, **silence, **dict(_burst(facts, now)), **dict(_changed(facts.pages))}
 
 
-def _unreachable(hubs: Sequence[WatchedHub]) -> str | None:
-    """Return the status of most hubs if all of them fail."""
-    failing = [
-        hub.last_status
-        for hub in hubs
-        if hub.last_status not in HAS_PAGE
-        and (hub.failures >= _FAILURES or hub.last_status == FetchStatus.ROBOTS_DENIED)
-    ]
-    if not failing or len(failing) < len(hubs):
+def _unreachable(hubs: Sequence[WatchedHub], now: float) -> str | None:
+    """Return the status of most failing hubs if nothing was read for hours; None = something was."""
+    failing = [hub for hub in hubs if hub.last_status not in HAS_PAGE]
+    read_at = max((hub.visited_at for hub in hubs), default=now)
+    closed = any(hub.last_status == FetchStatus.ROBOTS_DENIED for hub in failing)
+    tried = sum(hub.failures for hub in failing)
+    if now - read_at < _UNREAD_SECONDS or not (closed or tried >= _FAILURES):
         return None
-    return Counter(failing).most_common(1)[0][0]
+    return Counter(hub.last_status for hub in failing).most_common(1)[0][0]
 
 
 def _vanished(hubs: Sequence[WatchedHub]) -> Iterator[tuple[ProblemKey, Evidence]]:
@@ -160,13 +161,16 @@ def _burst(facts: SiteFacts, now: float) -> Iterator[tuple[ProblemKey, Evidence]
 def _changed(pages: Sequence[FoundPage]) -> Iterator[tuple[ProblemKey, Evidence]]:
     """Tell what is wrong with the latest pages that was right with all earlier ones."""
     read = [page for page in pages if page.has_text is not None]
-    for fault, wrong in (
-        (Fault.TEXTLESS, [not page.has_text or not page.unlike for page in read]),
-        (Fault.GARBLED, [_UNDECODED in page.title for page in read]),
+    alike = [not page.unlike for page in read]
+    empty = [not page.has_text or not page.unlike for page in read]
+    for fault, wrong, least in (
+        (Fault.TEXTLESS, alike, _LATEST),
+        (Fault.TEXTLESS, empty, _LATEST_EMPTY),
+        (Fault.GARBLED, [_UNDECODED in page.title for page in read], _LATEST),
     ):
         latest = _trues_at_end(wrong)
         before = wrong[: len(wrong) - latest][-_KNOWN:]
-        if latest >= _LATEST and len(before) == _KNOWN and not any(before):
+        if latest >= least and len(before) == _KNOWN and not any(before):
             yield ProblemKey(fault), {"n": latest}
 
 

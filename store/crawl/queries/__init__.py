@@ -2,8 +2,8 @@
 
 ::
 
-    rounds      the crawler's rounds: what is due, known pages, host state
-    site_facts  facts of a site that decisions need: addresses, lists, what they showed
+    rounds      the crawler's rounds: due fetches, known pages, host state
+    site_facts  facts of a site, for decisions: URLs, lists, links shown
     training    training data of the hub model: labels, crawl depth, page sizes
     people      pages and sites one by one, for interfaces
 """

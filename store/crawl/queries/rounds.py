@@ -1,4 +1,4 @@
-"""Queries of a crawl round: what is due, known pages, host state."""
+"""Queries of a crawl round: due fetches, known pages, host state."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ _CLASSES: dict[HubClass, Any] = {
 # Pages announced once verified.
 _AWAITED_STATES = (PageState.PENDING, PageState.MISSING)
 _AWAITED = Page.state.in_(_AWAITED_STATES)
-# Not null, as a range: SQLite uses no index for ``IS NOT NULL``, and would read every page of a site.
+# Not null, as a range: SQLite uses no index for ``IS NOT NULL`` and would read every page of a site.
 _PLANNED = Page.verify_due_at > -1e12  # noqa: PLR2004 - before any time
 # Sitemaps and seeds go first: they are few, and sometimes the only place that shows a page. Behind two
 # hundred covered tag pages, the sitemap of a recorded weblog waited four days.
@@ -216,7 +216,7 @@ class RoundQueries(Repository):
             with storage_errors(self._where):
                 return data_version(self._db)
         # The counter is SQLite's; on PostgreSQL these values stand for it. Hubs are not among them: the
-        # crawler finds some all the time, and who else changes them labels, edits or adds something.
+        # crawler adds hubs all the time, and other writers of hubs also label, edit or add something.
         paused = Site.select(fn.COUNT(Site.id), fn.SUM(Site.id))
         paused = paused.where(Site.state == SiteStatus.PAUSED)
         labels = Label.select(fn.COUNT(Label.at), fn.MAX(Label.at))
@@ -257,7 +257,7 @@ class RoundQueries(Repository):
         return [_SITE(row) for row in self._asked(_SITES, sites=site_ids)] if site_ids else []
 
     def all_due_times(self) -> dict[int, DueTimes]:
-        """Return when the next of each kind of fetch is due, of each site that has any."""
+        """Return the next due time of each kind of fetch, by site; sites without any are omitted."""
         hubs, *others = (
             {site_id: due_at for site_id, *due_at in self._asked(query)} for query in _FIRST_DUE
         )
@@ -302,7 +302,7 @@ class RoundQueries(Repository):
         ]
 
     def due_times(self, site_id: int) -> DueTimes:
-        """Return when the next of each kind of fetch of a site is due; may be in the past."""
+        """Return the next due time of each kind of fetch of a site; may be in the past."""
         *hubs, awaited, other, refresh, watch = self._asked(_DUE_TIMES, site=site_id)[0]
         return DueTimes(dict(zip(HubClass, hubs, strict=True)), awaited, other, refresh, watch)
 
@@ -319,7 +319,7 @@ class RoundQueries(Repository):
         return {page for (page,) in self._asked(_VISIBLE, hub=hub_id)}
 
     def was_led_to(self, site_id: int, page_id: int) -> bool:
-        """Whether a redirect led to the page, which has taken the place of the one that redirected."""
+        """Whether the page replaced one that redirected to it."""
         return bool(self._asked(_LED_TO, site=site_id, page=page_id, rule=Rule.LED_ON))
 
     def first_shown(self, hub_id: int, at: float) -> set[int]:
@@ -358,7 +358,7 @@ class RoundQueries(Repository):
         return _PAGE(rows[0]) if rows else None
 
     def verification(self, page_id: int) -> VerificationRow | None:
-        """Return what verifying this page needs."""
+        """Return the data needed to verify this page."""
         rows = self._asked(_ONE_VERIFICATION, page=page_id)
         return _VERIFICATION(rows[0]) if rows else None
 

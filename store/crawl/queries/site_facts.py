@@ -1,4 +1,4 @@
-"""Facts of a site as a whole, for decisions and training: addresses, lists, what they showed."""
+"""Facts about a whole site for decisions and training: URLs, lists, links shown."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ _MONITORED = Prepared(
         *(Hub.score, Hub.state, Hub.failures, Hub.last_status),
     ).where((Hub.site_id == site) & _IS_ARTICLE)
 )
-# Rules of pages that did not exist whenever they were asked for.
+# Rules of pages that never existed when requested.
 _NEVER_THERE = ("not_there", "not_there_yet")
 _KNOWN_URLS = Prepared(
     lambda site, limit: (
@@ -233,7 +233,7 @@ class SiteQueries(Repository):
 
         Excludes pages announced since then, gone, or labelled an article by a user.
         """
-        # What a user labelled an article never becomes a hub.
+        # A page that a user labelled as an article never becomes a hub.
         itself = Hub.alias()
         seed, feed, article = (
             fn.MAX(Case(None, ((shower, 1),), 0))
@@ -264,7 +264,7 @@ class SiteQueries(Repository):
         ]
 
     def monitored_articles(self, site_id: int) -> list[MonitoredArticle]:
-        """Return a site's monitored articles and what monitoring them found."""
+        """Return a site's monitored articles and the yield of monitoring them."""
         return [
             MonitoredArticle(
                 page_id=page,
@@ -280,21 +280,21 @@ class SiteQueries(Repository):
         ]
 
     def article_gained_at(self, site_id: int, since: float) -> float:
-        """Return when a monitored article last led to a new page; 0 = not since *since*."""
+        """Return the time a monitored article last led to a new page; 0 = not since *since*."""
         ((at,),) = self._asked(_GAINED_AT, site=site_id, since=since)
         return float(at or 0.0)
 
     def missing_pages(self, site_id: int) -> int:
-        """Return how many pages of a site that are not there are looked for again."""
+        """Count a site's missing pages that are scheduled for a retry."""
         return int(self._asked(_MISSING_PAGES, site=site_id)[0][0])
 
     def known_below(self, site_id: int, prefix: str, *, before: float) -> bool:
-        """Return whether a folder, given as a canonical key with its slash, was there before *before*.
+        """Return whether a folder, given as a canonical key with its slash, existed before *before*.
 
-        Its own page counts, and so does what an older hub showed when it was read for the first time.
+        Its own page counts, and so do pages that an older hub showed on its first visit.
         """
         # A recorded site's menu, and an article that was read after two weeks, named lists whose 780 pages
-        # were taken for new sections.
+        # were mistaken for new sections.
         shown = Page.alias("shown")
         late = (shown.first_seen_at == Hub.baseline_at) & (Page.first_seen_at < before)
         older = (
@@ -358,12 +358,12 @@ class SiteQueries(Repository):
         ]
 
     def hub_news(self, site_id: int, *, most_hubs: int | None = None) -> dict[int, HubNews]:
-        """Return what each hub showed after its baseline, by page id; no entry = nothing.
+        """Return the links of each hub after its baseline, by page id; no entry = none.
 
         Pages on more than *most_hubs* hubs do not count: they are part of the site's frame.
         """
         # Sightings of articles unknown at the baseline: an old page that comes and goes in a box of
-        # recommendations is not news, one that another hub showed first is.
+        # recommendations is not news; one that another hub showed first is.
         as_hub = Hub.alias()
         since = Hub.baseline_at
         query = (
