@@ -22,6 +22,7 @@
         .page_watches    PageWatches     pages watched for such changes
         .watched_changes WatchedChanges  changes of those
         .quarantine Quarantined pages, sites, topics and jobs that met a bug
+        .problems   Problems    what is wrong with sites that may answer every visit
         .daemons    Daemons     daemons that share a PostgreSQL store, their sites and hosts
 
 Each part loads on first use: a command needs two or three, and loading all of them takes longer than most
@@ -60,6 +61,7 @@ if TYPE_CHECKING:
     from store.maintenance.space import Space
     from store.outbox import Outbox
     from store.page_watches import PageWatches
+    from store.problems import Problems
     from store.search.vectors import Vectors
     from store.topics import Topics
     from store.watched_changes import WatchedChanges
@@ -83,6 +85,7 @@ _PARTS = {
     "refreshes": ("store.crawl.refreshes", "Refreshes"),
     "watched_changes": ("store.watched_changes", "WatchedChanges"),
     "quarantine": ("store.crawl.quarantine", "Quarantined"),
+    "problems": ("store.problems", "Problems"),
     "daemons": ("store.daemons", "Daemons"),
 }
 
@@ -120,6 +123,7 @@ class Store:
         refreshes: Refreshes = field(init=False)
         watched_changes: WatchedChanges = field(init=False)
         quarantine: Quarantined = field(init=False)
+        problems: Problems = field(init=False)
         daemons: Daemons = field(init=False)
     else:
 

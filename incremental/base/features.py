@@ -80,6 +80,8 @@ class Feature:
     """Template that stands on the page for adding sites."""
     apps: Mapping[str, str] = field(default_factory=dict)
     """Addresses for programs that are shown with the feeds: path and text."""
+    site_notes: str = ""
+    """Target: a function of the store; returns, by site id, what is wrong with the site, as a text."""
     job: str = ""
     """Target: a function of ``incremental.daemon.at_work.AtWork``; returns a job, or None for none."""
     channels: Mapping[str, str] = field(default_factory=dict)

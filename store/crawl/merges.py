@@ -40,6 +40,7 @@ from store.models import (
     Quarantine,
     Refresh,
     Sighting,
+    SiteProblem,
     TopicExample,
     Visit,
     VisitRequest,
@@ -130,6 +131,7 @@ MERGES = (
     Merge(Page.moved_to, by_site=True),
     Merge(News.hub_id),
     Merge(Backfill.hub_id, by_site=True),
+    Merge(SiteProblem.hub_id, by_site=True),
     Merge(PageText.cluster),
     Merge(News.page, (), _joined(read_at=_least, starred_at=_least)),
     # A page announced with two events is counted by both.

@@ -42,7 +42,7 @@ from store.models.discovery_tables import (
     Proposal,
     SearchMeter,
 )
-from store.models.operation_tables import Daemon, DaemonSite, HostClaim, Quarantine
+from store.models.operation_tables import Daemon, DaemonSite, HostClaim, Quarantine, SiteProblem
 from store.models.reader_tables import (
     AccessToken,
     Backfill,
@@ -107,6 +107,7 @@ __all__ = [
     "SearchMeter",
     "Sighting",
     "Site",
+    "SiteProblem",
     "SiteTag",
     "Topic",
     "TopicBackground",

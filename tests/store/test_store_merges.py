@@ -262,6 +262,7 @@ def some_row(store: Store, chance: random.Random, table: Any, pages: list[int]) 
         elif column.name != "id":
             row[column.name] = anything(chance, column)
     needed: dict[str, Callable[[], Any]] = {
+        "site": lambda: 1,
         "site_id": lambda: 1,
         "topic": lambda: store.topics.add(chance.choice(WORDS), [], "fused", now=START),
         "watch": lambda: store.page_watches.put(1, f"{HOME}*", now=START),

@@ -139,6 +139,8 @@ def _print_sites(found: Status) -> None:
         if row.trouble and row.state == "active":
             trouble = _trouble(row.trouble)
             say(f"hubwatch: {row.name}: the seed could not be fetched yet: {trouble}")
+        if row.problem:
+            say(f"hubwatch: {row.name}: {row.problem}")
     columns = ("site", "state", "hubs", "new", "today (UTC)", "in 24 h", "visits in 24 h")
     print_table("Status", columns, table)
     if together:

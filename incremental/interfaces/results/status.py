@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 
+from incremental.base.errors import FeatureError
+from incremental.base.features import Features, called
+from incremental.base.texts import Text
 from incremental.daemon.health import HealthReport
 from incremental.daemon.housekeeping import last_done
 from incremental.daemon.pulse import STALE_SECONDS
@@ -203,6 +207,8 @@ class SiteStatus:
     next_due: datetime | None
     trouble: str | None
     """Fetch status of a seed that could not be read yet."""
+    problem: str | None
+    """What is wrong although the site answers, in a sentence."""
     events: list[SiteEvent]
 
 
@@ -252,6 +258,7 @@ def status_of(
 
 def _sites(store: Store, settings: Settings, now: float) -> list[SiteStatus]:
     totals, counts = store.read.site_totals(), store.read.visit_counts(now - DAY)
+    notes = site_notes(store, settings.enabled)
     due, unread, events = (
         store.monitor.next_due(),
         store.monitor.unread_seeds(),
@@ -265,10 +272,20 @@ def _sites(store: Store, settings: Settings, now: float) -> list[SiteStatus]:
             **budget_and_visit(settings, row, due.get(row.id), now=now),
             visits_by_status=counts.get(row.id, {}),
             trouble=unread.get(row.id),
+            problem=notes.get(row.id),
             events=site_events(events.get(row.id, [])),
         )
         for row in store.read.sites()
     ]
+
+
+def site_notes(store: Store, features: Features) -> dict[int, Text]:
+    """Return what features find wrong with sites, by site id; the first feature's word counts."""
+    found = dict[int, Text]()
+    for one in features.on:
+        with suppress(FeatureError):
+            found = (called(one.name, one.site_notes, store) if one.site_notes else {}) | found
+    return found
 
 
 def site_events(rows: Sequence[EventRow]) -> list[SiteEvent]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from incremental.fetch.status import HARMLESS
 from incremental.interfaces.explain.page import budget_and_visit
-from incremental.interfaces.results.status import DAY
+from incremental.interfaces.results.status import site_notes
 from incremental.interfaces.web.context import Web
 from incremental.schedule.state import SiteState
 from store import Store, enums
@@ -18,8 +18,6 @@ from store.values import SiteRow
 
 _HOURS_OF_WEEK = 168
 _HOURS_OF_DAY = 24
-# Expected links during a silence: a Poisson process has such a gap once in 3,000 (e^-8).
-_SILENT_LINKS = 8.0
 _LEAST_VISITS = 3
 
 
@@ -42,7 +40,7 @@ def site_health(
     """Return the health of each site; *counts* are the visits of the last day by site and status."""
     now = web.now()
     last_announced, due = store.monitor.last_announced(), store.monitor.next_due()
-    unread = store.monitor.unread_seeds()
+    unread, notes = store.monitor.unread_seeds(), site_notes(store, web.settings.enabled)
     found = {}
     for row in rows:
         values = {
@@ -54,14 +52,14 @@ def site_health(
             tone, why = "bad", "unread"
             said: dict[str, object] = {"status": trouble}
         else:
-            tone, why, said = _health(row, counts.get(row.id, {}), values, now)
+            tone, why, said = _health(row, counts.get(row.id, {}))
+        if row.id in notes and tone != "bad":
+            tone, why, said = "warn", "noted", {"note": notes[row.id]}
         found[row.id] = Health(tone, why, said, values)
     return found
 
 
-def _health(
-    row: SiteRow, counts: Mapping[str, int], values: Mapping[str, Any], now: float
-) -> tuple[str, str, dict[str, object]]:
+def _health(row: SiteRow, counts: Mapping[str, int]) -> tuple[str, str, dict[str, object]]:
     if row.state == enums.SiteStatus.PAUSED:
         return "idle", "paused", {}
     failed = {status: count for status, count in counts.items() if status not in HARMLESS}
@@ -72,12 +70,6 @@ def _health(
         return "bad", "failing", {"share": share, "status": worst}
     if not visits:
         return "idle", "quiet", {}
-    last = values["last_new_at"]
-    expected = (
-        SiteState.from_json(json.loads(row.revisit)).rate_total * (now - (last or now)) / 3600
-    )
-    if expected > _SILENT_LINKS and now - (last or now) > DAY:
-        return "warn", "silent", {"days": round((now - (last or now)) / DAY, 1)}
     return ("good", "fine", {"n": visits}) if visits >= _LEAST_VISITS else ("good", "begun", {})
 
 

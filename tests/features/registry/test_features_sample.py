@@ -113,7 +113,7 @@ def test_its_page_is_closed_to_who_shows_nothing(served: Served) -> None:
 def test_it_adds_a_job(sqlite_store: Store, tmp_path: Path) -> None:
     settings = build_settings({"sample": {"file": "tally.json", "minutes": 5}})
     jobs, problems = jobs_of(settings.enabled, at_work(sqlite_store, settings, tmp_path))
-    assert (list(jobs), problems) == (["sample"], [])
+    assert ("sample" in jobs, problems) == (True, [])
     assert jobs["sample"].step(START) == START + 300
     assert json.loads((tmp_path / "tally.json").read_text()) == {}
 
@@ -222,7 +222,7 @@ def test_a_broken_feature_is_reported_in_a_sentence_and_the_others_go_on(
     why = "the feature bad cannot be used: ModuleNotFoundError: No module named 'nowhere_at_all'"
     settings = build_settings({"bad": {"colour": "red"}})
     jobs, problems = jobs_of(settings.enabled, at_work(sqlite_store, settings, tmp_path))
-    assert ([str(one) for one in problems], list(jobs)) == ([why], [])
+    assert ([str(one) for one in problems], "watchdog" in jobs) == ([why], True)
     done = hubwatch("doctor", "--offline", "--json")
     found = [one for one in done.json["checks"] if one["check"] == "features"]
     assert [(one["verdict"], one["says"]) for one in found] == [
