@@ -20,7 +20,7 @@ from typing import Any
 
 from incremental.base.attempts import Bug, attempt
 from incremental.fetch.status import FetchStatus, Response
-from incremental.visit.engines.visits import EngineReport, LostVisitError, Visits, pass_on
+from incremental.visit.engines.visits import EngineReport, LostVisitError, Visits
 from incremental.visit.visit import Outcome, VisitTask
 
 logger = logging.getLogger("hubwatch.engine")
@@ -132,7 +132,7 @@ class Engine:
         if not self._held or any(_page(task) in self._suspects for task in under_way):
             return
         task, future = self._held.popleft()
-        self._visits.start(task).add_done_callback(partial(pass_on, answer=future))
+        self._visits.start(task).add_done_callback(partial(_pass_on, answer=future))
 
     def _lost(self, task: VisitTask, lost: LostVisitError) -> Outcome:
         """Return the outcome of a visit that nobody can ask for."""
@@ -154,6 +154,15 @@ class Engine:
             detail=str(lost),
         )
         return Outcome(task, response, lost=True)
+
+
+def _pass_on(ended: Future[Outcome], answer: Future[Outcome]) -> None:
+    """Give *answer* what *ended* has."""
+    error = ended.exception()
+    if error is not None:
+        answer.set_exception(error)
+    else:
+        answer.set_result(ended.result())
 
 
 def _outcome_of(future: Future[Outcome]) -> Outcome | LostVisitError:
