@@ -56,13 +56,21 @@ class CrawlQuarantine:
             for row in self._store.quarantine.entries(kind=kind, limit=_MOST_READ)
         }
 
+    def visited(self, task: VisitTask, bug: Bug | None, now: float) -> None:
+        """Note that a visit met a *bug*, or none; part of its transaction."""
+        if bug is not None:
+            self.page(task, bug, now)
+        else:
+            self.passed(QuarantineKind.PAGE, task.page_id, task.purpose)
+
     def page(self, task: VisitTask, bug: Bug, now: float, *, put_off: bool = False) -> float:
         """Note a bug in a visit; *put_off* makes the page wait. Returns until when (unix seconds)."""
         named = f"{task.purpose} {task.url}"
         logger.error("a bug in the visit %s; please report it\n%s", named, bug.trace)
-        again_at = self._put(QuarantineKind.PAGE, task.page_id, bug, now, purpose=task.purpose)
-        if put_off:
-            self._put_off(task.purpose, task.page_id, again_at)
+        with self._store.write.together():
+            again_at = self._put(QuarantineKind.PAGE, task.page_id, bug, now, purpose=task.purpose)
+            if put_off:
+                self._put_off(task.purpose, task.page_id, again_at)
         return again_at
 
     def hold(self, kind: QuarantineKind, key: int, bug: Bug, now: float) -> None:
@@ -115,10 +123,10 @@ class CrawlQuarantine:
             self._store.write.update_hub(page_id, due_at=until)
 
 
-def as_failed(outcome: Outcome) -> Outcome:
-    """Return a visit whose page met a bug as one that failed."""
+def as_failed(outcome: Outcome, bug: Bug) -> Outcome:
+    """Return a visit whose page met a *bug* as one that failed."""
     task, detail = outcome.task, "internal error, see hubwatch status"
     response = Response(task.url, FetchStatus.INTERNAL_ERROR, detail=detail)
     return replace(
-        outcome, response=response, body_md5=None, page=None, text=None, read=None, bug=None
+        outcome, response=response, body_md5=None, page=None, text=None, read=None, bug=bug
     )

@@ -101,6 +101,7 @@ class TopicWatch:
         self._active_topics: dict[int, ActiveTopic] = {}
         self._kept_at = 0.0
         self._learned_more = False
+        self._examples_changed = False
         self._example_vectors: ExampleVectors | None = None
         self._link_guesses = LinkGuesses(embedder) if embedder is not None else None
         # Topics whose stored guesses wait to be refined.
@@ -108,7 +109,7 @@ class TopicWatch:
         self._led = False
         self._others = OthersPages(store, self._part)
         per_day = settings.topics.explore_requests_per_day
-        self._settling = TopicSettling(store, judge=self._judged, learn=self.load)
+        self._settling = TopicSettling(store, judge=self._judged)
         self.topic_fetches = TopicFetches(store, explore=explore, requests_per_day=per_day)
 
     @property
@@ -394,12 +395,21 @@ class TopicWatch:
     # Topic fetches.
 
     def settle_topic_fetch(self, outcome: Outcome, now: float) -> bool:
-        """Learn from an example, or follow a candidate; return whether a site was found."""
+        """Write what came of an example or a candidate; return whether a site was found."""
         if outcome.text is not None and self._model_store is not None:
             self._model_store.know_page(outcome.text)
         found = self._settling.settle(outcome, now)
         self.topic_fetches.done(outcome.task, now)
+        self._examples_changed |= outcome.task.purpose is Purpose.EXAMPLE
         return found
+
+    def learn_examples(self, now: float) -> bool:
+        """Let topics learn from examples that were fetched; return whether topics begin or cease to judge."""
+        if not self._examples_changed:
+            return False
+        before, self._examples_changed = self.active, False
+        self.load(now)
+        return self.active != before
 
     def _judged(self, topic_id: int, text: PageText, now: float) -> tuple[str, Relevance] | None:
         """Return a topic's name and its judgement of a page; None if it cannot judge it."""
