@@ -138,7 +138,7 @@ def measured(kind: str, settings: Settings, url: str, count: int) -> Cost:
             visits = visits_in(threads, carry_out, lambda: report)
         else:
             visits = visits_in(threads, elsewhere.visit, elsewhere.report)
-        while not visits.most:
+        while not visits.report().workers:
             pause(0.1)
         engine = Engine(visits, workers=settings.daemon.workers)
         _make(engine, url, WARM)

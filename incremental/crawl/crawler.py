@@ -36,6 +36,7 @@ from incremental.decide.hub_facts import RobotsFacts
 from incremental.decide.hub_visit import sitemap_hubs
 from incremental.decide.hubs import HubScorer
 from incremental.decide.verification import VerifiedFacts
+from incremental.parse import PageKind
 from incremental.sandbox import Read, read_body
 from incremental.schedule.allocation import YOUNG_SECONDS
 from incremental.schedule.protocol import Policy, Terms
@@ -45,7 +46,6 @@ from incremental.visit.visit import Outcome, Purpose
 from store import Store
 from store.enums import HubKind, HubStatus, PageState
 from store.rules import COLUMNS
-from store.texts import to_json
 from store.updates import SiteUpdate
 from store.values import HostRow, TopicOpinion, VisitPlan, VisitRecord
 
@@ -149,9 +149,8 @@ class Crawler:
         if self.quarantine.next_at(self._loaded_at) <= now:
             self.load(now)
         self._record(now)
-        self.topics.learn_meanings(now)
         # Before the next pages are chosen: the guesses say which.
-        self.topics.refine(now)
+        self.topics.step(now)
         while self.engine.free:
             task = self.frontier.next_task(now, quick=self.engine.only_quick)
             if task is None:
@@ -245,7 +244,7 @@ class Crawler:
             return
         facts = self._facts.ask(outcome, site, now)
         if isinstance(facts, RobotsFacts):
-            plan = VisitPlan(site_fields={"budget": to_json(site.budget.to_json())}, host=host)
+            plan = VisitPlan(site_fields={"budget": site.budget.to_text()}, host=host)
             with self._store.write.together():
                 self._store.write.robots(site.row.id, sitemap_hubs(facts), plan, now)
                 self.quarantine.visited(outcome.task, outcome.bug, now)
@@ -277,15 +276,7 @@ class Crawler:
         due = reschedule(decision, outcome, site, now)
         opinion = self.topics.opinion(decision, outcome, site, now)
         with self._store.write.together():
-            if decision.hub is not None:
-                self._upkeep.learn_aliases(outcome, decision, site, now)
-                self._change_hints.from_sitemap(outcome, site, now)
-            self._overflows.note(decision, site)
-            state = SiteUpdate(
-                budget=to_json(site.budget.to_json()), revisit=to_json(site.state.to_json())
-            )
-            announced = self._store.write.visit(record, VisitPlan(due, state, host), opinion)
-            site.follow(record.site_fields)
+            announced = self._write(decision, outcome, site, VisitPlan(due, host=host), opinion)
             withdrawn = attempt(partial(self._follow_up, decision, outcome, site, now))
             # After a bug in what follows the visit is recorded all the same.
             bug = withdrawn if isinstance(withdrawn, Bug) else outcome.bug
@@ -297,6 +288,27 @@ class Crawler:
             self.frontier.reread(site.row.id, now)
         elif withdrawn:
             self._outdated = True
+
+    def _write(
+        self,
+        decision: Decision,
+        outcome: Outcome,
+        site: WatchedSite,
+        plan: VisitPlan,
+        opinion: TopicOpinion | None,
+    ) -> list[int]:
+        """Write a visit, and what is learned of its site with it; return the ids of announced pages."""
+        record = decision.record
+        if decision.hub is not None:
+            self._upkeep.learn_aliases(outcome, decision, site, record.at)
+            if outcome.page is not None and outcome.page.kind is PageKind.SITEMAP:
+                self._change_hints.from_sitemap(outcome.page, site, record.at)
+            if record.overflow:
+                self._overflows.note(record, decision.hub, site)
+        state = SiteUpdate(budget=site.budget.to_text(), revisit=site.state.to_text())
+        announced = self._store.write.visit(record, replace(plan, site_fields=state), opinion)
+        site.follow(record.site_fields)
+        return announced
 
     def _remember(self, record: VisitRecord, opinion: TopicOpinion | None) -> None:
         """Take into memory what a recorded visit changed."""
@@ -334,8 +346,7 @@ class Crawler:
                 return True
             if "scope" in record.site_fields:
                 self._upkeep.rename(record.page_id, site)
-            self._overflows.settle(record, site, now)
-            self._overflows.lead(decision, site, now)
+            self._overflows.settle(decision, site, now)
             self._verify(record, site)
             self._upkeep.after(outcome.task.url, site, now, is_hub=decision.is_hub)
             self._pattern_watches.after(record, now)

@@ -21,7 +21,7 @@ from incremental.schedule.allocation import Share
 from incremental.visit.visit import VisitTask, hub_task, verification_task
 from store import Store
 from store.enums import HubClass, HubStatus, SiteEventKind
-from store.values import VisitRecord
+from store.values import HubRow, VisitRecord
 
 logger = logging.getLogger("hubwatch.overflows")
 
@@ -55,16 +55,14 @@ class Overflows:
         if site.coverage_at:
             return
         self._upkeep.cover(site, now)
-        self._follow(site, now)
+        if site.state.overflowed:
+            self._upkeep.follow(site, self._max_next_pages, now)
         for share in (Share.REVISIT, Share.COVERED):
             due = self._store.read.due_hubs(site.row.id, now, HubClass(share), limit=None)
             site.urgent.push(*(hub.page_id for hub in due if site.hub_state(hub).owed_at))
 
-    def note(self, decision: Decision, site: WatchedSite) -> None:
-        """Put an overflow into the site's state, which is written with the record."""
-        record, hub = decision.record, decision.hub
-        if not record.overflow or hub is None:
-            return
+    def note(self, record: VisitRecord, hub: HubRow, site: WatchedSite) -> None:
+        """Put the overflow of a list into the site's state, which is written with the record."""
         state = site.state
         chained = state.overflow_at > (hub.visited_at or 0.0)
         since = state.overflow_since if chained else (hub.visited_at or record.at)
@@ -79,20 +77,17 @@ class Overflows:
         if record.site_change is not None and record.site_change.kind == SiteEventKind.OVERFLOW:
             logger.warning("%s: %s", site.row.name, record.site_change.detail)
 
-    def settle(self, record: VisitRecord, site: WatchedSite, now: float) -> None:
-        """Queue what a list may have lost, now that its visit is recorded."""
-        self._follow(site, now)
+    def settle(self, decision: Decision, site: WatchedSite, now: float) -> None:
+        """Owe a visit to what may show what a list has lost, now that its visit is recorded."""
+        record = decision.record
+        if site.state.overflowed:
+            self._upkeep.follow(site, self._max_next_pages, now)
         # Not taken by a list that goes on: this was the last of its later pages.
         number = site.next_pages.pop(record.page_id, 0)
         first = site.first_pages.pop(record.page_id, None)
         if number and first is not None and record.status not in HAS_PAGE:
             self._upkeep.owe(site.coverage.covered_by(first), site, now)
-
-    def lead(self, decision: Decision, site: WatchedSite, now: float) -> None:
-        """Owe the hubs that have news only when this one has a visit, now that it brought some."""
-        if decision.visit is not None and decision.visit.novel:
-            self._upkeep.owe(site.coverage.followers.get(decision.record.page_id, ()), site, now)
-
-    def _follow(self, site: WatchedSite, now: float) -> None:
-        if site.state.overflowed:
-            self._upkeep.follow(site, self._max_next_pages, now)
+        # They have news only when this one has.
+        followers = site.coverage.followers.get(record.page_id)
+        if followers and decision.visit is not None and decision.visit.novel:
+            self._upkeep.owe(followers, site, now)

@@ -12,7 +12,6 @@ After an upgrade everything is tried again at once.
 
 from __future__ import annotations
 
-import json
 import logging
 import math
 from dataclasses import replace
@@ -23,7 +22,6 @@ from incremental.schedule.state import HubState
 from incremental.visit.visit import Outcome, Purpose, VisitTask
 from store import Store
 from store.quarantine import LONGEST_PAUSE_SECONDS, QuarantineKind
-from store.texts import to_json
 from store.updates import HubUpdate
 
 logger = logging.getLogger("hubwatch.quarantine")
@@ -110,8 +108,8 @@ class CrawlQuarantine:
         """Forget the failures of a hub: they were ours, not the site's."""
         hub = self._store.read.hub(page_id)
         if hub is not None and hub.failures:
-            state = replace(HubState.from_json(json.loads(hub.revisit)), failures=0, owed_at=now)
-            fields = HubUpdate(failures=0, due_at=now, revisit=to_json(state.to_json()))
+            state = replace(HubState.from_text(hub.revisit), failures=0, owed_at=now)
+            fields = HubUpdate(failures=0, due_at=now, revisit=state.to_text())
             self._store.write.update_hub(page_id, **fields)
 
     def _put_off(self, purpose: Purpose, page_id: int, until: float) -> None:

@@ -190,7 +190,7 @@ class WatchedSite:
         """Return what the policy learned of a hub."""
         state = self.hub_states.get(hub.page_id)
         if state is None:
-            state = HubState.from_json(json.loads(hub.revisit))
+            state = HubState.from_text(hub.revisit)
             self.hub_states[hub.page_id] = state
         return state
 
@@ -356,7 +356,7 @@ def watch(
         terms=terms,
         policy=make_policy(terms),
         path_aliases=rules(json.loads(row.path_aliases)),
-        state=SiteState.from_json(json.loads(row.revisit)),
+        state=SiteState.from_text(row.revisit),
         budget=budget,
         allocation=Allocation(
             {Share.READ: settings.news.verify_share, Share.REFRESH: settings.refresh.share}

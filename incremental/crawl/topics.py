@@ -171,8 +171,14 @@ class TopicWatch:
         for active_topic in self._active_topics.values() if self._part.is_leader else ():
             model_store.note_warnings(active_topic)
 
-    def learn_meanings(self, now: float) -> None:
-        """Let topics learn again whose examples got vectors that they lacked; never waits for them."""
+    def step(self, now: float) -> None:
+        """Learn from vectors that were made since the last step, and refine guesses; never waits for any."""
+        if self._embedder is not None:
+            self._learn_meanings(now)
+            self._refine(now)
+
+    def _learn_meanings(self, now: float) -> None:
+        """Let topics learn again whose examples got vectors that they lacked."""
         vectors, model_store = self._example_vectors, self._model_store
         if vectors is None or model_store is None or not self._part.is_leader:
             return
@@ -237,8 +243,8 @@ class TopicWatch:
         if self._link_guesses is not None and record.topic_scores:
             self._link_guesses.offer_visit(record)
 
-    def refine(self, now: float) -> None:
-        """Store the guesses that were refined since, and hand over what waits; never waits itself."""
+    def _refine(self, now: float) -> None:
+        """Store the guesses that were refined since, and hand over what waits."""
         if self._link_guesses is None or not self._active_topics:
             return
         self._recall(self._link_guesses)
@@ -255,7 +261,7 @@ class TopicWatch:
                 self._store.topics.refine_guesses(site_id, own, now=now)
 
     def refines_at(self, now: float) -> float:
-        """Return when :meth:`refine` or :meth:`learn_meanings` has something to do again."""
+        """Return when :meth:`step` has something to do again."""
         if self._link_guesses is None or not self._active_topics:
             return inf
         learns_at = inf

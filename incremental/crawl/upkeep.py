@@ -52,7 +52,6 @@ from incremental.schedule.state import HubState
 from incremental.visit.visit import Outcome
 from store import Store
 from store.enums import HubKind, HubRole, HubStatus, SiteStatus
-from store.texts import to_json
 from store.updates import HubUpdate, SiteUpdate
 from store.values import (
     ARTICLE,
@@ -139,7 +138,7 @@ class Upkeep:
             for hub, (number, first) in zip(lost, places, strict=True)
         ]
         changes = upkeep.followed(overflows, site.hub_state, now, _recent_seconds(site))
-        revisit = SiteUpdate(revisit=to_json(site.state.to_json()))
+        revisit = SiteUpdate(revisit=site.state.to_text())
         ids = self._owe(replace(changes, fields=revisit), site, now)
         for one, (number, first) in zip(overflows, places, strict=True):
             if one.next_page is not None:
@@ -159,7 +158,7 @@ class Upkeep:
             return upkeep.Overflow(None, None, self._hubs(site.coverage.covered_by(first)))
         url = without_path_alias(url, site.path_aliases)
         key, why = canonical_key(url), hub_why("next_page", page=hub.url)
-        owed = to_json(HubState(owed_at=now).to_json())
+        owed = HubState(owed_at=now).to_text()
         # Its first visit announces.
         new = NewHub(HubKind.HTML, HubRole.LIST, 0.9, why, now, site.row.added_at, owed)
         known = self._store.read.known(site.row.id, [key])

@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from incremental.base.times import MINUTE, NEVER
 from incremental.schedule.state import HubState
 from store.enums import HubRole, HubStatus
-from store.texts import to_json
 from store.updates import HubUpdate
 from store.values import ARTICLE, HubRow, SeenLink, SiteChanges
 
@@ -87,7 +86,7 @@ def owed(
         if hub.state == HubStatus.DROPPED or now - (hub.visited_at or 0.0) < recent_seconds:
             continue
         state = replace(state_of(hub), owed_at=now)
-        changes[hub.page_id] = HubUpdate(revisit=to_json(state.to_json()))
+        changes[hub.page_id] = HubUpdate(revisit=state.to_text())
         # A failing hub keeps its retry time; it stays owed.
         if not hub.failures:
             changes[hub.page_id]["due_at"] = min(hub.due_at, now, NEVER)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
@@ -127,9 +126,7 @@ def _health(
     if not visits:
         return "idle", "quiet", {}
     last = values["last_new_at"]
-    expected = (
-        SiteState.from_json(json.loads(row.revisit)).rate_total * (now - (last or now)) / 3600
-    )
+    expected = SiteState.from_text(row.revisit).rate_total * (now - (last or now)) / 3600
     if expected > _SILENT_LINKS and now - (last or now) > DAY:
         return "warn", "silent", {"days": round((now - (last or now)) / DAY, 1)}
     return ("good", "fine", {"n": visits}) if visits >= _LEAST_VISITS else ("good", "begun", {})
@@ -145,7 +142,7 @@ def hour_rates(web: Web, row: SiteRow) -> list[float] | None:
     From links that were counted, unlike the schedule's expectation, which begins with an even day.
     None = too few were counted to show when the site publishes.
     """
-    state = SiteState.from_json(json.loads(row.revisit))
+    state = SiteState.from_text(row.revisit)
     counted = sum(state.hours)
     if counted < LEAST_COUNTED or not state.rate_total:
         return None

@@ -68,12 +68,7 @@ class Visits:
     start: Callable[[VisitTask], Future[Outcome]]
     """Start a visit. Its future may raise :class:`LostVisitError`."""
     report: Callable[[], EngineReport]
-    """Return what runs the visits; does not wait, from any thread."""
-
-    @property
-    def most(self) -> int:
-        """How many may be under way; 0 = none for now."""
-        return self.report().workers
+    """Return what runs the visits, and how many it can run now; does not wait, from any thread."""
 
 
 def visit_elsewhere(
