@@ -121,7 +121,7 @@ def test_a_bug_in_what_follows_a_visit_stays_in_the_quarantine(
 ) -> None:
     """The visit itself is recorded, in the same transaction."""
     with monkeypatch.context() as patch:
-        patch.setattr(Overflows, "lead", lambda *_: 1 / 0)
+        patch.setattr(Overflows, "settle", lambda *_: 1 / 0)
         with watch(tmp_path, {HOME: page("/a.html")}) as crawl:
             crawl.run(HOUR)
             rows = crawl.store.quarantine.entries()
