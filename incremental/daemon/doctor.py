@@ -53,7 +53,7 @@ from store.home import DATABASE, SIDE_FILES, TREES, copies_in, is_open_to_others
 from store.inspection import Inspection, knows_full_text, migrations, sqlite_version
 
 # What is the store's in its folder; others' files may lie beside it.
-_OWN = (DATABASE, *SIDE_FILES, CRAWLER_LOCK, "websub.key", "settings.name", *TREES)
+_OWN = (DATABASE, *SIDE_FILES, CRAWLER_LOCK, "settings.name", *TREES)
 LEAST_FREE_MB = 100
 LITTLE_FREE_MB = 1_000
 LEAST_FREE_FILES = 1_000
@@ -96,7 +96,9 @@ def read_tree(home: Path) -> Tree:
     """Look at *home*, which is there, and at all that is the store's in it; links are not followed."""
     found = Tree()
     owner = home.stat().st_uid
-    own = [path for path in map(home.joinpath, _OWN) if path.exists()] + copies_in(home)
+    own = [path for path in map(home.joinpath, _OWN) if path.exists()]
+    # Features keep a key there.
+    own += [*copies_in(home), *home.glob("*.key")]
     paths = [home, *own]
     for top in own:
         for folder, folders, files in os.walk(top):

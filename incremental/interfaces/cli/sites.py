@@ -259,7 +259,7 @@ def list_sites(
             [
                 *(row[column] for column in columns),
                 joined(row["tags"]),
-                row["origin"].get("found_on", ""),
+                row["origin"].get("found_on") or row["origin"].get("found_by", ""),
             ]
             for row in rows
         ]
