@@ -13,7 +13,6 @@ from incremental.base.path_aliases import rules
 from incremental.base.scope import Scope, read_scope
 from incremental.base.times import DAY, HOUR, MINUTE, NEVER
 from incremental.base.urls import normalize
-from incremental.schedule import replanning
 from incremental.schedule.allocation import (
     AFTER_GAIN_SECONDS,
     QUOTAS,
@@ -198,10 +197,6 @@ class WatchedSite:
         """Return the price now, in minutes of accrued delay."""
         budget = advance(self.budget, self.terms.requests_per_day, now)
         return price_minutes(budget, self.terms.requests_per_day, self.state.weight_total)
-
-    def replan_at(self, now: float) -> float:
-        """Return when its hubs are to be planned again, if it rests until then."""
-        return replanning.next_at(self.planned_at, self.planned_price, self.price, now)
 
     def open_at(self, now: float) -> float:
         """Return from when on budget and hours allow a request."""
