@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass, fields
 from typing import Self
 
-from store.texts import to_json
+from store.database.texts import to_json
 
 
 @dataclass(frozen=True, slots=True)

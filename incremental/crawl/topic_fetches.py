@@ -21,7 +21,7 @@ from incremental.base.urls import host_of, registered_domain
 from incremental.crawl.best_first import QUEUE_LIMIT, BestFirstQueue
 from incremental.visit.visit import Purpose, VisitTask
 from store import Store
-from store.topic_values import ExternalCandidateRow
+from store.topics.values import ExternalCandidateRow
 from store.values import NewExternalCandidate
 
 # Examples read from the store together.

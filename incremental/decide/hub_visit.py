@@ -34,8 +34,8 @@ from incremental.parse import Page, PageKind
 from incremental.parse.hub_way import read_way
 from incremental.schedule.state import Visit
 from incremental.visit.visit import Outcome
+from store.answers.naming import folder_of
 from store.enums import ChangeKind, HubKind, HubRole, HubStatus, PageState, SiteEventKind
-from store.naming import folder_of
 from store.rules import Fate, Rule, is_withheld
 from store.updates import HubUpdate, PageUpdate, SiteUpdate
 from store.values import (
