@@ -20,6 +20,7 @@ import tempfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout, not installed
@@ -34,8 +35,8 @@ from incremental.crawl.engine import Engine
 from incremental.daemon.assembly import make_fetcher, make_reader
 from incremental.fetch.status import FetchStatus
 from incremental.settings import Settings, build_settings
-from incremental.visit.engines.choice import make_visits
-from incremental.visit.engines.visits import Visits, visits_here
+from incremental.visit.engines.elsewhere import make_elsewhere
+from incremental.visit.engines.visits import EngineReport, visits_in
 from incremental.visit.visit import Purpose, VisitTask, visit
 
 WARM = 40
@@ -128,12 +129,16 @@ def measured(kind: str, settings: Settings, url: str, count: int) -> Cost:
     clock = SystemClock()
     with contextlib.ExitStack() as stack:
         threads = stack.enter_context(ThreadPoolExecutor(settings.daemon.workers))
-        visits: Visits | None = stack.enter_context(make_visits(settings, clock))
-        if visits is None:
+        elsewhere = stack.enter_context(make_elsewhere(settings, clock))
+        if elsewhere is None:
             read = stack.enter_context(make_reader(settings))
             fetcher = stack.enter_context(contextlib.closing(make_fetcher(settings, clock)))
-            visits = visits_here(threads, visit, fetcher.fetch, read, settings.daemon.workers)
-        while not visits.most:
+            report = EngineReport(kind, settings.daemon.workers)
+            carry_out = partial(visit, fetch=fetcher.fetch, read=read)
+            visits = visits_in(threads, carry_out, lambda: report)
+        else:
+            visits = visits_in(threads, elsewhere.visit, elsewhere.report)
+        while not visits.report().workers:
             pause(0.1)
         engine = Engine(visits, workers=settings.daemon.workers)
         _make(engine, url, WARM)

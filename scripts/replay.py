@@ -180,7 +180,7 @@ def simulate(  # noqa: PLR0913 - what a replay may be given
             place.settings,
             fetch=fetch,
             executor=place.executor,
-            elsewhere=place.visits,
+            elsewhere=place.elsewhere,
             announced=announce,
         )
         crawler.load(clock.now())

@@ -27,8 +27,7 @@ from incremental.daemon.assembly import make_fetcher
 from incremental.fetch.status import Request, Response
 from incremental.settings import Settings
 from incremental.settings.engine import EngineKind, EngineSettings
-from incremental.visit.engines.choice import make_visits
-from incremental.visit.engines.visits import Visits
+from incremental.visit.engines.elsewhere import Elsewhere, make_elsewhere
 from store import Store, open_store
 
 ENGINES = tuple(kind.value for kind in EngineKind)
@@ -61,7 +60,7 @@ class Place:
     settings: Settings
     fetch: Fetch
     executor: Executor
-    visits: Visits | None = None
+    elsewhere: Elsewhere | None = None
     """Outside of this process."""
     port: int = 0
     """0 = no server."""
@@ -81,7 +80,7 @@ class Place:
             wake_at = crawler.step(clock.now(), ready.set)
             if not crawler.idle:
                 ready.wait()
-            elif self.visits is not None and not self.visits.most:
+            elif self.elsewhere is not None and not self.elsewhere.report().workers:
                 ready.wait(_ASKED_AGAIN_SECONDS)
             else:
                 return wake_at
@@ -110,10 +109,10 @@ def place_of(
             engine=EngineSettings(EngineKind(engine), address, processes=_WORKERS),
             daemon=msgspec.structs.replace(settings.daemon, workers=_WORKERS),
         )
-        visits = stack.enter_context(make_visits(here, SystemClock()))
+        elsewhere = stack.enter_context(make_elsewhere(here, SystemClock()))
         threads = stack.enter_context(ThreadPoolExecutor(_WORKERS))
         fetch = make_fetcher(here, SystemClock()).fetch
-        yield Place(url, here, fetch, threads, visits, urlsplit(url).port or 0)
+        yield Place(url, here, fetch, threads, elsewhere, urlsplit(url).port or 0)
 
 
 @contextlib.contextmanager

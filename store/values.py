@@ -233,6 +233,9 @@ class NewHub:
     score: float
     why: str
     due_at: float
+    baseline_at: float | None = None
+    """Set if its first visit announces: later pages of a list that overflowed."""
+    revisit: str = "{}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,34 +3,30 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any, Self
+from typing import Self
+
+from store.database.texts import to_json
 
 
 @dataclass(frozen=True, slots=True)
 class JsonState:
-    """To and from a dict that :mod:`json` can write; fields at their defaults are left out."""
+    """To and from JSON text; fields at their defaults are left out."""
 
-    def to_json(self) -> dict[str, Any]:
+    def to_text(self) -> str:
         """Return the fields that differ from a new state's; long lists with three decimals."""
         new = type(self)()
         values = ((f.name, getattr(self, f.name)) for f in fields(self))
         changed = {k: v for k, v in values if v != getattr(new, k)}
-        return {k: _rounded(v) if isinstance(v, tuple) else v for k, v in changed.items()}
+        rounded = {
+            k: [round(one, 3) for one in v] if isinstance(v, tuple) else v
+            for k, v in changed.items()
+        }
+        return to_json(rounded)
 
     @classmethod
     def from_text(cls, text: str) -> Self:
-        """Return the state that a store keeps as JSON text."""
-        return cls.from_json(json.loads(text))
-
-    @classmethod
-    def from_json(cls, saved: Mapping[str, Any]) -> Self:
-        """Return the saved state; unknown keys (of another version) are ignored."""
-        known = {f.name for f in fields(cls)}
-        values = {k: tuple(v) if isinstance(v, list) else v for k, v in saved.items()}
+        """Return the state that a store keeps; unknown keys (of another version) are ignored."""
+        known, saved = {f.name for f in fields(cls)}, json.loads(text).items()
+        values = {k: tuple(v) if isinstance(v, list) else v for k, v in saved}
         return cls(**{k: v for k, v in values.items() if k in known})
-
-
-def _rounded(values: tuple[float, ...]) -> list[float]:
-    return [round(value, 3) for value in values]

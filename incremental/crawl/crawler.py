@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from math import inf
 from typing import TYPE_CHECKING
 
@@ -35,6 +36,7 @@ from incremental.decide.hub_facts import RobotsFacts
 from incremental.decide.hub_visit import sitemap_hubs
 from incremental.decide.hubs import HubScorer
 from incremental.decide.verification import VerifiedFacts
+from incremental.parse import PageKind
 from incremental.sandbox import Read, read_body
 from incremental.schedule.allocation import YOUNG_SECONDS
 from incremental.schedule.protocol import Policy, Terms
@@ -42,8 +44,6 @@ from incremental.settings import Settings
 from incremental.visit.host_gate import HostGate
 from incremental.visit.visit import Outcome, Purpose
 from store import Store
-from store.crawl.quarantine import QuarantineKind
-from store.database.texts import to_json
 from store.enums import HubKind, HubStatus, PageState
 from store.rules import COLUMNS
 from store.updates import SiteUpdate
@@ -106,6 +106,8 @@ class Crawler:
         self._stepped_at = 0.0
         self._wake_at = inf
         self._loaded, self._loaded_at = False, 0.0
+        # A visit changed which sites there are.
+        self._outdated = False
         self.frontier = Frontier(
             store,
             settings,
@@ -126,6 +128,7 @@ class Crawler:
             self.quarantine.load(now)
             self._loaded = True
         self._loaded_at = now
+        self._outdated = False
         self.topics.load(now)
         self.frontier.likely_first = self.topics.active
         self._pattern_watches.load(now)
@@ -145,11 +148,9 @@ class Crawler:
         self._stepped_at = now
         if self.quarantine.next_at(self._loaded_at) <= now:
             self.load(now)
-        for outcome in self.engine.finished():
-            self._settle(outcome, now)
-        self.topics.learn_meanings(now)
+        self._record(now)
         # Before the next pages are chosen: the guesses say which.
-        self.topics.refine(now)
+        self.topics.step(now)
         while self.engine.free:
             task = self.frontier.next_task(now, quick=self.engine.only_quick)
             if task is None:
@@ -160,8 +161,7 @@ class Crawler:
             self.engine.start(task, when_done)
             # A step may take long; what ends meanwhile belongs to a later time than *now*.
             if when_done is None:
-                for outcome in self.engine.finished():
-                    self._settle(outcome, now)
+                self._record(now)
         self.topics.keep(now)
         self.frontier.share_again(now)
         wake_at = min(self.frontier.wake_at(now), self.topics.refines_at(now))
@@ -210,6 +210,13 @@ class Crawler:
             self.frontier.gate.release(outcome.task.url, outcome.response, now)
         return self.engine.idle
 
+    def _record(self, now: float) -> None:
+        """Settle finished visits, and read again what they changed beyond their own site."""
+        for outcome in self.engine.finished():
+            self._settle(outcome, now)
+        if self.topics.learn_examples(now) or self._outdated:
+            self.load(now)
+
     def _settle(self, outcome: Outcome, now: float) -> None:
         """Decide on, record and reschedule one visit; an unexpected exception counts as a failure."""
         task = outcome.task
@@ -217,17 +224,12 @@ class Crawler:
         if outcome.lost:
             self.frontier.give_back(task, now)
             return
-        if outcome.bug is not None:
-            self.quarantine.page(task, outcome.bug, now)
-        bug = attempt(lambda: self._settle_one(outcome, host, now))
+        bug = attempt(partial(self._settle_one, outcome, host, now))
         if bug is None:
-            if outcome.bug is None:
-                self.quarantine.passed(QuarantineKind.PAGE, task.page_id, task.purpose)
             return
-        self.quarantine.page(task, bug, now)
         # What was not recorded must not be in memory either.
         self.frontier.reread(task.site_id, now)
-        bug = attempt(lambda: self._settle_one(as_failed(outcome), host, now))
+        bug = attempt(partial(self._settle_one, as_failed(outcome, bug), host, now))
         if bug is not None:
             again_at = self.quarantine.page(task, bug, now, put_off=True)
             self.topics.topic_fetches.put_off(task, again_at)
@@ -236,15 +238,16 @@ class Crawler:
     def _settle_one(self, outcome: Outcome, host: HostRow, now: float) -> None:
         site = self.frontier.watched.in_memory(outcome.task.site_id)
         if not outcome.task.site_id:
-            self._store.write.put_host(host)
-            self._settle_topic_fetch(outcome, now)
+            self._settle_topic_fetch(outcome, host, now)
             return
         if site is None:
             return
         facts = self._facts.ask(outcome, site, now)
         if isinstance(facts, RobotsFacts):
-            plan = VisitPlan(site_fields={"budget": to_json(site.budget.to_json())}, host=host)
-            self._store.write.robots(site.row.id, sitemap_hubs(facts), plan, now)
+            plan = VisitPlan(site_fields={"budget": site.budget.to_text()}, host=host)
+            with self._store.write.together():
+                self._store.write.robots(site.row.id, sitemap_hubs(facts), plan, now)
+                self.quarantine.visited(outcome.task, outcome.bug, now)
         elif facts is not None:
             self._apply(facts, outcome, site, host, now)
         if self.frontier.watched.in_memory(site.row.id) is site:
@@ -273,25 +276,39 @@ class Crawler:
         due = reschedule(decision, outcome, site, now)
         opinion = self.topics.opinion(decision, outcome, site, now)
         with self._store.write.together():
-            if decision.hub is not None:
-                self._upkeep.learn_aliases(outcome, decision, site, now)
-                self._change_hints.from_sitemap(outcome, site, now)
-            self._overflows.note(decision, site)
-            state = SiteUpdate(
-                budget=to_json(site.budget.to_json()), revisit=to_json(site.state.to_json())
-            )
-            announced = self._store.write.visit(record, VisitPlan(due, state, host), opinion)
-            site.follow(record.site_fields)
-            withdrawn = attempt(lambda: self._follow_up(decision, outcome, site, now))
+            announced = self._write(decision, outcome, site, VisitPlan(due, host=host), opinion)
+            withdrawn = attempt(partial(self._follow_up, decision, outcome, site, now))
+            # After a bug in what follows the visit is recorded all the same.
+            bug = withdrawn if isinstance(withdrawn, Bug) else outcome.bug
+            self.quarantine.visited(outcome.task, bug, now)
         self._remember(record, opinion)
         if self._announced is not None:
             self._announced(record, announced)
         if isinstance(withdrawn, Bug):
-            # The visit is recorded, and stays so.
-            self.quarantine.page(outcome.task, withdrawn, now)
             self.frontier.reread(site.row.id, now)
         elif withdrawn:
-            self.load(now)
+            self._outdated = True
+
+    def _write(
+        self,
+        decision: Decision,
+        outcome: Outcome,
+        site: WatchedSite,
+        plan: VisitPlan,
+        opinion: TopicOpinion | None,
+    ) -> list[int]:
+        """Write a visit, and what is learned of its site with it; return the ids of announced pages."""
+        record = decision.record
+        if decision.hub is not None:
+            self._upkeep.learn_aliases(outcome, decision, site, record.at)
+            if outcome.page is not None and outcome.page.kind is PageKind.SITEMAP:
+                self._change_hints.from_sitemap(outcome.page, site, record.at)
+            if record.overflow:
+                self._overflows.note(record, decision.hub, site)
+        state = SiteUpdate(budget=site.budget.to_text(), revisit=site.state.to_text())
+        announced = self._store.write.visit(record, replace(plan, site_fields=state), opinion)
+        site.follow(record.site_fields)
+        return announced
 
     def _remember(self, record: VisitRecord, opinion: TopicOpinion | None) -> None:
         """Take into memory what a recorded visit changed."""
@@ -329,26 +346,26 @@ class Crawler:
                 return True
             if "scope" in record.site_fields:
                 self._upkeep.rename(record.page_id, site)
-            self._overflows.settle(record, site, now)
-            self._overflows.lead(decision, site, now)
+            self._overflows.settle(decision, site, now)
             self._verify(record, site)
             self._upkeep.after(outcome.task.url, site, now, is_hub=decision.is_hub)
             self._pattern_watches.after(record, now)
         return False
 
-    def _settle_topic_fetch(self, outcome: Outcome, now: float) -> None:
-        """Let topics learn from an example, or follow an external candidate to a new site."""
-        if outcome.task.purpose is Purpose.ROBOTS:
-            return  # the fetch that waited for it is due as before
-        before = self.topics.active
-        found_site = self.topics.settle_topic_fetch(outcome, now)
-        if found_site or self.topics.active != before:
-            self.load(now)
+    def _settle_topic_fetch(self, outcome: Outcome, host: HostRow | None, now: float) -> None:
+        """Keep an example for topics to learn from, or follow an external candidate to a new site."""
+        with self._store.write.together():
+            if host is not None:
+                self._store.write.put_host(host)
+            # The fetch that waited for a robots.txt is due as before.
+            if outcome.task.purpose is not Purpose.ROBOTS:
+                self._outdated |= self.topics.settle_topic_fetch(outcome, now)
+            self.quarantine.visited(outcome.task, outcome.bug, now)
 
     def _refuse(self, outcome: Outcome, now: float) -> None:
         """Record a fetch denied by robots.txt."""
         if not outcome.task.site_id:
-            self._settle_topic_fetch(outcome, now)
+            self._settle_topic_fetch(outcome, None, now)
             return
         site = self.frontier.watched.in_memory(outcome.task.site_id)
         facts = self._facts.ask(outcome, site, now) if site is not None else None

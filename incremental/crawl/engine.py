@@ -20,7 +20,7 @@ from typing import Any
 
 from incremental.base.attempts import Bug, attempt
 from incremental.fetch.status import FetchStatus, Response
-from incremental.visit.engines.visits import EngineReport, LostVisitError, Visits, pass_on
+from incremental.visit.engines.visits import EngineReport, LostVisitError, Visits
 from incremental.visit.visit import Outcome, VisitTask
 
 logger = logging.getLogger("hubwatch.engine")
@@ -49,7 +49,7 @@ class Engine:
 
     @property
     def _most(self) -> int:
-        return min(self._workers, self._visits.most)
+        return min(self._workers, self._visits.report().workers)
 
     @property
     def free(self) -> int:
@@ -106,15 +106,17 @@ class Engine:
         """Yield the outcomes since the last call, in order of start; those not taken come again."""
         for future in [one for one in self._running if one.done()]:
             task = self._running.pop(future)
-            outcome = attempt(partial(_outcome_of, future))
-            if isinstance(outcome, LostVisitError):
-                outcome = self._lost(task, outcome)
-            elif isinstance(outcome, Bug):
-                outcome = _as_bug(task, outcome)
+            error = future.exception()
+            if isinstance(error, LostVisitError):
+                outcome = self._lost(task, error)
+            else:
+                found = attempt(future.result)
+                outcome = _as_bug(task, found) if isinstance(found, Bug) else found
             if not outcome.lost:
                 self._suspects.pop(_page(task), None)
             self.ended += 1
-            self._let_go()
+            if self._held:
+                self._let_go()
             yield outcome
 
     def wait(self, timeout_seconds: float | None = None) -> None:
@@ -129,10 +131,10 @@ class Engine:
         """Start the next suspect that waits, if no other one is under way."""
         waiting = {id(future) for _, future in self._held}
         under_way = (task for future, task in self._running.items() if id(future) not in waiting)
-        if not self._held or any(_page(task) in self._suspects for task in under_way):
+        if any(_page(task) in self._suspects for task in under_way):
             return
         task, future = self._held.popleft()
-        self._visits.start(task).add_done_callback(partial(pass_on, answer=future))
+        self._visits.start(task).add_done_callback(partial(_pass_on, answer=future))
 
     def _lost(self, task: VisitTask, lost: LostVisitError) -> Outcome:
         """Return the outcome of a visit that nobody can ask for."""
@@ -156,11 +158,13 @@ class Engine:
         return Outcome(task, response, lost=True)
 
 
-def _outcome_of(future: Future[Outcome]) -> Outcome | LostVisitError:
-    try:
-        return future.result()
-    except LostVisitError as lost:
-        return lost
+def _pass_on(ended: Future[Outcome], answer: Future[Outcome]) -> None:
+    """Give *answer* what *ended* has."""
+    error = ended.exception()
+    if error is not None:
+        answer.set_exception(error)
+    else:
+        answer.set_result(ended.result())
 
 
 def _as_bug(task: VisitTask, bug: Bug) -> Outcome:

@@ -406,12 +406,14 @@ class FactReader:
         known = read.known(site.row.id, [own, *(t.canonical_key for t in found)])
         chosen = sum(one.chosen for one in read.monitored_articles(site.row.id))
         facts = replace(facts, known=known, room=MAX_STRUCTURE - chosen)
-        if not is_new_edition(own, came_up):
-            return facts
-        pages = originals(own, found, known)
-        there = frozenset(read.known(site.row.id, list(pages)))
+        return self._edition(facts, site) if is_new_edition(own, came_up) else facts
+
+    def _edition(self, facts: SectionFacts, site: WatchedSite) -> SectionFacts:
+        """Add what is known of the pages that a new edition translates."""
+        pages = originals(facts.own, facts.found, facts.known)
+        there = frozenset(self._store.read.known(site.row.id, list(pages)))
         missing = [p.id for name, p in pages.items() if name not in there and not p.is_hub]
-        rows = [read.verification(page_id) for page_id in missing[:MAX_ORIGINALS]]
+        rows = [self._store.read.verification(page_id) for page_id in missing[:MAX_ORIGINALS]]
         times = {row.page_id: row.verified_at or 0.0 for row in rows if row is not None}
         return replace(facts, translations=there, verified_at=times)
 

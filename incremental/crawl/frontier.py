@@ -42,6 +42,7 @@ from incremental.schedule.budget import not_ahead as budget_not_ahead
 from incremental.schedule.budget import spend
 from incremental.schedule.pacing import in_window
 from incremental.schedule.protocol import Policy, Terms
+from incremental.schedule.replanning import next_at
 from incremental.schedule.state import HubState, not_ahead
 from incremental.settings import Settings
 from incremental.visit.host_gate import Answer, HostGate
@@ -228,7 +229,8 @@ class Frontier:
         moments = [max(due_at, open_at) for due_at, open_at in bounded if due_at is not None]
         hubs_wait = (hub_at is not None and hub_at < NEVER) or article_at is not None
         if hubs_wait:
-            moments.append(site.replan_at(now))  # a price that fell brings visits forward
+            # A price that fell brings visits forward.
+            moments.append(next_at(site.planned_at, site.planned_price, site.price, now))
         return min([*moments, NEVER if hub_at is None else hub_at])
 
     def _ready_at(self, site: WatchedSite, now: float) -> float:

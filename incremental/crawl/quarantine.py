@@ -12,7 +12,6 @@ After an upgrade everything is tried again at once.
 
 from __future__ import annotations
 
-import json
 import logging
 import math
 from dataclasses import replace
@@ -23,7 +22,6 @@ from incremental.schedule.state import HubState
 from incremental.visit.visit import Outcome, Purpose, VisitTask
 from store import Store
 from store.crawl.quarantine import LONGEST_PAUSE_SECONDS, QuarantineKind
-from store.database.texts import to_json
 from store.updates import HubUpdate
 
 logger = logging.getLogger("hubwatch.quarantine")
@@ -56,13 +54,21 @@ class CrawlQuarantine:
             for row in self._store.quarantine.entries(kind=kind, limit=_MOST_READ)
         }
 
+    def visited(self, task: VisitTask, bug: Bug | None, now: float) -> None:
+        """Note that a visit met a *bug*, or none; part of its transaction."""
+        if bug is not None:
+            self.page(task, bug, now)
+        else:
+            self.passed(QuarantineKind.PAGE, task.page_id, task.purpose)
+
     def page(self, task: VisitTask, bug: Bug, now: float, *, put_off: bool = False) -> float:
         """Note a bug in a visit; *put_off* makes the page wait. Returns until when (unix seconds)."""
         named = f"{task.purpose} {task.url}"
         logger.error("a bug in the visit %s; please report it\n%s", named, bug.trace)
-        again_at = self._put(QuarantineKind.PAGE, task.page_id, bug, now, purpose=task.purpose)
-        if put_off:
-            self._put_off(task.purpose, task.page_id, again_at)
+        with self._store.write.together():
+            again_at = self._put(QuarantineKind.PAGE, task.page_id, bug, now, purpose=task.purpose)
+            if put_off:
+                self._put_off(task.purpose, task.page_id, again_at)
         return again_at
 
     def hold(self, kind: QuarantineKind, key: int, bug: Bug, now: float) -> None:
@@ -102,8 +108,8 @@ class CrawlQuarantine:
         """Forget the failures of a hub: they were ours, not the site's."""
         hub = self._store.read.hub(page_id)
         if hub is not None and hub.failures:
-            state = replace(HubState.from_json(json.loads(hub.revisit)), failures=0, owed_at=now)
-            fields = HubUpdate(failures=0, due_at=now, revisit=to_json(state.to_json()))
+            state = replace(HubState.from_text(hub.revisit), failures=0, owed_at=now)
+            fields = HubUpdate(failures=0, due_at=now, revisit=state.to_text())
             self._store.write.update_hub(page_id, **fields)
 
     def _put_off(self, purpose: Purpose, page_id: int, until: float) -> None:
@@ -115,10 +121,10 @@ class CrawlQuarantine:
             self._store.write.update_hub(page_id, due_at=until)
 
 
-def as_failed(outcome: Outcome) -> Outcome:
-    """Return a visit whose page met a bug as one that failed."""
+def as_failed(outcome: Outcome, bug: Bug) -> Outcome:
+    """Return a visit whose page met a *bug* as one that failed."""
     task, detail = outcome.task, "internal error, see hubwatch status"
     response = Response(task.url, FetchStatus.INTERNAL_ERROR, detail=detail)
     return replace(
-        outcome, response=response, body_md5=None, page=None, text=None, read=None, bug=None
+        outcome, response=response, body_md5=None, page=None, text=None, read=None, bug=bug
     )

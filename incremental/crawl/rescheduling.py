@@ -12,12 +12,11 @@ from dataclasses import replace
 from incremental.base.times import NEVER
 from incremental.crawl.sites import WatchedSite, article_due_at
 from incremental.decide.decision import Decision
-from incremental.parse import Page, PageKind
+from incremental.parse import Page
 from incremental.schedule.price import hinted
 from incremental.schedule.state import HubState
 from incremental.visit.visit import Outcome
 from store import Store
-from store.database.texts import to_json
 from store.enums import HubKind, HubRole, HubStatus
 from store.updates import HubUpdate
 from store.values import ARTICLE, HubRow
@@ -56,7 +55,7 @@ def reschedule(decision: Decision, outcome: Outcome, site: WatchedSite, now: flo
     site.hub_states[hub.page_id] = state
     site.baselines += visit.baseline
     due_at = min(site.due_at(hub.page_id, hub.role, state, now), NEVER)
-    return HubUpdate(due_at=due_at, interval_seconds=due_at - now, revisit=to_json(state.to_json()))
+    return HubUpdate(due_at=due_at, interval_seconds=due_at - now, revisit=state.to_text())
 
 
 def _offered(state: HubState, page: Page) -> HubState:
@@ -74,7 +73,7 @@ def _article_again(hub: HubRow, site: WatchedSite, now: float, *, failed: bool) 
     site.hub_states[hub.page_id] = state
     return HubUpdate(
         due_at=article_due_at(state, site.articles_gained_at, now),
-        revisit=to_json(state.to_json()),
+        revisit=state.to_text(),
     )
 
 
@@ -92,7 +91,7 @@ class ChangeHints:
         if state == site.hub_state(hub):
             return
         site.hub_states[hub.page_id] = state
-        fields = HubUpdate(revisit=to_json(state.to_json()))
+        fields = HubUpdate(revisit=state.to_text())
         if hub.visited_at is not None and hub.state != HubStatus.DROPPED:
             fields["due_at"] = min(site.due_at(hub.page_id, hub.role, state, now), NEVER)
         self._store.write.update_hub(hub.page_id, **fields)
@@ -105,21 +104,18 @@ class ChangeHints:
         state = change(before)
         if state == before:
             return
-        fields = HubUpdate(revisit=to_json(state.to_json()))
+        fields = HubUpdate(revisit=state.to_text())
         is_hinted = state.hinted_at != before.hinted_at
         if is_hinted and hub.visited_at is not None and hub.state != HubStatus.DROPPED:
             fields["due_at"] = now
         self._store.write.update_hub(hub.page_id, **fields)
         self._store.write.update_site(hub.site_id, changed_at=now)
 
-    def from_sitemap(self, outcome: Outcome, site: WatchedSite, now: float) -> None:
+    def from_sitemap(self, page: Page, site: WatchedSite, now: float) -> None:
         """Take a hub's lastmod in a sitemap, newer than our last visit, as a change hint.
 
         A date without a time is the start of that day.
         """
-        page = outcome.page
-        if page is None or page.kind is not PageKind.SITEMAP:
-            return
         hubs = {
             hub.url: hub for hub in self._store.read.hubs(site.row.id) if hub.kind == HubKind.HTML
         }

@@ -13,7 +13,6 @@ from incremental.base.path_aliases import rules
 from incremental.base.scope import Scope, read_scope
 from incremental.base.times import DAY, HOUR, MINUTE, NEVER
 from incremental.base.urls import normalize
-from incremental.schedule import replanning
 from incremental.schedule.allocation import (
     AFTER_GAIN_SECONDS,
     QUOTAS,
@@ -190,7 +189,7 @@ class WatchedSite:
         """Return what the policy learned of a hub."""
         state = self.hub_states.get(hub.page_id)
         if state is None:
-            state = HubState.from_json(json.loads(hub.revisit))
+            state = HubState.from_text(hub.revisit)
             self.hub_states[hub.page_id] = state
         return state
 
@@ -198,10 +197,6 @@ class WatchedSite:
         """Return the price now, in minutes of accrued delay."""
         budget = advance(self.budget, self.terms.requests_per_day, now)
         return price_minutes(budget, self.terms.requests_per_day, self.state.weight_total)
-
-    def replan_at(self, now: float) -> float:
-        """Return when its hubs are to be planned again, if it rests until then."""
-        return replanning.next_at(self.planned_at, self.planned_price, self.price, now)
 
     def open_at(self, now: float) -> float:
         """Return from when on budget and hours allow a request."""
@@ -356,7 +351,7 @@ def watch(
         terms=terms,
         policy=make_policy(terms),
         path_aliases=rules(json.loads(row.path_aliases)),
-        state=SiteState.from_json(json.loads(row.revisit)),
+        state=SiteState.from_text(row.revisit),
         budget=budget,
         allocation=Allocation(
             {Share.READ: settings.news.verify_share, Share.REFRESH: settings.refresh.share}

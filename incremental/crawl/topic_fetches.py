@@ -19,7 +19,6 @@ from collections.abc import Sequence
 from incremental.base.times import DAY
 from incremental.base.urls import host_of, registered_domain
 from incremental.crawl.best_first import QUEUE_LIMIT, BestFirstQueue
-from incremental.settings.seeds import BY_DISCOVERY
 from incremental.visit.visit import Purpose, VisitTask
 from store import Store
 from store.topics.values import ExternalCandidateRow
@@ -32,7 +31,7 @@ DISTINCT_HOSTS = 5
 # Most candidates fetched for each new site that may be found.
 TRIES_PER_SITE = 20
 
-_METER = "leads"
+_TRIED = "external candidates"
 
 _Key = tuple[Purpose, int]
 
@@ -49,8 +48,8 @@ class TopicFetches:
         # Due time of each example at the last load; another time means that it was given again.
         self._planned: dict[_Key, float | None] = {}
         # A restart of the daemon, or a run by cron, does not start a new day.
-        kept = store.discovery.meter(_METER) if explore else ""
-        self._tried: deque[float] = deque(json.loads(kept or "[]"))
+        noted = store.space.noted(_TRIED) if explore else None
+        self._tried: deque[float] = deque(noted[1]["at"] if noted is not None else ())
         self._tries_left = TRIES_PER_SITE * explore
         self._queue = BestFirstQueue(distinct_hosts=DISTINCT_HOSTS)
         # Id of the last candidate put into the queue.
@@ -104,7 +103,7 @@ class TopicFetches:
         if task.purpose is Purpose.EXTERNAL_CANDIDATE:
             self._next = None
             self._tried.append(now)
-            self._store.discovery.put_meter(_METER, json.dumps(list(self._tried)))
+            self._store.space.note(_TRIED, {"at": list(self._tried)}, now=now)
             self._tries_left -= 1
         self.load(now)
 
@@ -121,10 +120,7 @@ class TopicFetches:
         """Return how many more sites may be found; those found in earlier runs count."""
         sites = self._store.read.sites() if self._explore else []
         origins = [json.loads(site.origin or "{}") for site in sites]
-        by_external_candidates = [
-            one for one in origins if one and one.get("found_on") != BY_DISCOVERY
-        ]
-        return self._explore - len(by_external_candidates)
+        return self._explore - sum("found_on" in origin for origin in origins)
 
     def _next_external_candidate(self, now: float) -> ExternalCandidateRow | None:
         """Return the next external candidate whose site is not watched yet."""

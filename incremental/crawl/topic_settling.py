@@ -2,7 +2,7 @@
 
 ::
 
-    example ── settle ───────> the topic learns (or says what it waits for)
+    example ── settle ───────> its text, from which the topic learns next (or says what it waits for)
     candidate ── settle ─────> if the page is relevant, its site is watched, and the page announced
 """
 
@@ -33,18 +33,14 @@ Judge = Callable[[int, PageText, float], "tuple[str, Relevance] | None"]
 
 
 class TopicSettling:
-    """Settles fetches of examples and of external candidates.
+    """Settles fetches of examples and of external candidates; *judge* is asked about these."""
 
-    *judge* is asked about candidates; *learn* lets topics learn what changed, at a time.
-    """
-
-    def __init__(self, store: Store, *, judge: Judge, learn: Callable[[float], None]) -> None:
+    def __init__(self, store: Store, *, judge: Judge) -> None:
         self._store = store
         self._judge = judge
-        self._learn = learn
 
     def settle(self, outcome: Outcome, now: float) -> bool:
-        """Learn from an example, or follow a candidate; return whether a site was found."""
+        """Keep the text of an example, or follow a candidate; return whether a site was found."""
         if outcome.task.purpose is Purpose.EXAMPLE:
             example = self._store.topics.example(outcome.task.page_id)
             if example is not None:
@@ -71,7 +67,6 @@ class TopicSettling:
         self._store.topics.update(row.topic_id, changed_at=now)
         if text is not None and row.origin == EXAMPLE:
             self._lead_to_own_site(row, now)
-        self._learn(now)
 
     def _lead_to_own_site(self, row: ExampleRow, now: float) -> None:
         """Make an example an external candidate, of the highest score."""

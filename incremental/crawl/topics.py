@@ -101,6 +101,7 @@ class TopicWatch:
         self._active_topics: dict[int, ActiveTopic] = {}
         self._kept_at = 0.0
         self._learned_more = False
+        self._examples_changed = False
         self._example_vectors: ExampleVectors | None = None
         self._link_guesses = LinkGuesses(embedder) if embedder is not None else None
         # Topics whose stored guesses wait to be refined.
@@ -108,7 +109,7 @@ class TopicWatch:
         self._led = False
         self._others = OthersPages(store, self._part)
         per_day = settings.topics.explore_requests_per_day
-        self._settling = TopicSettling(store, judge=self._judged, learn=self.load)
+        self._settling = TopicSettling(store, judge=self._judged)
         self.topic_fetches = TopicFetches(store, explore=explore, requests_per_day=per_day)
 
     @property
@@ -170,8 +171,14 @@ class TopicWatch:
         for active_topic in self._active_topics.values() if self._part.is_leader else ():
             model_store.note_warnings(active_topic)
 
-    def learn_meanings(self, now: float) -> None:
-        """Let topics learn again whose examples got vectors that they lacked; never waits for them."""
+    def step(self, now: float) -> None:
+        """Learn from vectors that were made since the last step, and refine guesses; never waits for any."""
+        if self._embedder is not None:
+            self._learn_meanings(now)
+            self._refine(now)
+
+    def _learn_meanings(self, now: float) -> None:
+        """Let topics learn again whose examples got vectors that they lacked."""
         vectors, model_store = self._example_vectors, self._model_store
         if vectors is None or model_store is None or not self._part.is_leader:
             return
@@ -236,8 +243,8 @@ class TopicWatch:
         if self._link_guesses is not None and record.topic_scores:
             self._link_guesses.offer_visit(record)
 
-    def refine(self, now: float) -> None:
-        """Store the guesses that were refined since, and hand over what waits; never waits itself."""
+    def _refine(self, now: float) -> None:
+        """Store the guesses that were refined since, and hand over what waits."""
         if self._link_guesses is None or not self._active_topics:
             return
         self._recall(self._link_guesses)
@@ -254,7 +261,7 @@ class TopicWatch:
                 self._store.topics.refine_guesses(site_id, own, now=now)
 
     def refines_at(self, now: float) -> float:
-        """Return when :meth:`refine` or :meth:`learn_meanings` has something to do again."""
+        """Return when :meth:`step` has something to do again."""
         if self._link_guesses is None or not self._active_topics:
             return inf
         learns_at = inf
@@ -394,12 +401,21 @@ class TopicWatch:
     # Topic fetches.
 
     def settle_topic_fetch(self, outcome: Outcome, now: float) -> bool:
-        """Learn from an example, or follow a candidate; return whether a site was found."""
+        """Write what came of an example or a candidate; return whether a site was found."""
         if outcome.text is not None and self._model_store is not None:
             self._model_store.know_page(outcome.text)
         found = self._settling.settle(outcome, now)
         self.topic_fetches.done(outcome.task, now)
+        self._examples_changed |= outcome.task.purpose is Purpose.EXAMPLE
         return found
+
+    def learn_examples(self, now: float) -> bool:
+        """Let topics learn from examples that were fetched; return whether topics begin or cease to judge."""
+        if not self._examples_changed:
+            return False
+        before, self._examples_changed = self.active, False
+        self.load(now)
+        return self.active != before
 
     def _judged(self, topic_id: int, text: PageText, now: float) -> tuple[str, Relevance] | None:
         """Return a topic's name and its judgement of a page; None if it cannot judge it."""

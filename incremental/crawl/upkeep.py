@@ -30,12 +30,13 @@ from incremental.base.path_aliases import (
     learned,
     path_alias_prefix,
     rules,
+    without_path_alias,
 )
 from incremental.base.scope import Reach, read_scope
 from incremental.base.tagging import add_tags
 from incremental.base.texts import hub_why
 from incremental.base.times import DAY, HOUR, MINUTE
-from incremental.base.urls import host_of
+from incremental.base.urls import canonical_key, host_of, normalize
 from incremental.crawl.facts import FactReader
 from incremental.crawl.sites import SOON_ARTICLE_SECONDS, WatchedSite
 from incremental.decide import upkeep
@@ -47,10 +48,11 @@ from incremental.decide.news import TRIED_FIRST
 from incremental.schedule import replanning
 from incremental.schedule.allocation import AFTER_GAIN_SECONDS, article_share
 from incremental.schedule.coverage import MIN_ANNOUNCED, ShownPages, coverage
+from incremental.schedule.state import HubState
 from incremental.visit.visit import Outcome
 from store import Store
 from store.enums import HubKind, HubRole, HubStatus, SiteStatus
-from store.updates import HubUpdate
+from store.updates import HubUpdate, SiteUpdate
 from store.values import (
     ARTICLE,
     HubRow,
@@ -101,17 +103,67 @@ class Upkeep:
 
     def owe(self, page_ids: Iterable[int], site: WatchedSite, now: float) -> None:
         """Make hubs due, note in their rows that they are owed a visit, and queue them."""
-        # Half, because the next overflow of the list may be seen an interval after the last, and these
-        # were read a little later than it.
-        recently = min(READ_SECONDS, site.terms.min_interval_seconds) / 2
-        hubs = [hub for page in page_ids if (hub := self._store.read.hub(page)) is not None]
-        changes = upkeep.owed(hubs, site.hub_state, now, recently)
-        if changes.updated:
-            self._change(site, changes, now)
+        hubs = self._hubs(page_ids)
+        self._owe(upkeep.owed(hubs, site.hub_state, now, _recent_seconds(site)), site, now)
+
+    def _owe(self, changes: SiteChanges, site: WatchedSite, now: float) -> dict[str, int]:
+        """Write what is owed a visit, and queue it; return the ids of added pages by canonical key."""
+        ids = self._change(site, changes, now) if changes != SiteChanges() else {}
         for page_id, fields in changes.updated.items():
             site.hub_states.pop(page_id, None)  # that of the row
             if "due_at" in fields:
                 site.urgent.push(page_id)
+        site.urgent.push(*(ids[link.canonical_key] for link in changes.added))
+        return ids
+
+    def _hubs(self, page_ids: Iterable[int]) -> list[HubRow]:
+        return [hub for page in page_ids if (hub := self._store.read.hub(page)) is not None]
+
+    def follow(self, site: WatchedSite, most: int, now: float) -> None:
+        """Owe what may show the pages that lists have lost a visit: next pages, at most *most* a list."""
+        lost = self._hubs(site.state.overflowed)
+        lists = [hub for hub in lost if hub.role != HubRole.PAGE]
+        if lists:
+            self.cover(site, now, overflowed_at=min(hub.visited_at or now for hub in lists))
+        site.state = replace(site.state, overflowed=())
+        places = [
+            (
+                site.next_pages.pop(hub.page_id, 0),
+                site.first_pages.pop(hub.page_id, hub.page_id),
+            )
+            for hub in lost
+        ]
+        overflows = [
+            self._overflow(hub, site, now, first=first, reads_on=number < most)
+            for hub, (number, first) in zip(lost, places, strict=True)
+        ]
+        changes = upkeep.followed(overflows, site.hub_state, now, _recent_seconds(site))
+        revisit = SiteUpdate(revisit=site.state.to_text())
+        ids = self._owe(replace(changes, fields=revisit), site, now)
+        for one, (number, first) in zip(overflows, places, strict=True):
+            if one.next_page is not None:
+                known = one.next_hub.page_id if one.next_hub is not None else 0
+                page_id = known or ids[one.next_page.canonical_key]
+                site.next_pages[page_id], site.first_pages[page_id] = number + 1, first
+                # Before waiting hubs: the next page is the likeliest place of what scrolled off.
+                if page_id in site.urgent.hubs:
+                    site.urgent.push_first(page_id)
+
+    def _overflow(
+        self, hub: HubRow, site: WatchedSite, now: float, *, first: int, reads_on: bool
+    ) -> upkeep.Overflow:
+        """Return what bears on a list that overflowed."""
+        url = normalize(hub.next_url or "") if reads_on else None
+        if url is None or not site.scope.verdict(url).inside:
+            return upkeep.Overflow(None, None, self._hubs(site.coverage.covered_by(first)))
+        url = without_path_alias(url, site.path_aliases)
+        key, why = canonical_key(url), hub_why("next_page", page=hub.url)
+        owed = HubState(owed_at=now).to_text()
+        # Its first visit announces.
+        new = NewHub(HubKind.HTML, HubRole.LIST, 0.9, why, now, site.row.added_at, owed)
+        known = self._store.read.known(site.row.id, [key])
+        there = self._hubs([known[key].id]) if key in known else []
+        return upkeep.Overflow(SeenLink(key, url, hub=new), there[0] if there else None, ())
 
     def learn_aliases(
         self, outcome: Outcome, decision: Decision, site: WatchedSite, now: float
@@ -308,6 +360,13 @@ class Upkeep:
         begun = dict.fromkeys(plan.begin, article)
         self._change(site, SiteChanges(promoted, begun=begun, ended=plan.end), now)
         site.allocation.articles = _share(site, monitored, len(plan.begin) - len(plan.end))
+
+
+def _recent_seconds(site: WatchedSite) -> float:
+    """Return how long a hub needs no further visit after one."""
+    # Half, because the next overflow of the list may be seen an interval after the last, and these
+    # were read a little later than it.
+    return min(READ_SECONDS, site.terms.min_interval_seconds) / 2
 
 
 def _share(site: WatchedSite, monitored: Sequence[MonitoredArticle], more: int) -> float:

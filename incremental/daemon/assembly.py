@@ -6,6 +6,7 @@ import contextlib
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,7 +24,7 @@ from incremental.fetch.session import Fetcher
 from incremental.sandbox import Read, read_body, with_readers
 from incremental.settings import Settings
 from incremental.settings.policies import policy_maker
-from incremental.visit.engines.visits import Visits, drawn, embedded, visits_here
+from incremental.visit.engines.visits import EngineReport, visit_elsewhere, visits_in
 from incremental.visit.host_gate import HostGate
 from incremental.visit.visit import Fetch
 from incremental.visit.ways.parts import PartFetcher
@@ -33,6 +34,7 @@ from store import Store
 if TYPE_CHECKING:
     from incremental.crawl.first_look import FirstLook
     from incremental.topics.embedding.page_embedder import PageEmbedder
+    from incremental.visit.engines.elsewhere import Elsewhere
 
 # Each takes 72 MB when it has started, and more than there are processors read nothing sooner.
 MAX_AUTO_WORKERS = 4
@@ -51,7 +53,7 @@ def make_crawler(  # noqa: PLR0913 - the parts that a caller may want to replace
     *,
     fetch: Fetch,
     executor: Executor,
-    elsewhere: Visits | None = None,
+    elsewhere: Elsewhere | None = None,
     scorer: HubScorer | None = None,
     models: Path | None = None,
     announced: Announced | None = None,
@@ -68,7 +70,8 @@ def make_crawler(  # noqa: PLR0913 - the parts that a caller may want to replace
     lead it to *explore* so many new sites. *gate* knows what hosts are owed after another crawler. Bodies
     are read in the visit's thread, or by *read*; *embedder* gives the pages that topics judge their vectors;
     *renderer* draws pages that need a browser. *part*: which sites are visited; None = all.
-    Visits run by *fetch* on *executor*, or *elsewhere* (:mod:`incremental.visit.engines`).
+    Visits run by *fetch* in the threads of *executor*, or *elsewhere*, for which the threads wait
+    (:mod:`incremental.visit.engines`).
     """
     make_policy = policy_maker(settings)
     if scorer is None:
@@ -78,15 +81,17 @@ def make_crawler(  # noqa: PLR0913 - the parts that a caller may want to replace
         read = embedder.reading(read)
     workers = settings.daemon.workers
     parts = PartFetcher(fetch, settings, SystemClock())
-    visits = here = visits_here(executor, HubVisitor(parts, renderer), fetch, read, workers)
-    if elsewhere is not None:
-        start = elsewhere.start
-        if embedder is not None:
-            from incremental.topics.embedding.page_embedder import PATIENCE_SECONDS  # noqa: PLC0415 - numpy
-
-            start = embedded(start, embedder.start, PATIENCE_SECONDS)
-        start = start if renderer is None else drawn(start, here.start)
-        visits = Visits(start, elsewhere.report)
+    here = partial(HubVisitor(parts, renderer), fetch=fetch, read=read)
+    if elsewhere is None:
+        visits = visits_in(executor, here, lambda: EngineReport("threads", workers))
+    else:
+        there = partial(
+            visit_elsewhere,
+            elsewhere=elsewhere.visit,
+            browser=None if renderer is None else here,
+            embed=None if embedder is None else embedder.with_meaning,
+        )
+        visits = visits_in(executor, there, elsewhere.report)
     engine = Engine(visits, workers=workers)
     return Crawler(
         store,

@@ -5,6 +5,7 @@
     files     may this user read and write the store's folder and all in it? are others kept out?
     space     is there room for what will be written?
     clock     is it later than what was recorded, and about what the web says?
+    engine    what runs the visits, and who works for it?
     network   does one watched site answer, through the one egress with its guard?
     store     can it be read, is it of this version, is it sound (on demand)?
     versions  what is at work, and is all there that the settings need?
@@ -17,7 +18,7 @@ from __future__ import annotations
 import os
 import platform
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -25,15 +26,21 @@ from importlib import metadata
 from pathlib import Path
 
 from hubwatch.errors import HubwatchError
-from incremental.base.errors import FeatureError
+from incremental.base.clock import SystemClock
+from incremental.base.errors import FeatureError, SettingsError
 from incremental.base.features import Features
 from incremental.base.findings import Finding, ok, problem, warning
+from incremental.base.threads import pause
 from incremental.base.times import HOUR, MINUTE
 from incremental.fetch.options import host_name
 from incremental.fetch.politeness import host_key
 from incremental.fetch.robots import robots_url
 from incremental.fetch.status import HOST_TROUBLE, FetchStatus, Request, Response
+from incremental.settings import Settings
+from incremental.settings.engine import EngineKind
 from incremental.settings.storage import CRAWLER_LOCK, MEGABYTE
+from incremental.visit.engines.elsewhere import make_elsewhere
+from incremental.visit.engines.visits import EngineReport
 from incremental.visit.visit import Fetch
 from store.daemons import DaemonRow
 from store.database.home import DATABASE, SIDE_FILES, TREES, copies_in, is_open_to_others, remains
@@ -46,7 +53,7 @@ from store.errors import (
 from store.maintenance.inspection import Inspection, knows_full_text, migrations, sqlite_version
 
 # What is the store's in its folder; others' files may lie beside it.
-_OWN = (DATABASE, *SIDE_FILES, CRAWLER_LOCK, "websub.key", "settings.name", *TREES)
+_OWN = (DATABASE, *SIDE_FILES, CRAWLER_LOCK, "settings.name", *TREES)
 LEAST_FREE_MB = 100
 LITTLE_FREE_MB = 1_000
 LEAST_FREE_FILES = 1_000
@@ -56,6 +63,9 @@ TOLERATED_FROM_WEB_SECONDS = 5 * MINUTE
 # Machines without a battery begin in 1970, or when their system was built.
 EARLIEST = datetime(2026, 1, 1, tzinfo=UTC).timestamp()
 _MOST_NAMED = 3
+_TICK_SECONDS = 0.25
+# Ten seconds: a worker that is busy introduces itself late.
+_MOST_TICKS = 40
 _EXTRA = re.compile(r"""extra\s*==\s*['"]([^'"]+)['"]""")
 _DEVELOPMENT = frozenset({"test", "bench"})
 _NAME = re.compile(r"[A-Za-z0-9._-]+")
@@ -86,7 +96,9 @@ def read_tree(home: Path) -> Tree:
     """Look at *home*, which is there, and at all that is the store's in it; links are not followed."""
     found = Tree()
     owner = home.stat().st_uid
-    own = [path for path in map(home.joinpath, _OWN) if path.exists()] + copies_in(home)
+    own = [path for path in map(home.joinpath, _OWN) if path.exists()]
+    # Features keep a key there.
+    own += [*copies_in(home), *home.glob("*.key")]
     paths = [home, *own]
     for top in own:
         for folder, folders, files in os.walk(top):
@@ -319,6 +331,39 @@ def daemons_findings(rows: Sequence[DaemonRow]) -> list[Finding]:
             warning("daemons", f"they are of several versions: {versions}", "upgrade them all")
         )
     return found
+
+
+def engine_findings(settings: Settings, *, offline: bool) -> Iterator[Finding]:
+    """Say what runs the visits; a cluster is asked who works there, unless *offline*."""
+    engine = settings.engine
+    if offline and engine.kind is EngineKind.DASK:
+        yield ok("engine", f"Dask at {engine.address}, not asked")
+        return
+    try:
+        report = _asked(settings)
+    except SettingsError as error:
+        yield problem("engine", f"{error.field} = {error.value!r}", error.way_out)
+        return
+    for worker in report.refused:
+        yield warning("engine", f"refused: {worker}", "install the daemon's version there")
+    if report.workers:
+        yield ok("engine", report.text())
+    else:
+        way_out = f"start one with this version of Hubwatch: dask worker {report.address}"
+        yield problem("engine", report.waits or "no worker has answered", way_out)
+
+
+def _asked(settings: Settings) -> EngineReport:
+    """Return what runs the visits, when the workers of a cluster have introduced themselves."""
+    with make_elsewhere(settings, SystemClock()) as elsewhere:
+        if elsewhere is None:
+            return EngineReport("threads", settings.daemon.workers)
+        for _ in range(_MOST_TICKS):
+            report = elsewhere.report()
+            if not report.unknown and (report.workers or report.refused):
+                break
+            pause(_TICK_SECONDS)
+        return report
 
 
 def store_problem(error: HubwatchError) -> Finding:

@@ -75,7 +75,7 @@ def ages(settings: Settings) -> dict[Kind, float]:
         Kind.GUESSES: keep.text_days,
         Kind.OUTBOX: keep.outbox_days,
         Kind.REFRESHES: settings.refresh.max_days,
-        Kind.DISCOVERY: keep.discovery_days,
+        Kind.CANDIDATES: keep.candidate_days,
         Kind.HOSTS: HOST_DAYS,
     }
 

@@ -35,7 +35,6 @@ from incremental.parse.hub_way import read_way
 from incremental.schedule.state import Visit
 from incremental.visit.visit import Outcome
 from store.answers.naming import folder_of
-from store.database.texts import to_json
 from store.enums import ChangeKind, HubKind, HubRole, HubStatus, PageState, SiteEventKind
 from store.rules import Fate, Rule, is_withheld
 from store.updates import HubUpdate, PageUpdate, SiteUpdate
@@ -106,7 +105,7 @@ def failed(
     visit = _failure(outcome, facts)
     fields = HubUpdate(failures=failures, last_status=status.value)
     if outcome.way is not None:
-        fields["way"] = to_json(failed_way(outcome.way, failures).to_json())
+        fields["way"] = failed_way(outcome.way, failures).to_text()
     if (
         hub.baseline_at is None
         and status in HOPELESS
@@ -402,7 +401,7 @@ def _way(outcome: Outcome, facts: HubFacts, *, links: int, came: int) -> HubUpda
         return HubUpdate()
     before = read_way(facts.hub.way)
     way = next_way(outcome.way, before, links=links, came=came, now=facts.now)
-    return HubUpdate(way=to_json(way.to_json()))
+    return HubUpdate(way=way.to_text())
 
 
 def _validators(outcome: Outcome) -> HubUpdate:

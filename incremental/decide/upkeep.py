@@ -1,16 +1,20 @@
-"""What is looked after besides visits: candidates, covered and owed hubs, monitored articles. Pure."""
+"""What is looked after besides visits: candidates, covered and owed hubs, monitored articles. Pure.
+
+::
+
+    a list overflowed    owed: its next page; without one, or after too many, the hubs that it covers
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from incremental.base.times import MINUTE, NEVER
 from incremental.schedule.state import HubState
-from store.database.texts import to_json
 from store.enums import HubRole, HubStatus
 from store.updates import HubUpdate
-from store.values import ARTICLE, HubRow, SiteChanges
+from store.values import ARTICLE, HubRow, SeenLink, SiteChanges
 
 REPLAN_TOLERANCE_SECONDS = 5 * MINUTE
 DueAt = Callable[[HubRow], float]
@@ -82,11 +86,48 @@ def owed(
         if hub.state == HubStatus.DROPPED or now - (hub.visited_at or 0.0) < recent_seconds:
             continue
         state = replace(state_of(hub), owed_at=now)
-        changes[hub.page_id] = HubUpdate(revisit=to_json(state.to_json()))
+        changes[hub.page_id] = HubUpdate(revisit=state.to_text())
         # A failing hub keeps its retry time; it stays owed.
         if not hub.failures:
             changes[hub.page_id]["due_at"] = min(hub.due_at, now, NEVER)
     return SiteChanges(changes)
+
+
+@dataclass(frozen=True, slots=True)
+class Overflow:
+    """A list that overflowed, and what may show the pages that scrolled off it."""
+
+    next_page: SeenLink | None
+    """With the hub that it becomes; None = there is none, or enough were read."""
+    next_hub: HubRow | None
+    """The same page, if it is a hub already."""
+    covered: Sequence[HubRow]
+    """An archive shows more than the list."""
+
+
+def followed(
+    overflows: Sequence[Overflow],
+    state_of: Callable[[HubRow], HubState],
+    now: float,
+    recent_seconds: float,
+) -> SiteChanges:
+    """Owe the next page of each list a visit, or the hubs that the list covers."""
+    hubs = list[HubRow]()
+    added, baselines = list[SeenLink](), dict[int, float | None]()
+    for one in overflows:
+        if one.next_page is None or one.next_page.hub is None:
+            hubs += one.covered
+        elif one.next_hub is None:
+            added.append(one.next_page)
+        else:
+            hubs.append(one.next_hub)
+            if one.next_hub.baseline_at is None:
+                baselines[one.next_hub.page_id] = one.next_page.hub.baseline_at
+    changes = owed(hubs, state_of, now, recent_seconds)
+    updated = dict(changes.updated)
+    for page_id, at in baselines.items():
+        updated[page_id] = {**updated.get(page_id, HubUpdate()), "baseline_at": at}
+    return SiteChanges(updated, added=tuple(added))
 
 
 def hastened_articles(hubs: Sequence[HubRow], latest: float) -> SiteChanges:

@@ -35,8 +35,6 @@ class FetchSettings:
     """For a whole fetch with redirects within the host: ends slow drips."""
     max_body_bytes: int = 10 * MEGABYTE
     """Decoded, so that it stops decompression bombs."""
-    max_header_bytes: int = 64 * 1024
-    """Of all headers of an answer together."""
     max_redirects: int = 5
     """Followed in a row."""
     allowed_hosts: frozenset[str] = frozenset()
@@ -51,9 +49,8 @@ class FetchSettings:
             seconds = getattr(self, f"{name}_timeout_seconds")
             if not 0 < seconds < float("inf"):
                 raise SettingsError(f"{name}_timeout_seconds", seconds, "must be above 0")
-        for name in ("max_body_bytes", "max_header_bytes"):
-            if getattr(self, name) < 1:
-                raise SettingsError(name, getattr(self, name), "must be at least 1")
+        if self.max_body_bytes < 1:
+            raise SettingsError("max_body_bytes", self.max_body_bytes, "must be at least 1")
         if self.max_redirects < 0:
             raise SettingsError("max_redirects", self.max_redirects, "must not be negative")
         for name in ("user_agent", "contact"):

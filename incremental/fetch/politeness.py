@@ -26,6 +26,9 @@ _JITTER = 0.2
 _MAX_DOUBLINGS = 30  # keeps the power small; the cap applies long before
 _SHORTEST_DELAY_SECONDS = 0.5
 _LONGEST_REST_SECONDS = 300.0
+# What a site asks for, a Crawl-delay or Retry-After, counts up to a day: longer ones are mostly mistakes, and
+# would drop the host.
+LONGEST_ASKED_SECONDS = 86_400.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +37,6 @@ class PolitenessSettings:
 
     min_delay_seconds: float = 5.0
     """Between two requests to one host; 0 for loopback."""
-    max_crawl_delay_seconds: float = 86_400.0
-    """A longer Crawl-delay is capped to this: it slows a host down but never drops it."""
-    max_retry_after_seconds: float = 86_400.0
-    """A server that asks for a longer pause gets this one."""
     backoff_seconds: float = 60.0
     """After the first failure; doubled after each further one."""
     max_backoff_seconds: float = 86_400.0
@@ -47,9 +46,8 @@ class PolitenessSettings:
         if not self.min_delay_seconds >= _SHORTEST_DELAY_SECONDS:
             way_out = f"must be at least {_SHORTEST_DELAY_SECONDS}; loopback hosts always have 0"
             raise SettingsError("min_delay_seconds", self.min_delay_seconds, way_out)
-        for name in ("max_crawl_delay_seconds", "max_retry_after_seconds", "backoff_seconds"):
-            if not 0 < getattr(self, name) < float("inf"):
-                raise SettingsError(name, getattr(self, name), "must be above 0")
+        if not 0 < self.backoff_seconds < float("inf"):
+            raise SettingsError("backoff_seconds", self.backoff_seconds, "must be above 0")
         if not self.backoff_seconds <= self.max_backoff_seconds < float("inf"):
             way_out = "must not be below backoff_seconds"
             raise SettingsError("max_backoff_seconds", self.max_backoff_seconds, way_out)
@@ -84,7 +82,7 @@ def polite_delay_seconds(state: HostState, settings: PolitenessSettings) -> floa
         loopback = loopback or ipaddress.ip_address(state.name).is_loopback
     if loopback:
         return 0.0
-    asked = min(state.crawl_delay_seconds or 0.0, settings.max_crawl_delay_seconds)
+    asked = min(state.crawl_delay_seconds or 0.0, LONGEST_ASKED_SECONDS)
     return max(settings.min_delay_seconds, asked)
 
 
@@ -105,7 +103,7 @@ def after_visit(  # noqa: PLR0913 - one by name
     wait = min(polite_delay_seconds(state, settings) * max(requests, 1), _LONGEST_REST_SECONDS)
     wait = max(wait, polite_delay_seconds(state, settings))
     if retry_after_seconds:
-        wait = max(wait, min(retry_after_seconds, settings.max_retry_after_seconds))
+        wait = max(wait, min(retry_after_seconds, LONGEST_ASKED_SECONDS))
     # At the first failure the server's Retry-After is enough; repeated failures back off.
     if failures > 1 or (failures and not retry_after_seconds):
         wait = max(wait, backoff_seconds(state.name, failures, settings))

@@ -62,6 +62,8 @@ if TYPE_CHECKING:
     from incremental.fetch.guard import Resolver
 
 _CHUNK_BYTES = 64 * 1024
+# Of all headers of an answer together: twice as much as browsers and servers commonly accept.
+_MAX_HEADER_BYTES = 64 * 1024
 # Of what a server says when it refuses a POST.
 _REASON_BYTES = 4_096
 _WIRE_RESERVE_BYTES = 1024 * 1024
@@ -239,7 +241,7 @@ class Fetcher:
     def _read(self, answer: requests.Response, journey: Journey, request: Request) -> Response:
         """Build a Response from status line, headers and, if wanted, the body."""
         size = sum(len(name) + len(value) for name, value in answer.headers.items())
-        if size > self._settings.max_header_bytes:
+        if size > _MAX_HEADER_BYTES:
             detail = "the headers are larger than allowed"
             return Response(journey.url, FetchStatus.BROKEN_RESPONSE, detail=detail)
         headers = plain_headers(answer.headers)

@@ -13,7 +13,6 @@ import logging
 from contextlib import suppress
 from queue import LifoQueue
 from threading import Lock
-from types import TracebackType
 from typing import Self
 
 from incremental.fetch.status import FetchStatus
@@ -59,12 +58,7 @@ class ReaderPool:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        _kind: type[BaseException] | None,
-        _error: BaseException | None,
-        _trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     @property

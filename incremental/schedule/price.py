@@ -68,7 +68,10 @@ class PricePolicy:
         """Learn rate, hours, overlap, vanishing links, and the hub's part of the site."""
         shape = self._shape(hub, site)
         before = hub
-        visit = replace(visit, shared=_of_neighbours(hub, site, visit))
+        # Links shared with hubs that are not followed are no arrivals here.
+        followed = site.seen_at if hub.key else ()
+        shared = {key: links for key, links in visit.shared.items() if key in followed}
+        visit = replace(visit, shared=shared)
         open_hours = self._open_hours(hub, site, visit.at)
         hub = learn_overlap(hub, site, visit, shape)
         hub, site = learn_hours(hub, site, visit, shape)
@@ -216,13 +219,6 @@ class PricePolicy:
             del self._shapes[next(iter(self._shapes))]
         self._shapes[key] = (hub, site, shape)
         return shape
-
-
-def _of_neighbours(hub: HubState, site: SiteState, visit: Visit) -> dict[str, int]:
-    """Return the shared links of followed hubs; those of others are no arrivals here."""
-    if not hub.key:
-        return {}
-    return {key: links for key, links in visit.shared.items() if key in site.seen_at}
 
 
 def hinted(hub: HubState, at: float) -> HubState:

@@ -22,7 +22,5 @@ class BrowserSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Most memory of one browser, all its processes together."""
     page_requests: Annotated[int, msgspec.Meta(ge=1, le=1_000)] = 60
     """Requests for one page; more are refused to it."""
-    restart_pages: Annotated[int, msgspec.Meta(ge=1, le=10_000)] = 50
-    """Pages after which a browser is replaced by a new one."""
     sandbox: bool = True
     """Chromium's own sandbox; root has none. False where the system does not allow it (some containers)."""

@@ -56,8 +56,8 @@ class StoreSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Texts of pages that are no longer refreshed, then found by their titles. Starred pages keep theirs."""
     outbox_days: _KeptDays = 90
     """Messages sent or given up."""
-    discovery_days: _KeptDays = 365
-    """Runs that search for sites, and proposals without an answer."""
+    candidate_days: _KeptDays = 365
+    """Links out of the watched sites, and proposed sites without an answer, with what found them."""
     size_budget_mb: _NotNegative = 0
     """Database and page cache together: above it the oldest is forgotten early; 0 = no limit."""
     upgrade_copies: Annotated[int, msgspec.Meta(ge=0, le=100)] = 2
@@ -181,7 +181,7 @@ class FeatureSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Which features are used; `hubwatch doctor` names those that are installed."""
 
     off: tuple[str, ...] = ()
-    """Names of features that are not used, such as ``websub``."""
+    """Names of features that are not used."""
 
 
 class LinkOrderName(StrEnum):

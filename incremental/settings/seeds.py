@@ -21,8 +21,6 @@ from store.values import NewHub, SeenLink
 if TYPE_CHECKING:
     from incremental.fetch.options import FetchSettings
 
-# A site's origin, instead of the page that led there: the user accepted a proposal.
-BY_DISCOVERY = "discovery"
 # Of a site's rules, what new terms leave as it is.
 _KEPT = ("home", "open_feeds", "folders", "named")
 

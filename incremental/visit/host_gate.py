@@ -25,6 +25,7 @@ from typing import Any, Protocol
 from incremental.base.texts import Text, named
 from incremental.base.times import DAY, HOUR
 from incremental.fetch.politeness import (
+    LONGEST_ASKED_SECONDS,
     HostState,
     after_visit,
     host_key,
@@ -107,7 +108,7 @@ class HostGate:
     def ask(self, url: str, now: float, rules: RobotsPolicy | None = None) -> Answer:
         """Return whether *url* may be fetched at *now*, by *rules* of its origin if they are given."""
         with self._lock:
-            host, policy = self._host(host_key(url), now), rules or self._policy(url)
+            host, policy = self._host(host_key(url), now), rules or self.rules(url)
         refusal: FetchStatus | None = None
         retry_at, says = now + DENIED_RETRY_SECONDS, Text("robots.allowed")
         if policy is None:
@@ -218,7 +219,7 @@ class HostGate:
             rules: str | None = None
             if robots:
                 agent = self._settings.fetch.product_token
-                policy = RobotsPolicy.from_response(response, agent, now, self._policy(url))
+                policy = RobotsPolicy.from_response(response, agent, now, self.rules(url))
                 self._remember(url, policy)
                 host = replace(host, crawl_delay_seconds=policy.crawl_delay_seconds)
                 stored = self._stored(host.name) | {robots_url(url): policy.to_stored()}
@@ -232,18 +233,14 @@ class HostGate:
     def obey(self, response: Response, rules: RobotsPolicy | None = None) -> Response:
         """Drop a body that came, by redirect, from a URL that robots.txt denies; *rules* as for ask()."""
         with self._lock:
-            policy = (rules or self._policy(response.url)) if response.redirects else None
+            policy = (rules or self.rules(response.url)) if response.redirects else None
         if policy is None or policy.allows(response.url):
             return response
         return replace(response, status=FetchStatus.ROBOTS_DENIED, body=b"")
 
-    def rules(self, url: str) -> RobotsPolicy | None:
-        """Return the last known rules of the origin of *url*; None = unknown."""
-        return self._policy(url)
-
     def sitemaps(self, url: str) -> tuple[str, ...]:
         """Return the sitemaps that the robots.txt for *url* names."""
-        policy = self._policy(url)
+        policy = self.rules(url)
         return policy.sitemaps if policy is not None else ()
 
     def set_back(self, seconds: float) -> None:
@@ -276,15 +273,11 @@ class HostGate:
 
     def _believable(self, next_allowed_at: float, now: float) -> float:
         """Return a stored time, or *now* for one that only a clock that was ahead can have written."""
-        polite = self._settings.politeness
-        longest = max(
-            polite.max_crawl_delay_seconds,
-            polite.max_retry_after_seconds,
-            polite.max_backoff_seconds,
-        )
+        longest = max(LONGEST_ASKED_SECONDS, self._settings.politeness.max_backoff_seconds)
         return next_allowed_at if next_allowed_at <= now + longest else now
 
-    def _policy(self, url: str) -> RobotsPolicy | None:
+    def rules(self, url: str) -> RobotsPolicy | None:
+        """Return the last known rules of the origin of *url*; None = unknown."""
         key = robots_url(url)
         if key in self._policies:
             self._policies.move_to_end(key)

@@ -29,7 +29,14 @@ _IDS = Prepared(
     )
 )
 _REFUSED = Prepared(lambda page: Page.select(Page.id).where((Page.id == page) & refused()))
-_NEW_HUB = Inserted(Hub, ("page", "site_id", "kind", "role", "score", "why", "due_at"), ignore=True)
+_NEW_HUB = Inserted(
+    Hub,
+    (
+        *("page", "site_id", "kind", "role", "score", "why", "due_at"),
+        *("baseline_at", "revisit"),
+    ),
+    ignore=True,
+)
 SET_HUB = Updated(Hub, lambda page: Hub.page == page)
 SET_PAGE = Updated(Page, lambda page: Page.id == page)
 _IS_LIST = fn.EXISTS(
@@ -107,12 +114,6 @@ class PageRecords(Repository):
         with writing(self._db, self._where):
             for table, (column, late) in earlier.items():
                 table.update({column: column - seconds}).where(late).execute(self._db)
-
-    def begin_baseline(self, page_id: int, at: float) -> None:
-        """Skip a hub's baseline, so that its first visit announces."""
-        # For later pages of an overflowed list.
-        unread = (Hub.page == page_id) & Hub.baseline_at.is_null()
-        self._write(Hub.update(baseline_at=at).where(unread))
 
     def postpone(self, page_id: int, until: float, status: str) -> None:
         """Postpone everything due for a page that must not be fetched, with the reason."""

@@ -10,7 +10,7 @@
     guesses       topics' scores of pages that were not fetched     of announced and awaited pages
     outbox        sent and failed; waiting on a removed channel     waiting
     refreshes     due long ago
-    discovery     runs with their pages, undecided proposals        decisions, the last run of a topic
+    candidates    runs with their pages, undecided proposals        decisions, the last run of a topic
     hosts         not asked for a long time
 
 Pages themselves never expire, with canonical key, state, rule, marks and labels, so none is announced twice.
@@ -70,7 +70,7 @@ class Kind(StrEnum):
     GUESSES = "guesses"
     OUTBOX = "outbox"
     REFRESHES = "refreshes"
-    DISCOVERY = "discovery"
+    CANDIDATES = "candidates"
     HOSTS = "hosts"
 
 
@@ -102,7 +102,7 @@ class Retention(Repository):
             Kind.REFRESHES: lambda: self._of(
                 Refresh, Refresh.page, (Refresh.due_at < before) & PLANNED
             ),
-            Kind.DISCOVERY: lambda: self._discovery(before),
+            Kind.CANDIDATES: lambda: self._candidates(before),
             Kind.HOSTS: lambda: self._of(Host, Host.name, Host.next_allowed_at < before),
         }
         with writing(self._db, self._where):
@@ -233,7 +233,7 @@ class Retention(Repository):
         over |= OutboxEntry.channel.not_in(list(keep))
         return self._of(OutboxEntry, OutboxEntry.id, over & (OutboxEntry.queued_at < before))
 
-    def _discovery(self, before: float) -> Batch:
+    def _candidates(self, before: float) -> Batch:
         """Delete a run with its pages or, without one, a batch of proposals and candidates."""
         latest = DiscoveryRun.select(fn.MAX(DiscoveryRun.id)).group_by(DiscoveryRun.topic)
         over = (DiscoveryRun.status != RunStatus.RUNNING) & (DiscoveryRun.updated_at < before)

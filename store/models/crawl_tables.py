@@ -56,7 +56,7 @@ class Site(Table):
     revisit = TextField(default="{}")
     """JSON state of the revisit policy for the site."""
     # JSON of how the site came to be watched: empty = the user gave it; else ``topic``, ``page`` and the page
-    # that links to it, ``found_on``.
+    # that links to it, ``found_on``; or the feature that found it, ``found_by``.
     origin = TextField(default="{}")
 
 

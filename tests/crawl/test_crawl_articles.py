@@ -18,10 +18,8 @@ from incremental.base.clock import SimulatedClock
 from incremental.base.urls import canonical_key
 from incremental.crawl.rescheduling import ChangeHints
 from incremental.crawl.sites import WatchedSite
-from incremental.fetch.status import FetchStatus, Response
 from incremental.parse import parse
 from incremental.schedule.state import HubState
-from incremental.visit.visit import Outcome, Purpose, VisitTask
 from store.enums import LabelOrigin, PageLabel
 from store.values import LabelEntry
 
@@ -347,11 +345,9 @@ def _lastmods(*moved: tuple[str, float]) -> Reply:
 
 def _read_sitemap(crawl: Watch, now: float, *moved: tuple[str, float]) -> None:
     (watched,) = crawl.crawler.frontier.watched
-    body = _lastmods(*moved).body
-    task = VisitTask(Purpose.HUB, HOME + "sitemap.xml", watched.row.id, 0)
-    response = Response(task.url, FetchStatus.FETCHED, body=body)
-    read = parse(body, task.url, content_type="application/xml")
-    ChangeHints(crawl.store).from_sitemap(Outcome(task, response, page=read), watched, now)
+    url = HOME + "sitemap.xml"
+    read = parse(_lastmods(*moved).body, url, content_type="application/xml")
+    ChangeHints(crawl.store).from_sitemap(read, watched, now)
 
 
 def test_monitored_articles_that_move_together_leave_a_hub_its_change_hint(tmp_path: Path) -> None:

@@ -143,7 +143,7 @@ def test_a_push_for_a_site_of_another_daemon_is_handed_on(tmp_path: Path) -> Non
         after = crawl.hub(A)
         assert after is not None
         assert after.due_at == now
-        assert HubState.from_json(json.loads(after.revisit)).hinted_at == now
+        assert HubState.from_text(after.revisit).hinted_at == now
         assert crawl.store.read.sites()[0].changed_at != before
 
 

@@ -21,8 +21,8 @@ from fake_web import DAY, HOUR, MINUTE, START, FakeWeb, Reply, Watch, feed, page
 
 from incremental.base.clock import SimulatedClock
 from incremental.crawl.overflows import Overflows
+from incremental.decide.decision import Decision
 from incremental.settings import RevisitSettings, Settings
-from store.values import VisitRecord
 
 HOME = "https://news.example/"
 SECTIONS = ("city", "sport", "science", "arts")
@@ -187,8 +187,8 @@ def test_killed_before_what_an_overflow_asks_for_was_queued_nothing_is_lost(
     class KilledError(BaseException):
         pass
 
-    def die(_: Overflows, record: VisitRecord, *__: object) -> None:
-        if record.overflow:
+    def die(_: Overflows, decision: Decision, *__: object) -> None:
+        if decision.record.overflow:
             raise KilledError
 
     with monkeypatch.context() as patch:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from stories import HOUR, START, hub, unread_hub
+from stories import DAY, HOUR, START, hub, target, unread_hub
 
 from incremental.decide import upkeep
+from incremental.schedule.state import HubState
+from store.enums import HubKind, HubRole
 from store.rules import COLUMNS, Fate
+from store.values import NewHub
 
 NOW = START + HOUR
 
@@ -52,3 +55,18 @@ def test_after_the_price_has_fallen_only_what_is_due_much_sooner_is_planned_agai
 
 def test_every_fate_says_what_it_sets() -> None:
     assert set(COLUMNS) == set(Fate)
+
+
+def test_after_an_overflow_the_next_page_is_owed_a_visit_that_announces() -> None:
+    new = NewHub(HubKind.HTML, HubRole.LIST, 0.9, "", NOW, baseline_at=START)
+    fresh, listed = target("page/2/", hub=new), target("page/3/", hub=new)
+    unread, covered = unread_hub(page_id=3, due_at=NOW + HOUR), hub(page_id=4, due_at=NOW + DAY)
+    overflows = [
+        upkeep.Overflow(fresh, None, ()),
+        upkeep.Overflow(listed, unread, ()),
+        upkeep.Overflow(None, None, [covered, hub(page_id=5, visited_at=NOW)]),
+    ]
+    changes = upkeep.followed(overflows, lambda _: HubState(), NOW, recent_seconds=60)
+    assert changes.added == (fresh,)
+    assert {page: fields["due_at"] for page, fields in changes.updated.items()} == {3: NOW, 4: NOW}
+    assert [page for page, fields in changes.updated.items() if "baseline_at" in fields] == [3]

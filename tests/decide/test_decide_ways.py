@@ -10,7 +10,6 @@ from incremental.parse.hub_way import Way, WayKind, read_way
 from incremental.schedule.price import PricePolicy
 from incremental.schedule.protocol import Terms
 from incremental.schedule.state import HubState, SiteState, Visit
-from store.database.texts import to_json
 
 NOW = 1_717_400_000.0
 
@@ -30,7 +29,7 @@ def test_a_page_that_is_no_shell_is_read_as_it_is() -> None:
 
 def test_a_way_is_kept_as_json_and_is_undecided_before() -> None:
     kept = way(WayKind.JSON, url="https://news.example/api")
-    assert read_way(to_json(kept.to_json())) == kept
+    assert read_way(kept.to_text()) == kept
     assert read_way("") is None
     assert read_way("{}") == Way()
 

@@ -23,8 +23,7 @@ from incremental.settings import DaemonSettings, Settings, SiteSettings
 from incremental.settings.engine import EngineKind, EngineSettings
 from incremental.settings.seeds import add_seed
 from incremental.settings.storage import open_configured_store
-from incremental.visit.engines.choice import make_visits
-from incremental.visit.engines.visits import Visits
+from incremental.visit.engines.elsewhere import Elsewhere, make_elsewhere
 
 LOOPBACK = FetchSettings(allowed_networks=("127.0.0.0/8",), total_timeout_seconds=20)
 
@@ -43,12 +42,12 @@ def engine_settings(
 
 
 @contextmanager
-def visits_of(settings: Settings) -> Iterator[Visits | None]:
-    """Yield visits on the engine of the settings, when it has a worker."""
-    with make_visits(settings, SystemClock()) as visits:
-        if visits is not None:
-            wait_until(lambda: visits.most > 0)
-        yield visits
+def elsewhere_of(settings: Settings) -> Iterator[Elsewhere | None]:
+    """Yield visits on the engine of the settings, when it has a worker; None = in threads."""
+    with make_elsewhere(settings, SystemClock()) as elsewhere:
+        if elsewhere is not None:
+            wait_until(lambda: elsewhere.report().workers > 0)
+        yield elsewhere
 
 
 def wait_until(happens: Callable[[], object]) -> None:
@@ -64,21 +63,21 @@ class EngineStory:
     """Watches *sites* with its store in *folder*."""
 
     def __init__(
-        self, folder: Path, settings: Settings, visits: Visits | None, *sites: EngineSite
+        self, folder: Path, settings: Settings, elsewhere: Elsewhere | None, *sites: EngineSite
     ) -> None:
         self.clock = SimulatedClock(START)
         self.store = open_configured_store(settings, folder)
         for site in sites:
             add_seed(self.store, f"{site.url}/", now=START, fetch=settings.fetch)
         self._threads = ThreadPoolExecutor(settings.daemon.workers)
-        self._visits = visits
+        self._elsewhere = elsewhere
         self.ready = threading.Event()
         self.crawler = make_crawler(
             self.store,
             settings,
             fetch=make_fetcher(settings, SystemClock()).fetch,
             executor=self._threads,
-            elsewhere=visits,
+            elsewhere=elsewhere,
             scorer=FolderScorer(),
         )
         self.crawler.load(self.clock.now())
@@ -98,7 +97,7 @@ class EngineStory:
             wake_at = self.crawler.step(self.clock.now(), self.ready.set)
             if not self.crawler.idle:
                 assert self.ready.wait(WAIT_SECONDS), "a visit ends"
-            elif self._visits is not None and not self._visits.most:
+            elif self._elsewhere is not None and not self._elsewhere.report().workers:
                 self.ready.wait(0.05)
             elif self.clock.now() >= end:
                 break

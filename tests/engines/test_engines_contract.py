@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import msgspec
 import pytest
 from engine_site import EngineSite, news_site
-from engine_story import EngineStory, engine_settings, visits_of
+from engine_story import EngineStory, elsewhere_of, engine_settings
 from lab.dask_cluster import DaskCluster
 
 from incremental.base.clock import SystemClock
@@ -22,8 +23,8 @@ from incremental.fetch.options import FetchSettings, SiteAccess, origin
 from incremental.fetch.status import FetchStatus
 from incremental.sandbox import read_body
 from incremental.settings import Settings, SiteSettings
-from incremental.visit.engines.choice import make_visits, terms_of
-from incremental.visit.engines.visits import Visits, visits_here
+from incremental.visit.engines.elsewhere import make_elsewhere, terms_of
+from incremental.visit.engines.visits import EngineReport, Visits, visits_in
 from incremental.visit.engines.worker import access_of
 from incremental.visit.visit import Purpose, VisitTask, visit
 
@@ -56,9 +57,16 @@ def hub(url: str) -> VisitTask:
 @contextmanager
 def engine_of(settings: Settings) -> Iterator[Visits]:
     """Visits on the engine of the settings, threads included."""
-    with ThreadPoolExecutor(settings.daemon.workers) as threads, visits_of(settings) as visits:
+    with (
+        ThreadPoolExecutor(settings.daemon.workers) as threads,
+        elsewhere_of(settings) as elsewhere,
+    ):
+        if elsewhere is not None:
+            yield visits_in(threads, elsewhere.visit, elsewhere.report)
+            return
         fetch = make_fetcher(settings, SystemClock()).fetch
-        yield visits or visits_here(threads, visit, fetch, read_body, settings.daemon.workers)
+        here = partial(visit, fetch=fetch, read=read_body)
+        yield visits_in(threads, here, lambda: EngineReport("threads", settings.daemon.workers))
 
 
 def test_a_visit_brings_the_same_wherever_it_runs(settings: Settings) -> None:
@@ -149,8 +157,8 @@ def test_a_story_has_the_same_news_and_no_host_is_asked_twice_at_a_time(
             stack.enter_context(EngineSite(news_site(4), host=f"127.0.0.{number}"))
             for number in (2, 3, 4)
         ]
-        visits = stack.enter_context(visits_of(settings))
-        story = stack.enter_context(EngineStory(tmp_path, settings, visits, *sites))
+        elsewhere = stack.enter_context(elsewhere_of(settings))
+        story = stack.enter_context(EngineStory(tmp_path, settings, elsewhere, *sites))
         story.run(6 * HOUR)
         assert story.new() == []
         for site in sites:
@@ -163,5 +171,5 @@ def test_a_story_has_the_same_news_and_no_host_is_asked_twice_at_a_time(
 
 
 def test_threads_are_those_of_the_daemon() -> None:
-    with make_visits(engine_settings("threads"), SystemClock()) as visits:
-        assert visits is None
+    with make_elsewhere(engine_settings("threads"), SystemClock()) as elsewhere:
+        assert elsewhere is None

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +17,7 @@ import msgspec
 import psutil  # type: ignore[import-untyped] # ships no types
 import pytest
 from engine_site import EngineSite, news_site
-from engine_story import EngineStory, engine_settings, visits_of, wait_until
+from engine_story import EngineStory, elsewhere_of, engine_settings, wait_until
 from killing import Killer, Stopper
 from lab.daemon_process import ROOT, free_port
 from lab.dask_cluster import WAIT_SECONDS, DaskCluster
@@ -26,8 +27,8 @@ from incremental.base.errors import SettingsError
 from incremental.fetch.options import FetchSettings
 from incremental.fetch.status import FetchStatus
 from incremental.settings import build_settings
-from incremental.visit.engines.choice import make_visits, terms_of
-from incremental.visit.engines.visits import LostVisitError, Visits
+from incremental.visit.engines.elsewhere import Elsewhere, make_elsewhere, terms_of
+from incremental.visit.engines.visits import LostVisitError
 from incremental.visit.engines.worker import visit_on_worker
 from incremental.visit.visit import Purpose, VisitTask
 
@@ -41,7 +42,7 @@ class Stage:
 
     site: EngineSite
     story: EngineStory
-    visits: Visits
+    elsewhere: Elsewhere
     replace_worker: Callable[[], object]
     deaths: int
     """Workers that a visit may end until it is lost."""
@@ -62,14 +63,14 @@ def stage(kind: str, folder: Path, cluster: DaskCluster | None = None) -> Iterat
     settings = engine_settings(kind, cluster.address if cluster else "")
     with ExitStack() as stack:
         site = stack.enter_context(EngineSite(news_site(4)))
-        visits = stack.enter_context(visits_of(settings))
-        assert visits is not None
-        story = stack.enter_context(EngineStory(folder, settings, visits, site))
+        elsewhere = stack.enter_context(elsewhere_of(settings))
+        assert elsewhere is not None
+        story = stack.enter_context(EngineStory(folder, settings, elsewhere, site))
         story.run(6 * HOUR)
         assert story.new() == []
         site.pages |= news_site(6)
         yield Stage(
-            site, story, visits, cluster.start_worker if cluster else bool, 2 if cluster else 1
+            site, story, elsewhere, cluster.start_worker if cluster else bool, 2 if cluster else 1
         )
 
 
@@ -124,9 +125,9 @@ def test_workers_that_are_stopped_one_after_the_other_cost_no_page_its_visits(
         settings = engine_settings("dask", cluster.address)
         hosts = ("127.0.0.1", "127.0.0.2")
         sites = [stack.enter_context(EngineSite(news_site(4), host)) for host in hosts]
-        visits = stack.enter_context(visits_of(settings))
-        assert visits is not None
-        story = stack.enter_context(EngineStory(tmp_path, settings, visits, *sites))
+        elsewhere = stack.enter_context(elsewhere_of(settings))
+        assert elsewhere is not None
+        story = stack.enter_context(EngineStory(tmp_path, settings, elsewhere, *sites))
         story.run(6 * HOUR)
         stopper = Stopper(cluster, 4)
         for site in sites:
@@ -149,14 +150,14 @@ def test_a_worker_of_another_version_gets_no_visits_while_others_do(
         cluster.start_worker()
         cluster.wait_for(2)
         with stage("dask", tmp_path, cluster) as ready:
-            wait_until(lambda: ready.visits.report().refused)
+            wait_until(lambda: ready.elsewhere.report().refused)
             ready.story.run(DAY)
-            report = ready.visits.report()
+            report = ready.elsewhere.report()
             assert (report.workers, report.processes, report.waits) == (1, 1, "")
             (refused,) = report.refused
             assert "(protocol 99), the daemon " in refused
             assert ready.news() == LATE
-    assert "is refused: it runs Hubwatch" in caplog.text
+    assert "refused: worker tcp://127.0.0.1:" in caplog.text
 
 
 def test_a_worker_that_stood_still_begins_no_visit_that_was_given_up(tmp_path: Path) -> None:
@@ -165,19 +166,19 @@ def test_a_worker_that_stood_still_begins_no_visit_that_was_given_up(tmp_path: P
         cluster.start_worker()
         cluster.wait_for(1)
         settings = msgspec.structs.replace(engine_settings("dask", cluster.address), fetch=patience)
-        with visits_of(settings) as visits:
-            assert visits is not None
+        with elsewhere_of(settings) as elsewhere, ThreadPoolExecutor() as threads:
+            assert elsewhere is not None
             task = VisitTask(Purpose.HUB, f"{site.url}/", 1, 1)
-            visits.start(task).result(WAIT_SECONDS)
+            elsewhere.visit(task)
             asked = len(site.asked)
             cluster.send_worker(0, signal.SIGSTOP)
-            late, since = visits.start(task), SystemClock().monotonic()
+            late, since = threads.submit(elsewhere.visit, task), SystemClock().monotonic()
             wait_until(lambda: SystemClock().monotonic() > since + 3)
             cluster.send_worker(0, signal.SIGCONT)
             with pytest.raises(LostVisitError, match="seconds late by its worker's clock"):
                 late.result(WAIT_SECONDS)
             assert len(site.asked) == asked
-            visits.start(task).result(WAIT_SECONDS)
+            elsewhere.visit(task)
             assert len(site.asked) > asked
 
 
@@ -190,13 +191,12 @@ def test_a_visit_that_is_never_answered_is_given_up(tmp_path: Path) -> None:
         base = engine_settings("dask", cluster.address)
         daemon = msgspec.structs.replace(base.daemon, parse_seconds=1.0)
         settings = msgspec.structs.replace(base, fetch=short, daemon=daemon)
-        with visits_of(settings) as visits:
-            assert visits is not None
+        with elsewhere_of(settings) as elsewhere:
+            assert elsewhere is not None
             # The scheduler believes for minutes that a worker that stands still is there.
             cluster.send_worker(0, signal.SIGSTOP)
-            lost = visits.start(VisitTask(Purpose.HUB, f"{site.url}/", 1, 1))
             with pytest.raises(LostVisitError, match="does not answer") as raised:
-                lost.result(WAIT_SECONDS)
+                elsewhere.visit(VisitTask(Purpose.HUB, f"{site.url}/", 1, 1))
             # Its host is left alone for as long as it may go on.
             assert (raised.value.blamed, raised.value.rest_seconds) == (False, 2)
             cluster.send_worker(0, signal.SIGCONT)
@@ -228,13 +228,13 @@ def test_a_scheduler_that_is_killed_and_started_again_costs_no_site_a_failure(
                 asked.append(1)
 
             ready.site.before["/"] = kill_scheduler
-            ready.story.run(DAY, until=lambda: not ready.visits.most)
-            assert "no Dask scheduler answers" in ready.visits.report().waits
+            ready.story.run(DAY, until=lambda: not ready.elsewhere.report().workers)
+            assert "no Dask scheduler answers" in ready.elsewhere.report().waits
             assert ready.news() == []
             cluster.start_scheduler()
             cluster.start_worker()
             ready.story.run(DAY)
-            assert ready.visits.report().waits == ""
+            assert ready.elsewhere.report().waits == ""
             assert ready.news() == LATE
             assert "internal_error" not in ready.statuses()
             seeds = [hub for hub in ready.story.store.read.hubs() if hub.role == "seed"]
@@ -247,7 +247,7 @@ def test_an_address_where_no_scheduler_answers_is_named_at_the_start() -> None:
     settings = engine_settings("dask", address)
     with (
         pytest.raises(SettingsError, match="start it") as raised,
-        make_visits(settings, SystemClock()),
+        make_elsewhere(settings, SystemClock()),
     ):
         pass
     assert (raised.value.field, raised.value.value) == ("engine.address", address)
@@ -264,14 +264,14 @@ def test_an_address_of_another_form_is_refused(address: str) -> None:
 _DAEMON = """
 import sys
 from incremental.base.clock import SystemClock
-from incremental.visit.engines.choice import make_visits
+from incremental.visit.engines.elsewhere import make_elsewhere
 from incremental.settings import build_settings
 from incremental.visit.visit import Purpose, VisitTask
 
 if __name__ == "__main__":
     settings = build_settings({"engine": {"kind": "processes", "processes": 1}})
-    with make_visits(settings, SystemClock()) as visits:
-        visits.start(VisitTask(Purpose.HUB, "http://127.0.0.1:9/", 1, 1)).result(60)
+    with make_elsewhere(settings, SystemClock()) as elsewhere:
+        elsewhere.visit(VisitTask(Purpose.HUB, "http://127.0.0.1:9/", 1, 1))
         print("ready", flush=True)
         sys.stdin.read()
 """

@@ -6,20 +6,16 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 
 import pytest
+from engine_story import engine_settings
 
 from classifier.embedding.meaning import Meaning
 from classifier.words.values import PageText
+from incremental.base.clock import SystemClock
 from incremental.crawl.engine import Engine
 from incremental.fetch.status import FetchStatus, Response
 from incremental.parse.hub_way import Way, WayKind
-from incremental.visit.engines.visits import (
-    EngineReport,
-    LostVisitError,
-    Visits,
-    drawn,
-    embedded,
-    fenced,
-)
+from incremental.visit.engines.elsewhere import make_elsewhere
+from incremental.visit.engines.visits import EngineReport, LostVisitError, Visits, visit_elsewhere
 from incremental.visit.engines.worker import refusal
 from incremental.visit.visit import Outcome, Purpose, VisitTask
 from store.errors import StoreFencedError
@@ -104,63 +100,53 @@ def test_an_engine_without_workers_is_asked_again_in_a_second() -> None:
     assert (engine.free, engine.again_at(5.0, 10.0)) == (4, 5.0)
 
 
+@dataclass
+class Worker:
+    """Visits elsewhere that have the text of a page, and those made here."""
+
+    there: list[VisitTask] = field(default_factory=list)
+    here: list[VisitTask] = field(default_factory=list)
+
+    def visit(self, task: VisitTask) -> Outcome:
+        self.there.append(task)
+        response = Response(task.url, FetchStatus.FETCHED)
+        return Outcome(task, response, text=PageText(task.url, "A title"))
+
+    def browser(self, task: VisitTask) -> Outcome:
+        self.here.append(task)
+        return Outcome(task, Response(task.url, FetchStatus.FETCHED))
+
+
 @pytest.mark.parametrize("kind", list(WayKind))
 def test_what_needs_a_browser_is_visited_here(kind: WayKind) -> None:
-    elsewhere, here = Waiting(), Waiting()
-    drawn(elsewhere.start, here.start)(replace(task(1), way=Way(kind=kind)))
+    worker, drawn = Worker(), replace(task(1), way=Way(kind=kind))
+    visit_elsewhere(drawn, worker.visit, worker.browser, None)
     needs = kind in (WayKind.RENDERED, WayKind.BROWSER_MISSING)
-    assert (len(here.started), len(elsewhere.started)) == ((1, 0) if needs else (0, 1))
-
-
-def test_nothing_starts_after_the_lease() -> None:
-    visits = Waiting()
-
-    def over() -> None:
-        raise StoreFencedError("another daemon has taken over")
-
-    with pytest.raises(StoreFencedError):
-        fenced(visits.start, over)(task(1)).result(0)
-    assert visits.started == []
-    fenced(visits.start, lambda: None)(task(1))
-    assert visits.started == [task(1)]
+    assert (worker.here, worker.there) == (([drawn], []) if needs else ([], [drawn]))
 
 
 def test_texts_from_workers_get_their_vectors_here() -> None:
-    visits, meaning, found = Waiting(), Meaning("space", b"\1"), Future[Meaning | None]()
-    start = embedded(visits.start, lambda _: found, patience_seconds=60)
-    with_text, without, lost = (start(task(number)) for number in range(3))
-    text = PageText("https://news.example/0", "A title")
-    response = Response("https://news.example/", FetchStatus.FETCHED)
-    visits.answers[0].set_result(Outcome(task(0), response, text=text))
-    visits.answers[1].set_result(Outcome(task(1), response))
-    visits.die()
-    assert not with_text.done()
-    found.set_result(meaning)
-    read = with_text.result(0).text
-    assert read == text
-    assert read.meaning == meaning
-    assert without.result(0).text is None
-    with pytest.raises(LostVisitError):
-        lost.result(0)
+    meaning = Meaning("space", b"\1")
+    found = visit_elsewhere(
+        task(1), Worker().visit, None, lambda text: replace(text, meaning=meaning)
+    )
+    assert found.text is not None
+    assert (found.text.title, found.text.meaning) == ("A title", meaning)
 
 
-def test_a_model_that_hangs_ends_no_visit_later_than_patience() -> None:
-    """The page is judged by words; a vector that comes after all is nobody's."""
-    visits, never = Waiting(), Future[Meaning | None]()
-    start = embedded(visits.start, lambda _: never, patience_seconds=0.01)
-    visit = start(task(0))
-    response = Response("https://news.example/", FetchStatus.FETCHED)
-    visits.answers[0].set_result(Outcome(task(0), response, text=PageText("", "A title")))
-    text = visit.result(10).text
-    assert text is not None
-    assert text.meaning is None
-    never.set_result(Meaning("space", b"\1"))
-    assert visit.result(0).text == text
+def test_nothing_starts_after_the_lease() -> None:
+    def over() -> None:
+        raise StoreFencedError("another daemon has taken over")
+
+    with make_elsewhere(engine_settings("processes"), SystemClock(), over) as elsewhere:
+        assert elsewhere is not None
+        with pytest.raises(StoreFencedError):
+            elsewhere.visit(task(1))
 
 
-@pytest.mark.parametrize("theirs", [("0.2.0", 1), ("0.1.0", 2), ("", 1)])
+@pytest.mark.parametrize("theirs", [("0.2.0", 1), ("0.1.0", 2)])
 def test_another_version_or_protocol_is_refused_by_name(theirs: tuple[str, int]) -> None:
     assert refusal(("0.1.0", 1), ("0.1.0", 1)) == ""
     why = refusal(theirs, ("0.1.0", 1))
-    assert f"Hubwatch {theirs[0] or '?'} (protocol {theirs[1]})" in why
+    assert f"Hubwatch {theirs[0]} (protocol {theirs[1]})" in why
     assert "give it the same version" in why

@@ -6,6 +6,7 @@ import hashlib
 import pickle
 from collections.abc import Callable
 from concurrent.futures import Executor, ThreadPoolExecutor
+from functools import partial
 from threading import Event
 
 import pytest
@@ -15,7 +16,7 @@ from incremental.base.threads import InlineExecutor
 from incremental.crawl.engine import Engine
 from incremental.fetch.status import FetchStatus, Request, Response
 from incremental.sandbox import read_body
-from incremental.visit.engines.visits import visits_here
+from incremental.visit.engines.visits import EngineReport, visits_in
 from incremental.visit.visit import Fetch, Outcome, Purpose, VisitTask, visit
 
 BODY = b"<html><title>News</title><body><p>Some text.</p><a href='/a'>A</a></body></html>"
@@ -84,7 +85,9 @@ def test_task_and_outcome_travel_to_other_processes() -> None:
 
 
 def engine(fetch: Fetch, executor: Executor | None = None, workers: int = 2) -> Engine:
-    visits = visits_here(executor or InlineExecutor(), visit, fetch, read_body, workers)
+    here = partial(visit, fetch=fetch, read=read_body)
+    report = EngineReport("threads", workers)
+    visits = visits_in(executor or InlineExecutor(), here, lambda: report)
     return Engine(visits, workers=workers)
 
 

@@ -23,6 +23,7 @@ from incremental.parse import parse
 from incremental.settings import Settings
 from incremental.settings.browser import BrowserSettings
 from incremental.settings.sections import SiteSettings
+from incremental.visit.rendering import pool
 from incremental.visit.rendering.browser import find_browser
 from incremental.visit.rendering.pool import BrowserPool
 from incremental.visit.ways.parts import PartFetcher
@@ -349,10 +350,13 @@ def test_nothing_of_one_page_is_there_for_the_next(site: ScriptedSite) -> None:
 # --- processes ----------------------------------------------------------------------------------
 
 
-def test_a_browser_is_replaced_after_its_pages_and_none_is_left(site: ScriptedSite) -> None:
+def test_a_browser_is_replaced_after_its_pages_and_none_is_left(
+    site: ScriptedSite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pool, "PAGES_EACH", 1)
     url = site.page("/news", LIST)
     site.json("/zz/rows", rows(1))
-    settings, clock = settings_for(site, restart_pages=1), SystemClock()
+    settings, clock = settings_for(site), SystemClock()
     with (
         closing(make_fetcher(settings, clock)) as fetcher,
         make_renderer(settings, clock, fetcher.fetch) as renderer,

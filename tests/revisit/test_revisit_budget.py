@@ -168,4 +168,4 @@ def test_an_evening_without_visits_because_the_day_was_used_up_is_no_habit() -> 
 
 def test_the_state_survives_as_json() -> None:
     state = spend(BudgetState(), 48, NOW, visits=3, others=2)
-    assert BudgetState.from_json(state.to_json()) == state
+    assert BudgetState.from_text(state.to_text()) == state

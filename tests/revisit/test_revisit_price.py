@@ -96,7 +96,7 @@ def test_whatever_is_seen_at_whatever_time_there_is_an_answer(
     assert due_at > 0
     assert policy.index(learned, site, BudgetState(), now) >= 0
     assert math.isinf(due_at) == (per_day == 0)
-    assert HubState.from_json(learned.to_json()).visits == learned.visits
+    assert HubState.from_text(learned.to_text()).visits == learned.visits
     assert policy.why(learned, site, BudgetState(), now).reason
 
 

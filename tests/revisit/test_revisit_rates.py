@@ -193,6 +193,6 @@ def test_a_list_may_lose_one_link_in_a_hundred(shown: int, links: float) -> None
 def test_states_survive_as_json() -> None:
     hub = replace(_watched(1, 1.0, visits=3), overlaps={"b": [1.0, 2.0]})
     site = seen(SITE, hub, NOW)
-    assert HubState.from_json(hub.to_json()) == hub
-    assert SiteState.from_json({**site.to_json(), "from_a_later_version": 1}) == site
-    assert HubState().to_json() == {}
+    assert HubState.from_text(hub.to_text()) == hub
+    assert SiteState.from_text(site.to_text()[:-1] + ',"from_a_later_version":1}') == site
+    assert HubState().to_text() == "{}"

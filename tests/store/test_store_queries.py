@@ -154,13 +154,3 @@ def test_what_the_crawler_itself_finds_is_no_change(store: Store) -> None:
     link = SeenLink("//news.example/list", "https://news.example/list", hub=hub)
     store.write.visit(visit_of(site, home, START, link))
     assert store.read.generation() == before
-
-
-def test_beginning_a_baseline_leaves_a_read_hub_alone(store: Store) -> None:
-    _, home = news_site(store)
-    store.write.begin_baseline(home, START)
-    store.write.begin_baseline(home, START + DAY)
-    hub = store.read.hub(home)
-    assert hub is not None
-    assert hub.baseline_at == START
-    assert store.read.hub(home + 1) is None

@@ -244,7 +244,7 @@ def test_runs_and_open_proposals_are_forgotten_and_decisions_are_not(store: Stor
     )
     (best, _) = store.discovery.proposals(topic)
     store.discovery.decide([best.id], ProposalState.REJECTED, now=OLD)
-    assert forget(store, Kind.DISCOVERY) == 3
+    assert forget(store, Kind.CANDIDATES) == 3
     last = store.discovery.last_run(topic)
     assert last is not None
     assert last.started_at == OLD + 2

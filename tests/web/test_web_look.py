@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
 import zlib
@@ -204,7 +203,7 @@ def test_the_hours_of_a_site_are_shown_once_they_are_known(served: Served) -> No
         hours = [0.0] * 168
         hours[9] = links
         state = SiteState(hours=tuple(hours), rate_total=0.5)
-        row = replace(served.store.read.sites()[0], revisit=json.dumps(state.to_json()))
+        row = replace(served.store.read.sites()[0], revisit=state.to_text())
         return hour_rates(served.web, row)
 
     assert told(LEAST_COUNTED - 1) is None

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from incremental.base.errors import NotFoundError
 from incremental.base.texts import hub_why
 from incremental.base.urls import canonical_key
-from incremental.settings.seeds import BY_DISCOVERY, add_seed
+from incremental.settings.seeds import add_seed
 from store import Store
 from store.database.texts import to_json
 from store.discovery import ProposalRow
@@ -76,7 +76,7 @@ def accept_sites(
         parts = urlsplit(first)
         site_id = add_seed(store, f"{parts.scheme}://{parts.netloc}/", now=now)
         page = pages[0][0] if pages else ""
-        origin = {"topic": topic, "page": page, "found_on": BY_DISCOVERY}
+        origin = {"topic": topic, "page": page, "found_by": "discovery"}
         store.write.update_site(site_id, origin=to_json(origin))
         links = [
             SeenLink(

@@ -12,7 +12,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor, ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -45,8 +45,7 @@ from incremental.settings import Settings
 from incremental.settings.saved_channels import added_channels
 from incremental.settings.storage import models_folder
 from incremental.topics.training.nightly_training import Learner
-from incremental.visit.engines.choice import make_visits
-from incremental.visit.engines.visits import Visits, fenced
+from incremental.visit.engines.elsewhere import Elsewhere, make_elsewhere
 from incremental.visit.host_gate import HostGate
 from incremental.visit.visit import Fetch
 from store import Store
@@ -211,11 +210,10 @@ def _finish(run: Run, daemon: Daemon, notifier: Notifier, keeper: VectorKeeper |
     return True
 
 
-def _workers(run: Run, stack: contextlib.ExitStack) -> tuple[Executor, Visits | None]:
-    """Return what runs visits here, and elsewhere if the settings say so."""
-    elsewhere = stack.enter_context(make_visits(run.settings, run.clock))
-    if elsewhere is not None and run.member is not None:
-        elsewhere = replace(elsewhere, start=fenced(elsewhere.start, run.member.check))
+def _workers(run: Run, stack: contextlib.ExitStack) -> tuple[Executor, Elsewhere | None]:
+    """Return the threads that visits run in, or that wait for visits elsewhere if the settings say so."""
+    check = bool if run.member is None else run.member.check
+    elsewhere = stack.enter_context(make_elsewhere(run.settings, run.clock, check))
     threads = ThreadPoolExecutor(run.settings.daemon.workers, thread_name_prefix="visit")
     stack.callback(threads.shutdown, wait=False, cancel_futures=True)
     return threads, elsewhere

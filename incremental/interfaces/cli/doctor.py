@@ -24,6 +24,7 @@ from incremental.daemon.doctor import (
     bugs_findings,
     clock_findings,
     daemons_findings,
+    engine_findings,
     features_findings,
     files_findings,
     free_space,
@@ -54,7 +55,6 @@ from incremental.settings.engine import EngineKind
 from incremental.settings.hooks import check_program
 from incremental.settings.storage import MEGABYTE, reach_cache, same_settings, store_address
 from incremental.topics.embedding.choice import embeddings_findings, needs_net
-from incremental.visit.engines.checking import engine_findings
 from incremental.visit.rendering.browser import browser_finding
 from store.errors import StoreError
 from store.maintenance.inspection import Inspection, inspected

@@ -276,7 +276,7 @@ def list_sites(
             [
                 *(getattr(row, column) for column in columns),
                 joined(row.tags),
-                row.origin.get("found_on", ""),
+                row.origin.get("found_on") or row.origin.get("found_by", ""),
             ]
             for row in rows
         ]

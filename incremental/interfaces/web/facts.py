@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -83,7 +82,7 @@ def hour_rates(web: Web, row: SiteRow) -> list[float] | None:
     From links that were counted, unlike the schedule's expectation, which begins with an even day.
     None = too few were counted to show when the site publishes.
     """
-    state = SiteState.from_json(json.loads(row.revisit))
+    state = SiteState.from_text(row.revisit)
     counted = sum(state.hours)
     if counted < LEAST_COUNTED or not state.rate_total:
         return None

@@ -2,17 +2,18 @@
 
 ::
 
-    Engine ── start(task) ──> Visits ── task, terms, credentials of its origin ──> worker
-    (crawl)                     │ an executor:                                      │ its own Fetcher:
-      ^                         │ ThreadPoolExecutor, ProcessPoolExecutor,          │ guard, limits
-      └── Outcome <── future ───┤ or that of a distributed.Client                   │ its own readers
-          or LostVisitError     └──────────────────────────────────────────────────┘
+    Engine ── start(task) ──> thread of the daemon: fetch, read ──────────────────────> Outcome
+    (crawl)                     └─ or wait for another executor:
+                                   ProcessPoolExecutor, or distributed.Client.get_executor()
+                                     │ task, terms, credentials of its origin
+                                     ▼
+                                   worker: its own Fetcher (guard, limits), its own readers
 
-    visits      what the crawler needs of each of them; what goes before or after a visit
+    visits      what the crawler needs of visits, wherever they run
     worker      what runs on a worker: a visit, and what it is made with
-    elsewhere   visits on an executor of processes
-    cluster     visits on the executor of a Dask cluster
-    choice      from settings to visits
+    elsewhere   a visit on an executor outside of this process, and that of processes
+    cluster     the executor of a Dask cluster
+    choice      from settings to an executor
 
 What to fetch and when is decided in the daemon before a visit starts, and what came of it is recorded there.
 """

@@ -1,8 +1,8 @@
-"""Visits on the executor of a Dask cluster.
+"""The executor of a Dask cluster, and who works there.
 
 Dask chooses the worker, gives what a lost worker did to another one, and comes back to a scheduler that was
 started again. What it does not know is looked at every half second: which workers have this version of
-Hubwatch, and which visits were never answered.
+Hubwatch.
 """
 
 from __future__ import annotations
@@ -10,19 +10,18 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
-from collections.abc import Mapping
-from concurrent.futures import Future
+from collections.abc import Callable
+from concurrent.futures import Executor, Future
+from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any, ParamSpec, TypeVar
 
 from incremental.base.attempts import Bug, attempt
 from incremental.base.clock import Clock
 from incremental.base.errors import SettingsError
 from incremental.base.texts import Text
-from incremental.fetch.options import SiteAccess
-from incremental.visit.engines.elsewhere import Call, VisitsElsewhere
 from incremental.visit.engines.visits import EngineReport
-from incremental.visit.engines.worker import WorkerTerms, introduce, refusal
+from incremental.visit.engines.worker import introduce, refusal
 
 try:
     import distributed
@@ -31,165 +30,121 @@ except ImportError as error:
     way_out = "needs Dask: pip install 'hubwatch[dask]'"
     raise SettingsError("engine.kind", "dask", way_out) from error
 
-if TYPE_CHECKING:
-    from incremental.visit.visit import Outcome, VisitTask
-
 logger = logging.getLogger("hubwatch.engine")
 
 LOOK_SECONDS = 0.5
 _CONNECT_SECONDS = 5.0
 # Dask goes on asking for a scheduler that went for as long as its first connection may take.
 _RECONNECT_SECONDS = 10 * 365 * 86_400.0
-# What sending a visit and its outcome may take, besides the visit itself.
-_ON_THE_WAY_SECONDS = 10.0
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
-class ClusterVisits(VisitsElsewhere):
-    """Visits on a Dask cluster."""
+class ClusterExecutor(Executor):
+    """That of a Dask client, for workers of our version."""
 
     died = distributed.KilledWorker
+    """What a call raises whose worker died, and those that had it after."""
 
-    def __init__(
-        self, address: str, terms: WorkerTerms, sites: Mapping[str, SiteAccess], clock: Clock
-    ) -> None:
-        """Connect to the scheduler at *address*. *sites*: credentials by origin.
+    def __init__(self, address: str, clock: Clock) -> None:
+        """Connect to the scheduler at *address*.
 
         Raises:
             SettingsError: there is none.
         """
-        super().__init__(terms, sites)
         # What they report is said below in words of ours. Dask gives several of them a level.
-        for name in [
-            one for one in logging.root.manager.loggerDict if one.startswith("distributed")
-        ]:
-            logging.getLogger(name).setLevel(logging.CRITICAL)
-        self._clock = clock
-        self._lock = threading.Lock()
-        self._under_way: dict[Future[Outcome], float] = {}
-        # By worker: why it is refused, empty = it is not; or the call by which it says its version.
-        self._said: dict[str, Any] = {}
+        for name in list(logging.root.manager.loggerDict):
+            if name.startswith("distributed"):
+                logging.getLogger(name).setLevel(logging.CRITICAL)
+        self._now = clock.now
+        self._ours = introduce()
+        # By worker: the call by which it says its version.
+        self._said: dict[str, Future[tuple[str, int]]] = {}
         self._accepted: list[str] = []
-        self._report = EngineReport(
-            "dask",
-            0,
-            processes=0,
-            address=address,
-            waits=Text("health.no_worker"),
-            since=clock.now(),
-        )
+        waits = Text("health.no_worker")
+        self._report = EngineReport("dask", 0, 0, address, waits, clock.now())
         self._client = connect(address)
         self._executor = self._client.get_executor(pure=False)
-        self._end_looking = threading.Event()
+        self._ending = threading.Event()
         self._looker = threading.Thread(target=self._look_on, name="cluster", daemon=True)
         self._looker.start()
 
-    def start(self, task: VisitTask) -> Future[Outcome]:
-        """Start a visit."""
-        answer = super().start(task)
-        with self._lock:
-            self._under_way[answer] = self._clock.monotonic()
-        return answer
+    def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+        """Start a call.
 
-    def _submit(self, call: Call) -> Future[Outcome]:
-        if self._client.status != "running":  # what is asked for meanwhile may never be answered
-            raise ConnectionError(self._gone())
+        Raises:
+            ConnectionError: the scheduler is gone; what is asked for meanwhile may never be answered.
+        """
+        if self._client.status != "running":
+            raise ConnectionError(f"no scheduler answers at {self._report.address}")
         # Dask does not give a task that is bound to workers which are gone to one that comes.
         only = self._accepted if self._report.refused else None
-        made: Future[Outcome] = self._executor.submit(call, workers=only)
+        made: Future[T] = self._executor.submit(fn, *args, **kwargs, workers=only)
         return made
-
-    def _gone(self) -> str:
-        return Text("health.no_scheduler", address=self._report.address)
 
     def report(self) -> EngineReport:
         """Return who works for us, who is refused, and what is waited for."""
         return self._report
 
-    def close(self) -> None:
-        """Leave the cluster; visits under way are cancelled there."""
-        self._end_looking.set()
+    def shutdown(self, *_: object, **_further: object) -> None:
+        """Leave the cluster; calls under way are cancelled there, whatever is said."""
+        self._ending.set()
         self._looker.join(timeout=_CONNECT_SECONDS)
         attempt(partial(self._client.close, _CONNECT_SECONDS))
-        for answer in self._under_way:
-            self._lose(answer, "the daemon ends")
 
     def _look_on(self) -> None:
-        while not self._end_looking.wait(LOOK_SECONDS):
-            self._give_up()
+        while not self._ending.wait(LOOK_SECONDS):
             found = attempt(self._look)
             if isinstance(found, Bug):
-                self._note({}, found.error)
+                found = EngineReport("dask", 0, 0, self._report.address, found.error)
+            self._note(found)
 
-    def _give_up(self) -> None:
-        """Lose visits that should have ended: a worker may stand still, or an answer be lost."""
-        terms = self._terms
-        longest = terms.fetch.visit_timeout_seconds + terms.limits.seconds + _ON_THE_WAY_SECONDS
-        with self._lock:
-            self._under_way = {one: at for one, at in self._under_way.items() if not one.done()}
-            begun = dict(self._under_way)
-        for answer, at in begun.items():
-            if self._clock.monotonic() - at > longest:
-                self._lose(answer, "its worker does not answer")
-
-    def _look(self) -> None:
-        """See which workers there are, and which of them have our version."""
+    def _look(self) -> EngineReport:
+        """Return which workers there are, and which of them have our version."""
+        address = self._report.address
         if self._client.status != "running":
             self._said = {}
-            self._note({}, self._gone())
-            return
+            return EngineReport("dask", 0, 0, address, Text("health.no_scheduler", address=address))
         threads: dict[str, int] = self._client.nthreads()
+        said = {one: call for one, call in self._said.items() if not call.cancelled()}
         self._said = {
-            one: said
-            for one, said in self._said.items()
-            if one in threads and (isinstance(said, str) or not said.cancelled())
+            one: said.get(one) or self._executor.submit(introduce, workers=[one]) for one in threads
         }
-        for worker in threads:
-            said = self._said.get(worker)
-            if said is None:
-                self._said[worker] = self._client.submit(introduce, workers=[worker], pure=False)
-            elif not isinstance(said, str) and said.done():
-                self._said[worker] = self._judged(worker, said)
-        self._note(
-            {one: threads[one] for one, said in self._said.items() if said == ""},
-            Text("health.no_worker"),
-        )
-
-    def _judged(self, worker: str, said: Any) -> str:  # noqa: ANN401 - a future of Dask's
-        """Return why a worker gets no visits; empty = it gets some."""
-        theirs = attempt(partial(said.result, _CONNECT_SECONDS))
-        if isinstance(theirs, Bug):
-            why: str = Text("health.worker_cannot", reason=theirs.error)
-        else:
-            why = refusal(theirs, self._ours)
-        if why:
-            logger.warning("the worker %s is refused: %s", worker, why)
-        else:
-            logger.info("the worker %s makes visits", worker)
-        return why
-
-    def _note(self, accepted: Mapping[str, int], waits: str) -> None:
-        """Note who can be given visits, and what is waited for if nobody can."""
-        before, waits = self._report, "" if accepted else waits
-        self._accepted = list(accepted)
-        since = before.since if waits == before.waits else self._clock.now()
-        self._report = EngineReport(
+        why = {one: self._refusal(call) for one, call in self._said.items() if call.done()}
+        self._accepted = [one for one, reason in why.items() if not reason]
+        return EngineReport(
             "dask",
-            sum(accepted.values()),
-            processes=len(accepted),
-            address=before.address,
-            waits=waits,
-            since=since if waits else 0.0,
-            unknown=sum(not isinstance(said, str) for said in self._said.values()),
+            sum(threads[one] for one in self._accepted),
+            len(self._accepted),
+            address,
+            "" if self._accepted else Text("health.no_worker"),
+            unknown=len(threads) - len(why),
             refused=tuple(
-                Text("health.worker_refused", address=one, reason=said)
-                for one, said in self._said.items()
-                if said and isinstance(said, str)
+                Text("health.worker_refused", address=one, reason=reason)
+                for one, reason in why.items()
+                if reason
             ),
         )
+
+    def _refusal(self, said: Future[tuple[str, int]]) -> str:
+        """Return why a worker gets no visits; empty = it gets some."""
+        theirs = attempt(said.result)
+        if isinstance(theirs, Bug):
+            return Text("health.worker_cannot", reason=theirs.error)
+        return refusal(theirs, self._ours)
+
+    def _note(self, found: EngineReport) -> None:
+        """Note who works for us, and say what has changed."""
+        before, waits = self._report, found.waits
+        since = before.since if waits == before.waits else self._now()
+        self._report = replace(found, since=since if waits else 0.0)
+        for one in set(found.refused) - set(before.refused):
+            logger.warning("refused: %s", one)
         if waits and waits != before.waits:
             logger.warning("waiting for the cluster, nothing is fetched: %s", waits)
         elif before.waits and not waits:
-            logger.warning("the cluster can be used: %d visits at a time", self._report.workers)
+            logger.warning("the cluster can be used: %d visits at a time", found.workers)
 
 
 def connect(address: str) -> Any:  # noqa: ANN401 - Dask's own
@@ -198,18 +153,7 @@ def connect(address: str) -> Any:  # noqa: ANN401 - Dask's own
     Raises:
         SettingsError: none answers within a few seconds, or the address cannot be used.
     """
-    # A client would wait without end for a service that says nothing, so Dask's protocol is tried first.
-    found: Any = attempt(lambda: asyncio.run(_greet(address)))
-    if not isinstance(found, Bug):
-        found = attempt(
-            partial(
-                distributed.Client,
-                address,
-                timeout=_RECONNECT_SECONDS,
-                set_as_default=False,
-                name="hubwatch",
-            )
-        )
+    found: Any = attempt(partial(_connected, address))
     if isinstance(found, Bug):
         way_out = (
             "no Dask scheduler answers there; start it (dask scheduler), or correct the address "
@@ -219,8 +163,17 @@ def connect(address: str) -> Any:  # noqa: ANN401 - Dask's own
     return found
 
 
+def _connected(address: str) -> Any:  # noqa: ANN401 - Dask's own
+    """Return a client of the scheduler at *address*; raises what Dask raises."""
+    # A client would wait without end for a service that says nothing, so Dask's protocol is tried first.
+    asyncio.run(_greet(address))
+    return distributed.Client(  # type: ignore[no-untyped-call]
+        address, timeout=_RECONNECT_SECONDS, set_as_default=False, name="hubwatch"
+    )
+
+
 async def _greet(address: str) -> None:
-    """Connect to a process of Dask, and disconnect; raises what Dask raises."""
+    """Connect to a process of Dask, and disconnect."""
     terms = distributed.Security().get_connection_args("client")  # type: ignore[no-untyped-call]
     try:
         async with asyncio.timeout(2 * _CONNECT_SECONDS):

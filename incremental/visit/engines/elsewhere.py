@@ -1,136 +1,158 @@
-"""Visits on executors outside of this process, and that of processes beside the daemon.
+"""Visits on an executor outside of this process, and that of processes beside the daemon.
 
 ::
 
-    start(task) ──> Executor ──> process or machine: fetch, read ──> Outcome
+    visit(task) ──> Executor ──> process or machine: fetch, read ──> Outcome
                       │ its worker died: the visit is lost, and its page may be to blame
-                      └ cancelled, late, or another version there: the visit is lost
+                      └ cancelled, late, never answered, or another version there: the visit is lost
 
 A process of the pool ends with the daemon, however that ends.
 """
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import os
 import threading
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
-from concurrent.futures import Future, InvalidStateError, ProcessPoolExecutor
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import CancelledError, Executor, Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import suppress
-from functools import partial
+from dataclasses import dataclass
 from multiprocessing.connection import Connection
-from typing import TYPE_CHECKING
+from typing import ParamSpec, TypeVar
 
 from incremental.base.attempts import Bug, attempt
-from incremental.base.clock import SystemClock
-from incremental.fetch.options import SiteAccess
+from incremental.base.clock import Clock, SystemClock
+from incremental.base.threads import cores
+from incremental.fetch.options import SiteAccess, origin
+from incremental.sandbox.process import ReaderLimits
+from incremental.settings import Settings
+from incremental.settings.engine import EngineKind
 from incremental.visit.engines.visits import EngineReport, LostVisitError
 from incremental.visit.engines.worker import WorkerTerms, access_of, carry_out, introduce
+from incremental.visit.visit import Outcome, VisitTask
 
-if TYPE_CHECKING:
-    from incremental.visit.visit import Outcome, VisitTask
+# What sending a visit and its outcome may take, besides the visit itself.
+_ON_THE_WAY_SECONDS = 10.0
 
-Call = Callable[[], "Outcome"]
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
-class VisitsElsewhere(ABC):
-    """Visits as calls on an executor; :meth:`close` it. Thread-safe."""
+@contextlib.contextmanager
+def make_elsewhere(
+    settings: Settings, clock: Clock, check: Callable[[], object] = bool
+) -> Iterator[Elsewhere | None]:
+    """Yield visits on the configured engine; None = they run in threads of this process.
 
+    *check* raises when none may start: the lease of a daemon that shares its store is over.
+
+    Raises:
+        SettingsError: the extra is not installed, or there is no scheduler at the address.
+    """
+    engine = settings.engine
+    if engine.kind is EngineKind.THREADS:
+        yield None
+        return
+    nothing = SiteAccess()
+    secrets = {origin(url): one for url, one in settings.accesses.items() if one != nothing}
+    if engine.kind is EngineKind.PROCESSES:
+        report = EngineReport("processes", engine.processes or cores(), engine.processes or cores())
+        with ProcessExecutor(report.processes) as processes:
+            terms = terms_of(settings, readers=1)
+            yield Elsewhere(processes, BrokenProcessPool, lambda: report, terms, secrets, check)
+        return
+    from incremental.visit.engines.cluster import ClusterExecutor  # noqa: PLC0415 - Dask loads for a second
+
+    with ClusterExecutor(engine.address, clock) as cluster:
+        terms = terms_of(settings, readers=None)
+        yield Elsewhere(cluster, cluster.died, cluster.report, terms, secrets, check)
+
+
+def terms_of(settings: Settings, *, readers: int | None) -> WorkerTerms:
+    """Return what visits are made with; *readers* of each worker at most."""
+    daemon = settings.daemon
+    limits = ReaderLimits(daemon.parse_seconds, daemon.parse_memory_mb)
+    wanted = daemon.parse_workers
+    if isinstance(wanted, int):
+        readers = wanted if readers is None else min(wanted, readers)
+    return WorkerTerms(settings.fetch, limits, readers, tuple(settings.enabled.readers.items()))
+
+
+@dataclass(frozen=True, slots=True)
+class Elsewhere:
+    """Visits on an executor. Thread-safe."""
+
+    executor: Executor
     died: type[BaseException]
-    """What the executor raises when a worker died in a call."""
+    """What a call raises whose worker died."""
+    report: Callable[[], EngineReport]
+    """Return what runs the visits; does not wait, from any thread."""
+    terms: WorkerTerms
+    sites: Mapping[str, SiteAccess]
+    """Credentials by origin."""
+    check: Callable[[], object] = bool
+    """Called before each visit; raises when none may start."""
 
-    def __init__(self, terms: WorkerTerms, sites: Mapping[str, SiteAccess]) -> None:
-        """Make visits on *terms*. *sites*: credentials by origin."""
-        self._terms = terms
-        self._sites = sites
-        self._ours = introduce()
+    def visit(self, task: VisitTask) -> Outcome:
+        """Carry out *task* there, and wait for it.
 
-    def start(self, task: VisitTask) -> Future[Outcome]:
-        """Start a visit."""
-        answer: Future[Outcome] = Future()
-        access, asked_at = access_of(task, self._sites), SystemClock().now()
-        call = partial(carry_out, self._ours, task, self._terms, access, asked_at)
-        made = attempt(lambda: self._submit(call))
-        if isinstance(made, Bug):
-            self._lose(answer, made.error)
-        else:
-            made.add_done_callback(partial(self._end, answer))
-        return answer
-
-    @abstractmethod
-    def _submit(self, call: Call) -> Future[Outcome]:
-        """Start a call."""
-
-    @abstractmethod
-    def report(self) -> EngineReport:
-        """Return what runs the visits."""
-
-    @abstractmethod
-    def close(self) -> None:
-        """End; visits under way are lost."""
-
-    def _end(self, answer: Future[Outcome], call: Future[Outcome]) -> None:
-        """Answer what came of a call, unless the visit was given up."""
-        error = None if call.cancelled() else call.exception()
-        if call.cancelled():
-            self._lose(answer, "it was cancelled")
-        elif isinstance(error, self.died):
-            self._lose(answer, "its worker ended", blamed=True)
-        elif isinstance(error, LostVisitError):
-            self._lose(answer, str(error))
-        else:
-            with suppress(InvalidStateError):
-                if error is not None:
-                    answer.set_exception(error)
-                else:
-                    answer.set_result(call.result())
-
-    def _lose(self, answer: Future[Outcome], reason: str, *, blamed: bool = False) -> None:
+        Raises:
+            LostVisitError: nobody can ask what came of it.
+        """
+        self.check()
+        blamed, access = False, access_of(task, self.sites)
+        call = (introduce(), task, self.terms, access, SystemClock().now())
+        made = attempt(lambda: self.executor.submit(carry_out, *call))
         # A worker that cannot be reached may go on for a while.
-        rest = self._terms.fetch.visit_timeout_seconds
-        with suppress(InvalidStateError):
-            answer.set_exception(LostVisitError(reason, blamed=blamed, rest_seconds=rest))
+        rest = self.terms.fetch.visit_timeout_seconds
+        if isinstance(made, Bug):
+            raise LostVisitError(made.error, rest_seconds=rest)
+        try:
+            return made.result(rest + self.terms.limits.seconds + _ON_THE_WAY_SECONDS)
+        except self.died:
+            reason, blamed = "its worker ended", True
+        except CancelledError:
+            reason = "it was cancelled"
+        except TimeoutError:
+            reason = "its worker does not answer"
+        except LostVisitError as lost:
+            reason = str(lost)
+        raise LostVisitError(reason, blamed=blamed, rest_seconds=rest)
 
 
-class ProcessVisits(VisitsElsewhere):
-    """Visits in processes of their own, which make one at a time."""
+class ProcessExecutor(Executor):
+    """Processes that make one call at a time, and are replaced when they die."""
 
-    died = BrokenProcessPool
-
-    def __init__(self, processes: int, terms: WorkerTerms, sites: Mapping[str, SiteAccess]) -> None:
-        """Make visits in so many *processes*, which start with the first ones."""
-        super().__init__(terms, sites)
-        self._report = EngineReport("processes", processes, processes=processes)
+    def __init__(self, processes: int) -> None:
+        """Make calls in so many *processes*, which start with the first ones."""
+        self._processes = processes
         self._context = multiprocessing.get_context("spawn")
         # Its other end is closed when the daemon ends: then the processes end.
         self._lives, self._mine = self._context.Pipe(duplex=False)
         self._lock = threading.Lock()
         self._pool = self._new_pool()
 
-    def _submit(self, call: Call) -> Future[Outcome]:
+    def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+        """Start a call."""
         with self._lock:
             try:
-                return self._pool.submit(call)
+                return self._pool.submit(fn, *args, **kwargs)
             except BrokenProcessPool:  # a process died; the pool ended the others with it
                 self._pool.shutdown(wait=False)
                 self._pool = self._new_pool()
-                return self._pool.submit(call)
+                return self._pool.submit(fn, *args, **kwargs)
 
-    def report(self) -> EngineReport:
-        """Return the number of processes."""
-        return self._report
-
-    def close(self) -> None:
-        """End the processes."""
+    def shutdown(self, *_: object, **_further: object) -> None:
+        """End the processes; calls under way are lost, whatever is said."""
         self._mine.close()
         self._pool.shutdown(wait=False, cancel_futures=True)
         self._lives.close()
 
     def _new_pool(self) -> ProcessPoolExecutor:
         return ProcessPoolExecutor(
-            self._report.processes,
+            self._processes,
             mp_context=self._context,
             initializer=_end_with,
             initargs=(self._lives,),

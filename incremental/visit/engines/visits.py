@@ -1,28 +1,23 @@
-"""What the crawler needs of visits, wherever they run, and what goes before or after them."""
+"""What the crawler needs of visits, wherever they run."""
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable
-from concurrent.futures import Executor, Future, InvalidStateError
+from concurrent.futures import Executor, Future
 from dataclasses import dataclass, replace
-from threading import Timer
 from typing import TYPE_CHECKING
 
 from hubwatch.errors import HubwatchError
 from incremental.base.texts import Text
 from incremental.parse.hub_way import WayKind
-from store.errors import StoreError
 
 if TYPE_CHECKING:  # the health names what is below, and loads no fetcher
-    from classifier.embedding.meaning import Meaning
     from classifier.words.values import PageText
-    from incremental.sandbox import Read
-    from incremental.visit.visit import Fetch, Outcome, VisitTask
+    from incremental.visit.visit import Outcome, VisitTask
 
-    Start = Callable[[VisitTask], Future[Outcome]]
+    Visit = Callable[[VisitTask], Outcome]
 
-# The first finds out on a worker that it needs one.
+# The first finds out elsewhere that it needs one.
 _NEEDS_BROWSER = (WayKind.RENDERED, WayKind.BROWSER_MISSING)
 
 
@@ -70,106 +65,27 @@ class LostVisitError(HubwatchError):
 class Visits:
     """Runs visits."""
 
-    start: Start
+    start: Callable[[VisitTask], Future[Outcome]]
     """Start a visit. Its future may raise :class:`LostVisitError`."""
     report: Callable[[], EngineReport]
-    """Return what runs the visits; does not wait, from any thread."""
-
-    @property
-    def most(self) -> int:
-        """How many may be under way; 0 = none for now."""
-        return self.report().workers
+    """Return what runs the visits, and how many it can run now; does not wait, from any thread."""
 
 
-def visits_here(
-    executor: Executor,
-    visit: Callable[[VisitTask, Fetch, Read], Outcome],
-    fetch: Fetch,
-    read: Read,
-    most: int,
-) -> Visits:
-    """Return visits on an executor of this process, which share one fetcher."""
-    report = EngineReport("threads", most)
-    return Visits(lambda task: executor.submit(visit, task, fetch, read), lambda: report)
+def visit_elsewhere(
+    task: VisitTask,
+    elsewhere: Visit,
+    browser: Visit | None,
+    embed: Callable[[PageText], PageText] | None,
+) -> Outcome:
+    """Carry out *task* elsewhere, but for what this process alone has: a *browser*, the model to *embed*."""
+    if browser is not None and task.way is not None and task.way.kind in _NEEDS_BROWSER:
+        return browser(task)
+    outcome = elsewhere(task)
+    if embed is None or outcome.text is None:
+        return outcome
+    return replace(outcome, text=embed(outcome.text))
 
 
-def fenced(start: Start, check: Callable[[], object]) -> Start:
-    """Start visits only while *check* raises no StoreError, which their future raises otherwise.
-
-    So a daemon that shares its store starts none once its lease is over.
-    """
-
-    def start_fenced(task: VisitTask) -> Future[Outcome]:
-        try:
-            check()
-        except StoreError as error:
-            refused: Future[Outcome] = Future()
-            refused.set_exception(error)
-            return refused
-        return start(task)
-
-    return start_fenced
-
-
-def drawn(start: Start, here: Start) -> Start:
-    """Start visits of pages that need a browser *here*: the daemon has one, workers have none."""
-
-    def start_drawn(task: VisitTask) -> Future[Outcome]:
-        needs = task.way is not None and task.way.kind in _NEEDS_BROWSER
-        return (here if needs else start)(task)
-
-    return start_drawn
-
-
-def embedded(
-    start: Start, embed: Callable[[PageText], Future[Meaning | None]], patience_seconds: float
-) -> Start:
-    """Give the texts of visits their vectors here: one process has the model in memory, not each.
-
-    *embed* begins to make one; None = the page can have none. A visit waits *patience_seconds* for it.
-    """
-
-    def start_embedded(task: VisitTask) -> Future[Outcome]:
-        answer: Future[Outcome] = Future()
-
-        def with_vector(ended: Future[Outcome]) -> None:
-            if pass_on(ended, answer, only_errors=True):
-                return
-            outcome = ended.result()
-            if outcome.text is None:
-                answer.set_result(outcome)
-                return
-            text = outcome.text
-
-            def settle(meaning: Meaning | None) -> None:
-                # The vector and the end of patience may come at once.
-                with contextlib.suppress(InvalidStateError):
-                    answer.set_result(replace(outcome, text=replace(text, meaning=meaning)))
-
-            meaning = embed(text)
-            if not meaning.done():
-                # A thread is cheap beside a visit, and the model's own may hang.
-                patience = Timer(patience_seconds, settle, (None,))
-                patience.daemon = True
-                patience.start()
-                answer.add_done_callback(lambda _: patience.cancel())
-            meaning.add_done_callback(lambda found: settle(found.result()))
-
-        start(task).add_done_callback(with_vector)
-        return answer
-
-    return start_embedded
-
-
-def pass_on(ended: Future[Outcome], answer: Future[Outcome], *, only_errors: bool = False) -> bool:
-    """Give *answer* what *ended* has, or *only_errors*; return whether it did."""
-    error = ended.exception()
-    if error is not None:
-        answer.set_exception(error)
-    elif not only_errors:
-        answer.set_result(ended.result())
-    return answer.done()
-
-
-def _counted(number: int, one: str, more: str) -> str:
-    return f"{number} {one if number == 1 else more}"
+def visits_in(threads: Executor, visit: Visit, report: Callable[[], EngineReport]) -> Visits:
+    """Return visits by *threads* of this process, which carry them out, or wait for them."""
+    return Visits(lambda task: threads.submit(visit, task), report)

@@ -6,10 +6,11 @@ A worker keeps them for the next visit, but no credentials: those of a task's or
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
+import weakref
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
+from functools import lru_cache
+from importlib.metadata import version
 
 from incremental.base.clock import SystemClock
 from incremental.base.texts import Text
@@ -29,8 +30,6 @@ from incremental.visit.ways.visiting import HubVisitor
 PROTOCOL = 4
 # More than there are processors read nothing sooner.
 MAX_READERS = 4
-# Of daemons with different settings that share a cluster.
-_MOST_KEPT = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,24 +44,19 @@ class WorkerTerms:
     """Readers of features by media type; their packages are installed on each worker as well."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Tools:
     fetcher: Fetcher
-    parts: PartFetcher
+    visit: HubVisitor
     read: Read
-    pool: ReaderPool | None
 
 
-_kept: OrderedDict[WorkerTerms, _Tools] = OrderedDict()
 _lock = threading.Lock()
 
 
 def introduce() -> tuple[str, int]:
     """Return the version of Hubwatch at work here, and its protocol."""
-    try:
-        return version("hubwatch"), PROTOCOL
-    except PackageNotFoundError:
-        return "", PROTOCOL
+    return version("hubwatch"), PROTOCOL
 
 
 def refusal(theirs: tuple[str, int], ours: tuple[str, int]) -> str:
@@ -71,9 +65,9 @@ def refusal(theirs: tuple[str, int], ours: tuple[str, int]) -> str:
         return ""
     return Text(
         "health.worker_version",
-        theirs=theirs[0] or "?",
+        theirs=theirs[0],
         their_protocol=theirs[1],
-        ours=ours[0] or "?",
+        ours=ours[0],
         our_protocol=ours[1],
     )
 
@@ -113,44 +107,34 @@ def carry_out(
 
 
 def visit_on_worker(
-    task: VisitTask,
-    terms: WorkerTerms,
-    access: SiteAccess | None,
-    last_at: float,
+    task: VisitTask, terms: WorkerTerms, access: SiteAccess | None, last_at: float
 ) -> Outcome:
     """Carry out *task* here; *access* are the credentials of its origin.
 
     *last_at*: when its last request ends at the latest, in monotonic time.
     """
-    tools = _tools(terms)
+    with _lock:  # the first visits come at once
+        tools = _tools(terms)
     with tools.fetcher.until(last_at):
         if access is None:
-            return HubVisitor(tools.parts)(task, tools.fetcher.fetch, tools.read)
+            return tools.visit(task, tools.fetcher.fetch, tools.read)
         own = tools.fetcher.with_sites({origin(task.url): access})
-        return HubVisitor(_parts(own, terms))(task, own.fetch, tools.read)
+        return _visitor(own, terms)(task, own.fetch, tools.read)
 
 
-def _parts(fetcher: Fetcher, terms: WorkerTerms) -> PartFetcher:
-    return PartFetcher(fetcher.fetch, Settings(fetch=terms.fetch), SystemClock())
-
-
+@lru_cache(maxsize=4)  # of daemons with different settings that share a cluster
 def _tools(terms: WorkerTerms) -> _Tools:
-    """Return fetcher and readers for *terms*, made at the first visit."""
-    with _lock:
-        if terms not in _kept:
-            _kept[terms] = _made(terms)
-        _kept.move_to_end(terms)
-        while len(_kept) > _MOST_KEPT:
-            _, old = _kept.popitem(last=False)
-            old.fetcher.close()
-            if old.pool is not None:
-                old.pool.close()
-        return _kept[terms]
-
-
-def _made(terms: WorkerTerms) -> _Tools:
+    """Return what visits on *terms* are made with; it is closed when others came and no visit uses it."""
     fetcher = Fetcher(terms.fetch, clock=SystemClock())
     readers = min(cores(), MAX_READERS) if terms.readers is None else terms.readers
     pool = ReaderPool(readers, terms.limits) if readers else None
     read = with_readers(dict(terms.by_type), read_body if pool is None else pool.read)
-    return _Tools(fetcher, _parts(fetcher, terms), read, pool)
+    tools = _Tools(fetcher, _visitor(fetcher, terms), read)
+    weakref.finalize(tools, fetcher.close)
+    if pool is not None:
+        weakref.finalize(tools, pool.close)
+    return tools
+
+
+def _visitor(fetcher: Fetcher, terms: WorkerTerms) -> HubVisitor:
+    return HubVisitor(PartFetcher(fetcher.fetch, Settings(fetch=terms.fetch), SystemClock()))

@@ -13,7 +13,6 @@ from contextlib import suppress
 from dataclasses import replace
 from queue import Empty, LifoQueue
 from threading import Lock, Timer
-from types import TracebackType
 from typing import Self
 from urllib.parse import urlsplit
 
@@ -31,6 +30,8 @@ from incremental.visit.ways.visiting import Rendered
 
 logger = logging.getLogger("hubwatch.rendering")
 
+# A browser keeps some memory of each page; then it is replaced by a new one.
+PAGES_EACH = 50
 # A browser takes a few hundred megabytes while it waits.
 IDLE_SECONDS = 120.0
 # For the thread that had a killed browser draw a page.
@@ -79,12 +80,7 @@ class BrowserPool:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        _kind: type[BaseException] | None,
-        _error: BaseException | None,
-        _trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     @property
@@ -150,7 +146,7 @@ class BrowserPool:
             if self._closed:
                 return "Hubwatch is stopping"
             process = place.process
-            worn = process is not None and process.pages >= self._settings.restart_pages
+            worn = process is not None and process.pages >= PAGES_EACH
             if process is None or worn or not process.alive:
                 place.close()
                 try:
