@@ -23,7 +23,7 @@ from store.announced import AnnouncedPage
 from store.database import writing
 from store.enums import PageState, SiteEventKind
 from store.failures import storage_errors
-from store.models import Backfill, BackfillPage, Change, OutboxEntry, Page, Refresh, Site
+from store.models import Backfill, BackfillPage, Change, Page, Refresh, Site
 from store.naming import folder_of, widened
 from store.repository import MAX_ROWS, Repository, Shape, batches
 from store.rules import Rule
@@ -127,13 +127,12 @@ def join_backfill(database: Database, record: VisitRecord) -> None:
 
 def _open_event(database: Database, record: VisitRecord) -> int | None:
     """Return the event of the page's list if nobody can have seen it yet."""
-    queued = OutboxEntry.select(OutboxEntry.id).where(OutboxEntry.backfill_id == Backfill.id)
     still_open = (
         (Backfill.hub_id == record.first_hub_id)
         & (Backfill.site == record.site_id)
         & (Backfill.found_at > record.at - JOIN_SECONDS)
         & Backfill.read_at.is_null()
-        & ~fn.EXISTS(queued)
+        & ~Backfill.closed
     )
     event = Backfill.select(fn.MAX(Backfill.id)).where(still_open).scalar(database)
     return None if event is None else int(event)

@@ -40,11 +40,9 @@ from store.models import (
     ALL,
     OF_DAEMONS,
     AccessToken,
-    Channel,
     Label,
     News,
     PageText,
-    PageWatch,
     SavedSearch,
     Site,
     Topic,
@@ -55,7 +53,10 @@ from store.statements import run_many
 _BATCH: Final = 2_000
 _MODULUS: Final = 1 << 128
 # What a user made: where any of it is, the target is in use. The rest is only ever derived.
-_MADE_BY_USERS: Final = (Site, Topic, Label, Channel, SavedSearch, AccessToken, PageWatch)
+_MADE_BY_USERS: Final[tuple[type[Table], ...]] = (
+    *(one for one in ALL if one.made_by_users),
+    *(Site, Topic, Label, SavedSearch, AccessToken),
+)
 
 Progress = Callable[[int, int], None]
 """Called with the number of rows copied and read back so far, and the total."""

@@ -15,17 +15,19 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from peewee import fn
+from peewee import JOIN, fn
 
 from store.database import writing
 from store.enums import OutboxState
-from store.models import Channel, OutboxEntry, Page
+from store.models import Backfill, Channel, OutboxEntry, Page, Topic
 from store.repository import Repository, Shape, batches
 from store.texts import storable
 
 # Entries read per channel at once.
 MAX_WAITING = 5_000
 _BATCH = 200
+# Deleted in one transaction.
+_FORGOTTEN = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +68,33 @@ class Outbox(Repository):
             Channel.insert(row).on_conflict_ignore().execute(self._db)
             query = Channel.select(Channel.since).where(Channel.name == channel)
             return float(query.scalar(self._db))
+
+    def added_channels(self) -> list[tuple[str, str, str | None]]:
+        """Return the channels that were added here, oldest first: name, JSON, present name of its topic."""
+        query = Channel.select(Channel.name, Channel.settings, Topic.name)
+        query = query.join(Topic, JOIN.LEFT_OUTER, on=Topic.id == Channel.topic)
+        query = query.order_by(Channel.since, Channel.name)
+        return self._rows(query.where(Channel.settings.is_null(is_null=False)))
+
+    def put_channel(
+        self, name: str, settings: str, *, now: float, topic_id: int | None = None
+    ) -> None:
+        """Add a channel, which announces pages from *now* on, or change it."""
+        row = {"name": storable(name), "settings": storable(settings, None), "topic": topic_id}
+        with writing(self._db, self._where):
+            # One that stood in the settings file begins again.
+            old = (Channel.name == row["name"]) & Channel.settings.is_null()
+            Channel.delete().where(old).execute(self._db)
+            insert = Channel.insert(row | {"since": now}).on_conflict(
+                conflict_target=[Channel.name],
+                update={Channel.settings: row["settings"], Channel.topic: topic_id},
+            )
+            insert.execute(self._db)
+
+    def remove_channel(self, name: str) -> bool:
+        """Remove a channel that was added here; return whether there was one. Its outbox stays."""
+        here = (Channel.name == storable(name)) & Channel.settings.is_null(is_null=False)
+        return bool(self._write(Channel.delete().where(here)))
 
     def queue(self, channel: str, page_ids: Iterable[int], *, now: float) -> int:
         """Queue pages never queued for this channel; return their number."""
@@ -122,6 +151,8 @@ class Outbox(Repository):
                 if rows:
                     # A unique key of channel, page and change keeps a crash from queuing anything twice.
                     OutboxEntry.insert_many(rows).on_conflict_ignore().execute(self._db)
+                    carried = [event for row in rows if (event := row["backfill_id"]) is not None]
+                    Backfill.update(closed=True).where(Backfill.id.in_(carried)).execute(self._db)
                 queued += len(rows)
         return queued
 
@@ -208,3 +239,14 @@ class Outbox(Repository):
         failed = (OutboxEntry.channel == channel) & (OutboxEntry.state == OutboxState.FAILED)
         query = OutboxEntry.update(state=OutboxState.WAITING, attempts=0, next_at=None)
         return self._write(query.where(failed))
+
+    def forget(self, *, before: float, keep: Sequence[str]) -> int:
+        """Forget a batch of what was queued before *before*; return how many, 0 = there is no more.
+
+        Waiting entries of the channels *keep* stay; a removed channel sends nothing any more.
+        """
+        over = OutboxEntry.state.in_((OutboxState.SENT, OutboxState.FAILED))
+        over |= OutboxEntry.channel.not_in(list(keep))
+        old = OutboxEntry.select(OutboxEntry.id).where(over & (OutboxEntry.queued_at < before))
+        ids = self._column(old.limit(_FORGOTTEN))
+        return self._write(OutboxEntry.delete().where(OutboxEntry.id.in_(ids))) if ids else 0

@@ -8,7 +8,6 @@
     texts         with their vector and place among near-duplicates of starred, refreshed and watched pages
     sightings     that ended                                        a hub's last 50, a site's last news
     guesses       topics' scores of pages that were not fetched     of announced and awaited pages
-    outbox        sent and failed; waiting on a removed channel     waiting
     refreshes     due long ago
     discovery     runs with their pages, undecided proposals        decisions, the last run of a topic
     hosts         not asked for a long time
@@ -19,7 +18,7 @@ never announced again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -27,7 +26,7 @@ from typing import Any
 from peewee import fn
 
 from store.database import is_sqlite, writing
-from store.enums import ChangeKind, OutboxState, PageState, ProposalState, RunStatus, SiteEventKind
+from store.enums import ChangeKind, PageState, ProposalState, RunStatus, SiteEventKind
 from store.models import (
     Change,
     DiscoveryLink,
@@ -37,7 +36,6 @@ from store.models import (
     Host,
     Hub,
     News,
-    OutboxEntry,
     Page,
     PageText,
     PageTopic,
@@ -69,7 +67,6 @@ class Kind(StrEnum):
     TEXTS = "texts"
     SIGHTINGS = "sightings"
     GUESSES = "guesses"
-    OUTBOX = "outbox"
     REFRESHES = "refreshes"
     DISCOVERY = "discovery"
     HOSTS = "hosts"
@@ -86,12 +83,10 @@ class Batch:
 class Retention(Repository):
     """Deletes, on one database."""
 
-    def forget(
-        self, kind: Kind, *, before: float, now: float, after: int = 0, keep: Sequence[str] = ()
-    ) -> Batch:
+    def forget(self, kind: Kind, *, before: float, now: float, after: int = 0) -> Batch:
         """Forget one batch of what is older than *before* (unix seconds), in one transaction.
 
-        *after* is the cursor of the batch before. *keep* names the channels whose messages still wait.
+        *after* is the cursor of the batch before.
         """
         steps: dict[Kind, Callable[[], Batch]] = {
             Kind.VISITS: lambda: self._visits(before),
@@ -99,7 +94,6 @@ class Retention(Repository):
             Kind.TEXTS: lambda: self._texts(before, now),
             Kind.SIGHTINGS: lambda: self._sightings(before, after),
             Kind.GUESSES: lambda: self._guesses(before, after),
-            Kind.OUTBOX: lambda: self._outbox(before, keep),
             Kind.REFRESHES: lambda: self._of(
                 Refresh, Refresh.page, (Refresh.due_at < before) & PLANNED
             ),
@@ -227,12 +221,6 @@ class Retention(Repository):
         guessed = PageTopic.page.in_(pages) & ~PageTopic.fetched & (PageTopic.at < before)
         rows = PageTopic.delete().where(guessed).execute(self._db)
         return Batch(int(rows), pages[-1] if len(pages) == BATCH else None)
-
-    def _outbox(self, before: float, keep: Sequence[str]) -> Batch:
-        over = OutboxEntry.state.in_((OutboxState.SENT, OutboxState.FAILED))
-        # A channel that was removed from the settings sends nothing any more.
-        over |= OutboxEntry.channel.not_in(list(keep))
-        return self._of(OutboxEntry, OutboxEntry.id, over & (OutboxEntry.queued_at < before))
 
     def _discovery(self, before: float) -> Batch:
         """Forget a run with its pages, or if there is none, a batch of proposals and candidates."""

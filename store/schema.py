@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from peewee import SQL, Database, SqliteDatabase
 
 from store.models import (
@@ -11,10 +13,8 @@ from store.models import (
     DiscoveryPage,
     DiscoveryRun,
     ExternalCandidate,
-    OutboxEntry,
     Page,
     PageBand,
-    PageWatch,
     Proposal,
     Site,
     Topic,
@@ -23,8 +23,9 @@ from store.models import (
 
 # Ids are never given out twice: cursors, and visits under way while a site is removed, name them. PostgreSQL
 # does so by itself.
-_LASTING_IDS = (
-    *(Site, Page, Change, PageWatch, BackfillPage, OutboxEntry),
+_LASTING_IDS: tuple[Any, ...] = (
+    *(one for one in ALL if one.lasting_ids),
+    *(Site, Page, Change, BackfillPage),
     *(Topic, TopicExample, ExternalCandidate, DiscoveryRun, DiscoveryPage, Proposal),
 )
 # Without its row ids the table is its index.

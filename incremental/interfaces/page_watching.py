@@ -22,7 +22,6 @@ from incremental.base.texts import Text
 from incremental.base.times import DAY, HOUR, MINUTE
 from incremental.base.urls import canonical_key, host_of
 from incremental.crawl.pattern_watches import take_in
-from incremental.settings.saved_channels import all_channels
 from incremental.settings.seeds import check_address, usable_seed
 from store import Store
 from store.enums import WatchState
@@ -119,10 +118,17 @@ def _intervals(wish: WatchWish) -> tuple[float | None, float | None]:
 def _check_channels(store: Store, settings: Settings, names: Sequence[str]) -> None:
     if len(names) > MAX_CHANNELS:
         raise InputError("channel", len(names), Text("input.at_most", n=MAX_CHANNELS))
-    known = [one.name for one in all_channels(store, settings)]
+    known = receivers(store, settings)
     for name in names:
         if name not in known:
             raise InputError("channel", name[:100], Text("input.no_channel"))
+
+
+def receivers(store: Store, settings: Settings) -> list[str]:
+    """Return the names to which changes can be sent."""
+    return [
+        name for found in settings.enabled.asked("receivers", store, settings) for name in found
+    ]
 
 
 def _site_of(store: Store, url: str, *, now: float) -> int:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import ClassVar
+
 from peewee import (
     AutoField,
     BigAutoField,
@@ -14,12 +17,26 @@ from peewee import (
     TextField,
 )
 
+from store.models.joins import Merge
+
 
 class Table(Model):
     """A table named like its class, with underscores, unless stated otherwise."""
 
+    made_by_users: ClassVar[bool] = False
+    """Where one of these has a row, the store is in use; the rest is only ever derived."""
+    lasting_ids: ClassVar[bool] = False
+    """Ids are never given out twice: cursors, and visits under way while a site is removed, name them."""
+    outgoing: ClassVar[Mapping[str, str]] = {}
+    """What a restored copy would send beside the original: its name in English, its condition in SQL."""
+
     class Meta:
         legacy_table_names = False
+
+    @classmethod
+    def merges(cls) -> tuple[Merge, ...]:
+        """Return how rows that refer to a page are merged, if :data:`store.merges.MERGES` does not say so."""
+        return ()
 
 
 class Site(Table):

@@ -76,15 +76,6 @@ PURPOSES: dict[str, dict[str, Any]] = {
             "check": "watching:check",
             "remove": "watching:remove",
         },
-        "notify": {
-            HELP: "Message channels for new pages.",
-            "list": "messages:list_channels",
-            "add": "messages:add",
-            "remove": "messages:remove",
-            "test": "messages:try_channel",
-            "outbox": "messages:outbox",
-            "retry": "messages:retry",
-        },
     },
     "Mark and correct": {
         "read": "searching:read",

@@ -28,7 +28,12 @@ def health_facts(report: HealthReport | None, now: float) -> dict[str, Any] | No
         "visits_under_way": report.visits_under_way,
         "engine": _engine_facts(report.engine),
         "problems": [
-            {"kind": one.kind.value, "detail": one.detail, "since": one.since}
+            {
+                "kind": one.kind.value,
+                "feature": one.feature,
+                "detail": one.detail,
+                "since": one.since,
+            }
             for one in report.problems
         ],
         "jobs": [

@@ -6,7 +6,6 @@ from incremental.interfaces.web.api import (
     backfills,
     changes,
     hubs,
-    messages,
     models,
     page_api,
     sites,
@@ -24,6 +23,5 @@ ROUTERS = (
     hubs.router,
     topic_api.router,
     models.router,
-    messages.router,
     status.router,
 )

@@ -147,6 +147,8 @@ class HealthProblem(ResponseSchema):
     """Something wrong with the daemon."""
 
     kind: str
+    feature: str
+    """Which feature cannot do its work, such as messages; empty = none."""
     detail: str
     since: Moment
 

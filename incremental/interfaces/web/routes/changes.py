@@ -15,6 +15,7 @@ from incremental.interfaces.page_watching import (
     check_now,
     found_watch,
     pause_watch,
+    receivers,
     span_minutes,
     watch_page,
 )
@@ -22,7 +23,6 @@ from incremental.interfaces.web.api.schemas import RowId
 from incremental.interfaces.web.context import web_of
 from incremental.interfaces.web.routes.forms import see, tone
 from incremental.interfaces.web.views import page, problem_of, query
-from incremental.settings.saved_channels import all_channels
 from store.watch_values import ChangeQuery, WatchStanding
 
 router = APIRouter(include_in_schema=False)
@@ -66,7 +66,7 @@ def _changes(  # noqa: PLR0913 - what the page may show
             ChangeQuery(before=before, watch_id=watch, limit=_PER_PAGE)
         )
         pages = [] if watch is None else store.refreshes.of_watch(watch, limit=_MOST_PAGES)
-        channels = [one.name for one in all_channels(store, web.settings)]
+        channels = receivers(store, web.settings)
     more = query("/changes", watch=watch, before=found[-1].id) if len(found) == _PER_PAGE else ""
     values = {
         "watches": watches,
