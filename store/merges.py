@@ -87,7 +87,10 @@ MERGES = (
         Refresh.page,
         (),
         joined(
-            lambda row: row["checked_at"] or 0,
+            # A watch goes with its intervals.
+            lambda row: (row["watch"] is not None, row["checked_at"] or 0),
+            min_interval_seconds=better,
+            max_interval_seconds=better,
             due_at=least,
             changed_at=most,
             gone_at=better,

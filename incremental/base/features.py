@@ -82,6 +82,16 @@ class Feature:
     """Template that stands on the page for adding sites."""
     apps: Mapping[str, str] = field(default_factory=dict)
     """Addresses for programs that are shown with the feeds: path and text."""
+    page_form: str = ""
+    """Template that stands beside what can be done with a page."""
+    feeds: Mapping[str, str] = field(default_factory=dict)
+    """Feeds that are listed with the others: path without its ending, and text."""
+    follows: str = ""
+    """Target: a function of the store and the crawler's part of the sites; returns a
+    ``incremental.crawl.followers.Follower``."""
+    senders: str = ""
+    """Target: a function of the store; returns by id what lets changes be sent: each with the names of its
+    ``receivers``, empty = all, and the words that its changes must (``include``) or must not have."""
     job: str = ""
     """Target: a function of ``incremental.daemon.at_work.AtWork``; returns a job, or None for none."""
     vital: bool = False

@@ -9,23 +9,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
+from typing import Protocol
 
 from incremental.features.messages.settings import ChannelSettings
 from store import Store
-from store.watch_values import ChangeQuery, WatchedChangeRow, WatchRow
+from store.watched_changes import ChangeQuery, WatchedChangeRow
 from store.words import Phrase, index_words, read_word
 
 _MOST = 200
 
 
+class Sender(Protocol):
+    """What lets changes of its pages be sent."""
+
+    @property
+    def receivers(self) -> Sequence[str]: ...  # noqa: D102 - as in Feature.senders
+    @property
+    def include(self) -> Sequence[str]: ...  # noqa: D102
+    @property
+    def exclude(self) -> Sequence[str]: ...  # noqa: D102
+
+
+Senders = Callable[[], Mapping[int, Sender]]
+
+
 def wants(
-    channel: ChannelSettings, watch: WatchRow, change: WatchedChangeRow, tags: Collection[str]
+    channel: ChannelSettings, watch: Sender, change: WatchedChangeRow, tags: Collection[str]
 ) -> bool:
     """Whether a channel wants a change of a watch; *tags* are those of its site."""
-    if watch.channels:
-        if channel.name not in watch.channels:
+    if watch.receivers:
+        if channel.name not in watch.receivers:
             return False
     elif channel.topic or channel.search or (channel.tag and channel.tag not in tags):
         return False
@@ -57,8 +72,9 @@ def _stands_in(words: Sequence[str], phrase: Phrase) -> bool:
 class ChangedPages:
     """Queues changes. Used by the store's writer thread only."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, senders: Senders) -> None:
         self._store = store
+        self._senders = senders
         # The last change that was looked at, by channel; after a restart they are looked at again, and
         # the outbox knows which were queued.
         self._seen: dict[str, int] = {}
@@ -69,7 +85,7 @@ class ChangedPages:
             after=self._seen.get(channel.name, 0), since=since, limit=_MOST, oldest_first=True
         )
         while found := self._store.watched_changes.changes(query):
-            watches = {one.id: one for one in self._store.page_watches.watches()}
+            watches = self._senders()
             tags = self._store.tags.of_sites()
             wanted = [
                 (change.id, change.page_id)

@@ -24,7 +24,7 @@ from incremental.interfaces.results.changes import change_json
 from incremental.interfaces.results.schema import page_json
 from store.announced import AnnouncedPage
 from store.backfills import BackfillEvent
-from store.watch_values import WatchedChangeRow
+from store.watched_changes import WatchedChangeRow
 
 # Of what a program prints, the end is kept for its error.
 MAX_OUTPUT_BYTES = 4_000

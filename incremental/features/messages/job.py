@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
@@ -10,6 +10,7 @@ from incremental.base.clock import SystemClock
 from incremental.base.errors import InputError
 from incremental.base.times import DAY
 from incremental.daemon.at_work import AtWork
+from incremental.features.messages.changed import Sender
 from incremental.features.messages.channels import added_channels, all_channels, given_channels
 from incremental.features.messages.checks import check_channels
 from incremental.features.messages.notifier import Notifier
@@ -32,6 +33,7 @@ def messages(work: AtWork) -> Notifier:
     """
     store, settings, clock = work.store, work.settings, SystemClock()
     check_channels(settings)
+    sends = any(one.senders for one in settings.enabled.on)
     return Notifier(
         store,
         given_channels(settings),
@@ -42,7 +44,12 @@ def messages(work: AtWork) -> Notifier:
         # A hook may take a minute, and holds up no message.
         hook_executor=ThreadPoolExecutor(_HOOKS, thread_name_prefix="hooks"),
         added=partial(added_channels, store, settings),
+        senders=partial(_senders, store, settings) if sends else None,
     )
+
+
+def _senders(store: Store, settings: Settings) -> Mapping[int, Sender]:
+    return dict(one for found in settings.enabled.asked("senders", store) for one in found.items())
 
 
 def _saved_query(store: Store, name: str, now: float) -> NewQuery | None:

@@ -19,7 +19,7 @@ from incremental.interfaces.results.schema import page_json, utc
 from store.announced import AnnouncedPage
 from store.backfills import BackfillEvent
 from store.enums import TopicVerdict
-from store.watch_values import WatchedChangeRow
+from store.watched_changes import WatchedChangeRow
 
 if TYPE_CHECKING:
     from jinja2.sandbox import ImmutableSandboxedEnvironment

@@ -28,7 +28,7 @@ from incremental.base.errors import SettingsError
 from incremental.base.texts import Text, stored
 from incremental.base.times import DAY, HOUR
 from incremental.daemon.at_work import Trouble
-from incremental.features.messages.changed import ChangedPages
+from incremental.features.messages.changed import ChangedPages, Senders
 from incremental.features.messages.delivery import Delivered, deliver
 from incremental.features.messages.hooks import (
     call,
@@ -62,7 +62,7 @@ from store.enums import OutboxState, TopicVerdict
 from store.outbox import OutboxRow
 from store.quarantine import QuarantineKind
 from store.texts import storable
-from store.watch_values import WatchedChangeRow
+from store.watched_changes import WatchedChangeRow
 
 logger = logging.getLogger("hubwatch.messages")
 
@@ -119,6 +119,7 @@ class Notifier:
         trouble: Trouble = lambda *_: None,
         hook_executor: Executor | None = None,
         added: Callable[[], Sequence[ChannelSettings]] = tuple,
+        senders: Senders | None = None,
     ) -> None:
         """Messages are sent in *executor*, hooks called in *hook_executor*, else in the same."""
         self._store = store
@@ -130,7 +131,8 @@ class Notifier:
         self._executor = executor
         self._hook_executor = hook_executor or executor
         self._saved_query = saved_query
-        self._changed = ChangedPages(store)
+        # Without a feature that has changes to send nobody asks for them.
+        self._changed = None if senders is None else ChangedPages(store, senders)
         self._trouble = trouble
         self._underway: dict[str, _Underway] = {}
         self._complained: set[str] = set()
@@ -267,7 +269,8 @@ class Notifier:
         # Pages of a backfill are not scored, so channels that are narrowed do not get them.
         if not (channel.topic or channel.search or channel.tag or channel.include):
             self._queue_backfills(channel, max(since, now - LOOK_BACK_SECONDS), now)
-        self._changed.queue(channel, max(since, now - LOOK_BACK_SECONDS), now)
+        if self._changed is not None:
+            self._changed.queue(channel, max(since, now - LOOK_BACK_SECONDS), now)
 
     def _queue_backfills(self, channel: ChannelSettings, since: float, now: float) -> None:
         """Queue backfill events, one entry each."""

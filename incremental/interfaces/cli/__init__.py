@@ -51,7 +51,6 @@ PURPOSES: dict[str, dict[str, Any]] = {
         "new": "new:new",
         "search": "searching:search",
         "show": "one_page:show",
-        "changes": "watching:changes",
         "check": "explaining:check",
         "history": "one_page:history",
         "diff": "one_page:diff",
@@ -66,16 +65,6 @@ PURPOSES: dict[str, dict[str, Any]] = {
     "Follow": {
         "backfills": "backfills:backfills",
         "copies": "one_page:copies",
-        "watch-page": {
-            HELP: "Pages and patterns watched for changes of their text.",
-            "add": "watching:add",
-            "list": "watching:list_watches",
-            "show": "watching:show",
-            "pause": "watching:pause",
-            "resume": "watching:resume",
-            "check": "watching:check",
-            "remove": "watching:remove",
-        },
     },
     "Mark and correct": {
         "read": "searching:read",

@@ -19,7 +19,7 @@ from incremental.features.messages.changed import says
 from incremental.features.messages.message import MAX_LINES
 from store import Store
 from store.values import TopicScore
-from store.watch_values import ChangeQuery
+from store.watched_changes import ChangeQuery
 from store.words import index_words
 
 
@@ -87,11 +87,11 @@ def test_a_restart_between_recording_and_sending_loses_and_repeats_nothing(store
     ("wish", "channel", "arrives"),
     [
         ({}, {}, True),
-        ({"channels": ["hook"]}, {}, True),
-        ({"channels": ["mail"]}, {}, False),
+        ({"receivers": ["hook"]}, {}, True),
+        ({"receivers": ["mail"]}, {}, False),
         ({}, {"search": "bridges"}, False),
         ({}, {"tag": "shops"}, False),
-        ({"channels": ["hook"]}, {"search": "bridges"}, True),
+        ({"receivers": ["hook"]}, {"search": "bridges"}, True),
         ({"include": ["price"]}, {}, True),
         ({"include": ["discount"]}, {}, False),
         ({"exclude": ["euros"]}, {}, False),
@@ -110,6 +110,20 @@ def test_channels_and_words_decide(
         change(sqlite_store, watched(sqlite_store, **wish))
         run(messages, LATER)
     assert len(hook.messages) == arrives
+
+
+def test_without_a_feature_that_sends_changes_nobody_asks_for_them(sqlite_store: Store) -> None:
+    asked: list[str] = []
+    database: Any = sqlite_store.database
+    with WebHook() as hook:
+        messages = notifier(sqlite_store, hook.url, sends=False)
+        messages.step(START)
+        change(sqlite_store, watched(sqlite_store))
+        database.connection().set_trace_callback(asked.append)
+        run(messages, LATER)
+        database.connection().set_trace_callback(None)
+    assert hook.messages == []
+    assert [one for one in asked if "watched_change" in one or "page_watch" in one] == []
 
 
 def test_a_tag_of_its_site_is_enough(sqlite_store: Store) -> None:

@@ -10,7 +10,7 @@ from receivers import WebHook
 from test_notify_stories import notifier
 
 from incremental.base.clock import SimulatedClock
-from incremental.interfaces.page_watching import WatchWish, watch_page
+from incremental.features.page_watches.watching import WatchWish, watch_page
 
 HOME = "https://news.example/"
 PRICE = HOME + "prices/tea.html"

@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from incremental.features.messages.hooks import MAX_OUTPUT_BYTES, call
 from incremental.features.messages.notifier import Notifier, send_test
 from incremental.features.messages.plan import MAX_ATTEMPTS
 from incremental.features.messages.settings import HookChannel
+from incremental.features.page_watches.watching import senders
 from incremental.fetch.libraries import LibraryGate
 from incremental.fetch.options import FetchSettings
 from incremental.settings.loading import build_settings
@@ -44,6 +46,7 @@ def hooks(store: Store, *command: str, **more: Any) -> Notifier:
         gate=LibraryGate(FetchSettings(), SystemClock()),
         executor=InlineExecutor(),
         saved_query=lambda _: None,
+        senders=partial(senders, store),
     )
 
 

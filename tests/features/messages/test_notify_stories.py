@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,18 +17,21 @@ from incremental.base.threads import InlineExecutor
 from incremental.base.urls import canonical_key
 from incremental.features.messages.notifier import Notifier
 from incremental.features.messages.settings import ChannelSettings
+from incremental.features.page_watches.watching import senders
 from incremental.fetch.libraries import LibraryGate
 from incremental.fetch.options import FetchSettings
 from store import Store
 from store.answers import NewQuery
 from store.values import TopicScore
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 LOCAL = FetchSettings(allowed_networks=("127.0.0.0/8",))
 LATER = START + HOUR
 
 
-def notifier(store: Store, url: str, fetch: FetchSettings = LOCAL, **fields: Any) -> Notifier:
+def notifier(
+    store: Store, url: str, fetch: FetchSettings = LOCAL, *, sends: bool = True, **fields: Any
+) -> Notifier:
     channel = ChannelSettings("hook", url, **fields)
     return Notifier(
         store,
@@ -35,6 +39,7 @@ def notifier(store: Store, url: str, fetch: FetchSettings = LOCAL, **fields: Any
         gate=LibraryGate(fetch, SystemClock()),
         executor=InlineExecutor(),
         saved_query=lambda name: NewQuery(text="bridge") if name == "bridges" else None,
+        senders=partial(senders, store) if sends else None,
     )
 
 

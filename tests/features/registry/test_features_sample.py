@@ -180,7 +180,7 @@ def test_what_is_off_is_not_imported_and_has_no_command_page_or_channel(
     assert "No such command 'tally'" in hubwatch("tally").err
     assert "No such command 'mcp'" in hubwatch("mcp").err
     assert "tally" not in hubwatch("--help").out
-    off_names = ["sample", "websub", "discovery", "exchange", "messages"]
+    off_names = ["sample", "websub", "discovery", "exchange", "messages", "page_watches"]
     off = build_settings({"features": {"off": off_names}})
     assert (given_channels(off), off.enabled.readers) == ((), {})
     client = served_with(served, off).client()
@@ -188,6 +188,8 @@ def test_what_is_off_is_not_imported_and_has_no_command_page_or_channel(
     assert client.get("/websub/7.abc").status_code == 404
     assert client.get("/topics/1/discovery").status_code == 404
     assert client.get("/messages").status_code == 404
+    assert client.get("/changes").status_code == 404
+    assert client.get("/feeds/changes.atom").status_code == 404
     assert "/messages" not in client.get("/").text
     assert jobs_of(off.enabled, at_work(served.store, off, tmp_path)) == ({}, [])
     assert "/import" not in client.get("/add").text
@@ -209,15 +211,21 @@ settings = build_settings({{"features": {{"off": list(off)}}, "websub": {{"lease
     "messages": {{"channel": [{{"name": "of old"}}]}}}})
 assert not settings.further and "websub" not in [one.name for one in reference(off)]
 assert "mcp" not in commands(off) and "discover" not in commands(off)
-assert "notify" not in commands(off)
+assert not {{"notify", "watch-page", "changes"}} & set(commands(off))
 print([name for name in sys.modules if name.startswith("incremental.features.")])
 """
     command = [sys.executable, "-c", code]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
-    assert {"assistants", "discovery", "exchange", "google_reader", "messages", "websub"} <= set(
-        names
-    )
+    assert {
+        "assistants",
+        "discovery",
+        "exchange",
+        "google_reader",
+        "messages",
+        "page_watches",
+        "websub",
+    } <= set(names)
 
 
 def test_a_name_that_no_feature_has_is_refused() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from incremental.interfaces.web.api import (
     backfills,
-    changes,
     hubs,
     models,
     page_api,
@@ -16,7 +15,6 @@ from incremental.interfaces.web.api import (
 ROUTERS = (
     page_api.router,
     backfills.router,
-    changes.router,
     sites.router,
     sites.tags_router,
     sites.visits_router,

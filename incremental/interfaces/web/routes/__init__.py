@@ -5,7 +5,6 @@ from __future__ import annotations
 from incremental.interfaces.web.routes import (
     adding,
     backfills,
-    changes,
     entry,
     feeds,
     models,
@@ -21,7 +20,6 @@ ROUTERS = (
     entry.router,
     news.router,
     backfills.router,
-    changes.router,
     adding.router,
     sites.router,
     site_editing.router,

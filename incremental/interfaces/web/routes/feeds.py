@@ -27,7 +27,6 @@ from store import Store
 from store.answers import AnnouncedPage
 from store.backfills import BackfillEvent, BackfillQuery
 from store.enums import TopicVerdict
-from store.watch_values import ChangeQuery
 
 router = APIRouter(include_in_schema=False, route_class=ConditionalRoute)
 _ENTRIES = 100
@@ -38,7 +37,7 @@ _FORMATS: dict[str, tuple[Callable[[Feed], bytes], str]] = {
     "json": (json_feed, "application/feed+json; charset=utf-8"),
     "rss": (rss, "application/rss+xml; charset=utf-8"),
 }
-_Format = Annotated[str, Path(pattern="^(atom|json|rss)$")]
+Format = Annotated[str, Path(pattern="^(atom|json|rss)$")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +58,11 @@ def feeds_page(request: Request) -> Response:
         feeds = list(_all(store, request))
     # Not in the OPML: an import of all feeds should not bring hundreds of old pages.
     feeds.append(_Named("/feeds/backfill", words_of(request)("backfill.feed"), Filters()))
-    feeds.append(_Named("/feeds/changes", words_of(request)("changes.feed"), Filters()))
-    features = web_of(request).settings.enabled.on
+    features, words = web_of(request).settings.enabled.on, words_of(request)
+    for one in features:
+        feeds += [
+            _Named(path, words.maybe(one.name, text), Filters()) for path, text in one.feeds.items()
+        ]
     base = _base(request)
     apps = [(base + path, one.name, text) for one in features for path, text in one.apps.items()]
     return page(request, "feeds.html", {"feeds": feeds, "apps": apps})
@@ -82,13 +84,13 @@ def all_feeds(request: Request) -> Response:
 
 
 @router.get("/feeds/new.{form}")
-def new_feed(request: Request, form: _Format) -> Response:
+def new_feed(request: Request, form: Format) -> Response:
     """Return the feed of all new pages."""
     return _feed(request, _Named("/feeds/new", words_of(request)("feeds.all"), Filters()), form)
 
 
 @router.get("/feeds/site/{site_id}.{form}")
-def site_feed(request: Request, site_id: RowId, form: _Format) -> Response:
+def site_feed(request: Request, site_id: RowId, form: Format) -> Response:
     """Return the feed of a site."""
     with web_of(request).store() as store:
         name = site_numbered(store, site_id).name
@@ -96,7 +98,7 @@ def site_feed(request: Request, site_id: RowId, form: _Format) -> Response:
 
 
 @router.get("/feeds/topic/{topic_id}.{form}")
-def topic_feed(request: Request, topic_id: RowId, form: _Format) -> Response:
+def topic_feed(request: Request, topic_id: RowId, form: Format) -> Response:
     """Return the feed of a topic's relevant pages."""
     with web_of(request).store() as store:
         name = topic_numbered(store, topic_id).name
@@ -104,7 +106,7 @@ def topic_feed(request: Request, topic_id: RowId, form: _Format) -> Response:
 
 
 @router.get("/feeds/tag/{tag}.{form}")
-def tag_feed(request: Request, tag: str, form: _Format) -> Response:
+def tag_feed(request: Request, tag: str, form: Format) -> Response:
     """Return the feed of the sites and topics with a tag."""
     with web_of(request).store() as store:
         check_tag(store, tag)
@@ -112,7 +114,7 @@ def tag_feed(request: Request, tag: str, form: _Format) -> Response:
 
 
 @router.get("/feeds/search/{name}.{form}")
-def search_feed(request: Request, name: str, form: _Format) -> Response:
+def search_feed(request: Request, name: str, form: Format) -> Response:
     """Return the feed of a saved search."""
     return _feed(request, _of_search(name, search_filters(request, name)), form)
 
@@ -151,7 +153,6 @@ def _all(store: Store, request: Request) -> Iterator[_Named]:
 
 def _feed(request: Request, named: _Named, form: str) -> Response:
     web = web_of(request)
-    write, kind = _FORMATS[form]
     base = _base(request)
     with web.store() as store:
         asked = named.filters.query(web.now(), limit=_ENTRIES)
@@ -159,14 +160,23 @@ def _feed(request: Request, named: _Named, form: str) -> Response:
         events = gained(store, named.filters, Between(), web.now())
         shown = merged(rows, events)[:_ENTRIES]
         entries = [_announced(row, words_of(request), base) for row in shown]
-        feed = Feed(
-            id=_urn(f"{base}{named.path}"),
-            title=f"{named.title} · Hubwatch",
-            home=base + _home(named.filters),
-            address=f"{base}{named.path}.{form}",
-            entries=entries,
-            updated_at=max((one.found_at for one in entries), default=0.0),
-        )
+    return answer(request, form, named.path, named.title, entries, home=_home(named.filters))
+
+
+def answer(  # noqa: PLR0913 - what a feed is made of
+    request: Request, form: str, path: str, title: str, entries: list[Entry], *, home: str = "/"
+) -> Response:
+    """Return a feed with its *entries*, whose page is *home*."""
+    write, kind = _FORMATS[form]
+    base = _base(request)
+    feed = Feed(
+        id=_urn(base + path),
+        title=f"{title} · Hubwatch",
+        home=base + home,
+        address=f"{base}{path}.{form}",
+        entries=entries,
+        updated_at=max((one.found_at for one in entries), default=0.0),
+    )
     return unless_known(request, Response(write(feed), media_type=kind))
 
 
@@ -177,7 +187,7 @@ def _announced(row: AnnouncedPage | BackfillEvent, words: Words, base: str) -> E
     headline = words("backfill.added", n=row.pages, folder=row.folder)
     one = row.pages == 1
     return Entry(
-        id=_kept("backfill", row.id, row.found_at),
+        id=entry_id("backfill", row.id, row.found_at),
         url=row.url if one else f"{base}/backfills/{row.id}",
         title=(row.title or row.url) if one else headline,
         site=row.site,
@@ -187,50 +197,12 @@ def _announced(row: AnnouncedPage | BackfillEvent, words: Words, base: str) -> E
 
 
 @router.get("/feeds/backfill.{form}")
-def backfill_feed(request: Request, form: _Format) -> Response:
+def backfill_feed(request: Request, form: Format) -> Response:
     """Return the feed of backfilled pages, an entry for each page."""
-    write, kind = _FORMATS[form]
-    base, path = _base(request), "/feeds/backfill"
     with web_of(request).store() as store:
         rows = store.backfills.pages(BackfillQuery(limit=_OLDER))
-    feed = Feed(
-        id=_urn(base + path),
-        title=f"{words_of(request)('backfill.feed')} · Hubwatch",
-        home=f"{base}/",
-        address=f"{base}{path}.{form}",
-        entries=[feed_entry(row) for row in rows],
-        updated_at=max((row.found_at for row in rows), default=0.0),
-    )
-    return unless_known(request, Response(write(feed), media_type=kind))
-
-
-@router.get("/feeds/changes.{form}")
-def changes_feed(request: Request, form: _Format) -> Response:
-    """Return the feed of changes of watched pages, an entry for each change."""
-    write, kind = _FORMATS[form]
-    base, path = _base(request), "/feeds/changes"
-    with web_of(request).store() as store:
-        rows = store.watched_changes.changes(ChangeQuery(limit=_ENTRIES))
-    changed = words_of(request)("changes.changed")
-    feed = Feed(
-        id=_urn(base + path),
-        title=f"{words_of(request)('changes.feed')} · Hubwatch",
-        home=f"{base}/changes",
-        address=f"{base}{path}.{form}",
-        entries=[
-            Entry(
-                id=_kept("change", row.id, row.at),
-                url=row.url,
-                title=f"{changed} {row.name}",
-                site=row.site,
-                found_at=row.at,
-                summary=" · ".join(f"{sign} {line}" for sign, line in row.lines),
-            )
-            for row in rows
-        ],
-        updated_at=max((row.at for row in rows), default=0.0),
-    )
-    return unless_known(request, Response(write(feed), media_type=kind))
+    entries = [feed_entry(row) for row in rows]
+    return answer(request, form, "/feeds/backfill", words_of(request)("backfill.feed"), entries)
 
 
 def _home(filters: Filters) -> str:
@@ -247,7 +219,7 @@ def _urn(address: str) -> str:
     return uuid5(NAMESPACE_URL, address).urn
 
 
-def _kept(kind: str, number: int, at: float) -> str:
+def entry_id(kind: str, number: int, at: float) -> str:
     """Return the id of an entry: of what it is in the store, so that it stays when an address changes."""
     # With the time, as another store numbers its pages alike.
     return _urn(f"hubwatch:{kind}:{number}:{at:.3f}")
@@ -257,7 +229,7 @@ def feed_entry(row: AnnouncedPage) -> Entry:
     """Return the entry of a page."""
     tags = tuple(mark.topic for mark in row.topics if mark.verdict == TopicVerdict.RELEVANT)
     return Entry(
-        id=_kept("page", row.page_id, row.found_at),
+        id=entry_id("page", row.page_id, row.found_at),
         url=row.url,
         title=row.name,
         site=row.site,

@@ -9,14 +9,16 @@ from fastapi import Path as InPath
 from pydantic import Field, StringConstraints
 
 from incremental.base.times import moment
-from incremental.interfaces.page_watching import (
+from incremental.features.page_watches.watching import (
     WatchWish,
     check_now,
     found_watch,
     pause_watch,
+    watch_json,
     watch_page,
+    watched_page_json,
 )
-from incremental.interfaces.results.changes import change_json, watch_json, watched_page_json
+from incremental.interfaces.results.changes import change_json
 from incremental.interfaces.web.api.schemas import (
     REFUSED,
     Moment,
@@ -28,7 +30,8 @@ from incremental.interfaces.web.conditional import ConditionalRoute
 from incremental.interfaces.web.context import web_of
 from store import Store
 from store.enums import WatchState
-from store.watch_values import ChangeQuery, WatchStanding
+from store.page_watches import WatchStanding
+from store.watched_changes import ChangeQuery
 
 router = APIRouter(
     prefix="/api/v1", tags=["changes"], route_class=ConditionalRoute, responses=REFUSED
@@ -167,7 +170,7 @@ def add_watch(request: Request, body: NewPageWatch) -> dict[str, Any]:
     web = web_of(request)
     wish = WatchWish(
         *(body.min_minutes, body.max_minutes),
-        channels=body.channels,
+        receivers=body.channels,
         include=body.include,
         exclude=body.exclude,
     )

@@ -9,8 +9,8 @@ from __future__ import annotations
 from incremental.base.scope import compile_pattern
 from incremental.crawl.part import Part
 from store import Store
+from store.page_watches import WatchRow
 from store.values import VisitRecord
-from store.watch_values import WatchRow
 
 _BATCH = 2_000
 

@@ -10,7 +10,7 @@ from fastapi.responses import Response
 
 from incremental.base.errors import InputError
 from incremental.base.tagging import parted
-from incremental.interfaces.page_watching import (
+from incremental.features.page_watches.watching import (
     WatchWish,
     check_now,
     found_watch,
@@ -21,12 +21,16 @@ from incremental.interfaces.page_watching import (
 )
 from incremental.interfaces.web.api.schemas import RowId
 from incremental.interfaces.web.context import web_of
+from incremental.interfaces.web.feeds import Entry
+from incremental.interfaces.web.routes.feeds import Format, answer, entry_id
 from incremental.interfaces.web.routes.forms import see, tone
-from incremental.interfaces.web.views import page, problem_of, query
-from store.watch_values import ChangeQuery, WatchStanding
+from incremental.interfaces.web.views import page, problem_of, query, words_of
+from store.page_watches import WatchStanding
+from store.watched_changes import ChangeQuery
 
 router = APIRouter(include_in_schema=False)
 _PER_PAGE = 30
+_ENTRIES = 100
 _MOST_PAGES = 200
 _EMPTY = {"url": "", "every": "", "include": "", "exclude": "", "channel": []}
 _Text = Annotated[str, Form(max_length=2_000)]
@@ -80,7 +84,7 @@ def _changes(  # noqa: PLR0913 - what the page may show
         "problem": problem,
         "form": _EMPTY | dict(typed or {}),
     }
-    return page(request, "changes.html", values)
+    return page(request, "page_watches/changes.html", values)
 
 
 @router.post("/changes/add")
@@ -127,3 +131,24 @@ def act(
     except InputError as error:
         return _changes(request, problem=problem_of(request, error))
     return see(query("/changes", asked=asked))
+
+
+@router.get("/feeds/changes.{form}")
+def changes_feed(request: Request, form: Format) -> Response:
+    """Return the feed of changes of watched pages, an entry for each change."""
+    words = words_of(request)
+    with web_of(request).store() as store:
+        rows = store.watched_changes.changes(ChangeQuery(limit=_ENTRIES))
+    entries = [
+        Entry(
+            id=entry_id("change", row.id, row.at),
+            url=row.url,
+            title=f"{words('page_watches.changed')} {row.name}",
+            site=row.site,
+            found_at=row.at,
+            summary=" · ".join(f"{sign} {line}" for sign, line in row.lines),
+        )
+        for row in rows
+    ]
+    title = words("page_watches.feed")
+    return answer(request, form, "/feeds/changes", title, entries, home="/changes")

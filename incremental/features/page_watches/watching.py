@@ -13,26 +13,28 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from incremental.base.errors import InputError, NotFoundError
+from incremental.base.plain_text import clean
 from incremental.base.scope import read_scope, trap
 from incremental.base.tagging import checked_words
 from incremental.base.texts import Text
 from incremental.base.times import DAY, HOUR, MINUTE
 from incremental.base.urls import canonical_key, host_of
-from incremental.crawl.pattern_watches import take_in
+from incremental.features.page_watches.patterns import take_in
+from incremental.interfaces.results.schema import utc
 from incremental.settings.seeds import check_address, usable_seed
 from store import Store
 from store.enums import WatchState
-from store.values import SeenLink, SiteRow
-from store.watch_values import WatchRow
+from store.page_watches import WatchRow, WatchStanding
+from store.values import RefreshRow, SeenLink, SiteRow
 
 if TYPE_CHECKING:
     from incremental.settings import Settings
 
 MAX_WATCHES = 1_000
-MAX_CHANNELS = 50
+MAX_RECEIVERS = 50
 _SPAN = re.compile(r"([0-9]{1,6}(?:\.[0-9]{1,3})?) ?([mhd]?)")
 _UNITS = {"": MINUTE, "m": MINUTE, "h": HOUR, "d": DAY}
 SHORTEST_MINUTES, LONGEST_DAYS = 1.0, 365.0
@@ -45,7 +47,7 @@ class WatchWish:
     min_minutes: float | None = None
     """Shortest time between two visits; None = the site's."""
     max_minutes: float | None = None
-    channels: Sequence[str] = ()
+    receivers: Sequence[str] = ()
     """Empty = every channel that is not narrowed to a topic or a search."""
     include: Sequence[str] = ()
     exclude: Sequence[str] = ()
@@ -64,7 +66,7 @@ def watch_page(
     if known is None and len(store.page_watches.watches()) >= MAX_WATCHES:
         raise InputError("watches", MAX_WATCHES, Text("input.at_most", n=MAX_WATCHES))
     least, most = _intervals(wish)
-    _check_channels(store, settings, wish.channels)
+    _check_receivers(store, settings, wish.receivers)
     include = checked_words(wish.include, "include")
     exclude = checked_words(wish.exclude, "exclude")
     check_address(url, settings.fetch)
@@ -77,7 +79,7 @@ def watch_page(
             now=now,
             min_interval_seconds=least,
             max_interval_seconds=most,
-            channels=tuple(wish.channels),
+            receivers=tuple(wish.receivers),
             include=include,
             exclude=exclude,
         )
@@ -106,7 +108,9 @@ def span_minutes(text: str | None) -> float | None:
 def _intervals(wish: WatchWish) -> tuple[float | None, float | None]:
     for field, minutes in (("min_minutes", wish.min_minutes), ("max_minutes", wish.max_minutes)):
         if minutes is not None and not SHORTEST_MINUTES <= minutes <= LONGEST_DAYS * DAY / MINUTE:
-            way_out = Text("input.watch_interval", minutes=SHORTEST_MINUTES, days=LONGEST_DAYS)
+            way_out = Text(
+                "page_watches.watch_interval", minutes=SHORTEST_MINUTES, days=LONGEST_DAYS
+            )
             raise InputError(field, f"{minutes:g}", way_out)
     least = None if wish.min_minutes is None else wish.min_minutes * MINUTE
     most = None if wish.max_minutes is None else wish.max_minutes * MINUTE
@@ -115,13 +119,13 @@ def _intervals(wish: WatchWish) -> tuple[float | None, float | None]:
     return least, most
 
 
-def _check_channels(store: Store, settings: Settings, names: Sequence[str]) -> None:
-    if len(names) > MAX_CHANNELS:
-        raise InputError("channel", len(names), Text("input.at_most", n=MAX_CHANNELS))
+def _check_receivers(store: Store, settings: Settings, names: Sequence[str]) -> None:
+    if len(names) > MAX_RECEIVERS:
+        raise InputError("channel", len(names), Text("input.at_most", n=MAX_RECEIVERS))
     known = receivers(store, settings)
     for name in names:
         if name not in known:
-            raise InputError("channel", name[:100], Text("input.no_channel"))
+            raise InputError("channel", name[:100], Text("page_watches.no_channel"))
 
 
 def receivers(store: Store, settings: Settings) -> list[str]:
@@ -137,7 +141,7 @@ def _site_of(store: Store, url: str, *, now: float) -> int:
         if read_scope(row).verdict(url).inside:
             return row.id
     if "*" in url:
-        raise InputError("pattern", url, Text("input.pattern_outside"))
+        raise InputError("pattern", url, Text("page_watches.pattern_outside"))
     # It is known for the watched page alone: without a hub nothing else of it is visited.
     return store.write.add_site(url, host_of(url).removeprefix("www."), now=now)
 
@@ -146,7 +150,7 @@ def found_watch(store: Store, watch_id: int) -> WatchRow:
     """Return a watch by its id, or raise :class:`NotFoundError`."""
     watch = store.page_watches.watch(watch_id)
     if watch is None:
-        raise NotFoundError(Text("missing.watch_id", id=watch_id))
+        raise NotFoundError(Text("page_watches.no_watch_id", id=watch_id))
     return watch
 
 
@@ -156,7 +160,7 @@ def named_watch(store: Store, text: str) -> WatchRow:
         return found_watch(store, int(text[:18]))
     watch = store.page_watches.watch_of(usable_seed(text))
     if watch is None:
-        raise NotFoundError(Text("missing.watch", url=text[:200]))
+        raise NotFoundError(Text("page_watches.no_watch", url=text[:200]))
     return watch
 
 
@@ -184,3 +188,46 @@ def check_now(store: Store, watch: WatchRow, *, now: float) -> int:
 def site_of(store: Store, watch: WatchRow) -> SiteRow | None:
     """Return the site of a watch."""
     return store.read.site(watch.site_id)
+
+
+def senders(store: Store) -> dict[int, WatchRow]:
+    """Return the watches by id, for those who send their changes."""
+    return {one.id: one for one in store.page_watches.watches()}
+
+
+def watch_json(watch: WatchRow, standing: WatchStanding) -> dict[str, Any]:
+    """Return a watch with what became of it; intervals are minutes, None = the site's."""
+    spans = (watch.min_interval_seconds, watch.max_interval_seconds)
+    least, most = (None if one is None else one / MINUTE for one in spans)
+    return {
+        "id": watch.id,
+        "pattern": watch.pattern,
+        "site_id": watch.site_id,
+        "state": watch.state,
+        "min_minutes": least,
+        "max_minutes": most,
+        "channels": list(watch.receivers),
+        "include": list(watch.include),
+        "exclude": list(watch.exclude),
+        "added_at": utc(watch.added_at),
+        "pages": standing.pages,
+        "gone": standing.gone,
+        "checked_at": utc(standing.checked_at),
+        "changed_at": utc(standing.changed_at),
+        "next_at": utc(standing.next_at or None),
+    }
+
+
+def watched_page_json(page: RefreshRow) -> dict[str, Any]:
+    """Return a watched page; *due_at* None = its watch is paused, or it is to be checked now."""
+    return {
+        "page_id": page.page_id,
+        "url": page.url,
+        "title": clean(page.title),
+        "checked_at": utc(page.checked_at),
+        "changed_at": utc(page.changed_at),
+        "gone_at": utc(page.gone_at),
+        "status": page.status,
+        "checks": page.checks,
+        "due_at": utc(page.next_at),
+    }

@@ -11,7 +11,7 @@ from fake_web import DAY, HOUR, SPARING, START, FakeWeb, Reply, Watch, page, wat
 
 from incremental.base.clock import SimulatedClock
 from incremental.base.errors import InputError
-from incremental.interfaces.page_watching import (
+from incremental.features.page_watches.watching import (
     WatchWish,
     check_now,
     named_watch,
@@ -20,7 +20,7 @@ from incremental.interfaces.page_watching import (
 )
 from incremental.settings import RefreshSettings
 from store.values import RefreshRow
-from store.watch_values import ChangeQuery, WatchedChangeRow
+from store.watched_changes import ChangeQuery, WatchedChangeRow
 
 HOME = "https://news.example/"
 PRICE = HOME + "prices/tea.html"
@@ -306,7 +306,7 @@ def test_a_removed_watch_gives_its_page_back_to_the_pattern(tmp_path: Path) -> N
         (PRICE, {"min_minutes": 0.0}, "1 minute to 365 days"),
         (PRICE, {"max_minutes": float("nan")}, "1 minute to 365 days"),
         (PRICE, {"min_minutes": 9.0, "max_minutes": 5.0}, "longer than the longest"),
-        (PRICE, {"channels": ["nobody"]}, "no channel has that name"),
+        (PRICE, {"receivers": ["nobody"]}, "no channel has that name"),
         (PRICE, {"include": ["!"]}, "give a word"),
         ("http://127.0.0.1/a", {}, "allowed_hosts"),
     ],

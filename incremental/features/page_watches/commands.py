@@ -11,6 +11,16 @@ from incremental.base.lookup import find_sites
 from incremental.base.plain_text import clean
 from incremental.base.readable_urls import readable
 from incremental.base.times import moment
+from incremental.features.page_watches.watching import (
+    WatchWish,
+    check_now,
+    named_watch,
+    pause_watch,
+    span_minutes,
+    watch_json,
+    watch_page,
+    watched_page_json,
+)
 from incremental.interfaces.cli.common import (
     Json,
     counted,
@@ -21,18 +31,11 @@ from incremental.interfaces.cli.common import (
     say,
     settings_of,
 )
-from incremental.interfaces.page_watching import (
-    WatchWish,
-    check_now,
-    named_watch,
-    pause_watch,
-    span_minutes,
-    watch_page,
-)
-from incremental.interfaces.results.changes import change_json, watch_json, watched_page_json
+from incremental.interfaces.results.changes import change_json
 from incremental.interfaces.results.schema import when
 from incremental.settings.storage import daemon_at_work
-from store.watch_values import ChangeQuery, WatchedChangeRow, WatchRow, WatchStanding
+from store.page_watches import WatchRow, WatchStanding
+from store.watched_changes import ChangeQuery, WatchedChangeRow
 
 Which = Annotated[
     str, typer.Argument(metavar="URL|PATTERN|ID", help="As `hubwatch watch-page list` shows it.")
@@ -80,7 +83,7 @@ def add(  # noqa: PLR0913 - each is an option of the command
     wish = WatchWish(
         min_minutes=span_minutes(every or at_most_every),
         max_minutes=span_minutes(every or at_least_every),
-        channels=channel or (),
+        receivers=channel or (),
         include=[word for word in include or () if word],
         exclude=[word for word in exclude or () if word],
     )
@@ -117,7 +120,7 @@ def _row(watch: WatchRow, standing: WatchStanding) -> list[Any]:
     return [
         *(watch.id, readable(watch.pattern), standing.pages, state),
         *(when(standing.checked_at), when(standing.changed_at)),
-        ", ".join(watch.channels) or "every channel",
+        ", ".join(watch.receivers) or "every channel",
     ]
 
 

@@ -10,7 +10,7 @@ from stories import START
 from watching import PRICE, change
 
 from incremental.base.errors import InputError
-from incremental.interfaces.page_watching import span_minutes
+from incremental.features.page_watches.watching import span_minutes
 from store import open_store
 
 SITE = "https://news.example/"
