@@ -98,7 +98,7 @@ class Outbox(Repository):
 
     def queue(self, channel: str, page_ids: Iterable[int], *, now: float) -> int:
         """Queue pages never queued for this channel; return their number."""
-        return self._queue(channel, [(None, page) for page in page_ids], now)
+        return self._queue(channel, ((page, None, 0) for page in page_ids), now)
 
     def queue_backfills(
         self, channel: str, events: Iterable[tuple[int, int]], *, now: float
@@ -108,52 +108,40 @@ class Outbox(Repository):
         An event whose first page changed address is not queued again.
         """
         # A backfilled page has one event and is never announced alone, so its entry is the event's.
-        return self._queue(channel, events, now)
+        return self._queue(channel, ((page, event, 0) for event, page in events), now)
 
     def queue_changes(self, channel: str, changes: Iterable[tuple[int, int]], *, now: float) -> int:
         """Queue changes, each given with its page, never queued for this channel; return their number."""
-        queued = 0
-        with writing(self._db, self._where):
-            for batch in batches(changes, _BATCH):
-                same = (OutboxEntry.channel == channel) & OutboxEntry.page.in_(
-                    [page for _, page in batch]
-                )
-                known = OutboxEntry.select(OutboxEntry.change_id).where(same)
-                there = {change for (change,) in known.tuples().execute(self._db)}
-                rows = [
-                    {"channel": channel, "page": page, "queued_at": now, "change_id": change}
-                    for change, page in batch
-                    if change not in there
-                ]
-                if rows:
-                    OutboxEntry.insert_many(rows).on_conflict_ignore().execute(self._db)
-                queued += len(rows)
-        return queued
+        return self._queue(channel, ((page, None, change) for change, page in changes), now)
 
-    def _queue(self, channel: str, events: Iterable[tuple[int | None, int]], now: float) -> int:
-        queued = 0
+    def _queue(
+        self, channel: str, wanted: Iterable[tuple[int, int | None, int]], now: float
+    ) -> int:
+        """Queue (page, backfill event, change), each once."""
+        names, queued = ("page", "backfill_id", "change_id"), 0
+        entry = (OutboxEntry.page, OutboxEntry.backfill_id, OutboxEntry.change_id)
         with writing(self._db, self._where):
-            mine = (OutboxEntry.channel == channel) & (OutboxEntry.change_id == 0)
-            for batch in batches(events, _BATCH):
-                same = OutboxEntry.page.in_([page for _, page in batch])
-                same |= OutboxEntry.backfill_id.in_([one for one, _ in batch if one is not None])
-                known = OutboxEntry.select(OutboxEntry.page, OutboxEntry.backfill_id)
-                there = list(known.where(mine & same).tuples().execute(self._db))
-                pages, announced = (
-                    {page for page, _ in there},
-                    {event for _, event in there} - {None},
-                )
-                rows = [
-                    {"channel": channel, "page": page, "queued_at": now, "backfill_id": event}
-                    for event, page in batch
-                    if event not in announced and page not in pages
+            for batch in batches(wanted, _BATCH):
+                events = [event for _, event, _ in batch if event is not None]
+                same = OutboxEntry.page.in_([page for page, _, _ in batch])
+                same |= OutboxEntry.backfill_id.in_(events)
+                known = OutboxEntry.select(*entry).where((OutboxEntry.channel == channel) & same)
+                there = list(known.tuples().execute(self._db))
+                pairs = {(page, change) for page, _, change in there}
+                announced = {event for _, event, _ in there} - {None}
+                new = [
+                    one
+                    for one in batch
+                    if one[1] not in announced and (one[0], one[2]) not in pairs
                 ]
-                if rows:
+                if new:
                     # A unique key of channel, page and change keeps a crash from queuing anything twice.
+                    same_for_all = {"channel": channel, "queued_at": now}
+                    rows = [same_for_all | dict(zip(names, one, strict=True)) for one in new]
                     OutboxEntry.insert_many(rows).on_conflict_ignore().execute(self._db)
-                    carried = [event for row in rows if (event := row["backfill_id"]) is not None]
-                    Backfill.update(closed=True).where(Backfill.id.in_(carried)).execute(self._db)
-                queued += len(rows)
+                    carried = Backfill.id.in_([event for _, event, _ in new if event is not None])
+                    Backfill.update(closed=True).where(carried).execute(self._db)
+                queued += len(new)
         return queued
 
     def open(self, channel: str) -> list[OutboxRow]:
