@@ -39,24 +39,16 @@ from store.fulltext import index_words_of
 from store.models import (
     ALL,
     OF_DAEMONS,
-    AccessToken,
-    Label,
     News,
     PageText,
-    SavedSearch,
-    Site,
-    Topic,
 )
 from store.models.crawl_tables import Table
 from store.statements import run_many
 
 _BATCH: Final = 2_000
 _MODULUS: Final = 1 << 128
-# What a user made: where any of it is, the target is in use. The rest is only ever derived.
-_MADE_BY_USERS: Final[tuple[type[Table], ...]] = (
-    *(one for one in ALL if one.made_by_users),
-    *(Site, Topic, Label, SavedSearch, AccessToken),
-)
+# Where any of it is, the target is in use.
+_MADE_BY_USERS: Final = tuple(one for one in ALL if one.made_by_users)
 
 Progress = Callable[[int, int], None]
 """Called with the number of rows copied and read back so far, and the total."""

@@ -6,28 +6,8 @@ from typing import Any
 
 from peewee import SQL, Database, SqliteDatabase
 
-from store.models import (
-    ALL,
-    BackfillPage,
-    Change,
-    DiscoveryPage,
-    DiscoveryRun,
-    ExternalCandidate,
-    Page,
-    PageBand,
-    Proposal,
-    Site,
-    Topic,
-    TopicExample,
-)
+from store.models import ALL, PageBand
 
-# Ids are never given out twice: cursors, and visits under way while a site is removed, name them. PostgreSQL
-# does so by itself.
-_LASTING_IDS: tuple[Any, ...] = (
-    *(one for one in ALL if one.lasting_ids),
-    *(Site, Page, Change, BackfillPage),
-    *(Topic, TopicExample, ExternalCandidate, DiscoveryRun, DiscoveryPage, Proposal),
-)
 # Without its row ids the table is its index.
 _INDEX_ONLY = (PageBand,)
 
@@ -57,7 +37,9 @@ CREATE INDEX news_words_words ON news_words USING GIN (words)
 def create_tables(database: Database) -> None:
     """Create every table and index; the caller has begun the transaction."""
     sqlite = isinstance(database, SqliteDatabase)
-    for counted in _LASTING_IDS:
+    # PostgreSQL does so by itself.
+    lasting: list[Any] = [model for model in ALL if model.lasting_ids]
+    for counted in lasting:
         counted.id.constraints = [SQL("AUTOINCREMENT")] if sqlite else []
     for model in _INDEX_ONLY:
         model._meta.without_rowid = sqlite  # noqa: SLF001 - peewee's settings of a model have no other name

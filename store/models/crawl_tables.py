@@ -42,6 +42,9 @@ class Table(Model):
 class Site(Table):
     """A watched site: one seed, its scope, and what is known of the site as a whole."""
 
+    made_by_users = True
+    lasting_ids = True
+
     id = AutoField()
     seed_url = TextField(unique=True)
     name = TextField(unique=True)
@@ -98,6 +101,8 @@ class Host(Table):
 
 class Page(Table):
     """A canonical URL seen in the scope of a site."""
+
+    lasting_ids = True
 
     id = BigAutoField()
     site = ForeignKeyField(Site, on_delete="CASCADE", lazy_load=False, index=False)
@@ -233,6 +238,8 @@ class Visit(Table):
 class Change(Table):
     """A change of a page or a whole site. Its id is the cursor of "what is new?"."""
 
+    lasting_ids = True
+
     id = BigAutoField()
     site = ForeignKeyField(Site, on_delete="CASCADE", lazy_load=False, index=False)
     page = ForeignKeyField(Page, null=True, on_delete="CASCADE", lazy_load=False, index=True)
@@ -253,6 +260,8 @@ class Change(Table):
 
 class Label(Table):
     """A label of a URL, one per origin."""
+
+    made_by_users = True
 
     site = ForeignKeyField(Site, null=True, on_delete="SET NULL", lazy_load=False, index=False)
     """The watched site whose scope it is in; NULL = none."""

@@ -63,6 +63,8 @@ class Backfill(Table):
 class BackfillPage(Table):
     """A page of a backfill, in one at most. Its id is the cursor of the list."""
 
+    lasting_ids = True
+
     id = BigAutoField()
     event = ForeignKeyField(Backfill, on_delete="CASCADE", lazy_load=False, index=False)
     page = ForeignKeyField(Page, unique=True, on_delete="CASCADE", lazy_load=False)
@@ -132,6 +134,8 @@ class PageVector(Table):
 class SavedSearch(Table):
     """A saved query; interfaces define its JSON."""
 
+    made_by_users = True
+
     name = TextField(primary_key=True)
     query = TextField()
     created_at = DoubleField()
@@ -148,6 +152,8 @@ class Housekeeping(Table):
 
 class AccessToken(Table):
     """A token or session of the web page and the API; only its digest is kept."""
+
+    made_by_users = True
 
     id = AutoField()
     name = TextField()
