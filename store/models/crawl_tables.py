@@ -35,7 +35,7 @@ class Table(Model):
 
     @classmethod
     def merges(cls) -> tuple[Merge, ...]:
-        """Return how rows that refer to a page are merged, if :data:`store.merges.MERGES` does not say so."""
+        """Return how rows that refer to a page are merged, if :data:`store.crawl.merges.MERGES` does not say so."""
         return ()
 
 

@@ -1,6 +1,6 @@
 """How rows that refer to a page become those of another page that it turned out to be: values for tables.
 
-Each table says it of its own columns; :mod:`store.merges` does it.
+Each table says it of its own columns; :mod:`store.crawl.merges` does it.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from incremental.features.messages.settings import ChannelSettings
 from incremental.fetch.libraries import LibraryGate
 from incremental.interfaces.explain.page import explain
 from incremental.interfaces.web.routes.feeds import feed_entry
-from store.announced import AnnouncedPage
+from store.answers.announced import AnnouncedPage
 from store.values import TopicScore
 
 HOME = "https://news.example"

@@ -15,8 +15,8 @@ from typing import Protocol
 
 from incremental.features.messages.settings import ChannelSettings
 from store import Store
+from store.search.words import Phrase, index_words, read_word
 from store.watched_changes import ChangeQuery, WatchedChangeRow
-from store.words import Phrase, index_words, read_word
 
 _MOST = 200
 

@@ -22,8 +22,8 @@ from incremental.features.messages.message import of_event
 from incremental.features.messages.settings import HookChannel
 from incremental.interfaces.results.changes import change_json
 from incremental.interfaces.results.schema import page_json
-from store.announced import AnnouncedPage
-from store.backfills import BackfillEvent
+from store.answers.announced import AnnouncedPage
+from store.crawl.backfills import BackfillEvent
 from store.watched_changes import WatchedChangeRow
 
 # Of what a program prints, the end is kept for its error.

@@ -55,13 +55,13 @@ from incremental.features.messages.settings import (
 )
 from incremental.fetch.libraries import LibraryGate
 from store import Store
-from store.announced import AnnouncedPage
 from store.answers import NewQuery
-from store.backfills import BackfillEvent, BackfillQuery
+from store.answers.announced import AnnouncedPage
+from store.crawl.backfills import BackfillEvent, BackfillQuery
+from store.crawl.quarantine import QuarantineKind
+from store.database.texts import storable
 from store.enums import OutboxState, TopicVerdict
 from store.outbox import OutboxRow
-from store.quarantine import QuarantineKind
-from store.texts import storable
 from store.watched_changes import WatchedChangeRow
 
 logger = logging.getLogger("hubwatch.messages")
