@@ -51,8 +51,8 @@ from store.crawl.backfills import BackfillQuery
 from store.enums import HubStatus, SiteStatus, TopicVerdict
 from store.topics.values import TopicRow
 from store.values import SiteRow
-from store.watch_values import ChangeQuery
-from store.watch_values import WatchedChangeRow as WatchedChangeRow  # noqa: PLC0414 - likewise
+from store.watched_changes import ChangeQuery
+from store.watched_changes import WatchedChangeRow as WatchedChangeRow  # noqa: PLC0414 - likewise
 
 _BATCH = 500
 _PATIENCE_SECONDS = 60.0

@@ -195,7 +195,7 @@ def _announce(called: Called) -> None:
         while clock.now() < end - DAY:
             clock.advance_to(crawler.step())
         messages = _messages(crawler, settings, clock, site.url.replace("http", "json"))
-        messages.listen(clock.now())
+        messages.begin(clock.now())
         site.listed.insert(0, NEWS)
         fetched = False
         while not _announced(crawler, NEWS):
@@ -220,9 +220,9 @@ def _announce(called: Called) -> None:
 
 def _messages(crawler: Any, settings: Any, clock: Any, url: str) -> Any:  # noqa: ANN401 - as below
     """Return what sends the new pages to *url*."""
+    from incremental.features.messages.notifier import Notifier  # noqa: PLC0415
+    from incremental.features.messages.settings import ChannelSettings  # noqa: PLC0415
     from incremental.fetch.libraries import LibraryGate  # noqa: PLC0415 - of the tree under test
-    from incremental.interfaces.notify.notifier import Notifier  # noqa: PLC0415
-    from incremental.settings.channels import ChannelSettings  # noqa: PLC0415
 
     return Notifier(
         crawler._store,  # noqa: SLF001 - the Python interface delivers nothing

@@ -57,15 +57,15 @@ from incremental.crawl.crawler import Crawler
 from incremental.daemon.assembly import make_crawler
 from incremental.daemon.daemon import Step
 from incremental.daemon.housekeeping import Housekeeping
+from incremental.features.messages.notifier import Notifier
+from incremental.features.messages.settings import ChannelSettings
 from incremental.fetch.guard import Endpoint
 from incremental.fetch.libraries import LibraryGate
 from incremental.fetch.options import FetchSettings
 from incremental.fetch.session import Fetcher
-from incremental.interfaces.notify.notifier import Notifier
 from incremental.interfaces.web.context import Web
 from incremental.interfaces.web.server import served as web_served
 from incremental.settings import RevisitSettings, Settings
-from incremental.settings.channels import ChannelSettings
 from incremental.settings.sections import WebSettings
 from incremental.settings.seeds import SeedTerms, add_seed
 from incremental.settings.storage import models_folder, open_configured_store
@@ -197,10 +197,10 @@ class Soak:
             fetch=fetch,
             web=WebSettings(port=0),
             revisit=RevisitSettings(min_interval_minutes=60),
-            notify=(
-                ChannelSettings("digest", hook, daily_at="08:00", time_zone=zone),
-                ChannelSettings("quiet", hook, every_minutes=240, quiet_hours="22:00-07:00"),
-            ),
+        )
+        self._channels = (
+            ChannelSettings("digest", hook, daily_at="08:00", time_zone=zone),
+            ChannelSettings("quiet", hook, every_minutes=240, quiet_hours="22:00-07:00"),
         )
 
     def run(self, progress: Callable[[float], None]) -> Tally:
@@ -236,7 +236,7 @@ class Soak:
             )
             gate = LibraryGate(settings.fetch, clock)
             notifier = Notifier(
-                store, settings.notify, gate=gate, executor=messages, saved_query=lambda _: None
+                store, self._channels, gate=gate, executor=messages, saved_query=lambda _: None
             )
             jobs: dict[str, Step] = {
                 "housekeeping": Housekeeping(store, settings).step,
@@ -246,7 +246,7 @@ class Soak:
             }
             address = stack.enter_context(web_served(Web(settings, folder, clock, store)))
             crawler.load(clock.now())
-            notifier.listen(clock.now())
+            notifier.begin(clock.now())
             yield store, crawler, jobs, address
             while not crawler.idle:
                 self._wait()

@@ -12,12 +12,12 @@ from concurrent.futures import Executor, Future
 from typing import Any
 
 from incremental.base.clock import SystemClock
+from incremental.features.messages.delivery import Delivered
+from incremental.features.messages.notifier import Notifier
+from incremental.features.messages.settings import ChannelSettings
 from incremental.fetch.libraries import LibraryGate
-from incremental.interfaces.notify.delivery import Delivered
-from incremental.interfaces.notify.notifier import Notifier
 from incremental.interfaces.web.routes.feeds import feed_entry
 from incremental.settings import Settings
-from incremental.settings.channels import ChannelSettings
 from store import Store
 from store.answers import NewQuery
 from store.answers.announced import AnnouncedPage

@@ -28,12 +28,12 @@ from demo import daemon_on, demo_settings, published
 from playwright.sync_api import Browser, sync_playwright
 
 from incremental.base.clock import FastClock
+from incremental.features.messages.notifier import Notifier
+from incremental.features.messages.settings import ChannelSettings, MessagesSettings
 from incremental.fetch.libraries import LibraryGate
-from incremental.interfaces.notify.notifier import Notifier
 from incremental.interfaces.web.context import Web
 from incremental.interfaces.web.server import served
 from incremental.settings import WebSettings
-from incremental.settings.channels import ChannelSettings
 from incremental.settings.seeds import add_seed
 from incremental.settings.storage import open_configured_store
 from incremental.topics.editing import begin
@@ -70,7 +70,9 @@ def watched() -> Iterator[tuple[str, Store, FastClock]]:
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="hubwatch-shots-")))
         settings = msgspec.structs.replace(
-            demo_settings(folder), web=WebSettings(port=0), notify=(CHANNEL,)
+            demo_settings(folder),
+            web=WebSettings(port=0),
+            further=(MessagesSettings(channel=(CHANNEL,)),),
         )
         site = stack.enter_context(published(clock))
         store = stack.enter_context(open_configured_store(settings, folder))
@@ -92,7 +94,7 @@ def watched() -> Iterator[tuple[str, Store, FastClock]]:
 
         messages = Notifier(
             store,
-            settings.notify,
+            (CHANNEL,),
             gate=LibraryGate(settings.fetch, clock),
             executor=executor,
             saved_query=lambda _: None,

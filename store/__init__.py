@@ -9,7 +9,7 @@
         .backfills  Backfills   events of older pages that lists gained
         .topics     Topics      topics, their training examples and scores
         .discovery  Discovery   discovery runs and proposals
-        .editing    Editing     users' edits: sites, requested visits, channels
+        .editing    Editing     users' edits: sites, requested visits
         .tags       Tags        tags of sites and topics
         .outbox     Outbox      messages to send and sent
         .cache      PageCache   bodies, named by MD5

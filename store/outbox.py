@@ -15,17 +15,19 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from peewee import fn
+from peewee import JOIN, fn
 
 from store.database import writing
 from store.database.repository import Repository, Shape, batches
 from store.database.texts import storable
 from store.enums import OutboxState
-from store.models import Channel, OutboxEntry, Page
+from store.models import Backfill, Channel, OutboxEntry, Page, Topic
 
 # Entries read per channel at once.
 MAX_WAITING = 5_000
 _BATCH = 200
+# Deleted in one transaction.
+_FORGOTTEN = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +69,36 @@ class Outbox(Repository):
             query = Channel.select(Channel.since).where(Channel.name == channel)
             return float(query.scalar(self._db))
 
+    def added_channels(self) -> list[tuple[str, str, str | None]]:
+        """Return the channels that were added here, oldest first: name, JSON, present name of its topic."""
+        query = Channel.select(Channel.name, Channel.settings, Topic.name)
+        query = query.join(Topic, JOIN.LEFT_OUTER, on=Topic.id == Channel.topic)
+        query = query.order_by(Channel.since, Channel.name)
+        return self._rows(query.where(Channel.settings.is_null(is_null=False)))
+
+    def put_channel(
+        self, name: str, settings: str, *, now: float, topic_id: int | None = None
+    ) -> None:
+        """Add a channel, which announces pages from *now* on, or change it."""
+        row = {"name": storable(name), "settings": storable(settings, None), "topic": topic_id}
+        with writing(self._db, self._where):
+            # One that stood in the settings file begins again.
+            old = (Channel.name == row["name"]) & Channel.settings.is_null()
+            Channel.delete().where(old).execute(self._db)
+            insert = Channel.insert(row | {"since": now}).on_conflict(
+                conflict_target=[Channel.name],
+                update={Channel.settings: row["settings"], Channel.topic: topic_id},
+            )
+            insert.execute(self._db)
+
+    def remove_channel(self, name: str) -> bool:
+        """Remove a channel that was added here; return whether there was one. Its outbox stays."""
+        here = (Channel.name == storable(name)) & Channel.settings.is_null(is_null=False)
+        return bool(self._write(Channel.delete().where(here)))
+
     def queue(self, channel: str, page_ids: Iterable[int], *, now: float) -> int:
         """Queue pages never queued for this channel; return their number."""
-        return self._queue(channel, [(None, page) for page in page_ids], now)
+        return self._queue(channel, ((page, None, 0) for page in page_ids), now)
 
     def queue_backfills(
         self, channel: str, events: Iterable[tuple[int, int]], *, now: float
@@ -79,50 +108,40 @@ class Outbox(Repository):
         An event is not queued again if its first page changes its URL.
         """
         # A backfilled page has one event and is never announced alone, so its entry is the event's.
-        return self._queue(channel, events, now)
+        return self._queue(channel, ((page, event, 0) for event, page in events), now)
 
     def queue_changes(self, channel: str, changes: Iterable[tuple[int, int]], *, now: float) -> int:
         """Queue changes, each given with its page, never queued for this channel; return their number."""
-        queued = 0
-        with writing(self._db, self._where):
-            for batch in batches(changes, _BATCH):
-                same = (OutboxEntry.channel == channel) & OutboxEntry.page.in_(
-                    [page for _, page in batch]
-                )
-                known = OutboxEntry.select(OutboxEntry.change_id).where(same)
-                there = {change for (change,) in known.tuples().execute(self._db)}
-                rows = [
-                    {"channel": channel, "page": page, "queued_at": now, "change_id": change}
-                    for change, page in batch
-                    if change not in there
-                ]
-                if rows:
-                    OutboxEntry.insert_many(rows).on_conflict_ignore().execute(self._db)
-                queued += len(rows)
-        return queued
+        return self._queue(channel, ((page, None, change) for change, page in changes), now)
 
-    def _queue(self, channel: str, events: Iterable[tuple[int | None, int]], now: float) -> int:
-        queued = 0
+    def _queue(
+        self, channel: str, wanted: Iterable[tuple[int, int | None, int]], now: float
+    ) -> int:
+        """Queue (page, backfill event, change), each once."""
+        names, queued = ("page", "backfill_id", "change_id"), 0
+        entry = (OutboxEntry.page, OutboxEntry.backfill_id, OutboxEntry.change_id)
         with writing(self._db, self._where):
-            mine = (OutboxEntry.channel == channel) & (OutboxEntry.change_id == 0)
-            for batch in batches(events, _BATCH):
-                same = OutboxEntry.page.in_([page for _, page in batch])
-                same |= OutboxEntry.backfill_id.in_([one for one, _ in batch if one is not None])
-                known = OutboxEntry.select(OutboxEntry.page, OutboxEntry.backfill_id)
-                there = list(known.where(mine & same).tuples().execute(self._db))
-                pages, announced = (
-                    {page for page, _ in there},
-                    {event for _, event in there} - {None},
-                )
-                rows = [
-                    {"channel": channel, "page": page, "queued_at": now, "backfill_id": event}
-                    for event, page in batch
-                    if event not in announced and page not in pages
+            for batch in batches(wanted, _BATCH):
+                events = [event for _, event, _ in batch if event is not None]
+                same = OutboxEntry.page.in_([page for page, _, _ in batch])
+                same |= OutboxEntry.backfill_id.in_(events)
+                known = OutboxEntry.select(*entry).where((OutboxEntry.channel == channel) & same)
+                there = list(known.tuples().execute(self._db))
+                pairs = {(page, change) for page, _, change in there}
+                announced = {event for _, event, _ in there} - {None}
+                new = [
+                    one
+                    for one in batch
+                    if one[1] not in announced and (one[0], one[2]) not in pairs
                 ]
-                if rows:
+                if new:
                     # A unique key of channel, page and change keeps a crash from queuing anything twice.
+                    same_for_all = {"channel": channel, "queued_at": now}
+                    rows = [same_for_all | dict(zip(names, one, strict=True)) for one in new]
                     OutboxEntry.insert_many(rows).on_conflict_ignore().execute(self._db)
-                queued += len(rows)
+                    carried = Backfill.id.in_([event for _, event, _ in new if event is not None])
+                    Backfill.update(closed=True).where(carried).execute(self._db)
+                queued += len(new)
         return queued
 
     def open(self, channel: str) -> list[OutboxRow]:
@@ -208,3 +227,14 @@ class Outbox(Repository):
         failed = (OutboxEntry.channel == channel) & (OutboxEntry.state == OutboxState.FAILED)
         query = OutboxEntry.update(state=OutboxState.WAITING, attempts=0, next_at=None)
         return self._write(query.where(failed))
+
+    def forget(self, *, before: float, keep: Sequence[str]) -> int:
+        """Forget a batch of what was queued before *before*; return how many, 0 = there is no more.
+
+        Waiting entries of the channels *keep* stay; a removed channel sends nothing any more.
+        """
+        over = OutboxEntry.state.in_((OutboxState.SENT, OutboxState.FAILED))
+        over |= OutboxEntry.channel.not_in(list(keep))
+        old = OutboxEntry.select(OutboxEntry.id).where(over & (OutboxEntry.queued_at < before))
+        ids = self._column(old.limit(_FORGOTTEN))
+        return self._write(OutboxEntry.delete().where(OutboxEntry.id.in_(ids))) if ids else 0

@@ -11,7 +11,8 @@ A page belongs to one watch: that of its own URL, else the first pattern that to
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from peewee import Case, fn
@@ -22,18 +23,57 @@ from store.database.repository import Repository, batches
 from store.database.statements import Prepared, Updated
 from store.database.texts import MAX_ADDRESS, storable, to_json
 from store.enums import PageState, WatchState
-from store.models import BackfillPage, News, Page, PageWatch, Refresh, VisitRequest
+from store.models import BackfillPage, News, Page, PageWatch, Refresh, Site, VisitRequest
 from store.values import ASKED, NEVER_DUE
-from store.watch_values import WatchRow, WatchStanding
+
+
+@dataclass(frozen=True, slots=True)
+class WatchRow:
+    """A stored watch."""
+
+    id: int
+    site_id: int
+    pattern: str
+    """A URL, or a glob over whole URLs."""
+    state: WatchState
+    min_interval_seconds: float | None
+    max_interval_seconds: float | None
+    receivers: tuple[str, ...]
+    """To whom its changes are sent; empty = to all who did not narrow what they want."""
+    include: tuple[str, ...]
+    exclude: tuple[str, ...]
+    added_at: float
+    taken_to: int
+    """Highest page id that was compared with the pattern."""
+
+    @property
+    def is_pattern(self) -> bool:
+        """Whether it may match several pages."""
+        return "*" in self.pattern
+
+
+@dataclass(frozen=True, slots=True)
+class WatchStanding:
+    """What became of a watch."""
+
+    pages: int = 0
+    checked_at: float | None = None
+    changed_at: float | None = None
+    gone: int = 0
+    """Pages that are missing now."""
+    next_at: float | None = None
+
 
 # Maximum number of pages of a pattern.
 MAX_PAGES = 500
 _WATCH = (
     *(PageWatch.id, PageWatch.site, PageWatch.pattern, PageWatch.state),
     *(PageWatch.min_interval_seconds, PageWatch.max_interval_seconds),
-    *(PageWatch.channels, PageWatch.include, PageWatch.exclude),
+    *(PageWatch.receivers, PageWatch.include, PageWatch.exclude),
     *(PageWatch.added_at, PageWatch.taken_to),
 )
+# With the refreshes of its pages, as every visit asks for them.
+_SPANS = ("min_interval_seconds", "max_interval_seconds")
 _SET = Updated(Refresh, lambda page: Refresh.page == page)
 _KNOWN = Prepared(lambda page: Refresh.select(Refresh.watch).where(Refresh.page == page))
 
@@ -51,7 +91,7 @@ class PageWatches(Repository):
         now: float,
         min_interval_seconds: float | None = None,
         max_interval_seconds: float | None = None,
-        channels: Sequence[str] = (),
+        receivers: Sequence[str] = (),
         include: Sequence[str] = (),
         exclude: Sequence[str] = (),
     ) -> int:
@@ -59,24 +99,30 @@ class PageWatches(Repository):
         fields: dict[str, Any] = {
             "min_interval_seconds": min_interval_seconds,
             "max_interval_seconds": max_interval_seconds,
-            "channels": to_json(list(channels)),
+            "receivers": to_json(list(receivers)),
             "include": to_json(list(include)),
             "exclude": to_json(list(exclude)),
-            "changed_at": now,
         }
         key = storable(pattern, MAX_ADDRESS)
         with writing(self._db, self._where):
             known = PageWatch.select(PageWatch.id).where(PageWatch.pattern == key)
             found = known.scalar(self._db)
+            self._note_edit(site_id, now)
             if found is None:
                 row = {"site": site_id, "pattern": key, "added_at": now, **fields}
                 return int(PageWatch.insert(row).execute(self._db))
             PageWatch.update(fields).where(PageWatch.id == found).execute(self._db)
+            spans = {name: fields[name] for name in _SPANS}
+            Refresh.update(spans).where(Refresh.watch == found).execute(self._db)
             # With other intervals it may be due at once.
             active = (Refresh.watch == found) & (Refresh.due_at < NEVER_DUE)
             soon = (Refresh.due_at > now) & active
             Refresh.update(due_at=now).where(soon).execute(self._db)
             return int(found)
+
+    def _note_edit(self, site_id: int, now: float) -> None:
+        """Let other processes notice an edit as one of the site."""
+        Site.update(changed_at=now).where(Site.id == site_id).execute(self._db)
 
     def watches(self, site_id: int | None = None) -> list[WatchRow]:
         """Return the watches, of one site or all, in the order they were added."""
@@ -99,7 +145,9 @@ class PageWatches(Repository):
         due_at = NEVER_DUE if state is WatchState.PAUSED else now
         with writing(self._db, self._where):
             mine = PageWatch.id == watch_id
-            PageWatch.update(state=state, changed_at=now).where(mine).execute(self._db)
+            PageWatch.update(state=state).where(mine).execute(self._db)
+            site = PageWatch.select(PageWatch.site).where(mine).scalar(self._db)
+            self._note_edit(site, now)
             pages = Refresh.watch == watch_id
             Refresh.update(due_at=due_at).where(pages).execute(self._db)
 
@@ -114,10 +162,12 @@ class PageWatches(Repository):
             announced = Refresh.page.in_(News.select(News.page)) | Refresh.page.in_(
                 BackfillPage.select(BackfillPage.page)
             )
-            Refresh.update(watch=None, due_at=now).where(mine & announced).execute(self._db)
+            plain = {"watch": None, "due_at": now, **dict.fromkeys(_SPANS)}
+            Refresh.update(plain).where(mine & announced).execute(self._db)
             PageWatch.delete().where(PageWatch.id == watch_id).execute(self._db)
             others = PageWatch.site == site
-            PageWatch.update(taken_to=0, changed_at=now).where(others).execute(self._db)
+            PageWatch.update(taken_to=0).where(others).execute(self._db)
+            self._note_edit(site, now)
             return True
 
     def standings(self) -> dict[int, WatchStanding]:
@@ -140,28 +190,31 @@ class PageWatches(Repository):
 
         The watch of a URL takes its page over from a pattern.
         """
-        due_at = NEVER_DUE if watch.state is WatchState.PAUSED else now
+        fields = {
+            "watch": watch.id,
+            "due_at": NEVER_DUE if watch.state is WatchState.PAUSED else now,
+            **{name: getattr(watch, name) for name in _SPANS},
+        }
         with writing(self._db, self._where):
             mine = Refresh.select(fn.COUNT(Refresh.page))
             count = before = int(mine.where(Refresh.watch == watch.id).scalar(self._db))
             for page_id in page_ids:
                 if count >= MAX_PAGES:
                     break
-                count += self._take(watch, page_id, due_at)
+                count += self._take(watch, page_id, fields)
             PageWatch.update(taken_to=taken_to).where(PageWatch.id == watch.id).execute(self._db)
             return count - before
 
-    def _take(self, watch: WatchRow, page_id: int, due_at: float) -> int:
+    def _take(self, watch: WatchRow, page_id: int, fields: Mapping[str, Any]) -> int:
         known = _KNOWN.rows(self._db, page=page_id)
         if not known:
-            site = watch.site_id
-            row = {"page": page_id, "watch": watch.id, "site_id": site, "due_at": due_at}
+            row = {"page": page_id, "site_id": watch.site_id, **fields}
             Refresh.insert(row).execute(self._db)
             return 1
         mine = known[0][0]
         if mine == watch.id or (mine is not None and watch.is_pattern):
             return 0
-        _SET.run(self._db, {"watch": watch.id, "due_at": due_at}, page=page_id)
+        _SET.run(self._db, fields, page=page_id)
         return 1
 
     def pages_after(self, site_id: int, after: int, *, limit: int) -> list[tuple[int, str]]:
@@ -192,10 +245,10 @@ class PageWatches(Repository):
 
 
 def _watch(row: Sequence[Any]) -> WatchRow:
-    watch, site, pattern, state, least, most, channels, include, exclude, added, taken = row
+    watch, site, pattern, state, least, most, receivers, include, exclude, added, taken = row
     return WatchRow(
         *(watch, site, pattern, WatchState(state), least, most),
-        channels=tuple(json.loads(channels)),
+        receivers=tuple(json.loads(receivers)),
         include=tuple(json.loads(include)),
         exclude=tuple(json.loads(exclude)),
         added_at=added,

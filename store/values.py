@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from store.enums import (
@@ -19,9 +19,11 @@ from store.enums import (
 )
 from store.rules import Fate
 from store.updates import HubUpdate, PageUpdate, SiteUpdate
-from store.watch_values import DifferenceLines
 
 ARTICLE = HubRole.ARTICLE
+
+DifferenceLines = Sequence[tuple[str, str]]
+"""Shortened lines, each with ``-`` (it went) or ``+`` (it came)."""
 
 
 @dataclass(frozen=True, slots=True)

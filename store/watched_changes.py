@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from peewee import Database
@@ -14,7 +15,53 @@ from store.database.statements import Inserted, Prepared, Updated
 from store.database.texts import storable, to_json
 from store.models import Change, Page, Refresh, Site, WatchedChange
 from store.values import PageChange, VisitRecord
-from store.watch_values import ChangeQuery, WatchedChangeRow
+
+
+@dataclass(frozen=True, slots=True)
+class WatchedChangeRow:
+    """A recorded change of a watched page."""
+
+    id: int
+    """Id of the change: a cursor that grows with time."""
+    page_id: int
+    watch_id: int | None
+    at: float
+    url: str
+    title: str
+    site_id: int
+    site: str
+    lines: tuple[tuple[str, str], ...]
+    words_added: int
+    words_removed: int
+    body_before: str | None
+    body_after: str | None
+
+    @property
+    def name(self) -> str:
+        """Title, or URL."""
+        return self.title or self.url
+
+    @property
+    def text(self) -> str:
+        """Title and changed lines, as words are looked for in them."""
+        return "\n".join([self.title, *(line for _, line in self.lines)])
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeQuery:
+    """Which recorded changes to return; None = any."""
+
+    after: int | None = None
+    """Cursor: only changes recorded later."""
+    before: int | None = None
+    """Cursor: only changes recorded earlier."""
+    since: float | None = None
+    site_id: int | None = None
+    watch_id: int | None = None
+    page_id: int | None = None
+    limit: int = 50
+    oldest_first: bool = False
+
 
 _CHANGE = (
     *(WatchedChange.change, WatchedChange.page, WatchedChange.watch, WatchedChange.at),

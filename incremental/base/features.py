@@ -13,9 +13,10 @@ knows features by this module alone, and Hubwatch's own come in the same way as 
 
 from __future__ import annotations
 
+import logging
 import os
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
@@ -29,6 +30,8 @@ from incremental.base.errors import FeatureError
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
+
+logger = logging.getLogger("hubwatch.features")
 
 GROUP = "hubwatch.features"
 FILE_NAME = "hubwatch.toml"
@@ -82,8 +85,29 @@ class Feature:
     """Addresses for programs that are shown with the feeds: path and text."""
     site_notes: str = ""
     """Target: a function of the store; returns, by site id, what is wrong with the site, as a text."""
+    page_form: str = ""
+    """Template that stands beside what can be done with a page."""
+    feeds: Mapping[str, str] = field(default_factory=dict)
+    """Feeds that are listed with the others: path without its ending, and text."""
+    follows: str = ""
+    """Target: a function of the store and the crawler's part of the sites; returns a
+    ``incremental.crawl.followers.Follower``."""
+    senders: str = ""
+    """Target: a function of the store; returns by id what lets changes be sent: each with the names of its
+    ``receivers``, empty = all, and the words that its changes must (``include``) or must not have."""
     job: str = ""
     """Target: a function of ``incremental.daemon.at_work.AtWork``; returns a job, or None for none."""
+    vital: bool = False
+    """Whether the daemon is not well while its job fails."""
+    forgets: str = ""
+    """Target: a generator of (store, settings, now), run once a day; forgets what is old, and yields after
+    each batch how many rows."""
+    checks: str = ""
+    """Target: a function of the settings; returns a list of ``incremental.base.findings`` for the doctor."""
+    mentions: str = ""
+    """Target: a function of the settings and a topic's name; returns where the settings file names it."""
+    receivers: str = ""
+    """Target: a function of the store and the settings; returns the names to which a change may be sent."""
     channels: Mapping[str, str] = field(default_factory=dict)
     """Targets by name: functions of one new page, called in a process of their own."""
     readers: Mapping[str, str] = field(default_factory=dict)
@@ -97,6 +121,15 @@ class Features:
     on: tuple[Feature, ...]
     broken: Mapping[str, str]
     """Why each of these cannot be used."""
+
+    def asked(self, slot: str, *given: object) -> Iterator[Any]:
+        """Yield what the functions in a slot return; one that cannot be used is left out, with a warning."""
+        for one in self.on:
+            if target := getattr(one, slot):
+                try:
+                    yield called(one.name, target, *given)
+                except FeatureError as error:
+                    logger.warning("%s", error)
 
     @property
     def readers(self) -> dict[str, str]:

@@ -21,10 +21,10 @@ from typing import TYPE_CHECKING
 from incremental.base.attempts import Bug, attempt
 from incremental.crawl.engine import Engine
 from incremental.crawl.facts import FactReader
+from incremental.crawl.followers import Follower
 from incremental.crawl.frontier import Frontier
 from incremental.crawl.overflows import Overflows
 from incremental.crawl.part import Part, Whole
-from incremental.crawl.pattern_watches import PatternWatches
 from incremental.crawl.quarantine import CrawlQuarantine, as_failed
 from incremental.crawl.rescheduling import ChangeHints, reschedule
 from incremental.crawl.sites import PAUSE_SECONDS, WatchedSite
@@ -100,7 +100,7 @@ class Crawler:
         self._facts = FactReader(store, settings, scorer, self.topics, read)
         self._upkeep = Upkeep(store, self._facts, settings.hubs.threshold)
         self._change_hints = ChangeHints(store)
-        self._pattern_watches = PatternWatches(store, part)
+        self._followers: list[Follower] = [*settings.enabled.asked("follows", store, part)]
         self._announced = announced
         self._overflows = Overflows(store, self._upkeep, settings.hubs.max_next_pages)
         self._stepped_at = 0.0
@@ -131,7 +131,8 @@ class Crawler:
         self._outdated = False
         self.topics.load(now)
         self.frontier.likely_first = self.topics.active
-        self._pattern_watches.load(now)
+        for follower in self._followers:
+            follower.load(now)
         self.frontier.load(now)
 
     def step(self, now: float, when_done: Callable[[], object] | None = None) -> float:
@@ -349,7 +350,8 @@ class Crawler:
             self._overflows.settle(decision, site, now)
             self._verify(record, site)
             self._upkeep.after(outcome.task.url, site, now, is_hub=decision.is_hub)
-            self._pattern_watches.after(record, now)
+            for follower in self._followers:
+                follower.after(record, now)
         return False
 
     def _settle_topic_fetch(self, outcome: Outcome, host: HostRow | None, now: float) -> None:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from incremental.base.attempts import Bug, attempt
-from incremental.base.errors import FeatureError
+from incremental.base.errors import FeatureError, SettingsError
 from incremental.base.features import Feature, Features, target_of
 from incremental.schedule.state import HubState
 from incremental.settings import Settings
@@ -21,11 +21,26 @@ Note = Callable[[int, Callable[[HubState], HubState], float], None]
 """Changes the state of a hub, by the id of its page, and reschedules its visit."""
 
 
+Trouble = Callable[[str, Mapping[str, str]], object]
+"""Takes what keeps a feature, which is named, from its work, by what that concerns."""
+
+
 class Job(Protocol):
     """A job of the daemon, and what the routes of its feature see of it."""
 
     def step(self, now: float) -> float:
         """Do one round at *now* (unix seconds, UTC); return when to call it next."""
+
+
+@runtime_checkable
+class LastingJob(Job, Protocol):
+    """A job that begins before the first round, and has something under way when the daemon ends."""
+
+    def begin(self, now: float) -> None:
+        """Note in the store that the daemon begins; called once."""
+
+    def end(self, clock: Callable[[], float], seconds: float | None) -> bool:
+        """Wait *seconds* for what is under way, None = for all that is due; return whether it has ended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +55,7 @@ class AtWork:
     fetch: Fetch
     """The one egress."""
     note: Note
+    trouble: Trouble
     serves: Callable[[], bool]
     """Whether the web page is served beside it."""
     stack: ExitStack
@@ -47,11 +63,17 @@ class AtWork:
 
 
 def jobs_of(features: Features, work: AtWork) -> tuple[dict[str, Job], list[FeatureError]]:
-    """Return the jobs of features by name, and what is wrong with features that cannot be used."""
+    """Return the jobs of features by name, and what is wrong with features that cannot be used.
+
+    Raises:
+        SettingsError: what the settings say to one of them cannot be used.
+    """
     jobs = dict[str, Job]()
     problems = [FeatureError(name, why) for name, why in features.broken.items()]
     for feature in features.on:
         made = attempt(partial(_job, feature, work)) if feature.job else None
+        if isinstance(made, SettingsError):
+            raise made
         if isinstance(made, Bug):
             problems.append(FeatureError(feature.name, made.error))
         elif made is not None:
@@ -59,6 +81,9 @@ def jobs_of(features: Features, work: AtWork) -> tuple[dict[str, Job], list[Feat
     return jobs, problems
 
 
-def _job(feature: Feature, work: AtWork) -> Job | None:
-    job: Job | None = target_of(feature.job)(work)
+def _job(feature: Feature, work: AtWork) -> Job | SettingsError | None:
+    try:
+        job: Job | None = target_of(feature.job)(work)
+    except SettingsError as error:
+        return error
     return job

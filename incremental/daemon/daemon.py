@@ -8,8 +8,7 @@
     learning     once a day: let behaviour write labels, train the classifier on them
     vectors      as pages are announced: embed their texts, a few at a time
     daemons      every few seconds, on PostgreSQL: who else is at work, and whose each site is
-    messages     every half minute: send what is new to the configured channels
-    features     each job of a feature under its name
+    features     each job of a feature under its name, such as messages
     check        after a kill: read the whole database, in a thread
     topics       after a topic was added: judge earlier announcements, a few pages at a time
 
@@ -78,7 +77,7 @@ _FIRST_OUTAGE_SECONDS, _LONGEST_OUTAGE_SECONDS = 1.0, 15.0
 _SAID_EVERY = 10
 _ABANDON_SECONDS = 0.5
 _STOP_POLL_SECONDS = 0.5
-# Of [daemon] stop_seconds: the rest is for messages, the web page and the store.
+# Of [daemon] stop_seconds: the rest is for jobs of features, the web page and the store.
 _DRAIN_SHARE = 0.6
 # Year 4821: datetime cannot hold much later ones.
 NEVER = 9e10
@@ -140,8 +139,8 @@ class Daemon:
     """Repeats the steps of a crawler until it is stopped or, with *once*, until nothing is due.
 
     *make* makes the crawler: at the start, and again after the store could not be used. *jobs*: further
-    steps by name (learning, messages). A single run leaves them to its caller. *on_stop* is called when the
-    daemon is asked to end.
+    steps by name (learning, those of features). A single run leaves them to its caller. *on_stop* is called
+    when the daemon is asked to end.
     """
 
     def __init__(  # noqa: PLR0913 - what it repeats, and on what

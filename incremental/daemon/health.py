@@ -38,8 +38,8 @@ class ProblemKind(StrEnum):
     """Fetches are under way, and none ends."""
     STORE = "store"
     """The store cannot be used."""
-    MESSAGES = "messages"
-    """Messages are stuck."""
+    FEATURE = "feature"
+    """A feature cannot do its work."""
     ENGINE = "engine"
     """No worker can be reached, so nothing is fetched."""
     WORKER = "worker"
@@ -64,9 +64,11 @@ class Problem:
 
     kind: ProblemKind
     detail: str
-    """For those who may see the status: may name channels and paths."""
+    """For those who may see the status: may name addresses and paths."""
     since: float
     """Unix seconds, UTC."""
+    feature: str = ""
+    """The name of the feature that cannot do its work."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +127,10 @@ class _Facts:
     visit_tick: float = 0.0
     visit_at: float = 0.0
     store: Problem | None = None
-    stuck: dict[str, Problem] = field(default_factory=dict)
+    troubles: dict[tuple[str, str], Problem] = field(default_factory=dict)
+    """By feature and what it concerns."""
+    vital: frozenset[str] = frozenset()
+    """Features without whose jobs the daemon is not well."""
 
 
 class Health:
@@ -155,6 +160,10 @@ class Health:
         None = all is well there.
         """
         self._embeddings = trouble
+
+    def needs(self, features: Iterable[str]) -> None:
+        """Note without whose jobs the daemon is not well."""
+        self._facts.vital = frozenset(features)
 
     def began(self, job: str) -> None:
         """Note that a job began."""
@@ -220,17 +229,19 @@ class Health:
             if self._state is DaemonState.WAITING:
                 self._state = self._before
 
-    def messages(self, stuck: Mapping[str, str]) -> None:
-        """Note the channels whose messages are stuck, and why."""
+    def trouble(self, feature: str, found: Mapping[str, str]) -> None:
+        """Note what keeps a feature from its work, by what that concerns; the rest is over."""
         with self._lock:
-            before, now = self._facts.stuck, self._clock.now()
-            self._facts.stuck = {
-                name: Problem(
-                    ProblemKind.MESSAGES,
-                    Text("health.channel_stuck", name=name, reason=storable(reason)),
-                    before[name].since if name in before else now,
+            before, now = self._facts.troubles, self._clock.now()
+            others = {key: one for key, one in before.items() if key[0] != feature}
+            self._facts.troubles = others | {
+                (feature, what): Problem(
+                    ProblemKind.FEATURE,
+                    said,
+                    before[feature, what].since if (feature, what) in before else now,
+                    feature,
                 )
-                for name, reason in stuck.items()
+                for what, said in found.items()
             }
 
     def lives(self) -> bool:
@@ -251,7 +262,7 @@ class Health:
             now, tick = self._clock.now(), self._clock.monotonic()
             facts = self._facts
             problems = [*self._still(tick), *_hanging(facts, tick), *filter(None, [facts.store])]
-            problems += [*facts.stuck.values(), *_failing(facts.jobs.values())]
+            problems += [*facts.troubles.values(), *_failing(facts)]
             problems += _of_engine(engine, now)
             problems += _of_embeddings(self._embeddings())
             return HealthReport(
@@ -284,16 +295,17 @@ def _hanging(facts: _Facts, tick: float) -> Iterable[Problem]:
         yield Problem(ProblemKind.VISITS, detail, facts.visit_at)
 
 
-def _failing(jobs: Iterable[JobBeat]) -> Iterable[Problem]:
+def _failing(facts: _Facts) -> Iterable[Problem]:
     """Say which jobs fail."""
-    kinds = {"round": ProblemKind.ROUNDS, "messages": ProblemKind.MESSAGES}
-    for job in jobs:
+    for job in facts.jobs.values():
         if job.failures:
-            serious = job.failures >= _BROKEN
-            kind = kinds.get(job.name, ProblemKind.JOB) if serious else ProblemKind.JOB
+            kind, feature = ProblemKind.JOB, ""
+            if job.failures >= _BROKEN and job.name == "round":
+                kind = ProblemKind.ROUNDS
+            elif job.failures >= _BROKEN and job.name in facts.vital:
+                kind, feature = ProblemKind.FEATURE, job.name
             said = {"job": job.name, "count": job.failures, "reason": job.error}
-            detail = Text("health.job_failed", **said)
-            yield Problem(kind, detail, job.failing_since)
+            yield Problem(kind, Text("health.job_failed", **said), job.failing_since, feature)
 
 
 def _of_engine(engine: EngineReport | None, now: float) -> Iterable[Problem]:

@@ -3,7 +3,7 @@
 ::
 
     bodies     older than [store] cache_days, or above its quota
-    rows       older than their setting (AGES), a batch per call
+    rows       older than their setting (AGES), a batch per call; then what features forget
     budget     above [store] size_budget_mb: the oldest bodies, texts, visits, changes, sightings
     space      free pages of the file, then its log
 
@@ -18,9 +18,9 @@ from collections import Counter
 from collections.abc import Generator, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 
+from incremental.base.features import called
 from incremental.base.times import DAY
 from incremental.settings import Settings
-from incremental.settings.saved_channels import all_channels
 from incremental.settings.storage import MEGABYTE
 from store import Store
 from store.files.page_cache import file_name
@@ -73,7 +73,6 @@ def ages(settings: Settings) -> dict[Kind, float]:
         Kind.TEXTS: keep.text_days,
         Kind.SIGHTINGS: keep.sighting_days,
         Kind.GUESSES: keep.text_days,
-        Kind.OUTBOX: keep.outbox_days,
         Kind.REFRESHES: settings.refresh.max_days,
         Kind.CANDIDATES: keep.candidate_days,
         Kind.HOSTS: HOST_DAYS,
@@ -115,6 +114,11 @@ class Housekeeping:
         yield from self._forget_bodies(now, forgotten)
         for kind, days in ages(self._settings).items():
             yield from self._forget(kind, now - days * DAY, now, forgotten)
+        features = self._settings.enabled.on
+        for name, target in ((one.name, one.forgets) for one in features if one.forgets):
+            for rows in called(name, target, self._store, self._settings, now):
+                forgotten[name] += rows
+                yield name
         oldest = now - self._settings.store.visit_log_days * DAY
         forgotten["bugs"] += self._store.quarantine.forget(before=oldest)
         if forgotten[Kind.TEXTS]:
@@ -151,10 +155,7 @@ class Housekeeping:
     def _batch(
         self, kind: Kind, before: float, now: float, after: int, forgotten: Counter[str]
     ) -> Batch:
-        channels = [channel.name for channel in all_channels(self._store, self._settings)]
-        batch = self._store.retention.forget(
-            kind, before=before, now=now, after=after, keep=channels
-        )
+        batch = self._store.retention.forget(kind, before=before, now=now, after=after)
         forgotten[kind] += batch.rows
         return batch
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Annotated
 from urllib.parse import urlsplit
+
+import msgspec
 
 from incremental.base.errors import SettingsError
 
@@ -41,7 +44,7 @@ class FetchSettings:
     """Host names, or ``host:port``, that may resolve to non-public addresses (an intranet, a local proxy)."""
     allowed_networks: tuple[str, ...] = ()
     """Non-public networks that may be fetched from, such as ``127.0.0.0/8``."""
-    ca_file: str | None = None
+    ca_file: Annotated[str | None, msgspec.Meta(examples=["/etc/ssl/own.pem"])] = None
     """PEM file of certificate authorities to trust instead of the default ones."""
 
     def __post_init__(self) -> None:

@@ -5,11 +5,11 @@ to fix it.
 
 ::
 
-    sections · channels   what can be set
-    checks                what types cannot say
-    loading               file and environment -> Settings
-    reference             every setting with meaning, default, unit and range, from the types
-    template              the file that ``hubwatch init`` writes, and docs/settings.md
+    sections    what can be set
+    checks      what types cannot say
+    loading     file and environment -> Settings
+    reference   every setting with meaning, default, unit and range, from the types
+    template    the file that ``hubwatch init`` writes, and docs/settings.md
 """
 
 from __future__ import annotations

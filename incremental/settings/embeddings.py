@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Annotated
 from urllib.parse import urlsplit
 
 import msgspec
 
 from incremental.base.errors import SettingsError
+from incremental.settings.marks import SECRET
 
 PROVIDERS = (
     "auto",
@@ -42,7 +44,7 @@ class EmbeddingSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True)
     url: str = ""
     """Address of an endpoint that speaks OpenAI's embeddings API, like ``http://127.0.0.1:11434/v1``. What
     follows a ``?`` is sent, and not shown."""
-    key: str = ""
+    key: Annotated[str, SECRET] = ""
     """Of the endpoint, if it wants one; sent to it alone."""
 
 

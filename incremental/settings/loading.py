@@ -7,22 +7,19 @@ import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from incremental.base.errors import SettingsError
 from incremental.base.features import ENVIRONMENT_PREFIX, FILE_NAME, entries, found
-from incremental.settings.channels import check_channel
 from incremental.settings.checks import check_interval, check_site
 from incremental.settings.embeddings import check_embeddings, with_model_folder
 from incremental.settings.engine import check_engine
-from incremental.settings.hooks import check_hook
-from incremental.settings.sections import LISTS, Settings, core_sections
+from incremental.settings.sections import Settings, core_sections, entry_of
 
-SECRET = re.compile(
-    r"^store\.database|^web\.password|^embeddings\.key|^notify\[\d+\]\.url|^site\[\d+\]\.(?:cookies|headers|username|password|proxy)"
-)
+if TYPE_CHECKING:
+    from incremental.settings.reference import Setting
 
 
 def load_settings(
@@ -99,7 +96,8 @@ def build_settings(tree: Mapping[str, Any]) -> Settings:
     if settings.features.off or len(core) < len(tree):
         settings = _with_features(settings, tree)
     # The defaults need no check.
-    _check_lists(settings)
+    for number, site in enumerate(settings.site):
+        check_site(site, settings.revisit, f"site[{number}]")
     _check_providers(settings, tree)
     if "revisit" in tree:
         check_interval("revisit", settings.revisit, settings.revisit)
@@ -108,24 +106,35 @@ def build_settings(tree: Mapping[str, Any]) -> Settings:
 
 def _section(name: str, kind: Any, tree: Mapping[str, Any]) -> Any:  # noqa: ANN401 - a type, and its value
     """Return a section of *tree*. Names are checked first, because msgspec ignores them in dataclasses."""
-    given, (entry, required) = tree[name], LISTS.get(name, (kind, {}))
-    if name not in LISTS:
-        _refuse_names(given, _field_names(kind), f"{name}.")
-    for number, one in enumerate(
-        given if name in LISTS and isinstance(given, list | tuple) else ()
-    ):
-        _refuse_names(one, _field_names(entry), f"{name}[{number}].")
-        for field, what in required.items():
-            if isinstance(one, Mapping) and field not in one:
-                raise SettingsError(f"{name}[{number}].{field}", None, f"is missing: {what}")
+    _check_names(tree[name], kind, name)
     try:
-        return msgspec.convert(given, kind, strict=False)
+        return msgspec.convert(tree[name], kind, strict=False)
     except msgspec.ValidationError as error:
         message, _, where = str(error).partition(" - at `$")
         field = name + where.rstrip("`")
         raise SettingsError(field, _value_at(tree, field), _way_out(message, field)) from None
     except SettingsError as error:
         raise SettingsError(f"{name}.{error.field}", error.value, error.way_out) from None
+
+
+def _check_names(given: object, kind: Any, where: str) -> None:  # noqa: ANN401 - a type
+    """Refuse unknown names, and entries of arrays of tables without a key that they need."""
+    if (entry := entry_of(kind)) is not None:
+        for number, one in enumerate(given if isinstance(given, list | tuple) else ()):
+            _check_names(one, entry, f"{where}[{number}]")
+        return
+    _refuse_names(given, _field_names(kind), f"{where}.")
+    if not issubclass(kind, msgspec.Struct) or not isinstance(given, Mapping):
+        return
+    for field in msgspec.structs.fields(kind):
+        if field.name in given:
+            if entry_of(field.type) is not None:
+                _check_names(given[field.name], field.type, f"{where}.{field.name}")
+        elif field.required:
+            missing = f"{where}.{field.name}"
+            about = _setting(missing)
+            says = "" if about is None else f": {about.says}"
+            raise SettingsError(missing, None, f"is missing{says}")
 
 
 def _with_features(settings: Settings, tree: Mapping[str, Any]) -> Settings:
@@ -141,22 +150,6 @@ def _with_features(settings: Settings, tree: Mapping[str, Any]) -> Settings:
     made = [_section(name, kind, tree) for name, kind in kinds.items() if kind is not None]
     further = tuple(one for one in made if one != type(one)())
     return msgspec.structs.replace(settings, further=further)
-
-
-def _check_lists(settings: Settings) -> None:
-    """Check sites, channels and hooks."""
-    for number, site in enumerate(settings.site):
-        check_site(site, settings.revisit, f"site[{number}]")
-    for number, channel in enumerate(settings.notify):
-        check_channel(channel, f"notify[{number}]")
-        if any(channel.name == other.name for other in settings.notify[:number]):
-            raise SettingsError(
-                f"notify[{number}].name", channel.name, "is used by another channel"
-            )
-    for number, hook in enumerate(settings.hook):
-        check_hook(hook, f"hook[{number}]")
-        if any(hook.name == other.name for other in settings.hook[:number]):
-            raise SettingsError(f"hook[{number}].name", hook.name, "is used by another hook")
 
 
 def _check_providers(settings: Settings, tree: Mapping[str, Any]) -> None:
@@ -175,13 +168,17 @@ def _refuse_names(given: object, names: list[str], where: str) -> None:
 
 def _way_out(message: str, field: str) -> str:
     """Return what a setting takes; *message* if the field is none."""
-    # Read from the types, which takes a moment, for errors alone.
-    from incremental.settings.reference import setting_at  # noqa: PLC0415
-
-    found = setting_at(field)
+    found = _setting(field)
     if found is None:
         return message
     return f"must be {found.kind}" + (f" ({found.unit})" if found.unit else "")
+
+
+def _setting(field: str) -> Setting | None:
+    # Read from the types, which takes a moment, for errors alone.
+    from incremental.settings.reference import setting_at  # noqa: PLC0415
+
+    return setting_at(field)
 
 
 def _overlay(tree: dict[str, Any], environment: Mapping[str, str]) -> dict[str, str]:
@@ -192,7 +189,7 @@ def _overlay(tree: dict[str, Any], environment: Mapping[str, str]) -> dict[str, 
     sources = dict[str, str]()
     meant = {ENVIRONMENT_PREFIX + "CONFIG"}
     for section, kind in core_sections().items():
-        if section not in LISTS:
+        if entry_of(kind) is None:
             meant |= _set(tree, environment, sources, section, kind)
     given = {key for key in environment if key.startswith(ENVIRONMENT_PREFIX)}
     for section in entries() if given - meant else ():
@@ -239,16 +236,16 @@ def _field_names(kind: Any) -> list[str]:  # noqa: ANN401 - a Struct or a datacl
 
 def _value_at(tree: Any, field: str) -> object:  # noqa: ANN401 - whatever the TOML held
     """Return the value at ``section.name`` or ``site[0].url`` for an error; never a secret."""
-    if SECRET.search(field):
+    setting = _setting(field)
+    if setting is not None and setting.secret:
         return "..."
-    whole = "." not in field
     value = tree
     for part in field.replace("[", ".").replace("]", "").split("."):
         if isinstance(value, Mapping):
             value = value.get(part, value)
         elif isinstance(value, list | tuple) and part.isdigit():
             value = value[int(part)]
-    # A value in place of a whole section was meant for one of its fields, perhaps a secret.
-    if isinstance(value, Mapping) or (whole and not isinstance(value, int | float)):
+    # A value in place of a whole section or entry was meant for one of its fields, perhaps a secret.
+    if isinstance(value, Mapping) or (setting is None and not isinstance(value, int | float)):
         return "..."
     return value

@@ -20,7 +20,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 import msgspec
 
 from incremental.base.features import found
-from incremental.settings.sections import LISTS, core_sections
+from incremental.settings.sections import core_sections, entry_of
 
 # Bounds that only keep infinity out.
 _ENDLESS = 1e6
@@ -55,6 +55,12 @@ class Setting:
     """Empty = none."""
     says: str
     """Its meaning, in Markdown."""
+    several: bool
+    """Whether it stands in an array of tables, which no variable of the environment sets."""
+    secret: bool
+    """Whether it is shown nowhere."""
+    example: object
+    """A value for the file; its default if its type names none."""
 
     @property
     def required(self) -> bool:
@@ -64,7 +70,7 @@ class Setting:
     @property
     def variable(self) -> str:
         """The environment variable that sets it; empty = none."""
-        return "" if self.section in LISTS else f"HUBWATCH_{self.section}_{self.name}".upper()
+        return "" if self.several else f"HUBWATCH_{self.section}_{self.name}".upper()
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,16 +95,16 @@ def reference(off: frozenset[str] = frozenset()) -> tuple[Section, ...]:
     features = found(off)
     kinds = {one.name: features.section(one.name) for one in features.on if one.settings}
     return tuple(
-        _section(name, LISTS[name][0] if name in LISTS else kind)
+        one
         for name, kind in (core_sections() | kinds).items()
         if kind is not None
+        for one in _sections(name, kind)
     )
 
 
 def setting_at(field: str) -> Setting | None:
     """Return the setting that a field of an error names: ``revisit.hours``, ``site[0].url``."""
-    section, _, name = field.partition(".")
-    section, name = section.partition("[")[0], name.partition("[")[0]
+    section, _, name = re.sub(r"\[[^][]*\]", "", field).rpartition(".")
     return next(
         (
             one
@@ -111,22 +117,36 @@ def setting_at(field: str) -> Setting | None:
     )
 
 
-def _section(name: str, kind: Any) -> Section:  # noqa: ANN401 - a Struct or a dataclass
-    says, meanings = _docstrings(kind)
-    hints = get_type_hints(kind, include_extras=True)
-    defaults = dict(_defaults(kind))
-    settings = tuple(
-        Setting(
-            section=name,
-            name=field,
-            default=defaults[field],
-            kind=_in_words(hints[field]),
-            unit=_unit(field, hints[field]),
-            says=meanings.get(field, ""),
+def _sections(name: str, kind: Any) -> Iterator[Section]:  # noqa: ANN401 - a Struct, a dataclass, an array
+    """Yield a section, and the arrays of tables below it."""
+    entry = entry_of(kind)
+    table = kind if entry is None else entry
+    says, meanings = _docstrings(table)
+    hints = get_type_hints(table, include_extras=True)
+    defaults = dict(_defaults(table))
+    settings = []
+    for field in table.__annotations__:
+        if entry_of(hints[field]) is not None:
+            continue
+        marks = _bare(hints[field])[1]
+        examples = [one for mark in marks for one in mark.examples or ()]
+        settings.append(
+            Setting(
+                section=name,
+                name=field,
+                default=defaults[field],
+                kind=_in_words(hints[field]),
+                unit=_unit(field, hints[field]),
+                says=meanings.get(field, ""),
+                several=entry is not None,
+                secret=any(mark.extra for mark in marks),
+                example=examples[0] if examples else defaults[field],
+            )
         )
-        for field in kind.__annotations__
-    )
-    return Section(name, name in LISTS, says, settings)
+    yield Section(name, entry is not None, says, tuple(settings))
+    for field in table.__annotations__:
+        if entry_of(hints[field]) is not None:
+            yield from _sections(f"{name}.{field}", hints[field])
 
 
 def _defaults(kind: Any) -> Iterator[tuple[str, object]]:  # noqa: ANN401 - likewise

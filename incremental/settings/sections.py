@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
 
 import msgspec
 
@@ -13,10 +13,9 @@ from incremental.fetch.options import FetchSettings, SiteAccess
 from incremental.fetch.politeness import PolitenessSettings
 from incremental.schedule.allocation import FLOOR_SHARE, REFRESH_SHARE, VERIFICATION_SHARE
 from incremental.settings.browser import BrowserSettings
-from incremental.settings.channels import ChannelSettings
 from incremental.settings.embeddings import EmbeddingSettings
 from incremental.settings.engine import EngineSettings
-from incremental.settings.hooks import HookSettings, hook_channels
+from incremental.settings.marks import SECRET, example
 
 T = TypeVar("T", bound=msgspec.Struct)
 
@@ -27,6 +26,7 @@ _Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 _Count = Annotated[int, msgspec.Meta(ge=1)]
 # The crawler compares with what it did and saw in the last days.
 _KeptDays = Annotated[float, msgspec.Meta(ge=7, le=1e9)]
+_Secret = Annotated[str, SECRET]
 
 
 class StoreSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -34,7 +34,7 @@ class StoreSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     folder: str = "hubwatch-data"
     """Folder of the embedded database and the page cache, relative to the settings file."""
-    database: str = ""
+    database: _Secret = ""
     """A ``postgresql://`` URL, or empty for SQLite in the folder."""
     connections: Annotated[int, msgspec.Meta(ge=2, le=1_000)] = 16
     """Connections to PostgreSQL at a time, of each process."""
@@ -54,8 +54,6 @@ class StoreSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The history of pages: changed, gone, back, moved. Announcements stay, starred pages keep all."""
     text_days: _KeptDays = 365
     """Texts of pages that are no longer refreshed, then found by their titles. Starred pages keep theirs."""
-    outbox_days: _KeptDays = 90
-    """Messages sent or given up."""
     candidate_days: _KeptDays = 365
     """Links out of the watched sites, and proposed sites without an answer, with what found them."""
     size_budget_mb: _NotNegative = 0
@@ -167,7 +165,7 @@ class WebSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Listen address; one that others can reach needs a password or a token."""
     port: Annotated[int, msgspec.Meta(ge=0, le=65_535)] = 8787
     """0 = any free port."""
-    password: str = ""
+    password: _Secret = ""
     """Password for browsers; empty = none, for this machine only."""
     allowed_hosts: tuple[str, ...] = ()
     """Further host names of this server, besides *host* and the names of loopback."""
@@ -209,7 +207,7 @@ class TopicSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class SiteSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Settings of one site that differ from the defaults. Secrets are sent to its origin only."""
 
-    url: str
+    url: Annotated[str, example("https://example.org/")]
     """The seed: a page of the site, ideally its home page."""
     reach: Reach = Reach.HOST
     """How far from the seed to go: its host, its registered domain, its folder, or anywhere."""
@@ -217,23 +215,23 @@ class SiteSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Only URLs that match one of these globs, or ``re:`` and a regular expression."""
     exclude: tuple[str, ...] = ()
     """No URLs that match; outranks *include*."""
-    requests_per_day: _NotNegative | None = None
+    requests_per_day: Annotated[_NotNegative | None, example(100)] = None
     """Request budget; not set = that of ``[revisit]``, as for the intervals and hours below."""
-    min_interval_minutes: _Positive | None = None
+    min_interval_minutes: Annotated[_Positive | None, example(30)] = None
     """Shortest time between two visits of a hub."""
-    max_interval_hours: _Positive | None = None
+    max_interval_hours: Annotated[_Positive | None, example(12)] = None
     """Longest time between two visits of a hub, if the budget allows."""
-    hours: tuple[str, ...] | None = None
+    hours: Annotated[tuple[str, ...] | None, example(("22:00-06:30",))] = None
     """As in ``[revisit]``; an empty list = always."""
-    cookies: dict[str, str] = {}
+    cookies: Annotated[dict[str, str], SECRET, example({"session": "..."})] = {}
     """Sent to the site's origin only."""
-    headers: dict[str, str] = {}
+    headers: Annotated[dict[str, str], SECRET, example({"X-Reader": "yes"})] = {}
     """Sent to the site's origin only."""
-    username: str | None = None
+    username: Annotated[str | None, SECRET, example("...")] = None
     """With *password*: basic authentication, at the site's origin only."""
-    password: str | None = None
+    password: Annotated[str | None, SECRET, example("...")] = None
     """With *username*."""
-    proxy: str | None = None
+    proxy: Annotated[str | None, SECRET, example("http://proxy.example:8080")] = None
     """For all requests to the site's origin; one in a private network must be in ``[fetch]
     allowed_hosts``."""
     browser_posts: bool = False
@@ -269,8 +267,6 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     embeddings: EmbeddingSettings = msgspec.field(default_factory=EmbeddingSettings)
     features: FeatureSettings = msgspec.field(default_factory=FeatureSettings)
     site: tuple[SiteSettings, ...] = ()
-    notify: tuple[ChannelSettings, ...] = ()
-    hook: tuple[HookSettings, ...] = ()
     further: tuple[msgspec.Struct, ...] = ()
     """Sections of features, as far as they are given."""
 
@@ -288,26 +284,14 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """The credentials of the configured sites, by seed."""
         return {site.url: site.access() for site in self.site}
 
-    @property
-    def channels(self) -> tuple[ChannelSettings, ...]:
-        """The message channels, then hooks and the channels of features."""
-        return (*self.notify, *hook_channels(self.hook, self.enabled.on))
-
 
 def core_sections() -> dict[str, Any]:
     """Return the types of the sections by name, but for those of features."""
     return {one.name: one.type for one in msgspec.structs.fields(Settings) if one.name != "further"}
 
 
-# Sections written as arrays of tables, with the required keys of an entry.
-LISTS: dict[str, tuple[type, dict[str, str]]] = {
-    "site": (SiteSettings, {"url": "the seed of the site"}),
-    "notify": (
-        ChannelSettings,
-        {"name": "what the channel is called", "url": "where its messages go"},
-    ),
-    "hook": (
-        HookSettings,
-        {"name": "what the hook is called", "command": "the program and its arguments, as a list"},
-    ),
-}
+def entry_of(kind: object) -> Any:  # noqa: ANN401 - a Struct, or None
+    """Return the type of an entry of an array of tables, such as ``[[site]]``; None = *kind* is no array."""
+    entry = next(iter(get_args(kind)), None) if get_origin(kind) is tuple else None
+    is_table = isinstance(entry, type) and issubclass(entry, msgspec.Struct)
+    return entry if is_table else None

@@ -221,7 +221,7 @@ def same_settings(settings: Settings, folder: Path, file: Path | None) -> None:
         SettingsError: names the file and the ways out.
     """
     note = folder / settings.store.folder / SETTINGS_NOTE
-    # Budgets, scopes, channels and the password would change silently between two starts.
+    # Budgets, scopes and the password would change silently between two starts.
     if file is None and note.exists():
         way_out = (
             "was this store's settings file and is not there; bring it back, name it with --config, "

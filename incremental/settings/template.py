@@ -8,29 +8,6 @@ from enum import StrEnum
 
 from incremental.settings.reference import Section, Setting, reference
 
-# Values in the file for what has no default, and for what a site or channel may differ in.
-_EXAMPLES: dict[str, object] = {
-    "site.url": "https://example.org/",
-    "site.requests_per_day": 100,
-    "site.min_interval_minutes": 30,
-    "site.max_interval_hours": 12,
-    "site.hours": ("22:00-06:30",),
-    "site.cookies": {"session": "..."},
-    "site.headers": {"X-Reader": "yes"},
-    "site.username": "...",
-    "site.password": "...",
-    "site.proxy": "http://proxy.example:8080",
-    "notify.name": "mail",
-    "notify.url": "mailto://user:password@example.org?to=you@example.org",
-    "notify.topic": "bridges",
-    "notify.daily_at": "08:00",
-    "notify.quiet_hours": "22:00-07:00",
-    "notify.time_zone": "Asia/Shanghai",
-    "hook.name": "archive",
-    "hook.command": ("/usr/local/bin/archive", "--new"),
-    "hook.topic": "bridges",
-    "fetch.ca_file": "/etc/ssl/own.pem",
-}
 _WIDTH = 100
 _HEAD = """\
 # Hubwatch settings. Remove the "# " before a name to change its value; until then it is the default.
@@ -72,10 +49,9 @@ def _comment(text: str) -> list[str]:
 
 
 def _line(one: Setting) -> str:
-    key = f"{one.section}.{one.name}"
-    if one.default is None and one.section not in ("site", "notify"):
-        return f"## Not set; for example {one.name} = {_toml(_EXAMPLES[key])}"
-    return f"# {one.name} = {_toml(_EXAMPLES.get(key, one.default))}"
+    if one.default is None and not one.several:
+        return f"## Not set; for example {one.name} = {_toml(one.example)}"
+    return f"# {one.name} = {_toml(one.example)}"
 
 
 def settings_document() -> str:

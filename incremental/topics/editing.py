@@ -119,7 +119,6 @@ def edit_topic(  # noqa: PLR0913 - what a topic is made of
     None = unchanged. *include*: only pages with one of these words are listed and announced; *exclude*:
     no page with any of them is. Both take effect at once, on all pages.
 
-    Channels that were added follow it to its new name.
 
     Raises:
         InputError: an unusable value, or a name that another topic has. Nothing was changed.

@@ -240,10 +240,10 @@ class CrashWorld(FaultWorld):
         for _ in range(2):
             if not (self.home / DATABASE).exists():
                 self._run_and_kill(
-                    Moment.RESTORE, "restore", "--yes", "--keep-channels", str(archive)
+                    Moment.RESTORE, "restore", "--yes", "--keep-outgoing", str(archive)
                 )
         if not (self.home / DATABASE).exists() and complete(
-            self.folder, "restore", "--yes", "--keep-channels", str(archive)
+            self.folder, "restore", "--yes", "--keep-outgoing", str(archive)
         ):
             self._failed(f"restore: {self._errors('restore')}")
             shutil.rmtree(self.home, ignore_errors=True)

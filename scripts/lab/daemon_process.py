@@ -192,7 +192,7 @@ def toml(value: object) -> str:
 
 
 Sections = Mapping[str, Mapping[str, object]]
-"""Settings by section; a section in double brackets is an array's entry, as ``[notify]``."""
+"""Settings by section; a section in double brackets is an array's entry, as ``[messages.channel]``."""
 
 
 def write_settings(folder: Path, sections: Sections) -> Path:
@@ -217,7 +217,7 @@ def quick_settings(
         "revisit": {"requests_per_day": 1e8, "min_interval_minutes": 0.01},
         "news": {"max_per_day": 1_000_000},
         "hubs": {"retrain_labels": 0},
-        "[notify]": {
+        "[messages.channel]": {
             "name": "hook",
             "url": hook_url,
             "every_minutes": 0.05,

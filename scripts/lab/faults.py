@@ -512,7 +512,7 @@ Crawler.step = step
 
 _SMALL_DISK: dict[str, dict[str, object]] = {"store": {"min_free_mb": 4}}
 _BERLIN: dict[str, dict[str, object]] = {
-    "[notify]": {"every_minutes": 0, "daily_at": "02:59", "time_zone": "Europe/Berlin"}
+    "[messages.channel]": {"every_minutes": 0, "daily_at": "02:59", "time_zone": "Europe/Berlin"}
 }
 
 FAULTS: dict[str, Fault] = {
@@ -552,11 +552,11 @@ FAULTS: dict[str, Fault] = {
     ),
     "bug in composing a message": Fault(
         _job_with_a_bug,
-        code=_replaced("incremental.interfaces.notify.notifier", "compose", "True"),
+        code=_replaced("incremental.features.messages.notifier", "compose", "True"),
     ),
     "bug in sending a message": Fault(
         _job_with_a_bug,
-        code=_replaced("incremental.interfaces.notify.notifier", "deliver", "True"),
+        code=_replaced("incremental.features.messages.notifier", "deliver", "True"),
     ),
     "bug in training": Fault(
         _training_with_a_bug,

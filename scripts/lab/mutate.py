@@ -81,8 +81,11 @@ ROOMS = {
     ),
     "history": Room(("incremental/parse/history/*.py",), ("history/test_history_[fnrt]*.py",)),
     "notify": Room(
-        ("incremental/interfaces/notify/plan.py", "incremental/interfaces/notify/message.py"),
-        ("notify/test_notify_plan.py", "notify/test_notify_backfill.py"),
+        ("incremental/features/messages/plan.py", "incremental/features/messages/message.py"),
+        (
+            "features/messages/test_notify_plan.py",
+            "features/messages/test_notify_backfill.py",
+        ),
     ),
     "parse": Room(
         ("incremental/parse/*.py",),

@@ -27,7 +27,7 @@ from store.database.repository import MAX_ROWS, Repository, Shape, batches
 from store.database.statements import Prepared, any_of
 from store.database.texts import storable
 from store.enums import PageState, SiteEventKind
-from store.models import Backfill, BackfillPage, Change, OutboxEntry, Page, Refresh, Site
+from store.models import Backfill, BackfillPage, Change, Page, Refresh, Site
 from store.rules import Rule
 from store.values import VisitRecord
 
@@ -127,13 +127,12 @@ def join_backfill(database: Database, record: VisitRecord) -> None:
 
 def _open_event(database: Database, record: VisitRecord) -> int | None:
     """Return the event of the page's list if no reader can have seen it yet."""
-    queued = OutboxEntry.select(OutboxEntry.id).where(OutboxEntry.backfill_id == Backfill.id)
     still_open = (
         (Backfill.hub_id == record.first_hub_id)
         & (Backfill.site == record.site_id)
         & (Backfill.found_at > record.at - JOIN_SECONDS)
         & Backfill.read_at.is_null()
-        & ~fn.EXISTS(queued)
+        & ~Backfill.closed
     )
     event = Backfill.select(fn.MAX(Backfill.id)).where(still_open).scalar(database)
     return None if event is None else int(event)

@@ -11,8 +11,7 @@ page is moved or joined by one table::
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from functools import reduce
 from operator import and_, itemgetter
 from typing import Any
@@ -21,9 +20,10 @@ from peewee import Database
 
 from store.crawl.quarantine import OF_PAGES, QuarantineKind
 from store.database.repository import batches
-from store.enums import ChangeKind, HubRole, OutboxState, PageState
+from store.enums import ChangeKind, HubRole, PageState
 from store.files.page_cache import PageCache
 from store.models import (
+    ALL,
     LIVING,
     Backfill,
     BackfillPage,
@@ -31,7 +31,6 @@ from store.models import (
     Hub,
     Label,
     News,
-    OutboxEntry,
     Page,
     PageBand,
     PageText,
@@ -46,80 +45,14 @@ from store.models import (
     VisitRequest,
     WatchedChange,
 )
+from store.models.joins import Merge, Row, better, joined, least, most, not_yet, total
 from store.search.news import index_pages, note_language, unindex
 from store.topics import YOU
-
-_Row = dict[str, Any]
-_Join = Callable[[_Row, _Row], _Row | None]
-_Choice = Callable[[Any, Any], Any]
-
-
-def _least(one: Any, other: Any) -> Any:  # noqa: ANN401 - values of any column
-    return min((value for value in (one, other) if value is not None), default=None)
-
-
-def _most(one: Any, other: Any) -> Any:  # noqa: ANN401 - likewise
-    return max((value for value in (one, other) if value is not None), default=None)
-
-
-def _total(one: Any, other: Any) -> Any:  # noqa: ANN401 - likewise
-    return one + other
-
-
-def _better(one: Any, _: Any) -> Any:  # noqa: ANN401 - likewise
-    """Return the better row's value even if it is NULL, which is meaningful here."""
-    return one
-
-
-def _not_yet(one: Any, other: Any) -> Any:  # noqa: ANN401 - likewise
-    """Return NULL if either is, else the latest."""
-    return None if one is None or other is None else max(one, other)
 
 
 def _given(one: Any, other: Any) -> Any:  # noqa: ANN401 - likewise
     """Return the role that a user gave, if one did."""
     return next((role for role in (HubRole.SEED, HubRole.USER) if role in {one, other}), one)
-
-
-def _joined(better: Callable[[_Row], Any] = lambda _: 0, **choices: _Choice) -> _Join:
-    """Join two rows: the better one's values, the other's where it has none, and *choices* by column.
-
-    On a tie the row of the page that stays is the better one.
-    """
-
-    def join(stays: _Row, goes: _Row) -> _Row:
-        one, other = (goes, stays) if better(goes) > better(stays) else (stays, goes)
-        row = {name: other[name] if one[name] in {None, ""} else one[name] for name in one}
-        return row | {name: choose(one[name], other[name]) for name, choose in choices.items()}
-
-    return join
-
-
-_MESSAGES = (OutboxState.FAILED, OutboxState.WAITING, OutboxState.SENDING, OutboxState.SENT)
-_join_messages = _joined(
-    lambda row: _MESSAGES.index(row["state"]), queued_at=_least, next_at=_better, error=_better
-)
-
-
-def _one_message(stays: _Row, goes: _Row) -> _Row | None:
-    """Join two messages about the page; one about a backfill is about other pages as well, and stays."""
-    return _join_messages(stays, goes) if stays["backfill_id"] == goes["backfill_id"] else None
-
-
-_known = _joined()
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Merge:
-    """Moves the rows that refer to a page by *column* to another page."""
-
-    column: Any
-    key: tuple[str, ...] | None = None
-    """The columns that, with *column*, no two rows share; None = any number of rows may refer to a page."""
-    join: _Join = _known
-    """Makes one of two rows with the same *key*; where it returns None, both stay as they are."""
-    by_site: bool = False
-    """No index begins with *column*, so only the rows of the site are searched."""
 
 
 MERGES = (
@@ -133,47 +66,50 @@ MERGES = (
     Merge(Backfill.hub_id, by_site=True),
     Merge(SiteProblem.hub_id, by_site=True),
     Merge(PageText.cluster),
-    Merge(News.page, (), _joined(read_at=_least, starred_at=_least)),
+    Merge(News.page, (), joined(read_at=least, starred_at=least)),
     # A page announced with two events is counted by both.
     Merge(BackfillPage.page, (), lambda *_: None),
-    Merge(OutboxEntry.page, ("channel", "change_id"), _one_message),
     Merge(
         PageTopic.page,
         ("topic",),
-        _joined(lambda row: (row["method"] == YOU, row["fetched"], row["at"])),
+        joined(lambda row: (row["method"] == YOU, row["fetched"], row["at"])),
     ),
     Merge(
         PageText.page,
         (),
-        _joined(lambda row: (row["text"] is not None, row["at"]), forgotten_at=_better),
+        joined(lambda row: (row["text"] is not None, row["at"]), forgotten_at=better),
     ),
-    Merge(PageVector.page, (), _joined(lambda row: (row["vector"] is not None, row["space"]))),
+    Merge(PageVector.page, (), joined(lambda row: (row["vector"] is not None, row["space"]))),
     Merge(PageBand.page, ("band",)),
     Merge(Hub.page, ()),
-    Merge(VisitRequest.page, (), _joined(at=_least)),
-    Merge(Sighting.page, ("hub",), _joined(first_seen_at=_least, gone_at=_not_yet)),
-    Merge(Sighting.hub, ("page",), _joined(first_seen_at=_least, gone_at=_not_yet)),
+    Merge(VisitRequest.page, (), joined(at=least)),
+    Merge(Sighting.page, ("hub",), joined(first_seen_at=least, gone_at=not_yet)),
+    Merge(Sighting.hub, ("page",), joined(first_seen_at=least, gone_at=not_yet)),
     Merge(
         Refresh.page,
         (),
-        _joined(
-            lambda row: row["checked_at"] or 0,
-            due_at=_least,
-            changed_at=_most,
-            gone_at=_better,
-            checks=_most,
-            counted_changes=_total,
-            counted_seconds=_total,
+        joined(
+            # A watch goes with its intervals.
+            lambda row: (row["watch"] is not None, row["checked_at"] or 0),
+            min_interval_seconds=better,
+            max_interval_seconds=better,
+            due_at=least,
+            changed_at=most,
+            gone_at=better,
+            checks=most,
+            counted_changes=total,
+            counted_seconds=total,
         ),
     ),
+    *(one for table in ALL for one in table.merges()),
 )
 ADDRESSED = (
-    Merge(Label.canonical_key, ("origin",), _joined(itemgetter("at"))),
-    Merge(TopicExample.canonical_key, ("topic",), _joined(itemgetter("added_at"))),
+    Merge(Label.canonical_key, ("origin",), joined(itemgetter("at"))),
+    Merge(TopicExample.canonical_key, ("topic",), joined(itemgetter("added_at"))),
 )
 # Pages that link to each other; no page shows itself.
 _PAIRS = ((Sighting.hub, Sighting.page),)
-_QUARANTINED = Merge(Quarantine.key, ("kind", "purpose"), _joined(itemgetter("at")))
+_QUARANTINED = Merge(Quarantine.key, ("kind", "purpose"), joined(itemgetter("at")))
 
 # Of two states the first: decided outranks undecided, and existing outranks missing.
 _STATES = (
@@ -181,10 +117,10 @@ _STATES = (
     *(PageState.MIGRATED, PageState.MISSING, PageState.GONE, PageState.ALIAS, PageState.MOVED),
 )
 _AWAITED = (PageState.PENDING, PageState.MISSING)
-PAGE = _joined(
+PAGE = joined(
     lambda row: row["verified_at"] or 0,
-    **dict.fromkeys(("first_seen_at", "announced_at"), _least),
-    **dict.fromkeys(("verified_at", "changes_from", "verify_score"), _most),
+    **dict.fromkeys(("first_seen_at", "announced_at"), least),
+    **dict.fromkeys(("verified_at", "changes_from", "verify_score"), most),
 )
 
 
@@ -207,7 +143,7 @@ def merge_pages(
         merging.merge(old, new, now, rule)
 
 
-def _planned(one: _Row, other: _Row, state: str) -> float | None:
+def _planned(one: Row, other: Row, state: str) -> float | None:
     """Return the verification time of the merged page; None if only *other* was read."""
     unread = one["body_md5"] is None and other["body_md5"] is not None
     due: float | None = one["verify_due_at"]
@@ -284,14 +220,14 @@ class _Merging:
             role = _given(roles[in_use], roles[former])
             Hub.update(role=role).where(Hub.page == in_use).execute(self._db)
 
-    def _row(self, page_id: int) -> _Row:
+    def _row(self, page_id: int) -> Row:
         rows: Any = Page.select().where(Page.id == page_id).dicts().execute(self._db)
         return dict(next(iter(rows)))
 
-    def _living(self, page_id: int) -> _Row:
+    def _living(self, page_id: int) -> Row:
         return self._row(Page.select(LIVING).where(Page.id == page_id).scalar(self._db))
 
-    def _announced_at(self, row: _Row) -> tuple[int, float]:
+    def _announced_at(self, row: Row) -> tuple[int, float]:
         """Order pages by their announcement: alone, with a backfill event, or not at all."""
         if row["moved_to"] is not None:
             return 3, 0.0  # a former address
@@ -335,7 +271,7 @@ class _Merging:
             if fields:
                 table.update(fields).where(mine, *same).execute(self._db)
 
-    def _rows(self, table: Any, which: Any) -> list[_Row]:  # noqa: ANN401 - a peewee model and condition
+    def _rows(self, table: Any, which: Any) -> list[Row]:  # noqa: ANN401 - a peewee model and condition
         return list(table.select().where(which).dicts().execute(self._db))
 
     def _apply_named(self, stays: int, goes: int) -> None:
@@ -343,7 +279,7 @@ class _Merging:
         of_pages = (Quarantine.kind == QuarantineKind.PAGE) & Quarantine.purpose.in_(OF_PAGES)
         self._apply(_QUARANTINED, str(stays), str(goes), of_pages)
 
-    def _put_pages(self, stays: _Row, goes: _Row, at: _Row, rule: str) -> None:
+    def _put_pages(self, stays: Row, goes: Row, at: Row, rule: str) -> None:
         """Merge the rows of the two pages; the removed one keeps the former address."""
         joined: Any = PAGE(stays, goes)
         first = min(stays, goes, key=itemgetter("first_seen_at"))
@@ -355,7 +291,7 @@ class _Merging:
             "rule": stays["rule"] or goes["rule"],
             "state": PageState.KNOWN if state in {PageState.ALIAS, PageState.MOVED} else state,
             "moved_to": None,
-            "verify_due_at": _least(_planned(stays, goes, state), _planned(goes, stays, state)),
+            "verify_due_at": least(_planned(stays, goes, state), _planned(goes, stays, state)),
         }
         former = {
             "state": PageState.MOVED,
@@ -374,7 +310,7 @@ class _Merging:
         if joined["language"]:
             note_language(self._db, stays["id"], joined["language"])
 
-    def _set(self, page_id: int, fields: _Row) -> None:
+    def _set(self, page_id: int, fields: Row) -> None:
         Page.update(fields).where(Page.id == page_id).execute(self._db)
 
     def _announce_once(self, page_id: int) -> None:

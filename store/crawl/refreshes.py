@@ -1,6 +1,6 @@
 """Pages that are fetched again for changes of their text, and when.
 
-An announced page is refreshed by its age; a page that a user watches (:mod:`store.page_watches`) by the
+An announced page is refreshed by its age; a page that a user watches by the
 intervals of its watch. Each page has one row.
 """
 
@@ -15,7 +15,7 @@ from store.database import writing
 from store.database.repository import Repository, Shape
 from store.database.statements import Inserted, Prepared, Updated
 from store.database.texts import columns
-from store.models import News, Page, PageWatch, Refresh
+from store.models import News, Page, Refresh
 from store.values import NEVER_DUE, NextRefresh, RefreshRow
 
 _ROW = Shape(
@@ -28,8 +28,6 @@ _ROW = Shape(
     title=Page.title,
     body_md5=Page.body_md5,
     state=Page.state,
-    min_interval_seconds=PageWatch.min_interval_seconds,
-    max_interval_seconds=PageWatch.max_interval_seconds,
     found_at=News.found_at,
 )
 PLANNED = Refresh.watch.is_null()
@@ -41,7 +39,6 @@ def _rows() -> Any:  # noqa: ANN401 - a peewee query
     return (
         _ROW.select()
         .join(Page, on=Page.id == Refresh.page)
-        .join(PageWatch, "LEFT OUTER JOIN", on=PageWatch.id == Refresh.watch)
         .join(News, "LEFT OUTER JOIN", on=News.page == Refresh.page)
     )
 

@@ -2,31 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from peewee import SQL, Database, SqliteDatabase
 
-from store.models import (
-    ALL,
-    BackfillPage,
-    Change,
-    DiscoveryPage,
-    DiscoveryRun,
-    ExternalCandidate,
-    OutboxEntry,
-    Page,
-    PageBand,
-    PageWatch,
-    Proposal,
-    Site,
-    Topic,
-    TopicExample,
-)
+from store.models import ALL, PageBand
 
-# Ids are never reused: cursors refer to them, and so do visits under way while a site is removed. PostgreSQL
-# does this on its own.
-_LASTING_IDS = (
-    *(Site, Page, Change, PageWatch, BackfillPage, OutboxEntry),
-    *(Topic, TopicExample, ExternalCandidate, DiscoveryRun, DiscoveryPage, Proposal),
-)
 # Without its row ids the table is its index.
 _INDEX_ONLY = (PageBand,)
 
@@ -56,7 +37,9 @@ CREATE INDEX news_words_words ON news_words USING GIN (words)
 def create_tables(database: Database) -> None:
     """Create every table and index; the caller has begun the transaction."""
     sqlite = isinstance(database, SqliteDatabase)
-    for counted in _LASTING_IDS:
+    # PostgreSQL does so by itself.
+    lasting: list[Any] = [model for model in ALL if model.lasting_ids]
+    for counted in lasting:
         counted.id.constraints = [SQL("AUTOINCREMENT")] if sqlite else []
     for model in _INDEX_ONLY:
         model._meta.without_rowid = sqlite  # noqa: SLF001 - peewee's settings of a model have no other name

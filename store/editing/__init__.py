@@ -1,9 +1,7 @@
-"""Users' edits: sites, topics, requested visits, and channels outside the settings file."""
+"""Users' edits: sites, topics, requested visits."""
 
 from __future__ import annotations
 
-import contextlib
-import json
 from collections.abc import Iterable
 from typing import Unpack
 
@@ -13,7 +11,6 @@ from store.database import writing
 from store.database.repository import Repository, batches
 from store.database.texts import columns, storable
 from store.models import (
-    Channel,
     Hub,
     Page,
     PageTopic,
@@ -53,7 +50,7 @@ class Editing(Repository):
     ) -> bool:
         """Set a topic's name and columns; False = another topic has that name.
 
-        The topic is trained again, and the channels that were added follow it to its new name.
+        The topic is trained again.
         """
         with writing(self._db, self._where):
             changed = columns({**fields, "changed_at": now}, {})
@@ -62,19 +59,8 @@ class Editing(Repository):
                 taken = (Topic.name == changed["name"]) & (Topic.id != topic_id)
                 if Topic.select(Topic.id).where(taken).exists(self._db):
                     return False
-                self._rename_in_channels(topic_id, changed["name"])
             Topic.update(changed).where(Topic.id == topic_id).execute(self._db)
             return True
-
-    def _rename_in_channels(self, topic_id: int, name: str) -> None:
-        before = Topic.select(Topic.name).where(Topic.id == topic_id).scalar(self._db)
-        for channel, text in self.channels().items():
-            with contextlib.suppress(ValueError, TypeError, AttributeError):  # damaged: left alone
-                fields = json.loads(text)
-                if fields.get("topic") == before:
-                    settings = json.dumps({**fields, "topic": name}, ensure_ascii=False)
-                    changed = Channel.update(settings=storable(settings, None))
-                    changed.where(Channel.name == channel).execute(self._db)
 
     def forget_example(self, topic_id: int, example_id: int, *, now: float) -> bool:
         """Delete a training example and schedule training; return whether there was one.
@@ -133,27 +119,3 @@ class Editing(Repository):
     def drop_request(self, page_id: int) -> None:
         """Withdraw the request to visit a page now."""
         self._write(VisitRequest.delete().where(VisitRequest.page == page_id))
-
-    # Channels.
-
-    def channels(self) -> dict[str, str]:
-        """Return the JSON of the channels that were added here, by name."""
-        query = Channel.select(Channel.name, Channel.settings).order_by(Channel.since, Channel.name)
-        return dict(self._rows(query.where(Channel.settings.is_null(is_null=False))))
-
-    def put_channel(self, name: str, settings: str, *, now: float) -> None:
-        """Add a channel, which announces pages from *now* on, or change it."""
-        row = {"name": storable(name), "settings": storable(settings, None), "since": now}
-        with writing(self._db, self._where):
-            # A channel that was in the settings file starts again.
-            old = (Channel.name == row["name"]) & Channel.settings.is_null()
-            Channel.delete().where(old).execute(self._db)
-            insert = Channel.insert(row).on_conflict(
-                conflict_target=[Channel.name], update={Channel.settings: row["settings"]}
-            )
-            insert.execute(self._db)
-
-    def remove_channel(self, name: str) -> bool:
-        """Remove a channel that was added here; return whether there was one. Its outbox stays."""
-        here = (Channel.name == storable(name)) & Channel.settings.is_null(is_null=False)
-        return bool(self._write(Channel.delete().where(here)))

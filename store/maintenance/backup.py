@@ -191,13 +191,14 @@ def restore(  # noqa: PLR0913 - what a user may ask for
     *,
     replace: bool = False,
     keep_access: bool = False,
-    keep_channels: bool = False,
+    keep_outgoing: bool = False,
     progress: Progress | None = None,
 ) -> BackupReport:
     """Restore a backup into the folder *home*, which must not hold a store yet.
 
-    Tokens and sessions are left out unless *keep_access* is set, channels and the messages that wait for
-    them unless *keep_channels* is: the file's author may have added some, and the original may still run.
+    Tokens and sessions are left out unless *keep_access* is set, what goes out by itself
+    (:attr:`Table.outgoing`) unless *keep_outgoing* is: whoever wrote the file may have added some, and the
+    original may live on.
 
     Trees and side files that an earlier store left without its database are deleted if *replace* is set;
     leftovers of a killed restore always are. Nothing else is touched.
@@ -219,7 +220,7 @@ def restore(  # noqa: PLR0913 - what a user may ask for
             remove_abandoned(home, RESTORING)
             report = _unpack(source, folder / "store", progress)
             database = folder / "store" / DATABASE
-            removed = make_harmless(database, keep_access=keep_access, keep_channels=keep_channels)
+            removed = make_harmless(database, keep_access=keep_access, keep_outgoing=keep_outgoing)
             report = dataclasses.replace(report, removed=removed)
             _in_wal_mode(database)
             (folder / PUTTING).touch()

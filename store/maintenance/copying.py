@@ -38,23 +38,16 @@ from store.errors import StoreDamagedError, StoreError
 from store.models import (
     ALL,
     OF_DAEMONS,
-    AccessToken,
-    Channel,
-    Label,
     News,
     PageText,
-    PageWatch,
-    SavedSearch,
-    Site,
-    Topic,
 )
 from store.models.crawl_tables import Table
 from store.search.fulltext import index_words_of
 
 _BATCH: Final = 2_000
 _MODULUS: Final = 1 << 128
-# Tables that users fill: if any has rows, the target is in use. The others are derived.
-_MADE_BY_USERS: Final = (Site, Topic, Label, Channel, SavedSearch, AccessToken, PageWatch)
+# Where any of it is, the target is in use.
+_MADE_BY_USERS: Final = tuple(one for one in ALL if one.made_by_users)
 
 Progress = Callable[[int, int], None]
 """Called with the number of rows copied and read back so far, and the total."""

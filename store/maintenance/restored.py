@@ -6,15 +6,17 @@ Nothing signs a backup, so its digests show damage, not who wrote it.
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Mapping
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from peewee import SqliteDatabase
 
 from store.database.upgrades import known_migrations, make_tables
-from store.enums import OutboxState
 from store.errors import StoreDamagedError, StoreTooNewError
+from store.models import ALL, AccessToken
+from store.models.crawl_tables import Table
 
 # SQLite's own tables, made by AUTOINCREMENT and ANALYZE; not in every database.
 _OF_SQLITE = frozenset({"sqlite_sequence", "sqlite_stat1", "sqlite_stat4"})
@@ -27,13 +29,12 @@ class Removed:
 
     tokens: int = 0
     """Tokens and sessions."""
-    channels: int = 0
-    messages: int = 0
-    """Waiting messages."""
+    outgoing: Mapping[str, int] = field(default_factory=dict)
+    """What would have gone out beside the original, by what it is; no zeros."""
 
 
-def make_harmless(path: Path, *, keep_access: bool, keep_channels: bool) -> Removed:
-    """Check the database at *path*, and remove tokens, channels and messages unless they are to be kept.
+def make_harmless(path: Path, *, keep_access: bool, keep_outgoing: bool) -> Removed:
+    """Check the database at *path*, and remove what acts for others unless it is to be kept.
 
     Raises:
         StoreDamagedError: it is damaged, or has an object that no version of Hubwatch made.
@@ -42,11 +43,13 @@ def make_harmless(path: Path, *, keep_access: bool, keep_channels: bool) -> Remo
         with closing(sqlite3.connect(path)) as connection:
             connection.execute("PRAGMA trusted_schema = 0")
             _check(connection)
-            removed = Removed(
-                0 if keep_access else _emptied(connection, "access_token"),
-                0 if keep_channels else _emptied(connection, "channel"),
-                0 if keep_channels else _unsent(connection),
-            )
+            tokens = 0 if keep_access else _deleted(connection, AccessToken, "1 = 1")
+            outgoing = {
+                what: 0 if keep_outgoing else _deleted(connection, table, rows)
+                for table in ALL
+                for what, rows in table.outgoing.items()
+            }
+            removed = Removed(tokens, {what: count for what, count in outgoing.items() if count})
             connection.commit()
     except sqlite3.Error as error:
         raise StoreDamagedError(f"the backup's database is damaged: {error}") from error
@@ -89,12 +92,6 @@ def _schema(connection: sqlite3.Connection) -> _Schema:
     }
 
 
-def _emptied(connection: sqlite3.Connection, table: str) -> int:
-    return connection.execute(f"DELETE FROM {table}").rowcount  # noqa: S608 - a name of ours
-
-
-def _unsent(connection: sqlite3.Connection) -> int:
-    """Delete messages that the original will send; return how many."""
-    # A channel of the settings file that is seen for the first time sends nothing announced earlier.
-    states = (OutboxState.WAITING, OutboxState.SENDING)
-    return connection.execute("DELETE FROM outbox WHERE state IN (?, ?)", states).rowcount
+def _deleted(connection: sqlite3.Connection, table: type[Table], rows: str) -> int:
+    name = table._meta.table_name  # noqa: SLF001 - peewee's way
+    return connection.execute(f"DELETE FROM {name} WHERE {rows}").rowcount  # noqa: S608 - words of ours

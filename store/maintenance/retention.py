@@ -8,7 +8,6 @@
     texts         with their vector and place among near-duplicates of starred, refreshed and watched pages
     sightings     that ended                                        a hub's last 50, a site's last news
     guesses       topics' scores of pages that were not fetched     of announced and awaited pages
-    outbox        sent and failed; waiting on a removed channel     waiting
     refreshes     due long ago
     candidates    runs with their pages, undecided proposals        decisions, the last run of a topic
     hosts         not asked for a long time
@@ -18,7 +17,7 @@ Pages themselves never expire, with canonical key, state, rule, marks and labels
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -28,7 +27,7 @@ from peewee import fn
 from store.crawl.refreshes import PLANNED
 from store.database import is_sqlite, writing
 from store.database.repository import Repository, batches
-from store.enums import ChangeKind, OutboxState, PageState, ProposalState, RunStatus, SiteEventKind
+from store.enums import ChangeKind, PageState, ProposalState, RunStatus, SiteEventKind
 from store.models import (
     Change,
     DiscoveryLink,
@@ -38,7 +37,6 @@ from store.models import (
     Host,
     Hub,
     News,
-    OutboxEntry,
     Page,
     PageText,
     PageTopic,
@@ -68,7 +66,6 @@ class Kind(StrEnum):
     TEXTS = "texts"
     SIGHTINGS = "sightings"
     GUESSES = "guesses"
-    OUTBOX = "outbox"
     REFRESHES = "refreshes"
     CANDIDATES = "candidates"
     HOSTS = "hosts"
@@ -85,12 +82,10 @@ class Batch:
 class Retention(Repository):
     """Deletes, on one database."""
 
-    def forget(
-        self, kind: Kind, *, before: float, now: float, after: int = 0, keep: Sequence[str] = ()
-    ) -> Batch:
+    def forget(self, kind: Kind, *, before: float, now: float, after: int = 0) -> Batch:
         """Delete one batch of data older than *before* (unix seconds), in one transaction.
 
-        *after* is the cursor of the previous batch. *keep* names the channels whose waiting messages stay.
+        *after* is the cursor of the previous batch.
         """
         steps: dict[Kind, Callable[[], Batch]] = {
             Kind.VISITS: lambda: self._visits(before),
@@ -98,7 +93,6 @@ class Retention(Repository):
             Kind.TEXTS: lambda: self._texts(before, now),
             Kind.SIGHTINGS: lambda: self._sightings(before, after),
             Kind.GUESSES: lambda: self._guesses(before, after),
-            Kind.OUTBOX: lambda: self._outbox(before, keep),
             Kind.REFRESHES: lambda: self._of(
                 Refresh, Refresh.page, (Refresh.due_at < before) & PLANNED
             ),
@@ -226,12 +220,6 @@ class Retention(Repository):
         guessed = PageTopic.page.in_(pages) & ~PageTopic.fetched & (PageTopic.at < before)
         rows = PageTopic.delete().where(guessed).execute(self._db)
         return Batch(int(rows), pages[-1] if len(pages) == BATCH else None)
-
-    def _outbox(self, before: float, keep: Sequence[str]) -> Batch:
-        over = OutboxEntry.state.in_((OutboxState.SENT, OutboxState.FAILED))
-        # A channel that was removed from the settings no longer sends anything.
-        over |= OutboxEntry.channel.not_in(list(keep))
-        return self._of(OutboxEntry, OutboxEntry.id, over & (OutboxEntry.queued_at < before))
 
     def _candidates(self, before: float) -> Batch:
         """Delete a run with its pages or, without one, a batch of proposals and candidates."""

@@ -42,15 +42,14 @@ from store.models.discovery_tables import (
     Proposal,
     SearchMeter,
 )
+from store.models.message_tables import Channel, OutboxEntry
 from store.models.operation_tables import Daemon, DaemonSite, HostClaim, Quarantine, SiteProblem
 from store.models.reader_tables import (
     AccessToken,
     Backfill,
     BackfillPage,
-    Channel,
     Housekeeping,
     News,
-    OutboxEntry,
     PageBand,
     PageText,
     PageVector,

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import ClassVar
+
 from peewee import (
     AutoField,
     BigAutoField,
@@ -17,17 +20,33 @@ from peewee import (
 )
 
 from store.enums import PageState
+from store.models.joins import Merge
 
 
 class Table(Model):
     """A table named like its class, with underscores, unless stated otherwise."""
 
+    made_by_users: ClassVar[bool] = False
+    """Where one of these has a row, the store is in use; the rest is only ever derived."""
+    lasting_ids: ClassVar[bool] = False
+    """Ids are never given out twice: cursors, and visits under way while a site is removed, name them."""
+    outgoing: ClassVar[Mapping[str, str]] = {}
+    """What a restored copy would send beside the original: its name in English, its condition in SQL."""
+
     class Meta:
         legacy_table_names = False
+
+    @classmethod
+    def merges(cls) -> tuple[Merge, ...]:
+        """Return merges of rows that refer to a page, beyond :data:`store.crawl.merges.MERGES`."""
+        return ()
 
 
 class Site(Table):
     """A watched site: its seed, its scope, and facts about the whole site."""
+
+    made_by_users = True
+    lasting_ids = True
 
     id = AutoField()
     seed_url = TextField(unique=True)
@@ -85,6 +104,8 @@ class Host(Table):
 
 class Page(Table):
     """A canonical URL seen in the scope of a site."""
+
+    lasting_ids = True
 
     id = BigAutoField()
     site = ForeignKeyField(Site, on_delete="CASCADE", lazy_load=False, index=False)
@@ -226,6 +247,8 @@ class Visit(Table):
 class Change(Table):
     """A change of a page or a whole site. Its id is the cursor of new pages."""
 
+    lasting_ids = True
+
     id = BigAutoField()
     site = ForeignKeyField(Site, on_delete="CASCADE", lazy_load=False, index=False)
     page = ForeignKeyField(Page, null=True, on_delete="CASCADE", lazy_load=False, index=True)
@@ -246,6 +269,8 @@ class Change(Table):
 
 class Label(Table):
     """A label of a URL, one per origin."""
+
+    made_by_users = True
 
     site = ForeignKeyField(Site, null=True, on_delete="SET NULL", lazy_load=False, index=False)
     """The watched site whose scope it is in; NULL = none."""

@@ -18,6 +18,8 @@ from store.models.topic_tables import Topic
 class DiscoveryRun(Table):
     """A bounded search for sites of a topic."""
 
+    lasting_ids = True
+
     id = AutoField()
     topic = ForeignKeyField(Topic, on_delete="CASCADE", lazy_load=False, index=True)
     status = TextField(default="running")
@@ -62,6 +64,8 @@ class DiscoveryRound(Table):
 class DiscoveryPage(Table):
     """A page that a run fetched. It belongs to no watched site."""
 
+    lasting_ids = True
+
     id = BigAutoField()
     topic = ForeignKeyField(Topic, on_delete="CASCADE", lazy_load=False, index=False)
     run = ForeignKeyField(DiscoveryRun, on_delete="CASCADE", lazy_load=False, index=True)
@@ -96,6 +100,8 @@ class DiscoveryLink(Table):
 
 class Proposal(Table):
     """A site that a run found worth watching."""
+
+    lasting_ids = True
 
     id = AutoField()
     topic = ForeignKeyField(Topic, on_delete="CASCADE", lazy_load=False, index=False)

@@ -1,4 +1,4 @@
-"""Tables of readers: announced pages with marks and texts, messages, tokens."""
+"""Tables of readers: announced pages with marks and texts, saved searches, tokens."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from peewee import (
     BigAutoField,
     BigIntegerField,
     BlobField,
+    BooleanField,
     CompositeKey,
     DoubleField,
     ForeignKeyField,
@@ -52,6 +53,8 @@ class Backfill(Table):
     """Number of pages."""
     read_at = DoubleField(null=True)
     """NULL = unread."""
+    closed = BooleanField(default=False)
+    """Whether a message carries it, so that nothing joins it any more."""
 
     class Meta:
         indexes = ((("site", "id"), False),)
@@ -59,6 +62,8 @@ class Backfill(Table):
 
 class BackfillPage(Table):
     """A page of a backfill, in one at most. Its id is the cursor of the list."""
+
+    lasting_ids = True
 
     id = BigAutoField()
     event = ForeignKeyField(Backfill, on_delete="CASCADE", lazy_load=False, index=False)
@@ -129,49 +134,12 @@ class PageVector(Table):
 class SavedSearch(Table):
     """A saved query; interfaces define its JSON."""
 
+    made_by_users = True
+
     name = TextField(primary_key=True)
     query = TextField()
     created_at = DoubleField()
     changed_at = DoubleField()
-
-
-class Channel(Table):
-    """A message channel."""
-
-    name = TextField(primary_key=True)
-    since = DoubleField()
-    """When it was first seen; pages announced earlier are not sent."""
-    settings = TextField(null=True)
-    """JSON of a channel that was added without the settings file; NULL = it is in the file."""
-
-
-class OutboxEntry(Table):
-    """A page to announce on a channel, or announced there."""
-
-    id = BigAutoField()
-    channel = TextField()
-    page = ForeignKeyField(Page, on_delete="CASCADE", lazy_load=False, index=True)
-    queued_at = DoubleField()
-    state = TextField(default="waiting")
-    """:class:`~store.enums.OutboxState`."""
-    message = TextField(default="")
-    """Idempotency key of its message; unchanged when it is sent again."""
-    attempts = IntegerField(default=0)
-    next_at = DoubleField(null=True)
-    """Not before this; NULL = as the channel's rhythm allows."""
-    sent_at = DoubleField(null=True)
-    error = TextField(default="")
-    backfill_id = BigIntegerField(null=True)
-    """The backfill to announce, whose first page is *page*; NULL = announce *page*."""
-    change_id = BigIntegerField(default=0)
-    """The change of *page* to report; 0 = announce it as new."""
-
-    class Meta:
-        table_name = "outbox"
-        indexes = (
-            (("channel", "page", "change_id"), True),
-            (("channel", "state", "queued_at"), False),
-        )
 
 
 class Housekeeping(Table):
@@ -184,6 +152,8 @@ class Housekeeping(Table):
 
 class AccessToken(Table):
     """A token or session of the web page and the API; only its digest is stored."""
+
+    made_by_users = True
 
     id = AutoField()
     name = TextField()

@@ -18,6 +18,9 @@ from store.models.crawl_tables import Page, Table
 class Topic(Table):
     """A topic, from example pages and key words."""
 
+    made_by_users = True
+    lasting_ids = True
+
     id = AutoField()
     name = TextField(unique=True)
     keywords = TextField(default="[]")
@@ -61,6 +64,8 @@ class TopicTag(Table):
 
 class TopicExample(Table):
     """A training example of a topic. It may be outside all watched sites."""
+
+    lasting_ids = True
 
     id = AutoField()
     topic = ForeignKeyField(Topic, on_delete="CASCADE", lazy_load=False, index=False)
@@ -112,6 +117,8 @@ class PageTopic(Table):
 
 class ExternalCandidate(Table):
     """A relevant link out of every watched site."""
+
+    lasting_ids = True
 
     id = BigAutoField()
     topic = ForeignKeyField(Topic, on_delete="CASCADE", lazy_load=False, index=False)

@@ -26,16 +26,17 @@ class PageWatch(Table):
     min_interval_seconds = DoubleField(null=True)
     """NULL = the site's."""
     max_interval_seconds = DoubleField(null=True)
-    channels = TextField(default="[]")
-    """JSON list of names; empty = every channel that is not narrowed to a topic or a search."""
+    receivers = TextField(default="[]")
+    """JSON list: to whom changes are sent; empty = to all who did not narrow what they want."""
     include = TextField(default="[]")
     """JSON list: only changes with one of these words or phrases."""
     exclude = TextField(default="[]")
     added_at = DoubleField()
-    changed_at = DoubleField()
-    """When a user last edited it."""
     taken_to = BigIntegerField(default=0)
     """Of a pattern: the highest page id that was compared with it."""
+
+    made_by_users = True
+    lasting_ids = True
 
 
 class Refresh(Table):
@@ -44,6 +45,9 @@ class Refresh(Table):
     page = ForeignKeyField(Page, primary_key=True, on_delete="CASCADE", lazy_load=False)
     watch = ForeignKeyField(PageWatch, null=True, on_delete="CASCADE", lazy_load=False, index=True)
     """NULL = an announced page, refreshed by its age."""
+    min_interval_seconds = DoubleField(null=True)
+    """Those of its watch; NULL = the site's."""
+    max_interval_seconds = DoubleField(null=True)
     site_id = IntegerField()
     due_at = DoubleField()
     """0 = a user asked for it; later than any clock goes = paused."""

@@ -131,7 +131,10 @@ def test_where_nothing_is_nothing_is_made(hubwatch: Run, tmp_path: Path) -> None
         ("[revisit]\nrequests_per_day = -1", "revisit.requests_per_day = -1"),
         ("this is no toml", "hubwatch.toml"),
         ("[daemon]\nlog_level = 'loud'", "daemon.log_level = 'loud'"),
-        ("[[notify]]\nname = 'x'\nurl = 'nosuch://example.org'", "notify[0].url"),
+        (
+            "[[messages.channel]]\nname = 'x'\nurl = 'nosuch://example.org'",
+            "messages.channel[0].url",
+        ),
         ("[web]\nhost = '0.0.0.0'", "web.host = '0.0.0.0'"),
     ],
 )

@@ -19,7 +19,7 @@ url = "https://news.example/"
 requests_per_day = 3
 password = "hush"
 username = "me"
-[[notify]]
+[[messages.channel]]
 name = "mail"
 url = "mailto://me:hush@example.org"
 """
@@ -55,8 +55,8 @@ def test_no_secret_is_shown(hubwatch: Run, tmp_path: Path) -> None:
         row["setting"]: row["value"] for row in hubwatch("settings", "--json").json["settings"]
     }
     assert shown["site[0].requests_per_day"] == 3
-    assert shown["notify[0].name"] == "mail"
-    assert shown["notify[0].url"] == "..."
+    assert shown["messages.channel[0].name"] == "mail"
+    assert shown["messages.channel[0].url"] == "..."
     assert "site[0].max_interval_hours" not in shown
 
 

@@ -15,7 +15,7 @@ from topic_web import EXAMPLES, address, story, two_subjects, watch_topic
 
 from incremental.crawl.crawler import Crawler
 from incremental.crawl.overflows import Overflows
-from incremental.interfaces.page_watching import WatchWish, watch_page
+from incremental.features.page_watches.watching import WatchWish, watch_page
 from incremental.visit.visit import Outcome
 from store import Store
 

@@ -14,12 +14,12 @@ from stories import announced_pages
 
 from incremental.base.clock import SystemClock
 from incremental.base.urls import canonical_key
+from incremental.features.messages.delivery import Delivered
+from incremental.features.messages.notifier import Notifier
+from incremental.features.messages.settings import ChannelSettings
 from incremental.fetch.libraries import LibraryGate
 from incremental.interfaces.explain.page import explain
-from incremental.interfaces.notify.delivery import Delivered
-from incremental.interfaces.notify.notifier import Notifier
 from incremental.interfaces.web.routes.feeds import feed_entry
-from incremental.settings.channels import ChannelSettings
 from store.answers.announced import AnnouncedPage
 from store.values import TopicScore
 

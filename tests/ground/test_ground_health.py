@@ -116,18 +116,19 @@ def test_a_lost_store_is_said_at_once_with_its_reason_and_since(clock: Simulated
     assert health.report().well
 
 
-def test_messages_that_are_stuck_are_named_by_channel(clock: SimulatedClock) -> None:
+def test_what_keeps_a_feature_from_its_work_is_named(clock: SimulatedClock) -> None:
     health = Health(clock)
-    health.messages({"team": "503 from the server"})
+    health.trouble("messages", {"team": "team: 503"})
     clock.advance_to(START + 30)
-    health.messages({"team": "503 from the server", "mail": "refused"})
+    health.trouble("messages", {"team": "team: 503", "mail": "mail: refused"})
+    health.trouble("websub", {})
     found = {one.detail: one.since for one in health.report().problems}
     assert found == {
-        "channel team: 503 from the server": START,
-        "channel mail: refused": START + 30,
+        "team: 503": START,
+        "mail: refused": START + 30,
     }
     assert not health.report().well
-    health.messages({})
+    health.trouble("messages", {})
     assert health.report().well
 
 
@@ -135,7 +136,7 @@ def test_messages_that_are_stuck_are_named_by_channel(clock: SimulatedClock) -> 
     ("job", "kind"),
     [
         ("round", ProblemKind.ROUNDS),
-        ("messages", ProblemKind.MESSAGES),
+        ("messages", ProblemKind.FEATURE),
         ("learning", ProblemKind.JOB),
     ],
 )
@@ -143,6 +144,7 @@ def test_a_job_that_fails_twice_is_a_problem_of_its_kind(
     clock: SimulatedClock, job: str, kind: ProblemKind
 ) -> None:
     health = Health(clock)
+    health.needs(["messages"])
     health.failed(job, "KeyError: 'a'", START + 60)
     assert kinds(health.report()) == [ProblemKind.JOB]
     health.failed(job, "KeyError: 'a'", START + 120)

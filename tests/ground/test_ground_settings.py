@@ -181,7 +181,7 @@ def test_a_file_that_is_asked_for_must_be_there(tmp_path: Path) -> None:
 def uncommented() -> str:
     """The template with every setting live, comments for people left alone."""
     lines = settings_template().splitlines()
-    setting = re.compile(r"^# (\w+ = .*|\[\[(?:site|notify|hook)\]\])$")
+    setting = re.compile(r"^# (\w+ = .*|\[\[(?:site|messages\.\w+)\]\])$")
     return "\n".join(setting.sub(r"\1", line) for line in lines)
 
 
@@ -193,48 +193,18 @@ def test_the_written_file_loads_as_the_defaults(tmp_path: Path) -> None:
 
 def test_the_written_file_with_every_line_live_loads_as_the_defaults_and_its_examples() -> None:
     settings = build_settings(tomllib.loads(uncommented()))
-    assert msgspec.structs.replace(settings, site=(), notify=(), hook=()) == Settings()
+    assert msgspec.structs.replace(settings, site=(), further=()) == Settings()
     assert settings.site[0].url == "https://example.org/"
     assert settings.site[0].access().proxy == "http://proxy.example:8080"
-    assert settings.notify[0].quiet_hours == "22:00-07:00"
-    assert settings.hook[0].command == ("/usr/local/bin/archive", "--new")
 
 
 def test_the_written_file_names_every_setting() -> None:
     live = tomllib.loads(uncommented())
     for section, kind in core_sections().items():
-        if section not in ("site", "notify", "hook"):
+        if section != "site":
             names = set(msgspec.to_builtins(Settings())[section])
             optional = {"ca_file"} if kind is FetchSettings else set()
             assert names - optional == set(live[section]), section
-
-
-@pytest.mark.parametrize(
-    ("fields", "named"),
-    [
-        ({}, "notify[0].name"),
-        ({"name": "a"}, "notify[0].url"),
-        ({"name": " ", "url": "json://x"}, "notify[0].name"),
-        ({"name": "a", "url": "token-without-scheme"}, "notify[0].url"),
-        ({"name": "a", "url": "json://x", "daily_at": "25:00"}, "notify[0].daily_at"),
-        ({"name": "a", "url": "json://x", "quiet_hours": "22:00"}, "notify[0].quiet_hours"),
-        ({"name": "a", "url": "json://x", "time_zone": "Mars"}, "notify[0].time_zone"),
-        ({"name": "a", "url": "json://x", "time_zone": "../etc"}, "notify[0].time_zone"),
-        ({"name": "a", "url": "json://x", "max_per_hour": 0}, "notify[0].max_per_hour"),
-        ({"name": "a", "url": "json://x", "chanel": "x"}, "notify[0].chanel"),
-    ],
-)
-def test_a_channel_that_cannot_speak_is_refused(fields: dict[str, Any], named: str) -> None:
-    with pytest.raises(SettingsError) as caught:
-        build_settings({"notify": [fields]})
-    assert caught.value.field == named
-    assert "token-without-scheme" not in str(caught.value)
-
-
-def test_two_channels_of_one_name_are_refused() -> None:
-    channel = {"name": "mail", "url": "json://x"}
-    with pytest.raises(SettingsError, match="is used by another channel"):
-        build_settings({"notify": [channel, channel]})
 
 
 # --- the reference ----------------------------------------------------------------------------

@@ -41,10 +41,7 @@ _SOCKET_MODULES = {
     "aiohttp",
     "httpx",
 }
-_INTERFACES = (
-    *("incremental.interfaces.cli", "incremental.interfaces.web"),
-    "incremental.interfaces.notify",
-)
+_INTERFACES = ("incremental.interfaces.cli", "incremental.interfaces.web")
 
 
 @dataclass

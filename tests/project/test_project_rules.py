@@ -35,7 +35,7 @@ BREACHES: list[tuple[Rule, dict[str, str]]] = [
     (code_rules.interfaces_are_not_imported, {"store.x": "import incremental.interfaces.web.app"}),
     (
         code_rules.web_is_served_by_cli,
-        {"incremental.interfaces.notify.x": "from incremental.interfaces import web"},
+        {"incremental.interfaces.explain.x": "from incremental.interfaces import web"},
     ),
     (code_rules.features_stand_alone, {"incremental.x": "from incremental.features import websub"}),
     (

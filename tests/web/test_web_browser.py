@@ -22,8 +22,8 @@ from web_served import HOME, Served
 pytest.importorskip("playwright", reason="playwright is not installed")
 from playwright.sync_api import Page, expect
 
+from incremental.features.messages.settings import ChannelSettings, MessagesSettings
 from incremental.interfaces.web.server import served as serving
-from incremental.settings.channels import ChannelSettings
 
 ROOT = Path(__file__).parents[2]
 COMMAND = [sys.executable, "-c", "from incremental.interfaces.cli import main; main()", "run"]
@@ -151,7 +151,9 @@ def test_a_site_is_edited_and_several_hubs_are_chosen_while_the_table_refreshes(
 def test_a_channel_is_tried_without_leaving_the_page(served: Served, tab: Tab) -> None:
     pytest.importorskip("apprise", reason="the extra `notify` is not installed")
     channel = ChannelSettings("hook", "json://127.0.0.1:9/secret")
-    settings = msgspec.structs.replace(served.web.settings, notify=(channel,))
+    settings = msgspec.structs.replace(
+        served.web.settings, further=(MessagesSettings(channel=(channel,)),)
+    )
     served.web = replace(served.web, settings=settings)
     with serving(served.with_settings(port=0).web) as url:
         tab.page.goto(url + "messages")

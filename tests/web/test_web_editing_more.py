@@ -1,4 +1,4 @@
-"""Editing topics and channels, training and searching, in the page and the API."""
+"""Editing topics, training and searching, in the page and the API."""
 
 from __future__ import annotations
 
@@ -11,12 +11,7 @@ from web_served import Served, post
 
 from incremental.base.errors import InputError
 from incremental.interfaces.web.background import Background
-from incremental.settings import Settings
-from incremental.settings.saved_channels import added_channels
 from incremental.topics.editing import begin
-
-CHANNEL = {"name": "hook", "url": "json://hooks.example/secret-key"}
-
 
 # --- topics -----------------------------------------------------------------------------------
 
@@ -64,81 +59,6 @@ def test_an_example_is_forgotten_but_not_the_last_thing_to_learn_from(
     post(client, f"/topics/{topic}/forget", example=example["id"])
     assert client.get(f"/api/v1/topics/{topic}/examples").json() == []
     assert client.delete(f"/api/v1/topics/{topic}/examples/{example['id']}").status_code == 404
-
-
-# --- channels ---------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def apprise() -> None:
-    pytest.importorskip("apprise", reason="the extra `notify` is not installed")
-
-
-@pytest.mark.usefixtures("apprise")
-def test_a_channel_is_added_changed_and_removed_in_the_page(served: Served, topic: int) -> None:
-    client = served.client()
-    assert post(client, "/messages/add", **CHANNEL, topic="Bridges").status_code == 303
-    post(client, "/messages/add", name="hook", topic="Bridges", daily_at="08:00")
-    shown = client.get("/messages").text
-    assert "daily at 08:00" in shown
-    assert "secret-key" not in shown
-    (channel,) = added_channels(served.store, Settings())
-    assert (channel.url, channel.daily_at) == (CHANNEL["url"], "08:00")
-    form = client.get("/messages?edit=hook").text
-    assert 'value="08:00"' in form
-    assert "<option selected>Bridges</option>" in form
-    assert "secret-key" not in form
-    # A channel follows its topic.
-    client.patch(f"/api/v1/topics/{topic}", json={"name": "Crossings"})
-    assert added_channels(served.store, Settings())[0].topic == "Crossings"
-    post(client, "/messages/remove", channel="hook")
-    assert client.get("/api/v1/messages").json() == []
-
-
-@pytest.mark.usefixtures("apprise")
-@pytest.mark.parametrize(
-    ("wrong", "why"),
-    [
-        ({"url": ""}, "give an Apprise address"),
-        ({"url": "nothing-of://secret-key"}, "give an Apprise address"),
-        ({"url": "syslog://secret-key"}, "url"),
-        ({"daily_at": "8 o'clock"}, "write a time of day like 08:00"),
-        ({"quiet_hours": "22"}, "write from and until"),
-        ({"time_zone": "Mars/Base"}, "must be an IANA name"),
-        ({"every_minutes": "often"}, "every_minutes"),
-        ({"topic": "none"}, "no topic has that name"),
-        ({"search": "none"}, "no saved search has that name"),
-    ],
-)
-def test_a_channel_that_cannot_be_used_says_which_field(
-    served: Served, wrong: dict[str, str], why: str
-) -> None:
-    answer = post(served.client(), "/messages/add", **{**CHANNEL, **wrong})
-    assert answer.status_code == 200
-    text = answer.text.replace("&#39;", "'")
-    assert why in text or "Minutes between digests" in text
-    assert "secret-key" not in text
-    assert added_channels(served.store, Settings()) == []
-
-
-@pytest.mark.usefixtures("apprise")
-def test_the_api_adds_a_channel_and_never_shows_its_address(served: Served) -> None:
-    client = served.client()
-    body = {"url": CHANNEL["url"], "every_minutes": 60}
-    answer = client.put("/api/v1/messages/hook", json=body)
-    assert [one["name"] for one in answer.json()] == ["hook"]
-    assert "secret-key" not in answer.text
-    again = client.put("/api/v1/messages/hook", json={"max_per_hour": 3}).json()
-    assert (again[0]["every_minutes"], again[0]["max_per_hour"]) == (60, 3)
-    assert client.delete("/api/v1/messages/hook").status_code == 204
-    assert client.delete("/api/v1/messages/hook").status_code == 404
-
-
-def test_a_stored_channel_that_cannot_be_read_is_left_out(served: Served) -> None:
-    served.store.editing.put_channel("broken", '{"name": 1}', now=START)
-    served.store.editing.put_channel("worse", "no json", now=START)
-    assert added_channels(served.store, Settings()) == []
-    assert served.client().get("/messages").status_code == 200
 
 
 # --- work that takes minutes ------------------------------------------------------------------

@@ -36,12 +36,12 @@ def test_what_is_wrong_is_a_503_that_names_no_secret(beating: tuple[Served, Heal
     served, health = beating
     health.enter(DaemonState.RUNNING)
     health.store_lost("/home/me/secret.sqlite cannot be written")
-    health.messages({"boss": "401 from mail.example"})
+    health.trouble("messages", {"boss": "401 from mail.example"})
     served.clock.advance_to(served.clock.now() + 500)
     answer = served.client().get("/healthz")
     assert answer.status_code == 503
     assert answer.text.splitlines() == [
-        "messages are stuck",
+        "Messages are stuck",
         "rounds stand still",
         "the store cannot be used",
     ]

@@ -57,7 +57,7 @@ def test_axe_finds_nothing_on_any_page(
     begin(served.store, "Bridges", examples=[], keywords=["bridge"], now=served.clock.now())
     change(served.store, watched(served.store, HOME + "new-1.html"), at=served.clock.now())
     channel = '{"name": "mail", "url": "mailto://example.org"}'
-    served.store.editing.put_channel("mail", channel, now=served.clock.now())
+    served.store.outbox.put_channel("mail", channel, now=served.clock.now())
     context = browser.new_context(viewport=size, color_scheme=scheme, locale=language)
     tab = context.new_page()
     with serving(served.with_settings(port=0).web) as url:

@@ -220,14 +220,17 @@ def restore(  # noqa: PLR0913 - options of a command
     keep_access: Annotated[
         bool, typer.Option("--keep-access", help="Keep its tokens and sessions.")
     ] = False,
-    keep_channels: Annotated[
-        bool, typer.Option("--keep-channels", help="Keep its channels and the messages that wait.")
+    keep_outgoing: Annotated[
+        bool,
+        typer.Option(
+            "--keep-outgoing", help="Keep what it would send: channels and waiting messages."
+        ),
     ] = False,
     as_json: Json = False,
 ) -> None:
     """Restore a backup into the configured folder, which must not hold a store yet.
 
-    Tokens, sessions, channels and waiting messages are left out: trust a file before you keep them.
+    Tokens, sessions and what it would send are left out: trust a file before you keep them.
 
     Pages and models left over from a store without database are replaced if you agree.
     """
@@ -244,7 +247,7 @@ def restore(  # noqa: PLR0913 - options of a command
             home,
             replace=yes,
             keep_access=keep_access,
-            keep_channels=keep_channels,
+            keep_outgoing=keep_outgoing,
             progress=lambda n, _: bar.update(task, completed=n),
         )
     _report(report, home, as_json=as_json)
@@ -252,9 +255,9 @@ def restore(  # noqa: PLR0913 - options of a command
     if left_out.tokens:
         what = f"{counted(left_out.tokens, 'token')}, sessions included"
         say(f"hubwatch: left out {what} (--keep-access keeps them)")
-    if left_out.channels or left_out.messages:
-        what = f"{counted(left_out.channels, 'channel')}, {counted(left_out.messages, 'waiting message')}"
-        say(f"hubwatch: left out {what} (--keep-channels keeps them)")
+    if left_out.outgoing:
+        what = ", ".join(counted(count, kind) for kind, count in left_out.outgoing.items())
+        say(f"hubwatch: left out {what} (--keep-outgoing keeps them)")
 
 
 def _ask(error: StoreRemainsError) -> None:

@@ -47,7 +47,6 @@ PURPOSES: dict[str, dict[str, Any]] = {
         "new": "new:new List new pages, newest first.",
         "search": "searching:search Search announced pages by words, or by meaning.",
         "show": "one_page:show Show the stored facts and text of a page, now or at a given time.",
-        "changes": "watching:changes Show the changes of watched pages, newest first.",
         "check": "explaining:check Explain how a URL is treated, and why it was (not) found.",
         "history": "one_page:history Show the history of a page: changes, sightings, visits.",
         "diff": "one_page:diff Show what changed in the text of a page, without noise.",
@@ -62,25 +61,6 @@ PURPOSES: dict[str, dict[str, Any]] = {
     "Follow": {
         "backfills": "new:backfills List older pages that were added to lists; newest first.",
         "copies": "one_page:copies List other pages with nearly the same text, on all sites.",
-        "watch-page": {
-            HELP: "Pages and patterns watched for changes of their text.",
-            "add": "watching:add Watch a page, or the pages of a pattern, for changes of their text.",
-            "list": "watching:list_watches List what is watched: pages, last check, last change.",
-            "show": "watching:show Show the pages of a watch: last check, last change, next check.",
-            "pause": "watching:pause Stop checking the pages of a watch until it is resumed.",
-            "resume": "watching:resume Check the pages of a paused watch again.",
-            "check": "watching:check Check the pages of a watch now, as soon as politeness allows.",
-            "remove": "watching:remove Stop watching a page or pattern; recorded changes stay.",
-        },
-        "notify": {
-            HELP: "Message channels for new pages.",
-            "list": "messages:list_channels List the channels: what they announce, and when.",
-            "add": "messages:add Add a message channel, or change one that was added.",
-            "remove": "messages:remove Remove a channel that was added.",
-            "test": "messages:try_channel Send a test message to a channel now.",
-            "outbox": "messages:outbox Show the latest messages of a channel: sent, waiting or failed.",
-            "retry": "messages:retry Retry messages that failed for good.",
-        },
     },
     "Mark and correct": {
         "read": "searching:read Mark pages as read.",

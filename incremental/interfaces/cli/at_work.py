@@ -4,13 +4,13 @@
 
     fetcher -> workers, reader, renderer, embedder -> crawlers
     crawlers, jobs                                 -> Daemon
-    web page, features, messages                   -> further jobs, and people's edits
+    web page, features                             -> further jobs, and people's edits
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from incremental.base.clock import SystemClock
-from incremental.base.errors import InputError
 from incremental.base.threads import leave_within
 from incremental.crawl.crawler import Crawler
 from incremental.crawl.sharing.membership import Membership
@@ -29,36 +28,26 @@ from incremental.daemon.assembly import (
     make_reader,
     make_renderer,
 )
-from incremental.daemon.at_work import AtWork, Job, jobs_of
+from incremental.daemon.at_work import AtWork, Job, LastingJob, jobs_of
 from incremental.daemon.daemon import Daemon, Step
 from incremental.daemon.health import Health
-from incremental.fetch.libraries import LibraryGate
-from incremental.interfaces.cli.common import now
 from incremental.interfaces.cli.logs import say_error
 from incremental.interfaces.cli.reporting import Reporter
 from incremental.interfaces.cli.serving import web_beside
-from incremental.interfaces.filters import from_json
-from incremental.interfaces.notify.delivery import check_service
-from incremental.interfaces.notify.message import check_template
-from incremental.interfaces.notify.notifier import Notifier
 from incremental.settings import Settings
-from incremental.settings.saved_channels import added_channels
 from incremental.settings.storage import models_folder
 from incremental.topics.training.nightly_training import Learner
 from incremental.visit.engines.elsewhere import Elsewhere, make_elsewhere
 from incremental.visit.host_gate import HostGate
 from incremental.visit.visit import Fetch
 from store import Store
-from store.answers import NewQuery
 from store.errors import StoreUnavailableError
 
 if TYPE_CHECKING:
     from incremental.topics.embedding.keeping import VectorKeeper
     from incremental.topics.embedding.page_embedder import PageEmbedder
 
-# Hooks and plug-ins that run at once; each is called for one page at a time.
-_HOOKS = 4
-# Of [daemon] stop_seconds, for messages that are being sent.
+# Of [daemon] stop_seconds, for what jobs of features have under way.
 _SETTLE_SHARE = 0.2
 
 
@@ -105,12 +94,12 @@ def watch(run: Run, further: Mapping[str, Step], *, explore: int, serves: bool) 
         address = _serve(run, stack, running) if serves else None
         run.serving.extend([address] if address else [])
         run.reporter.begin(run.begin(lambda: len(store.read.seeds())), address)
-        notifier = _notifier(store, settings, clock, run.health)
-        run.begin(partial(notifier.listen, clock.now()))
-        jobs["messages"] = notifier.step
+        lasting = [job for job in running.values() if isinstance(job, LastingJob)]
+        for job in lasting:
+            run.begin(partial(job.begin, clock.now()))
         daemon.run()
-        sent = _finish(run, daemon, notifier, keeper)
-        return daemon.unfinished or not sent
+        ended = _finish(run, daemon, lasting, keeper)
+        return daemon.unfinished or not ended
 
 
 def _crawlers(
@@ -187,26 +176,33 @@ def _features(
         folder=run.folder,
         fetch=fetch,
         note=daemon.note,
+        trouble=run.health.trouble,
         serves=lambda: bool(run.serving),
         stack=stack,
     )
-    jobs, problems = jobs_of(run.settings.enabled, work)
+    features = run.settings.enabled
+    run.health.needs(one.name for one in features.on if one.vital)
+    jobs, problems = jobs_of(features, work)
     for one in problems:
         say_error(f"hubwatch: {one}")
     return jobs
 
 
-def _finish(run: Run, daemon: Daemon, notifier: Notifier, keeper: VectorKeeper | None) -> bool:
-    """Do what is left when the daemon has ended; return whether no message is still being sent."""
+def _finish(
+    run: Run, daemon: Daemon, lasting: Sequence[LastingJob], keeper: VectorKeeper | None
+) -> bool:
+    """Do what is left when the daemon has ended; return whether nothing is still under way."""
     now_at = run.clock.now
     if run.once:
-        notifier.finish(now_at)
+        for job in lasting:
+            job.end(now_at, None)
         if keeper is not None:
             keeper.finish(now_at)
     elif not daemon.waits_for_store:
-        # What cannot be noted now goes again under the same key.
+        seconds = _SETTLE_SHARE * run.settings.daemon.stop_seconds
         with contextlib.suppress(StoreUnavailableError):
-            return notifier.settle(now_at, _SETTLE_SHARE * run.settings.daemon.stop_seconds)
+            ended = [job.end(now_at, seconds) for job in lasting]
+            return all(ended)
     return True
 
 
@@ -226,31 +222,3 @@ def _keeper(store: Store, embedder: PageEmbedder | None) -> VectorKeeper | None:
     from incremental.topics.embedding.keeping import VectorKeeper  # noqa: PLC0415 - numpy
 
     return VectorKeeper(store, embedder)
-
-
-def _notifier(store: Store, settings: Settings, clock: SystemClock, health: Health) -> Notifier:
-    """Return the notifier, for the channels of the settings and those added meanwhile."""
-    for number, channel in enumerate(settings.notify):
-        check_service(channel.url, f"notify[{number}].url")
-        check_template(f"notify[{number}].title", channel.title)
-        check_template(f"notify[{number}].body", channel.body)
-    return Notifier(
-        store,
-        settings.channels,
-        gate=LibraryGate(settings.fetch, clock),
-        executor=ThreadPoolExecutor(1, thread_name_prefix="messages"),
-        saved_query=partial(_saved_query, store),
-        stuck=health.messages,
-        # A hook may take a minute, and holds up no message.
-        hook_executor=ThreadPoolExecutor(_HOOKS, thread_name_prefix="hooks"),
-        added=partial(added_channels, store, settings),
-    )
-
-
-def _saved_query(store: Store, name: str) -> NewQuery | None:
-    """Return the query of a saved search; None if it is missing or damaged."""
-    row = store.answers.search(name)
-    try:
-        return None if row is None else from_json(row.query).query(now())
-    except InputError:
-        return None  # the channel reports it; crawling goes on

@@ -52,7 +52,6 @@ from incremental.interfaces.cli.common import (
 from incremental.interfaces.cli.logs import level_of
 from incremental.settings import Settings
 from incremental.settings.engine import EngineKind
-from incremental.settings.hooks import check_program
 from incremental.settings.storage import MEGABYTE, reach_cache, same_settings, store_address
 from incremental.topics.embedding.choice import embeddings_findings, needs_net
 from incremental.visit.rendering.browser import browser_finding
@@ -147,18 +146,8 @@ def _settings_findings(settings: Settings, folder: Path, file: Path | None) -> I
     with _collected(wrong):
         if file is None:
             same_settings(settings, folder, file)
-    for number, channel in enumerate(settings.notify):
-        with _collected(wrong):
-            # The library of messages loads for a second; many have no channel.
-            from incremental.interfaces.notify.delivery import check_service  # noqa: PLC0415
-            from incremental.interfaces.notify.message import check_template  # noqa: PLC0415
-
-            check_service(channel.url, f"notify[{number}].url")
-            check_template(f"notify[{number}].title", channel.title)
-            check_template(f"notify[{number}].body", channel.body)
-    for number, hook in enumerate(settings.hook):
-        with _collected(wrong):
-            check_program(hook, f"hook[{number}]")
+    for found in settings.enabled.asked("checks", settings):
+        wrong += found
     yield from wrong
     yield from features_findings(settings.enabled, settings.features.off)
     if not settings.fetch.contact:
@@ -204,7 +193,6 @@ def _versions(settings: Settings, *, offline: bool) -> Iterator[Finding]:
     """Say what is at work; what the settings use has to be there, and the model has to embed."""
     used = {
         "web": settings.web.enabled,
-        "notify": bool(settings.notify),
         "postgres": bool(settings.store.database),
         "dask": settings.engine.kind is EngineKind.DASK,
     }

@@ -10,9 +10,8 @@ import typer
 from incremental.base.errors import InputError, without_credentials
 from incremental.interfaces.cli.common import Json, print_json, print_table, say
 from incremental.settings import Settings, settings_path
-from incremental.settings.loading import SECRET, load_with_sources
-from incremental.settings.reference import Setting, reference
-from incremental.settings.sections import LISTS
+from incremental.settings.loading import load_with_sources
+from incremental.settings.reference import Section, Setting, reference
 
 _HIDDEN = "..."
 
@@ -42,7 +41,7 @@ def settings(
         row
         for one in sections
         if one.name == wanted or not wanted
-        for row in _rows(one.name, one.settings, _values(loaded, one.name), sources)
+        for row in _rows(one, _values(loaded, one.name), sources)
         if not changed or row["source"] != "default"
     ]
     path = settings_path(context.obj)
@@ -56,17 +55,19 @@ def settings(
 
 
 def _values(loaded: Settings, section: str) -> Any:  # noqa: ANN401 - plain values
-    own = getattr(loaded, section, None)
-    return msgspec.to_builtins(loaded.of(loaded.enabled.section(section)) if own is None else own)
+    head, _, array = section.partition(".")
+    own = getattr(loaded, head, None)
+    values = msgspec.to_builtins(loaded.of(loaded.enabled.section(head)) if own is None else own)
+    return values[array] if array else values
 
 
 def _rows(
-    name: str,
-    settings: tuple[Setting, ...],
+    section: Section,
     values: Any,  # noqa: ANN401 - plain values
     sources: dict[str, str],
 ) -> list[dict[str, Any]]:
-    if name not in LISTS:
+    name, settings = section.name, section.settings
+    if not section.several:
         return [
             _row(f"{name}.{one.name}", one, values[one.name], sources.get(f"{name}.{one.name}"))
             for one in settings
@@ -80,9 +81,7 @@ def _rows(
 
 
 def _row(field: str, one: Setting, value: Any, source: str | None) -> dict[str, Any]:  # noqa: ANN401 - likewise
-    # The whole address of a channel is a secret, that of a database holds a password.
-    hidden = bool(value) and SECRET.search(field) is not None
-    shown = _HIDDEN if hidden else without_credentials(value)
+    shown = _HIDDEN if value and one.secret else without_credentials(value)
     if field == "embeddings.url":
         # Some endpoints take their key in it.
         address, query, _ = value.partition("?")

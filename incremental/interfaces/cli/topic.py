@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from itertools import chain
 from typing import Annotated, Any
 
 import typer
@@ -225,8 +226,9 @@ def edit(  # noqa: PLR0913 - each is an option of the command
         if (words, describe, method) != (None, None, None):
             row = _learn(context, store, row)
             done.append(_learned(store, row, row.name))
-        for channel in (one for one in settings.notify if one.topic == before.name != row.name):
-            say(f"warning: channel {channel.name} of the settings file names {before.name}")
+        if row.name != before.name:
+            for where in chain(*settings.enabled.asked("mentions", settings, before.name)):
+                say(f"warning: {where} of the settings file names {before.name}")
         _report(store, row, [], "; ".join(done) or f"{row.name} was changed", as_json=as_json)
 
 

@@ -20,7 +20,7 @@ from hubwatch.errors import HubwatchError
 from incremental.base.attempts import Bug, attempt
 from incremental.base.errors import FeatureError, NotFoundError
 from incremental.base.features import Feature, target_of
-from incremental.base.texts import Text
+from incremental.base.texts import Text, named
 from incremental.daemon.health import SERIOUS, Problem, ProblemKind
 from incremental.interfaces.web import api, routes
 from incremental.interfaces.web.access import Gate
@@ -50,7 +50,6 @@ _UNHEALTHY = {
     ProblemKind.ROUNDS: "rounds stand still",
     ProblemKind.VISITS: "visits stand still",
     ProblemKind.STORE: "the store cannot be used",
-    ProblemKind.MESSAGES: "messages are stuck",
     ProblemKind.ENGINE: "no worker can be reached",
 }
 
@@ -115,7 +114,7 @@ def _include(app: FastAPI, target: str) -> None:
 def _healthz(request: Request) -> Response:
     """Say whether all is well or what is not; no more, because it is public."""
     web: Web = request.app.state.web
-    problems = {_UNHEALTHY[one.kind] for one in serious(web)}
+    problems = {_UNHEALTHY.get(one.kind) or named(one.feature, "problem") for one in serious(web)}
     try:
         with web.store() as store:
             store.read.generation()

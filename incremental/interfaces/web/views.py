@@ -120,6 +120,7 @@ def environment(features: tuple[Feature, ...] = ()) -> Environment:
         "version": _version(),
         "nav_pages": pages,
         "add_forms": forms,
+        "page_forms": [one.page_form for one in features if one.page_form],
     }
     return made
 

@@ -18,7 +18,6 @@ from store.models import (
     Hub,
     Label,
     Page,
-    PageWatch,
     Refresh,
     Sighting,
     Site,
@@ -224,10 +223,7 @@ class RoundQueries(Repository):
         topics = Topic.select(fn.COUNT(Topic.id), fn.SUM(Topic.id), *changed)
         sites = Site.select(fn.COUNT(Site.id), fn.MAX(Site.id), fn.MAX(Site.changed_at))
         requests = VisitRequest.select(fn.COUNT(VisitRequest.page), fn.MAX(VisitRequest.at))
-        watches = PageWatch.select(
-            fn.COUNT(PageWatch.id), fn.SUM(PageWatch.id), fn.MAX(PageWatch.changed_at)
-        )
-        asked = (sites, paused, labels, topics, requests, watches)
+        asked = (sites, paused, labels, topics, requests)
         return tuple(value for query in asked for value in self._rows(query)[0])
 
     def site(self, site_id: int) -> SiteRow | None:

@@ -398,7 +398,7 @@ def in_power(home: Path) -> tuple[int, dict[str, dict[str, int]]]:
 
 def test_a_copy_lets_nobody_in_and_sends_nothing_that_the_original_sends(tmp_path: Path) -> None:
     report = restore(with_access(tmp_path), tmp_path / "new")
-    assert report.removed == Removed(tokens=2, channels=3, messages=2)
+    assert report.removed == Removed(tokens=2, outgoing={"channel": 3, "waiting message": 2})
     assert in_power(tmp_path / "new") == (0, {"sent": {"sent": 1}})
     with opened(tmp_path / "new") as store:
         (page,) = announced_pages(store)
@@ -408,9 +408,11 @@ def test_a_copy_lets_nobody_in_and_sends_nothing_that_the_original_sends(tmp_pat
 
 def test_each_is_kept_if_the_user_asks_for_it(tmp_path: Path) -> None:
     file = with_access(tmp_path)
-    assert restore(file, tmp_path / "a", keep_access=True).removed == Removed(0, 3, 2)
+    assert restore(file, tmp_path / "a", keep_access=True).removed == Removed(
+        0, {"channel": 3, "waiting message": 2}
+    )
     assert in_power(tmp_path / "a") == (1, {"sent": {"sent": 1}})
-    assert restore(file, tmp_path / "b", keep_channels=True).removed == Removed(2)
+    assert restore(file, tmp_path / "b", keep_outgoing=True).removed == Removed(2)
     states = {name: {name: 1} for name in ("sending", "sent", "waiting")}
     assert in_power(tmp_path / "b") == (0, states)
 

@@ -21,9 +21,10 @@ from incremental.base.clock import SimulatedClock
 from incremental.base.errors import SettingsError
 from incremental.daemon.assembly import make_reader
 from incremental.daemon.at_work import AtWork, jobs_of
-from incremental.interfaces.notify.hooks import call
+from incremental.features.messages.channels import given_channels
+from incremental.features.messages.hooks import call
+from incremental.features.messages.settings import HookChannel
 from incremental.settings import Settings, build_settings
-from incremental.settings.hooks import HookChannel
 from incremental.settings.reference import reference
 from store import Store
 
@@ -130,6 +131,7 @@ def at_work(store: Store, settings: Settings, folder: Path) -> AtWork:
         folder=folder,
         fetch=nothing,  # type: ignore[arg-type]  # it is not called
         note=nothing,
+        trouble=nothing,
         serves=lambda: False,
         stack=contextlib.ExitStack(),
     )
@@ -137,7 +139,7 @@ def at_work(store: Store, settings: Settings, folder: Path) -> AtWork:
 
 def test_it_adds_a_channel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SAMPLE_LOG", str(tmp_path / "log"))
-    (channel,) = Settings().channels
+    (channel,) = given_channels(Settings())
     assert (channel.name, type(channel)) == ("feature:log", HookChannel)
     assert isinstance(channel, HookChannel)
     given = {"kind": "page", "page": {"url": "https://a.example/new"}}
@@ -178,12 +180,18 @@ def test_what_is_off_is_not_imported_and_has_no_command_page_or_channel(
     assert "No such command 'tally'" in hubwatch("tally").err
     assert "No such command 'mcp'" in hubwatch("mcp").err
     assert "tally" not in hubwatch("--help").out
-    off = build_settings({"features": {"off": ["sample", "websub", "discovery", "exchange"]}})
-    assert (off.channels, off.enabled.readers) == ((), {})
+    off_names = ["sample", "websub", "discovery", "exchange", "messages", "page_watches"]
+    off = build_settings({"features": {"off": off_names}})
+    assert (given_channels(off), off.enabled.readers) == ((), {})
     client = served_with(served, off).client()
     assert client.get("/tally").status_code == 404
     assert client.get("/websub/7.abc").status_code == 404
     assert client.get("/topics/1/discovery").status_code == 404
+    assert client.get("/messages").status_code == 404
+    assert client.get("/changes").status_code == 404
+    assert client.get("/feeds/changes.atom").status_code == 404
+    assert "/messages" not in client.get("/").text
+    assert jobs_of(off.enabled, at_work(served.store, off, tmp_path)) == ({}, [])
     assert "/import" not in client.get("/add").text
     assert not [name for name in sys.modules if name.startswith("hubwatch_sample")]
 
@@ -199,15 +207,25 @@ from incremental.interfaces.cli import commands
 from incremental.settings import build_settings
 from incremental.settings.reference import reference
 off = frozenset({names!r})
-settings = build_settings({{"features": {{"off": list(off)}}, "websub": {{"lease_days": 3}}}})
+settings = build_settings({{"features": {{"off": list(off)}}, "websub": {{"lease_days": 3}},
+    "messages": {{"channel": [{{"name": "of old"}}]}}}})
 assert not settings.further and "websub" not in [one.name for one in reference(off)]
 assert "mcp" not in commands(off) and "discover" not in commands(off)
+assert not {{"notify", "watch-page", "changes"}} & set(commands(off))
 print([name for name in sys.modules if name.startswith("incremental.features.")])
 """
     command = [sys.executable, "-c", code]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
-    assert {"assistants", "discovery", "exchange", "google_reader", "websub"} <= set(names)
+    assert {
+        "assistants",
+        "discovery",
+        "exchange",
+        "google_reader",
+        "messages",
+        "page_watches",
+        "websub",
+    } <= set(names)
 
 
 def test_a_name_that_no_feature_has_is_refused() -> None:

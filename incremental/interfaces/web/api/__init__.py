@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from incremental.interfaces.web.api import (
     backfills,
-    changes,
     hubs,
-    messages,
     models,
     page_api,
     sites,
@@ -17,11 +15,9 @@ from incremental.interfaces.web.api import (
 ROUTERS = (
     page_api.router,
     backfills.router,
-    changes.router,
     sites.router,
     hubs.router,
     topic_api.router,
     models.router,
-    messages.router,
     status.router,
 )

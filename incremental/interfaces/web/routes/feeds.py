@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Annotated
 from urllib.parse import quote
@@ -27,7 +27,6 @@ from store import Store
 from store.answers import AnnouncedPage
 from store.crawl.backfills import BackfillEvent, BackfillQuery
 from store.enums import TopicVerdict
-from store.watch_values import ChangeQuery
 
 router = APIRouter(include_in_schema=False, route_class=ConditionalRoute)
 _ENTRIES = 100
@@ -38,7 +37,7 @@ _FORMATS: dict[str, tuple[Callable[[Feed], bytes], str]] = {
     "json": (json_feed, "application/feed+json; charset=utf-8"),
     "rss": (rss, "application/rss+xml; charset=utf-8"),
 }
-_Format = Annotated[str, Path(pattern="^(atom|json|rss)$")]
+Format = Annotated[str, Path(pattern="^(atom|json|rss)$")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +57,11 @@ def feeds_page(request: Request, store: Store) -> Response:
     feeds = list(_all(store, request))
     # Not in the OPML: an import of all feeds should not bring hundreds of old pages.
     feeds.append(_Named("/feeds/backfill", words_of(request)("backfill.feed"), Filters()))
-    feeds.append(_Named("/feeds/changes", words_of(request)("changes.feed"), Filters()))
-    features = web_of(request).settings.enabled.on
+    features, words = web_of(request).settings.enabled.on, words_of(request)
+    for one in features:
+        feeds += [
+            _Named(path, words.maybe(one.name, text), Filters()) for path, text in one.feeds.items()
+        ]
     base = _base(request)
     apps = [(base + path, one.name, text) for one in features for path, text in one.apps.items()]
     return page(request, "feeds.html", {"feeds": feeds, "apps": apps})
@@ -79,34 +81,34 @@ def all_feeds(request: Request, store: Store) -> Response:
 
 
 @router.get("/feeds/new.{form}")
-def new_feed(request: Request, form: _Format) -> Response:
+def new_feed(request: Request, form: Format) -> Response:
     """Return the feed of all new pages."""
     return _feed(request, _Named("/feeds/new", words_of(request)("feeds.all"), Filters()), form)
 
 
 @router.get("/feeds/site/{site_id}.{form}")
-def site_feed(request: Request, store: Store, site_id: RowId, form: _Format) -> Response:
+def site_feed(request: Request, store: Store, site_id: RowId, form: Format) -> Response:
     """Return the feed of a site."""
     name = site_numbered(store, site_id).name
     return _feed(request, _Named(f"/feeds/site/{site_id}", name, Filters(site=site_id)), form)
 
 
 @router.get("/feeds/topic/{topic_id}.{form}")
-def topic_feed(request: Request, store: Store, topic_id: RowId, form: _Format) -> Response:
+def topic_feed(request: Request, store: Store, topic_id: RowId, form: Format) -> Response:
     """Return the feed of a topic's relevant pages."""
     name = topic_numbered(store, topic_id).name
     return _feed(request, _of_topic(topic_id, name), form)
 
 
 @router.get("/feeds/tag/{tag}.{form}")
-def tag_feed(request: Request, store: Store, tag: str, form: _Format) -> Response:
+def tag_feed(request: Request, store: Store, tag: str, form: Format) -> Response:
     """Return the feed of the sites and topics with a tag."""
     check_tag(store, tag)
     return _feed(request, _of_tag(tag), form)
 
 
 @router.get("/feeds/search/{name}.{form}")
-def search_feed(request: Request, name: str, form: _Format) -> Response:
+def search_feed(request: Request, name: str, form: Format) -> Response:
     """Return the feed of a saved search."""
     return _feed(request, _of_search(name, search_filters(request, name)), form)
 
@@ -149,20 +151,22 @@ def _feed(request: Request, named: _Named, form: str) -> Response:
         asked = named.filters.query(web.now(), limit=_ENTRIES)
         rows = store.answers.new(asked).rows
         events = gained(store, named.filters, Between(), web.now())
-    shown = merged(rows, events)[:_ENTRIES]
-    entries = [_announced(row, words_of(request), base) for row in shown]
-    return _written(request, named, form, entries)
+        shown = merged(rows, events)[:_ENTRIES]
+        entries = [_announced(row, words_of(request), base) for row in shown]
+    return answer(request, form, named.path, named.title, entries, home=_home(named.filters))
 
 
-def _written(request: Request, named: _Named, form: str, entries: Sequence[Entry]) -> Response:
-    """Return a feed with *entries*, newest first."""
+def answer(
+    request: Request, form: str, path: str, title: str, entries: list[Entry], *, home: str = "/"
+) -> Response:
+    """Return a feed with its *entries*, whose page is *home*."""
     write, kind = _FORMATS[form]
     base = _base(request)
     feed = Feed(
-        id=_urn(base + named.path),
-        title=f"{named.title} · Hubwatch",
-        home=base + _home(named.filters),
-        address=f"{base}{named.path}.{form}",
+        id=_urn(base + path),
+        title=f"{title} · Hubwatch",
+        home=base + home,
+        address=f"{base}{path}.{form}",
         entries=entries,
         updated_at=max((one.found_at for one in entries), default=0.0),
     )
@@ -176,7 +180,7 @@ def _announced(row: AnnouncedPage | BackfillEvent, words: Words, base: str) -> E
     headline = words("backfill.added", n=row.pages, folder=row.folder)
     one = row.pages == 1
     return Entry(
-        id=_kept("backfill", row.id, row.found_at),
+        id=entry_id("backfill", row.id, row.found_at),
         url=row.url if one else f"{base}/backfills/{row.id}",
         title=(row.title or row.url) if one else headline,
         site=row.site,
@@ -186,39 +190,11 @@ def _announced(row: AnnouncedPage | BackfillEvent, words: Words, base: str) -> E
 
 
 @router.get("/feeds/backfill.{form}")
-def backfill_feed(request: Request, store: Store, form: _Format) -> Response:
+def backfill_feed(request: Request, store: Store, form: Format) -> Response:
     """Return the feed of backfilled pages, an entry for each page."""
-    named = _Named("/feeds/backfill", words_of(request)("backfill.feed"), Filters())
     rows = store.backfills.pages(BackfillQuery(limit=_OLDER))
-    return _written(request, named, form, [feed_entry(row) for row in rows])
-
-
-@router.get("/feeds/changes.{form}")
-def changes_feed(request: Request, store: Store, form: _Format) -> Response:
-    """Return the feed of changes of watched pages, an entry for each change."""
-    write, kind = _FORMATS[form]
-    base, path = _base(request), "/feeds/changes"
-    rows = store.watched_changes.changes(ChangeQuery(limit=_ENTRIES))
-    changed = words_of(request)("changes.changed")
-    feed = Feed(
-        id=_urn(base + path),
-        title=f"{words_of(request)('changes.feed')} · Hubwatch",
-        home=f"{base}/changes",
-        address=f"{base}{path}.{form}",
-        entries=[
-            Entry(
-                id=_kept("change", row.id, row.at),
-                url=row.url,
-                title=f"{changed} {row.name}",
-                site=row.site,
-                found_at=row.at,
-                summary=" · ".join(f"{sign} {line}" for sign, line in row.lines),
-            )
-            for row in rows
-        ],
-        updated_at=max((row.at for row in rows), default=0.0),
-    )
-    return unless_known(request, Response(write(feed), media_type=kind))
+    entries = [feed_entry(row) for row in rows]
+    return answer(request, form, "/feeds/backfill", words_of(request)("backfill.feed"), entries)
 
 
 def _home(filters: Filters) -> str:
@@ -235,7 +211,7 @@ def _urn(address: str) -> str:
     return uuid5(NAMESPACE_URL, address).urn
 
 
-def _kept(kind: str, number: int, at: float) -> str:
+def entry_id(kind: str, number: int, at: float) -> str:
     """Return the id of an entry: of what it is in the store, so that it stays when an address changes."""
     # With the time, as another store numbers its pages alike.
     return _urn(f"hubwatch:{kind}:{number}:{at:.3f}")
@@ -245,7 +221,7 @@ def feed_entry(row: AnnouncedPage) -> Entry:
     """Return the entry of a page."""
     tags = tuple(mark.topic for mark in row.topics if mark.verdict == TopicVerdict.RELEVANT)
     return Entry(
-        id=_kept("page", row.page_id, row.found_at),
+        id=entry_id("page", row.page_id, row.found_at),
         url=row.url,
         title=row.name,
         site=row.site,

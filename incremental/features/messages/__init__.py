@@ -1,0 +1,46 @@
+"""Messages about new pages, each page once per channel.
+
+::
+
+    announced pages -> channel's filter -> outbox -> rhythm (at once, digest, quiet hours, cap)
+                                                  -> message (template) -> Apprise, guarded
+                                                  -> hook, or a feature's channel: a process with JSON
+
+Nothing is queued by a visit. The job (``notifier``) asks what was announced, as every list does, and the
+outbox (``store.outbox``) knows what it had; so each page is sent once, whenever the process dies.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from incremental.base.features import Feature
+
+_ROOM = "incremental.features.messages"
+FEATURE = Feature(
+    name="messages",
+    summary="New pages are sent by mail, to chats and webhooks, and handed to programs.",
+    settings=f"{_ROOM}.settings:MessagesSettings",
+    commands={
+        "Follow": {
+            "notify": {
+                "": "Message channels for new pages.",
+                "list": f"{_ROOM}.commands:list_channels List the channels: what they announce, and when.",
+                "add": f"{_ROOM}.commands:add Add a message channel, or change one that was added.",
+                "remove": f"{_ROOM}.commands:remove Remove a channel that was added.",
+                "test": f"{_ROOM}.commands:try_channel Send a test message to a channel now.",
+                "outbox": f"{_ROOM}.commands:outbox Show the latest messages of a channel: sent, waiting or failed.",
+                "retry": f"{_ROOM}.commands:retry Retry messages that failed for good.",
+            },
+        },
+    },
+    routers=(f"{_ROOM}.api:router", f"{_ROOM}.pages:router"),
+    pages={"/messages": "title"},
+    templates=Path(__file__).with_name("templates"),
+    job=f"{_ROOM}.job:messages",
+    vital=True,
+    forgets=f"{_ROOM}.job:forget",
+    checks=f"{_ROOM}.checks:findings",
+    mentions=f"{_ROOM}.checks:mentions",
+    receivers=f"{_ROOM}.channels:names",
+)

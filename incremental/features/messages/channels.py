@@ -1,0 +1,188 @@
+"""The channels: those of the settings, those added while Hubwatch runs, and how each of them stands.
+
+A channel of the file is changed in the file. The address of a channel holds the key of its service: it is
+stored, and never shown.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from incremental.base.errors import InputError, NotFoundError, SettingsError
+from incremental.base.tagging import checked_words
+from incremental.base.texts import Text, read_text
+from incremental.features.messages.checks import check_sending
+from incremental.features.messages.settings import (
+    ChannelSettings,
+    MessagesSettings,
+    check_channel,
+    hook_channels,
+)
+from incremental.settings import Settings
+from store import Store
+from store.enums import OutboxState
+
+logger = logging.getLogger("hubwatch.messages")
+
+MAX_NAME = 80
+MAX_ADDED = 200
+# States of an outbox entry, in this order.
+STATES = tuple(OutboxState)
+# What people see of a channel: everything but its address and its templates.
+UNSHOWN = ("url", "title", "body")
+SHOWN = tuple(one for one in ChannelSettings.__struct_fields__ if one not in UNSHOWN)
+
+
+def given_channels(settings: Settings) -> tuple[ChannelSettings, ...]:
+    """Return the channels of the settings file, then hooks and the channels of features."""
+    given = settings.of(MessagesSettings)
+    return (*given.channel, *hook_channels(given.hook, settings.enabled.on))
+
+
+def added_channels(store: Store, settings: Settings) -> list[ChannelSettings]:
+    """Return the channels that are not in the settings file, which outranks them, oldest first."""
+    names = {one.name for one in given_channels(settings)}
+    found = []
+    for name, text, topic in store.outbox.added_channels():
+        if name in names:
+            continue
+        try:
+            channel = msgspec.json.decode(text, type=ChannelSettings)
+        except msgspec.MsgspecError as error:
+            logger.warning("channel %s cannot be read: %s", name, error)
+            continue
+        # It follows its topic to another name.
+        found.append(msgspec.structs.replace(channel, topic=topic or channel.topic))
+    return found
+
+
+def all_channels(store: Store, settings: Settings) -> list[ChannelSettings]:
+    """Return all channels, those of the settings file first."""
+    return [*given_channels(settings), *added_channels(store, settings)]
+
+
+def names(store: Store, settings: Settings) -> list[str]:
+    """Return the names of all channels."""
+    return [one.name for one in all_channels(store, settings)]
+
+
+def put_channel(
+    store: Store, settings: Settings, name: str, given: Mapping[str, Any], *, now: float
+) -> ChannelSettings:
+    """Add a channel, or change fields of one that was added; return it.
+
+    A new channel gets the pages announced from *now* on.
+
+    Raises:
+        InputError: a value is not usable, or the channel stands in the settings file. Nothing was changed.
+    """
+    name = " ".join(name.split())
+    if not name or len(name) > MAX_NAME or not name.isprintable():
+        raise InputError("name", name[:MAX_NAME], Text("input.name_length", n=MAX_NAME))
+    _refuse_file(settings, name)
+    stored = {one.name: one for one in added_channels(store, settings)}
+    if name not in stored and len(stored) >= MAX_ADDED:
+        raise InputError("channels", len(stored), Text("input.at_most", n=MAX_ADDED))
+    before = msgspec.structs.asdict(stored[name]) if name in stored else {}
+    given = {**given}
+    for field in ("include", "exclude"):
+        if field in given:
+            given[field] = list(checked_words(given[field], field))
+    channel = _checked({**before, **given, "name": name})
+    topic = store.topics.topic(channel.topic) if channel.topic else None
+    if channel.topic and topic is None:
+        raise InputError("topic", channel.topic, Text("input.no_topic"))
+    if channel.search and store.answers.search(channel.search) is None:
+        raise InputError("search", channel.search, Text("input.no_search"))
+    text = msgspec.json.encode(channel).decode()
+    store.outbox.put_channel(name, text, now=now, topic_id=None if topic is None else topic.id)
+    return channel
+
+
+def _checked(fields: dict[str, Any]) -> ChannelSettings:
+    """Return a channel whose values can be used."""
+    if not fields.get("url"):
+        raise InputError("url", "", Text("messages.address"))
+    try:
+        channel = msgspec.convert(fields, ChannelSettings, strict=False)
+        check_channel(channel, "channel")
+        check_sending(channel, "channel.")
+    except msgspec.ValidationError as error:
+        message, _, where = str(error).partition(" - at `$.")
+        field = where.rstrip("`")
+        raise InputError(field or "channel", fields.get(field, ""), message) from None
+    except SettingsError as error:
+        field = error.field.removeprefix("channel.")
+        # Never the address, which holds a key.
+        shown = "" if field == "url" else error.value
+        raise InputError(field, shown, error.way_out) from None
+    return channel
+
+
+def remove_channel(store: Store, settings: Settings, name: str) -> None:
+    """Remove a channel that was added.
+
+    Raises:
+        NotFoundError: there is none of this name.
+        InputError: it stands in the settings file.
+    """
+    _refuse_file(settings, name)
+    stored = [one.name for one in added_channels(store, settings)]
+    if not store.outbox.remove_channel(name):
+        raise NotFoundError(_unknown(name, stored))
+
+
+def _refuse_file(settings: Settings, name: str) -> None:
+    if any(one.name == name for one in settings.of(MessagesSettings).channel):
+        raise InputError("channel", name, Text("messages.in_file"))
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelStanding:
+    """A channel, and the state of its messages."""
+
+    channel: ChannelSettings
+    counts: Mapping[str, int]
+    """Pages by each of :data:`STATES`."""
+    last_sent_at: float | None
+    last_error: str
+    """Last error of a message not sent yet; empty = none."""
+
+    def shown(self) -> dict[str, Any]:
+        """Return it without its address, which contains the key of its service."""
+        own = {name: getattr(self.channel, name) for name in SHOWN}
+        further = ("counts", "last_sent_at", "last_error")
+        return own | {name: getattr(self, name) for name in further}
+
+
+def standings(store: Store, channels: Sequence[ChannelSettings]) -> list[ChannelStanding]:
+    """Return the channels in the order of the settings."""
+    counts, errors = store.outbox.counts(), store.outbox.last_errors()
+    return [
+        ChannelStanding(
+            channel=one,
+            counts={state: counts.get(one.name, {}).get(state, 0) for state in STATES},
+            last_sent_at=store.outbox.last_sent_at(one.name),
+            last_error=read_text(errors.get(one.name, "")),
+        )
+        for one in channels
+    ]
+
+
+def _unknown(name: str, known: Sequence[str]) -> Text:
+    if not known:
+        return Text("messages.no_channel", name=name[:100])
+    return Text("messages.no_such_channel", name=name[:100], known=", ".join(known))
+
+
+def channel_named(channels: Sequence[ChannelSettings], name: str) -> ChannelSettings:
+    """Return a channel by its name, or raise :class:`NotFoundError` with the known names."""
+    for one in channels:
+        if one.name == name:
+            return one
+    raise NotFoundError(_unknown(name, [one.name for one in channels]))

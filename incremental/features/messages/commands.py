@@ -1,0 +1,237 @@
+"""Messages: ``notify list``, ``add``, ``remove``, ``test``, ``outbox`` and ``retry``."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Annotated, Any, get_type_hints
+
+import typer
+
+from incremental.base.clock import SystemClock
+from incremental.base.texts import read_text
+from incremental.features.messages.channels import (
+    STATES,
+    added_channels,
+    all_channels,
+    channel_named,
+    put_channel,
+    remove_channel,
+    standings,
+)
+from incremental.features.messages.notifier import send_test
+from incremental.features.messages.settings import ChannelSettings
+from incremental.fetch.libraries import LibraryGate
+from incremental.interfaces.cli.common import (
+    Json,
+    counted,
+    now,
+    open_store,
+    print_json,
+    print_table,
+    say,
+    settings_of,
+)
+from incremental.interfaces.results.schema import utc, when
+from incremental.settings import Settings
+from incremental.settings.reference import reference
+from store import Store
+from store.outbox import OutboxRow
+
+Name = Annotated[str, typer.Argument(metavar="CHANNEL", help="As `hubwatch notify list` shows it.")]
+
+
+def list_channels(context: typer.Context, *, as_json: Json = False) -> None:
+    """List the channels: what they announce, when, and their counts."""
+    settings, _ = settings_of(context)
+    with open_store(context) as store:
+        found = standings(store, all_channels(store, settings))
+    rows = [
+        {
+            "channel": one.channel.name,
+            "about": _about(one.channel),
+            "when": _rhythm(one.channel),
+            **one.counts,
+        }
+        for one in found
+    ]
+    if as_json:
+        more = [{"last_sent_at": utc(one.last_sent_at), "error": one.last_error} for one in found]
+        print_json([{**row, **further} for row, further in zip(rows, more, strict=True)])
+        return
+    if not rows:
+        say(
+            "no channel yet; add one: hubwatch notify add NAME, or [[messages.channel]] in the settings"
+        )
+        return
+    columns = ["channel", "about", "when", *STATES, "last sent", "error"]
+    pairs = zip(rows, found, strict=True)
+    cells = [[*row.values(), when(one.last_sent_at), one.last_error] for row, one in pairs]
+    print_table(counted(len(rows), "channel"), columns, cells)
+
+
+def add(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(metavar="CHANNEL", help="Its name.")],
+    url: Annotated[
+        str, typer.Argument(metavar="[URL]", help="An Apprise address; without it you are asked.")
+    ] = "",
+    *,
+    as_json: Json = False,
+    **options: str | list[str] | None,
+) -> None:
+    """Add a message channel, or change one that was added; a running daemon follows within a minute.
+
+    Its address holds the key of the service. Leave it out to type it unseen, away from the history of
+    your shell.
+    """
+    settings, _ = settings_of(context)
+    # Those that are not given stay as they are; one empty word = none.
+    given: dict[str, object] = {
+        field: value if isinstance(value, str) else [word for word in value if word]
+        for field, value in options.items()
+        if value is not None
+    }
+    with open_store(context) as store:
+        if url := _address(store, settings, name, url):
+            given["url"] = url
+        channel = put_channel(store, settings, name, given, now=now())
+    if as_json:
+        print_json({"channel": channel.name})
+    else:
+        say(f"channel {channel.name} is ready; test it: hubwatch notify test {channel.name}")
+
+
+def _with_options(command: Callable[..., None]) -> None:
+    """Give a command an option for each setting of a channel, in place of ``**options``."""
+    hints = get_type_hints(command, include_extras=True)
+    taken = [
+        one.replace(annotation=hints[one.name])
+        for one in inspect.signature(command).parameters.values()
+        if one.kind is not inspect.Parameter.VAR_KEYWORD
+    ]
+    (about,) = (one for one in reference() if one.name == "messages.channel")
+    for one in about.settings:
+        if one.name not in hints:
+            several = isinstance(one.default, tuple)
+            metavar = "WORD" if several else "NUMBER" if "number" in one.kind else "TEXT"
+            option = typer.Option(help=one.says.replace("`", ""), metavar=metavar)
+            kind: Any = Annotated[(list[str] if several else str) | None, option]
+            made = inspect.Parameter(one.name, inspect.Parameter.KEYWORD_ONLY, default=None)
+            taken.append(made.replace(annotation=kind))
+    command.__signature__ = inspect.Signature(taken)  # type: ignore[attr-defined]  # as functools sets it
+    command.__annotations__ = {one.name: one.annotation for one in taken}
+
+
+_with_options(add)
+
+
+def _address(store: Store, settings: Settings, name: str, url: str) -> str:
+    """Return a channel's address, asked for if it is a new one; empty = it keeps its own."""
+    if url or any(one.name == name for one in added_channels(store, settings)):
+        return url
+    asked: str = typer.prompt("Apprise address", hide_input=True, err=True)
+    return asked
+
+
+def remove(context: typer.Context, name: Name, *, as_json: Json = False) -> None:
+    """Remove a channel that was added; those of the settings file are removed there."""
+    settings, _ = settings_of(context)
+    with open_store(context) as store:
+        remove_channel(store, settings, name)
+    if as_json:
+        print_json({"removed": name})
+    else:
+        say(f"removed channel {name}")
+
+
+def try_channel(context: typer.Context, name: Name, *, as_json: Json = False) -> None:
+    """Send a test message to a channel now, and report the result."""
+    settings, _ = settings_of(context)
+    with open_store(context) as store:
+        channel = channel_named(all_channels(store, settings), name)
+    outcome = send_test(LibraryGate(settings.fetch, SystemClock()), channel, now=now())
+    if as_json:
+        print_json({"channel": name, "sent": outcome.ok, "error": outcome.error})
+    elif outcome.ok:
+        typer.echo(f"sent to {name}")
+    if not outcome.ok:
+        say(f"hubwatch: channel {name}: {outcome.error}")
+        raise typer.Exit(1)
+
+
+def outbox(
+    context: typer.Context,
+    name: Name,
+    *,
+    limit: Annotated[int, typer.Option(min=1, max=1_000, help="Maximum number.")] = 20,
+    as_json: Json = False,
+) -> None:
+    """Show the latest messages of a channel: sent, waiting or failed."""
+    settings, _ = settings_of(context)
+    with open_store(context) as store:
+        channel_named(all_channels(store, settings), name)
+        rows = store.outbox.recent(name, limit=limit)
+    if as_json:
+        print_json(
+            [
+                {
+                    "url": row.url,
+                    "title": _title(row),
+                    "state": row.state,
+                    "queued_at": utc(row.queued_at),
+                    "sent_at": utc(row.sent_at),
+                    "attempts": row.attempts,
+                    "error": read_text(row.error),
+                }
+                for row in rows
+            ]
+        )
+        return
+    cells = [
+        (
+            when(row.queued_at),
+            row.state,
+            when(row.sent_at),
+            row.attempts,
+            _title(row),
+            read_text(row.error),
+        )
+        for row in rows
+    ]
+    columns = ["queued", "state", "sent", "attempts", "title", "error"]
+    print_table(f"channel {name}", columns, cells)
+
+
+def retry(context: typer.Context, name: Name, *, as_json: Json = False) -> None:
+    """Retry messages that failed for good."""
+    settings, _ = settings_of(context)
+    with open_store(context) as store:
+        channel_named(all_channels(store, settings), name)
+        count = store.outbox.retry(name)
+    if as_json:
+        print_json({"waiting": count})
+    else:
+        typer.echo(f"{counted(count, 'message')} queued again")
+
+
+def _title(row: OutboxRow) -> str:
+    return row.title or row.anchor or row.url
+
+
+def _about(channel: ChannelSettings) -> str:
+    parts = [f"topic {channel.topic}"] if channel.topic else []
+    parts += [f"search {channel.search}"] if channel.search else []
+    parts += [f"tag {channel.tag}"] if channel.tag else []
+    parts += [f"with {' or '.join(channel.include)}"] if channel.include else []
+    parts += [f"without {', '.join(channel.exclude)}"] if channel.exclude else []
+    return ", ".join(parts) or "all new pages"
+
+
+def _rhythm(channel: ChannelSettings) -> str:
+    if channel.daily_at:
+        text = f"daily at {channel.daily_at}"
+    else:
+        text = f"every {channel.every_minutes:g} min" if channel.every_minutes else "at once"
+    text += f", by {channel.group_by}" if channel.group_by else ""
+    return f"{text}, not {channel.quiet_hours}" if channel.quiet_hours else text

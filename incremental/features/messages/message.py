@@ -1,0 +1,222 @@
+"""Title and body of a message, from sandboxed templates.
+
+Messages are plain text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from incremental.base.errors import SettingsError
+from incremental.base.plain_text import one_line
+from incremental.features.messages.settings import GroupBy
+from incremental.interfaces.explain.backfill import address, subject
+from incremental.interfaces.results.changes import change_json
+from incremental.interfaces.results.schema import page_json, utc
+from store.answers.announced import AnnouncedPage
+from store.crawl.backfills import BackfillEvent
+from store.enums import TopicVerdict
+from store.watched_changes import WatchedChangeRow
+
+if TYPE_CHECKING:
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+MAX_TITLE = 200
+MAX_URL = 2_000
+MAX_BODY = 30_000
+# Pages listed in one message; the rest is counted.
+MAX_PAGES = 100
+MAX_TEMPLATE = 4_000
+# For testing templates and channels.
+SAMPLE = AnnouncedPage(
+    *(0, 0, "https://example.org/", "Hubwatch can reach this channel", "", "example.org", 0),
+    *(0.0, None, None, None, None, "known"),
+)
+DEFAULT_TITLE = """\
+{% if count == 1 %}{% if pages[0].kind == "changed" %}Changed: {% endif %}{{ pages[0].title }}
+{% else %}{{ counted }}{% endif %}"""
+DEFAULT_BODY = """\
+{% macro entry(page) %}{% if count > 1 %}{% if page.kind == "changed" %}Changed: {% endif %}{{ page.title }}
+{% endif %}{{ page.url }}
+{{ page.site }}{% if page.verdict == "grey" %} (perhaps on topic){% endif %}
+{% for line in page.lines %}{{ line }}
+{% endfor %}{% endmacro -%}
+{% for group in groups -%}
+{% if group.name %}[{{ group.name }}]
+
+{% endif %}{% for page in group.pages -%}
+{{ entry(page) }}
+{%- if not loop.last %}
+{% endif %}{% endfor %}{% if not loop.last %}
+{% endif %}{% endfor %}{% if count > pages|length %}
+and {{ count - pages|length }} more
+{% endif %}"""
+OTHER_TOPICS = "Other pages"
+# Changed lines of one page in a message; the rest is counted.
+MAX_LINES = 20
+_MAX_LINE = 500
+
+
+TemplatePage = dict[str, Any]
+"""A page as templates see it; see :func:`of_page`, :func:`of_event` and :func:`of_change`."""
+_NO_CHANGE: TemplatePage = {"kind": "page", "added": (), "removed": (), "lines": ()}
+
+
+def of_page(page: AnnouncedPage, topic: str = "") -> TemplatePage:
+    """Return an announced page for templates, with the verdict of the channel's topic.
+
+    *found_at* is ISO 8601, UTC. *older* and *articles* are used by backfill events only, *added*,
+    *removed* and *lines* by changes. *best_topic* is that of its highest score that is not irrelevant.
+    """
+    facts = page_json(page)
+    marks: list[dict[str, Any]] = [one for one in facts["topics"] if one["topic"] == topic]
+    mark = marks[0] if marks else {}
+    return {name: facts[name] for name in ("title", "url", "site")} | {
+        "found_at": utc(page.found_at // 1),
+        "topic": topic,
+        "verdict": mark.get("verdict", ""),
+        "score": mark.get("score"),
+        "older": 0,
+        "articles": (),
+        **_NO_CHANGE,
+        "best_topic": _best_topic(page),
+    }
+
+
+def of_change(change: WatchedChangeRow, page: AnnouncedPage, topic: str = "") -> TemplatePage:
+    """Return a change of a watched page for templates; *found_at* is when it was noticed."""
+    facts = change_json(change)
+    lines = facts["lines"]
+    more = len(lines) - MAX_LINES
+    return of_page(page, topic) | {
+        **{name: facts[name] for name in ("title", "url", "site", "added", "removed")},
+        "kind": "changed",
+        "found_at": utc(change.at // 1),
+        "lines": [*lines[:MAX_LINES], *([f"… {more} more"] if more > 0 else [])],
+    }
+
+
+def _best_topic(page: AnnouncedPage) -> str:
+    marks = [mark for mark in page.topics if mark.verdict != TopicVerdict.IRRELEVANT]
+    return max(marks, key=lambda mark: mark.score).topic if marks else ""
+
+
+def of_event(event: BackfillEvent, pages: Sequence[AnnouncedPage]) -> TemplatePage:
+    """Return a backfill event for templates: *url* is the list, *articles* its first pages."""
+    return {
+        "title": subject(event),
+        "url": address(event),
+        "site": event.site,
+        "found_at": utc(event.found_at // 1),
+        "topic": "",
+        "verdict": "",
+        "score": None,
+        "older": event.pages,
+        "articles": [{"title": one.name, "url": one.url} for one in pages],
+        **_NO_CHANGE,
+        "kind": "backfill",
+        "best_topic": "",
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """Plain text, ready to send."""
+
+    title: str
+    body: str
+
+
+def compose(
+    pages: Sequence[TemplatePage], title: str, body: str, *, group_by: GroupBy = ""
+) -> Message:
+    """Render the message for *pages*; empty templates = defaults. Several pages are grouped.
+
+    Raises:
+        SettingsError: a template is invalid, or violates the sandbox.
+    """
+    # Templates see plain values only.
+    shown = [_plain(page) for page in pages[:MAX_PAGES]]
+    changed = sum(page["kind"] == "changed" for page in pages)
+    values: dict[str, Any] = {
+        "pages": shown,
+        "count": len(pages),
+        "counted": counted(len(pages) - changed, changed),
+        "groups": grouped(shown, group_by if len(pages) > 1 else ""),
+    }
+    head = one_line(_render("title", title or DEFAULT_TITLE, values), MAX_TITLE)
+    text = _render("body", body or DEFAULT_BODY, values).strip()
+    return Message(head or values["counted"], text[:MAX_BODY])
+
+
+def counted(new: int, changed: int) -> str:
+    """Return ``3 new pages, 1 changed page``."""
+    parts = [(new, "new"), (changed, "changed")]
+    said = [f"{n} {kind} {'page' if n == 1 else 'pages'}" for n, kind in parts if n]
+    return ", ".join(said) or "0 new pages"
+
+
+def grouped(pages: Sequence[TemplatePage], group_by: GroupBy) -> list[dict[str, Any]]:
+    """Return groups with ``name`` and ``pages``; the largest first, pages of no topic last."""
+    if not group_by:
+        return [{"name": "", "pages": list(pages)}]
+    key = "site" if group_by == "site" else "best_topic"
+    groups: dict[str, list[TemplatePage]] = {}
+    for page in pages:
+        groups.setdefault(page[key], []).append(page)
+    ordered = sorted(groups.items(), key=lambda group: (not group[0], -len(group[1])))
+    return [{"name": name or OTHER_TOPICS, "pages": members} for name, members in ordered]
+
+
+def check_template(field: str, template: str) -> None:
+    """Raise SettingsError for an invalid template."""
+    if len(template) > MAX_TEMPLATE:
+        raise SettingsError(field, template[:40] + "...", f"at most {MAX_TEMPLATE} characters")
+    sample = of_page(SAMPLE) | {"articles": [{"title": SAMPLE.title, "url": SAMPLE.url}]}
+    groups = grouped([sample], "")
+    values = {"pages": [sample], "count": 1, "counted": counted(1, 0), "groups": groups}
+    _render(field, template, values)
+
+
+def _plain(page: TemplatePage) -> TemplatePage:
+    """Return a page with its texts cleaned: one line each, cut."""
+    # Texts from sites are untrusted: control and direction characters are removed, lines cut.
+    url = one_line(page["url"], MAX_URL)
+    return page | {
+        "url": url,
+        "title": one_line(page["title"], MAX_TITLE) or url[:MAX_TITLE],
+        "site": one_line(page["site"], MAX_TITLE),
+        "topic": one_line(page["topic"], MAX_TITLE),
+        "best_topic": one_line(page["best_topic"], MAX_TITLE),
+        **{
+            name: [one_line(line, _MAX_LINE) for line in page[name]]
+            for name in ("added", "removed", "lines")
+        },
+        "articles": [
+            one | {"url": link, "title": one_line(one["title"], MAX_TITLE) or link[:MAX_TITLE]}
+            for one in page["articles"][:MAX_PAGES]
+            for link in [one_line(one["url"], MAX_URL)]
+        ],
+    }
+
+
+def _render(field: str, template: str, values: Mapping[str, Any]) -> str:
+    from jinja2 import TemplateError  # noqa: PLC0415 - an extra
+
+    try:
+        return _environment().from_string(template).render(values)
+    except (TemplateError, TypeError, ValueError, ArithmeticError, RecursionError) as error:
+        raise SettingsError(field, template[:40], f"the template fails: {error}") from None
+
+
+@cache
+def _environment() -> ImmutableSandboxedEnvironment:
+    """Return the sandbox for templates."""
+    from jinja2 import StrictUndefined  # noqa: PLC0415 - an extra
+    from jinja2.sandbox import ImmutableSandboxedEnvironment  # noqa: PLC0415 - likewise
+
+    # No attributes that begin with an underscore, no huge ranges.
+    return ImmutableSandboxedEnvironment(undefined=StrictUndefined, autoescape=False)

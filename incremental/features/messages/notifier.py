@@ -1,0 +1,417 @@
+"""The messages job: queue new pages, send what is due, one message at a time per channel.
+
+::
+
+    step(now), for each channel
+      queue    announced pages of its topic and search, never queued before   store.outbox
+               changes of watched pages that it wants                          notify.changed
+      plan     rhythm, quiet hours, cap                                       notify.plan
+      begin    mark the entries with the message's key, then send in a thread
+      settle   mark them as sent, or when to retry
+
+After a kill a message is unmarked (sent at the next start), marked but unconfirmed (sent again under the
+same key), or confirmed (never sent again).
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor, Future, wait
+from dataclasses import dataclass, replace
+from functools import partial
+
+from incremental.base.attempts import Bug, attempt
+from incremental.base.errors import SettingsError
+from incremental.base.texts import Text, stored
+from incremental.base.times import DAY, HOUR
+from incremental.daemon.at_work import Trouble
+from incremental.features.messages.changed import ChangedPages, Senders
+from incremental.features.messages.delivery import Delivered, deliver
+from incremental.features.messages.hooks import (
+    call,
+    call_for_backfill,
+    call_for_change,
+    call_for_page,
+)
+from incremental.features.messages.message import (
+    MAX_PAGES,
+    SAMPLE,
+    TemplatePage,
+    compose,
+    of_change,
+    of_event,
+    of_page,
+)
+from incremental.features.messages.plan import Rhythm, message_key, plan, retry_at
+from incremental.features.messages.settings import (
+    ChannelSettings,
+    HookChannel,
+    clock,
+    quiet_hours,
+    zone,
+)
+from incremental.fetch.libraries import LibraryGate
+from store import Store
+from store.answers import NewQuery
+from store.answers.announced import AnnouncedPage
+from store.crawl.backfills import BackfillEvent, BackfillQuery
+from store.crawl.quarantine import QuarantineKind
+from store.database.texts import storable
+from store.enums import OutboxState, TopicVerdict
+from store.outbox import OutboxRow
+from store.watched_changes import WatchedChangeRow
+
+logger = logging.getLogger("hubwatch.messages")
+
+POLL_SECONDS = 30.0
+BUSY_SECONDS = 1.0
+# A page may reach a channel this long after its announcement, because its topic may score it late.
+LOOK_BACK_SECONDS = 3 * DAY
+# A page with only a guessed score waits this long for its verdict.
+JUDGED_WITHIN_SECONDS = 6 * HOUR
+MOST = 1_000
+LIKELY = 0.5
+_MOST_IN_A_RUN = 1_000
+
+# A message refused so often was tried for an hour, and is stuck.
+STUCK_ATTEMPTS = 7
+# A channel whose work met a bug is tried again after this long.
+BUG_SECONDS = 600.0
+
+SavedQuery = Callable[[str], NewQuery | None]
+"""Returns the query of a saved search; None if missing or damaged."""
+
+
+def rhythm_of(channel: ChannelSettings) -> Rhythm:
+    """Return the rhythm that a channel's settings describe."""
+    return Rhythm(
+        every_minutes=channel.every_minutes,
+        daily_at=clock(channel.daily_at, "daily_at") if channel.daily_at else None,
+        quiet=quiet_hours(channel.quiet_hours, "quiet_hours"),
+        per_hour=channel.max_per_hour,
+        zone=zone(channel.time_zone, "time_zone"),
+    )
+
+
+@dataclass(slots=True)
+class _Underway:
+    """A message being sent."""
+
+    key: str
+    attempts: int
+    future: Future[Delivered]
+
+
+class Notifier:
+    """Sends what the outbox holds. Called only by the store's writer thread."""
+
+    def __init__(  # noqa: PLR0913 - what it needs of others
+        self,
+        store: Store,
+        channels: Sequence[ChannelSettings],
+        *,
+        gate: LibraryGate,
+        executor: Executor,
+        saved_query: SavedQuery,
+        trouble: Trouble = lambda *_: None,
+        hook_executor: Executor | None = None,
+        added: Callable[[], Sequence[ChannelSettings]] = tuple,
+        senders: Senders | None = None,
+    ) -> None:
+        """Messages are sent in *executor*, hooks called in *hook_executor*, else in the same."""
+        self._store = store
+        self._configured = channels
+        self._added = added
+        """Returns the channels that are added and removed while it runs."""
+        self._channels = channels
+        self._gate = gate
+        self._executor = executor
+        self._hook_executor = hook_executor or executor
+        self._saved_query = saved_query
+        # Without a feature that has changes to send nobody asks for them.
+        self._changed = None if senders is None else ChangedPages(store, senders)
+        self._trouble = trouble
+        self._underway: dict[str, _Underway] = {}
+        self._complained: set[str] = set()
+        self._with_bug: set[str] = set()
+
+    def step(self, now: float) -> float:
+        """Do what is due; return when to call again (unix seconds)."""
+        self._channels = self._in_use()
+        check_at = [self._channel_at(channel, now) for channel in self._channels]
+        self._report(now)
+        pause = BUSY_SECONDS if self._underway else POLL_SECONDS
+        return min([now + pause, *check_at])
+
+    def _in_use(self) -> Sequence[ChannelSettings]:
+        """Return the channels now, and those removed whose last message is still being sent."""
+        channels = [*self._configured, *self._added()]
+        names = {one.name for one in channels}
+        gone = (one for one in self._channels if one.name not in names)
+        return [*channels, *(one for one in gone if one.name in self._underway)]
+
+    def _report(self, now: float) -> None:
+        """Report the channels whose messages are stuck."""
+        overdue = self._store.outbox.overdue(STUCK_ATTEMPTS, given_up_since=now - DAY)
+        names = {channel.name for channel in self._channels}
+        stuck = {
+            name: Text("messages.stuck", name=name, reason=storable(error))
+            for name, error in overdue.items()
+            if name in names
+        }
+        self._trouble("messages", stuck)
+
+    def begin(self, now: float) -> None:
+        """Start each new channel at *now*: earlier pages are not sent."""
+        self._channels = self._in_use()
+        for channel in self._channels:
+            self._store.outbox.since(channel.name, now=now)
+
+    def finish(self, clock: Callable[[], float]) -> None:
+        """Send what is due and wait for it; for a single run."""
+        for _ in range(_MOST_IN_A_RUN):
+            self.step(clock())
+            if not self._underway:
+                return
+            wait([one.future for one in self._underway.values()])
+
+    def end(self, clock: Callable[[], float], seconds: float | None) -> bool:
+        """Wait *seconds* for running sends; None = send all that is due."""
+        if seconds is None:
+            self.finish(clock)
+        return self.settle(clock, seconds)
+
+    def settle(self, clock: Callable[[], float], seconds: float | None = None) -> bool:
+        """Wait for running sends, *seconds* at most, and record their results; whether all ended."""
+        wait([one.future for one in self._underway.values()], timeout=seconds)
+        # Otherwise the next start would repeat them.
+        settled = [self._settled(channel, clock()) for channel in self._channels]
+        return all(settled)
+
+    @property
+    def idle(self) -> bool:
+        """Whether no message is being sent."""
+        return not self._underway
+
+    def _channel_at(self, channel: ChannelSettings, now: float) -> float:
+        """Do what is due on a channel, whatever bugs the others meet; return when to come again."""
+        done = attempt(partial(self._channel, channel, now))
+        if isinstance(done, Bug):
+            self._note_bug(channel.name, done, now)
+            return now + BUG_SECONDS
+        return done
+
+    def _channel(self, channel: ChannelSettings, now: float) -> float:
+        if not self._settled(channel, now):
+            return now + BUSY_SECONDS
+        self._queue(channel, now)
+        entries = self._store.outbox.open(channel.name)
+        if not entries:
+            return math.inf
+        sent = self._store.outbox.messages_since(channel.name, now - HOUR)
+        last = self._store.outbox.last_sent_at(channel.name)
+        planned = plan(entries, rhythm_of(channel), sent, last, now)
+        if planned.batches:
+            chosen = set(planned.batches[0])
+            self._send(channel, [one for one in entries if one.id in chosen], now)
+            return now + BUSY_SECONDS
+        return max(planned.check_at, now + BUSY_SECONDS)
+
+    def _settled(self, channel: ChannelSettings, now: float) -> bool:
+        """Record the result of a channel's last message; False while it is being sent."""
+        underway = self._underway.get(channel.name)
+        if underway is None:
+            return True
+        if not underway.future.done():
+            return False
+        outcome = attempt(underway.future.result)
+        if isinstance(outcome, Bug):
+            # The message is tried again like one that was refused.
+            self._note_bug(channel.name, outcome, now)
+            outcome = Delivered(ok=False, error=f"internal error: {outcome.error}")
+        # Forgotten only once it is stored: while the store cannot be used it is neither lost nor sent again.
+        if outcome.ok:
+            self._store.outbox.sent(underway.key, now=now)
+            del self._underway[channel.name]
+            if channel.name in self._with_bug:
+                self._store.quarantine.remove(QuarantineKind.JOB, f"messages to {channel.name}")
+                self._with_bug.discard(channel.name)
+            return True
+        again = retry_at(underway.attempts, now)
+        self._store.outbox.failed(underway.key, stored(outcome.error), next_at=again)
+        del self._underway[channel.name]
+        given_up = "" if again is not None else "; given up (hubwatch notify retry)"
+        logger.warning("channel %s: %s%s", channel.name, outcome.error, given_up)
+        return True
+
+    def _note_bug(self, channel: str, bug: Bug, now: float) -> None:
+        logger.error("a bug in sending to channel %s; please report it\n%s", channel, bug.trace)
+        self._with_bug.add(channel)
+        self._store.quarantine.put(
+            *(QuarantineKind.JOB, f"messages to {channel}"),
+            error=bug.error,
+            trace=bug.trace,
+            now=now,
+        )
+
+    def _queue(self, channel: ChannelSettings, now: float) -> None:
+        """Queue the announced pages that a channel wants and never got."""
+        since = self._store.outbox.since(channel.name, now=now)
+        query = self._query(channel, max(since, now - LOOK_BACK_SECONDS))
+        while query is not None:
+            answer = self._store.answers.new(query)
+            ids = [row.page_id for row in answer.rows if self._is_ripe(row, channel, now)]
+            self._store.outbox.queue(channel.name, ids, now=now)
+            query = replace(query, after=answer.cursor) if answer.more else None
+        # Pages of a backfill are not scored, so channels that are narrowed do not get them.
+        if not (channel.topic or channel.search or channel.tag or channel.include):
+            self._queue_backfills(channel, max(since, now - LOOK_BACK_SECONDS), now)
+        if self._changed is not None:
+            self._changed.queue(channel, max(since, now - LOOK_BACK_SECONDS), now)
+
+    def _queue_backfills(self, channel: ChannelSettings, since: float, now: float) -> None:
+        """Queue backfill events, one entry each."""
+        query = BackfillQuery(since=since, limit=MOST, order="oldest")
+        while events := self._store.backfills.events(query):
+            pairs = [(event.id, event.page_id) for event in events]
+            self._store.outbox.queue_backfills(channel.name, pairs, now=now)
+            query = replace(query, after=events[-1].id)
+
+    def _query(self, channel: ChannelSettings, since: float) -> NewQuery | None:
+        """Return a channel's query; None, with a warning, if its topic or search is gone."""
+        query: NewQuery | None = NewQuery()
+        if channel.search:
+            query = self._saved_query(channel.search)
+        topic = self._store.topics.topic(channel.topic) if channel.topic else None
+        if query is None or (channel.topic and topic is None):
+            missing = channel.topic if topic is None and channel.topic else channel.search
+            if channel.name not in self._complained:
+                self._complained.add(channel.name)
+                logger.warning(
+                    "channel %s: no usable topic or search %r",
+                    channel.name,
+                    missing,
+                )
+            return None
+        self._complained.discard(channel.name)
+        query = replace(
+            query,
+            tag=channel.tag or query.tag,
+            include=channel.include,
+            exclude=channel.exclude,
+        )
+        return _narrowed(query, topic.id if topic else None, channel.min_score, since)
+
+    def _is_ripe(self, row: AnnouncedPage, channel: ChannelSettings, now: float) -> bool:
+        """Whether a page may be sent: one with a guessed score waits for its verdict for a while."""
+        mark = next((one for one in row.topics if one.topic == channel.topic), None)
+        if mark is None or mark.fetched:
+            return True
+        return now - row.found_at > JUDGED_WITHIN_SECONDS and mark.score >= LIKELY
+
+    def _send(self, channel: ChannelSettings, entries: Sequence[OutboxRow], now: float) -> None:
+        key = entries[0].message if entries[0].state == OutboxState.SENDING else ""
+        key = key or message_key(channel.name, [one.id for one in entries])
+        # Marked before it is sent: after a crash nothing is queued twice, and the message is sent again
+        # under the same key.
+        self._store.outbox.begin([one.id for one in entries], key)
+        try:
+            future = self._begun(channel, entries, key)
+        except SettingsError as error:
+            again = retry_at(entries[0].attempts + 1, now)
+            self._store.outbox.failed(key, str(error), next_at=again)
+            return
+        self._underway[channel.name] = _Underway(key, entries[0].attempts + 1, future)
+
+    def _begun(
+        self, channel: ChannelSettings, entries: Sequence[OutboxRow], key: str
+    ) -> Future[Delivered]:
+        """Begin to send a message, or to call a hook."""
+        if isinstance(channel, HookChannel):
+            # There is one call for each page.
+            given = self._given(entries[0], channel, key)
+            return self._hook_executor.submit(partial(call, channel, given))
+        shown = [self._shown(one, channel) for one in entries]
+        message = compose(shown, channel.title, channel.body, group_by=channel.group_by)
+        return self._executor.submit(partial(deliver, self._gate, channel.url, message, key))
+
+    def _given(self, entry: OutboxRow, channel: HookChannel, key: str) -> bytes:
+        """Return what a hook is called with."""
+        change = self._change(entry)
+        if change is not None:
+            return call_for_change(channel, change, key)
+        event = self._event(entry)
+        if event is not None:
+            return call_for_backfill(channel, *event, key)
+        return call_for_page(channel, self._page(entry), key)
+
+    def _shown(self, entry: OutboxRow, channel: ChannelSettings) -> TemplatePage:
+        """Return an entry for templates: its change or backfill event if it has one, else its page."""
+        change = self._change(entry)
+        if change is not None:
+            return of_change(change, self._page(entry), channel.topic)
+        event = self._event(entry)
+        return of_event(*event) if event is not None else of_page(self._page(entry), channel.topic)
+
+    def _change(self, entry: OutboxRow) -> WatchedChangeRow | None:
+        """Return the change of an entry; None = there is none, or it was forgotten."""
+        return self._store.watched_changes.change(entry.change_id) if entry.change_id else None
+
+    def _event(self, entry: OutboxRow) -> tuple[BackfillEvent, list[AnnouncedPage]] | None:
+        """Return the backfill event of an entry with its first pages; None = it is a page."""
+        event = (
+            None if entry.backfill_id is None else self._store.backfills.event(entry.backfill_id)
+        )
+        if event is None:
+            return None
+        asked = BackfillQuery(event=event.id, limit=MAX_PAGES, order="oldest")
+        return event, self._store.backfills.pages(asked)
+
+    def _page(self, entry: OutboxRow) -> AnnouncedPage:
+        """Return the page of an entry, with what is known of it now."""
+        detail = self._store.answers.page(entry.page_id, most=1)
+        if detail is not None and detail.news is not None:
+            return replace(detail.news, url=entry.url)
+        return AnnouncedPage(
+            *(0, entry.page_id, entry.url, entry.title, entry.anchor, "", entry.site_id),
+            *(entry.queued_at, None, None, None, None, "known"),
+        )
+
+
+def _narrowed(query: NewQuery, topic: int | None, min_score: float, since: float) -> NewQuery:
+    query = replace(
+        query, since=max(since, query.since or 0.0), order="oldest", after=None, limit=MOST
+    )
+    if topic is None:
+        return query
+    return replace(
+        query, topic=topic, hidden_verdict=TopicVerdict.IRRELEVANT, min_score=min_score or None
+    )
+
+
+# One test at a time per process, so that a hanging receiver blocks one thread, not all.
+_trying = threading.Lock()
+
+
+def send_test(gate: LibraryGate, channel: ChannelSettings, *, now: float) -> Delivered:
+    """Send a test message now, with the channel's templates; it is not in the outbox."""
+    if not _trying.acquire(blocking=False):
+        return Delivered(ok=False, error="another test is running")
+    try:
+        sample, key = replace(SAMPLE, found_at=now), f"test-{now:.0f}"
+        if isinstance(channel, HookChannel):
+            return call(channel, call_for_page(channel, sample, key, kind="test"))
+        message = compose(
+            [of_page(sample, channel.topic)],
+            channel.title,
+            channel.body,
+            group_by=channel.group_by,
+        )
+        return deliver(gate, channel.url, message, key)
+    except SettingsError as error:
+        return Delivered(ok=False, error=str(error))
+    finally:
+        _trying.release()

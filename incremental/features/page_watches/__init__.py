@@ -1,0 +1,46 @@
+"""Pages that a user watches for changes of their text: a URL, or a pattern of URLs on a watched site.
+
+::
+
+    watch (a URL or a pattern) -> patterns: its pages -> refreshed by its intervals (decide/refresh)
+                                                      -> change with its difference (store.watched_changes)
+                                                      -> page, command, API, feed; messages to its receivers
+
+That a page is refreshed, and how its change is found and kept, is the core's.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from incremental.base.features import Feature
+
+_ROOM = "incremental.features.page_watches"
+FEATURE = Feature(
+    name="page_watches",
+    summary="Pages that you name are watched for changes of their text.",
+    commands={
+        "Read": {
+            "changes": f"{_ROOM}.commands:changes Show the changes of watched pages, newest first."
+        },
+        "Follow": {
+            "watch-page": {
+                "": "Pages and patterns watched for changes of their text.",
+                "add": f"{_ROOM}.commands:add Watch a page, or the pages of a pattern, for changes of their text.",
+                "list": f"{_ROOM}.commands:list_watches List what is watched: pages, last check, last change.",
+                "show": f"{_ROOM}.commands:show Show the pages of a watch: last check, last change, next check.",
+                "pause": f"{_ROOM}.commands:pause Stop checking the pages of a watch until it is resumed.",
+                "resume": f"{_ROOM}.commands:resume Check the pages of a paused watch again.",
+                "check": f"{_ROOM}.commands:check Check the pages of a watch now, as soon as politeness allows.",
+                "remove": f"{_ROOM}.commands:remove Stop watching a page or pattern; recorded changes stay.",
+            },
+        },
+    },
+    routers=(f"{_ROOM}.api:router", f"{_ROOM}.pages:router"),
+    pages={"/changes": "nav"},
+    page_form="page_watches/form.html",
+    feeds={"/feeds/changes": "feed"},
+    templates=Path(__file__).with_name("templates"),
+    follows=f"{_ROOM}.patterns:PatternWatches",
+    senders=f"{_ROOM}.watching:senders",
+)

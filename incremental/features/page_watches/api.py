@@ -1,0 +1,221 @@
+"""Pages watched for changes of their text, and what changed on them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Query, Request
+from fastapi import Path as InPath
+from pydantic import Field, StringConstraints
+
+from incremental.base.times import moment
+from incremental.features.page_watches.watching import (
+    WatchWish,
+    check_now,
+    found_watch,
+    pause_watch,
+    watch_json,
+    watch_page,
+    watched_page_json,
+)
+from incremental.interfaces.results.changes import change_json
+from incremental.interfaces.web.api.schemas import (
+    REFUSED,
+    Moment,
+    RequestSchema,
+    ResponseSchema,
+    RowId,
+)
+from incremental.interfaces.web.conditional import ConditionalRoute
+from incremental.interfaces.web.context import web_of
+from store import Store
+from store.enums import WatchState
+from store.page_watches import WatchStanding
+from store.watched_changes import ChangeQuery
+
+router = APIRouter(
+    prefix="/api/v1", tags=["changes"], route_class=ConditionalRoute, responses=REFUSED
+)
+_WatchId = Annotated[RowId, InPath(description="Id from the list.")]
+_Words = Annotated[
+    list[Annotated[str, StringConstraints(min_length=1, max_length=100)]], Field(max_length=50)
+]
+
+
+class TextChange(ResponseSchema):
+    """A change of a watched page; its lines are untrusted: escape them."""
+
+    id: int
+    at: Moment
+    page_id: int
+    watch_id: int | None
+    """null = its watch was removed."""
+    url: str
+    title: str
+    site: str
+    site_id: int
+    removed: list[str]
+    added: list[str]
+    lines: list[str]
+    """Both in order, each with `-` or `+`; shortened."""
+    words_removed: int
+    words_added: int
+
+
+class TextChanges(ResponseSchema):
+    """Changes of watched pages, and the cursor after the latest."""
+
+    changes: list[TextChange]
+    cursor: int | None
+
+
+class PageWatch(ResponseSchema):
+    """A page or pattern that is watched for changes; intervals null = the site's."""
+
+    id: int
+    pattern: str
+    site_id: int
+    state: WatchState
+    min_minutes: float | None
+    max_minutes: float | None
+    channels: list[str]
+    include: list[str]
+    exclude: list[str]
+    added_at: Moment
+    pages: int
+    gone: int
+    """Pages that are missing now."""
+    checked_at: Moment | None
+    changed_at: Moment | None
+    next_at: Moment | None
+
+
+class WatchedPage(ResponseSchema):
+    """A page of a watch."""
+
+    page_id: int
+    url: str
+    title: str
+    checked_at: Moment | None
+    changed_at: Moment | None
+    gone_at: Moment | None
+    status: str | None
+    checks: int
+    due_at: Moment | None
+    """null = its watch is paused, or it is checked next."""
+
+
+class NewPageWatch(RequestSchema):
+    """What to watch; adding the same again replaces its options."""
+
+    url: Annotated[str, StringConstraints(min_length=1, max_length=2_000)]
+    """A page, or a pattern such as `https://x.example/prices/*`."""
+    min_minutes: Annotated[float | None, Field(ge=1, le=525_600)] = None
+    max_minutes: Annotated[float | None, Field(ge=1, le=525_600)] = None
+    channels: Annotated[
+        list[Annotated[str, StringConstraints(min_length=1, max_length=200)]], Field(max_length=50)
+    ] = Field(default_factory=list)
+    """Empty = every channel that is not narrowed to a topic or a search."""
+    include: _Words = Field(default_factory=list)
+    exclude: _Words = Field(default_factory=list)
+
+
+class Checked(ResponseSchema):
+    """The number of pages to be checked now."""
+
+    pages: int
+
+
+@router.get("/changes", response_model=TextChanges)
+def list_changes(
+    request: Request,
+    after: Annotated[
+        int | None, Query(ge=0, le=2**62, description="Continue after this cursor, oldest first.")
+    ] = None,
+    limit: Annotated[int, Query(ge=1, le=1_000)] = 100,
+    watch: Annotated[RowId | None, Query(description="Watch id.")] = None,
+    site: Annotated[RowId | None, Query(description="Site id.")] = None,
+    page: Annotated[RowId | None, Query(description="Page id.")] = None,
+    since: Annotated[str, Query(max_length=40, description="Age (`3h`) or date.")] = "",
+) -> dict[str, Any]:
+    """List changes of watched pages, newest first; oldest first with `after`."""
+    web = web_of(request)
+    query = ChangeQuery(
+        after=after,
+        since=moment(since, web.now()) if since else None,
+        site_id=site,
+        watch_id=watch,
+        page_id=page,
+        limit=limit,
+        oldest_first=after is not None,
+    )
+    with web.store() as store:
+        found = store.watched_changes.changes(query)
+    cursor = max((one.id for one in found), default=after)
+    return {"changes": [change_json(one) for one in found], "cursor": cursor}
+
+
+@router.get("/page-watches", response_model=list[PageWatch])
+def list_watches(request: Request) -> list[dict[str, Any]]:
+    """List what is watched for changes."""
+    with web_of(request).store() as store:
+        standings = store.page_watches.standings()
+        watches = store.page_watches.watches()
+    return [watch_json(one, standings.get(one.id, WatchStanding())) for one in watches]
+
+
+@router.post("/page-watches", response_model=PageWatch, status_code=201)
+def add_watch(request: Request, body: NewPageWatch) -> dict[str, Any]:
+    """Watch a page or a pattern for changes of its text."""
+    web = web_of(request)
+    wish = WatchWish(
+        *(body.min_minutes, body.max_minutes),
+        receivers=body.channels,
+        include=body.include,
+        exclude=body.exclude,
+    )
+    with web.store() as store:
+        watch, _ = watch_page(store, web.settings, body.url, wish, now=web.now())
+        return _watch(store, watch.id)
+
+
+@router.get("/page-watches/{watch_id}/pages", response_model=list[WatchedPage])
+def list_pages(request: Request, watch_id: _WatchId) -> list[dict[str, Any]]:
+    """List the pages of a watch, the last changed first."""
+    with web_of(request).store() as store:
+        watch = found_watch(store, watch_id)
+        return [watched_page_json(one) for one in store.refreshes.of_watch(watch.id)]
+
+
+@router.post("/page-watches/{watch_id}/visits", status_code=202)
+def check_pages(request: Request, watch_id: _WatchId) -> Checked:
+    """Check the pages of a watch now, as soon as politeness allows."""
+    web = web_of(request)
+    with web.store() as store:
+        return Checked(pages=check_now(store, found_watch(store, watch_id), now=web.now()))
+
+
+@router.post("/page-watches/{watch_id}/{action}", response_model=PageWatch)
+def set_state(
+    request: Request, watch_id: _WatchId, action: Literal["pause", "resume"]
+) -> dict[str, Any]:
+    """Pause or resume a watch."""
+    web = web_of(request)
+    with web.store() as store:
+        watch = found_watch(store, watch_id)
+        pause_watch(store, watch, paused=action == "pause", now=web.now())
+        return _watch(store, watch_id)
+
+
+@router.delete("/page-watches/{watch_id}", status_code=204)
+def remove_watch(request: Request, watch_id: _WatchId) -> None:
+    """Stop watching; recorded changes stay."""
+    web = web_of(request)
+    with web.store() as store:
+        found_watch(store, watch_id)
+        store.page_watches.remove(watch_id, now=web.now())
+
+
+def _watch(store: Store, watch_id: int) -> dict[str, Any]:
+    standing = store.page_watches.standings().get(watch_id, WatchStanding())
+    return watch_json(found_watch(store, watch_id), standing)

@@ -1,0 +1,228 @@
+"""Pages watched for changes: ``watch-page`` and ``changes``."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from incremental.base.errors import InputError
+from incremental.base.lookup import find_sites
+from incremental.base.plain_text import clean
+from incremental.base.readable_urls import readable
+from incremental.base.times import moment
+from incremental.features.page_watches.watching import (
+    WatchWish,
+    check_now,
+    named_watch,
+    pause_watch,
+    span_minutes,
+    watch_json,
+    watch_page,
+    watched_page_json,
+)
+from incremental.interfaces.cli.common import (
+    Json,
+    counted,
+    now,
+    open_store,
+    print_json,
+    print_table,
+    say,
+    settings_of,
+)
+from incremental.interfaces.results.changes import change_json
+from incremental.interfaces.results.schema import when
+from incremental.settings.storage import daemon_at_work
+from store.page_watches import WatchRow, WatchStanding
+from store.watched_changes import ChangeQuery, WatchedChangeRow
+
+Which = Annotated[
+    str, typer.Argument(metavar="URL|PATTERN|ID", help="As `hubwatch watch-page list` shows it.")
+]
+_SPAN = "Such as 30m, 6h or 2d."
+
+
+def add(  # noqa: PLR0913 - each is an option of the command
+    context: typer.Context,
+    target: Annotated[
+        str, typer.Argument(metavar="URL|PATTERN", help="A page, or https://x.example/prices/*.")
+    ],
+    *,
+    every: Annotated[
+        str | None,
+        typer.Option(metavar="SPAN", help=f"Check at this interval, whatever it finds. {_SPAN}"),
+    ] = None,
+    at_most_every: Annotated[
+        str | None, typer.Option(metavar="SPAN", help="Shortest time between two checks.")
+    ] = None,
+    at_least_every: Annotated[
+        str | None, typer.Option(metavar="SPAN", help="Longest time between two checks.")
+    ] = None,
+    channel: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Send changes there; may be repeated; default: every channel for all pages."
+        ),
+    ] = None,
+    include: Annotated[
+        list[str] | None, typer.Option(metavar="WORD", help="Only changes with one of these.")
+    ] = None,
+    exclude: Annotated[
+        list[str] | None, typer.Option(metavar="WORD", help="No changes with any of these.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Watch a page, or the pages of a pattern, for changes of their text.
+
+    Dates, counters, adverts and other noise are left out. Adding it again replaces its options.
+    """
+    settings, folder = settings_of(context)
+    if every is not None and (at_most_every or at_least_every):
+        raise InputError("--every", every, "cannot be combined with the other two spans")
+    wish = WatchWish(
+        min_minutes=span_minutes(every or at_most_every),
+        max_minutes=span_minutes(every or at_least_every),
+        receivers=channel or (),
+        include=[word for word in include or () if word],
+        exclude=[word for word in exclude or () if word],
+    )
+    with open_store(context) as store:
+        watch, taken = watch_page(store, settings, target, wish, now=now())
+        standing = store.page_watches.standings().get(watch.id, WatchStanding())
+        running = daemon_at_work(store, settings, folder)
+    if as_json:
+        print_json(watch_json(watch, standing))
+        return
+    pages = counted(standing.pages, "page")
+    more = f" ({taken} new), and those found later" if watch.is_pattern else ""
+    who = "" if running else "; start the daemon: hubwatch run"
+    say(f"watching {pages}{more} for changes{who}")
+
+
+def list_watches(context: typer.Context, *, as_json: Json = False) -> None:
+    """List what is watched for changes: pages, last check, last change."""
+    with open_store(context) as store:
+        watches, standings = store.page_watches.watches(), store.page_watches.standings()
+    both = [(one, standings.get(one.id, WatchStanding())) for one in watches]
+    if as_json:
+        print_json([watch_json(*one) for one in both])
+        return
+    if not both:
+        say("nothing is watched for changes yet; hubwatch watch-page add URL")
+        return
+    columns = ["id", "page or pattern", "pages", "state", "checked", "changed", "to"]
+    print_table("watched for changes", columns, [_row(*one) for one in both])
+
+
+def _row(watch: WatchRow, standing: WatchStanding) -> list[Any]:
+    state = f"{watch.state}, {standing.gone} gone" if standing.gone else str(watch.state)
+    return [
+        *(watch.id, readable(watch.pattern), standing.pages, state),
+        *(when(standing.checked_at), when(standing.changed_at)),
+        ", ".join(watch.receivers) or "every channel",
+    ]
+
+
+def show(context: typer.Context, target: Which, *, as_json: Json = False) -> None:
+    """Show the pages of a watch: last check, last change, next check."""
+    with open_store(context) as store:
+        watch = named_watch(store, target)
+        pages = [watched_page_json(page) for page in store.refreshes.of_watch(watch.id)]
+        standing = store.page_watches.standings().get(watch.id, WatchStanding())
+    if as_json:
+        print_json({**watch_json(watch, standing), "watched": pages})
+        return
+    columns = ("page", "checked", "status", "changed", "next check")
+    names = ("checked_at", "status", "changed_at", "due_at")
+    rows = [(readable(page["url"]), *(page[name] or "-" for name in names)) for page in pages]
+    print_table(readable(watch.pattern), columns, rows)
+
+
+def pause(context: typer.Context, target: Which, *, as_json: Json = False) -> None:
+    """Stop checking the pages of a watch until it is resumed."""
+    _set(context, target, paused=True, as_json=as_json)
+
+
+def resume(context: typer.Context, target: Which, *, as_json: Json = False) -> None:
+    """Check the pages of a paused watch again."""
+    _set(context, target, paused=False, as_json=as_json)
+
+
+def _set(context: typer.Context, target: str, *, paused: bool, as_json: bool) -> None:
+    with open_store(context) as store:
+        watch = named_watch(store, target)
+        pause_watch(store, watch, paused=paused, now=now())
+    done = "paused" if paused else "resumed"
+    if as_json:
+        print_json({"id": watch.id, "state": "paused" if paused else "active"})
+    else:
+        say(f"{done} {readable(watch.pattern)}")
+
+
+def check(context: typer.Context, target: Which, *, as_json: Json = False) -> None:
+    """Check the pages of a watch now, as soon as politeness allows, even over the budget."""
+    settings, folder = settings_of(context)
+    with open_store(context) as store:
+        count = check_now(store, named_watch(store, target), now=now())
+        running = daemon_at_work(store, settings, folder)
+    if as_json:
+        print_json({"pages": count})
+        return
+    who = "the daemon does it" if running else "start the daemon: hubwatch run"
+    say(f"{counted(count, 'page')} to be checked now; {who}")
+
+
+def remove(context: typer.Context, target: Which, *, as_json: Json = False) -> None:
+    """Stop watching a page or pattern for changes. What was recorded stays in `hubwatch changes`."""
+    with open_store(context) as store:
+        watch = named_watch(store, target)
+        store.page_watches.remove(watch.id, now=now())
+    if as_json:
+        print_json({"removed": watch.pattern})
+    else:
+        say(f"no longer watching {readable(watch.pattern)} for changes")
+
+
+def changes(  # noqa: PLR0913 - each is an option of the command
+    context: typer.Context,
+    *,
+    watch: Annotated[
+        str | None, typer.Option(metavar="URL|PATTERN|ID", help="Only of this watch.")
+    ] = None,
+    site: Annotated[str | None, typer.Option(help="Only of this site.")] = None,
+    since: Annotated[
+        str | None, typer.Option(help="From a span ago (3h, 1d) or a date on.")
+    ] = None,
+    after: Annotated[
+        int | None, typer.Option(min=0, help="Only later than this id; oldest first.")
+    ] = None,
+    limit: Annotated[int, typer.Option(min=1, max=1_000, help="Maximum number.")] = 20,
+    as_json: Json = False,
+) -> None:
+    """Show the changes of watched pages, with what came and went; newest first."""
+    with open_store(context) as store:
+        query = ChangeQuery(
+            after=after,
+            since=None if since is None else moment(since, now()),
+            site_id=None if site is None else find_sites(store, [site])[0].id,
+            watch_id=None if watch is None else named_watch(store, watch).id,
+            limit=limit,
+            oldest_first=after is not None,
+        )
+        found = store.watched_changes.changes(query)
+    if as_json:
+        print_json([change_json(change) for change in found])
+        return
+    if not found:
+        say("no change yet of a page that is watched (hubwatch watch-page list)")
+    for change in found:
+        _print(change)
+
+
+def _print(change: WatchedChangeRow) -> None:
+    facts = change_json(change)
+    typer.echo(f"{when(change.at)}  {facts['title']}  ({change.site})")
+    typer.echo(f"  {clean(readable(change.url))}")
+    for line in facts["lines"]:
+        typer.echo(f"  {line}")

@@ -1,0 +1,154 @@
+"""Pages watched for changes: the watches, what changed, and the form that adds one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Form, Query, Request
+from fastapi.responses import Response
+
+from incremental.base.errors import InputError
+from incremental.base.tagging import parted
+from incremental.features.page_watches.watching import (
+    WatchWish,
+    check_now,
+    found_watch,
+    pause_watch,
+    receivers,
+    span_minutes,
+    watch_page,
+)
+from incremental.interfaces.web.api.schemas import RowId
+from incremental.interfaces.web.context import web_of
+from incremental.interfaces.web.feeds import Entry
+from incremental.interfaces.web.routes.feeds import Format, answer, entry_id
+from incremental.interfaces.web.routes.forms import see, tone
+from incremental.interfaces.web.views import page, problem_of, query, words_of
+from store.page_watches import WatchStanding
+from store.watched_changes import ChangeQuery
+
+router = APIRouter(include_in_schema=False)
+_PER_PAGE = 30
+_ENTRIES = 100
+_MOST_PAGES = 200
+_EMPTY = {"url": "", "every": "", "include": "", "exclude": "", "channel": []}
+_Text = Annotated[str, Form(max_length=2_000)]
+_Many = Annotated[str, Form(max_length=5_000)]
+_Names = Annotated[list[Annotated[str, Form(max_length=200)]], Form(max_length=50)]
+
+
+@router.get("/changes")
+def changes_page(
+    request: Request,
+    watch: RowId | None = None,
+    before: Annotated[int | None, Query(ge=0, le=2**62)] = None,
+    asked: Annotated[int, Query(ge=0, le=10**6)] = 0,
+) -> Response:
+    """Show the watches and the latest changes, of one watch if it is named."""
+    return _changes(request, watch=watch, before=before, asked=asked)
+
+
+def _changes(
+    request: Request,
+    *,
+    watch: int | None = None,
+    before: int | None = None,
+    asked: int = 0,
+    problem: str = "",
+    typed: Mapping[str, Any] | None = None,
+) -> Response:
+    web = web_of(request)
+    with web.store() as store:
+        if watch is not None:
+            found_watch(store, watch)
+        standings = store.page_watches.standings()
+        watches = [
+            (one, standings.get(one.id, WatchStanding())) for one in store.page_watches.watches()
+        ]
+        found = store.watched_changes.changes(
+            ChangeQuery(before=before, watch_id=watch, limit=_PER_PAGE)
+        )
+        pages = [] if watch is None else store.refreshes.of_watch(watch, limit=_MOST_PAGES)
+        channels = receivers(store, web.settings)
+    more = query("/changes", watch=watch, before=found[-1].id) if len(found) == _PER_PAGE else ""
+    values = {
+        "watches": watches,
+        "chosen": watch,
+        "changes": found,
+        "pages": pages,
+        "tone": tone,
+        "channels": channels,
+        "more_url": more,
+        "asked": asked,
+        "problem": problem,
+        "form": _EMPTY | dict(typed or {}),
+    }
+    return page(request, "page_watches/changes.html", values)
+
+
+@router.post("/changes/add")
+def add_watch(
+    request: Request,
+    url: _Text,
+    every: Annotated[str, Form(max_length=40)] = "",
+    include: _Many = "",
+    exclude: _Many = "",
+    channel: _Names = [],  # noqa: B006 - read only; FastAPI copies it
+) -> Response:
+    """Watch a page or a pattern, or replace the options of its watch."""
+    web = web_of(request)
+    try:
+        minutes = span_minutes(every)
+        wish = WatchWish(minutes, minutes, channel, parted(include), parted(exclude))
+        with web.store() as store:
+            watch_page(store, web.settings, url, wish, now=web.now())
+    except InputError as error:
+        typed = {"url": url, "every": every, "include": include, "exclude": exclude}
+        return _changes(
+            request, problem=problem_of(request, error), typed={**typed, "channel": channel}
+        )
+    return see("/changes")
+
+
+@router.post("/changes/{watch_id}/{action}")
+def act(
+    request: Request,
+    watch_id: RowId,
+    action: Literal["pause", "resume", "check", "remove"],
+) -> Response:
+    """Pause, resume, check or remove a watch."""
+    web, asked = web_of(request), 0
+    try:
+        with web.store() as store:
+            watch = found_watch(store, watch_id)
+            if action == "check":
+                asked = check_now(store, watch, now=web.now())
+            elif action == "remove":
+                store.page_watches.remove(watch_id, now=web.now())
+            else:
+                pause_watch(store, watch, paused=action == "pause", now=web.now())
+    except InputError as error:
+        return _changes(request, problem=problem_of(request, error))
+    return see(query("/changes", asked=asked))
+
+
+@router.get("/feeds/changes.{form}")
+def changes_feed(request: Request, form: Format) -> Response:
+    """Return the feed of changes of watched pages, an entry for each change."""
+    words = words_of(request)
+    with web_of(request).store() as store:
+        rows = store.watched_changes.changes(ChangeQuery(limit=_ENTRIES))
+    entries = [
+        Entry(
+            id=entry_id("change", row.id, row.at),
+            url=row.url,
+            title=f"{words('page_watches.changed')} {row.name}",
+            site=row.site,
+            found_at=row.at,
+            summary=" · ".join(f"{sign} {line}" for sign, line in row.lines),
+        )
+        for row in rows
+    ]
+    title = words("page_watches.feed")
+    return answer(request, form, "/feeds/changes", title, entries, home="/changes")

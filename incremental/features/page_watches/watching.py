@@ -1,0 +1,233 @@
+"""Watching pages for changes of their text: adding, changing, pausing, removing, checking now.
+
+::
+
+    a URL                the page itself, of a watched site or of one that is known for it alone
+    a URL with ``*``     what is known of a watched site now, and what is found later
+
+A watch belongs to the first site whose scope contains it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from incremental.base.errors import InputError, NotFoundError
+from incremental.base.plain_text import clean
+from incremental.base.scope import read_scope, trap
+from incremental.base.tagging import checked_words
+from incremental.base.texts import Text
+from incremental.base.times import DAY, HOUR, MINUTE
+from incremental.base.urls import canonical_key, host_of
+from incremental.features.page_watches.patterns import take_in
+from incremental.interfaces.results.schema import utc
+from incremental.settings.seeds import check_address, usable_seed
+from store import Store
+from store.enums import WatchState
+from store.page_watches import WatchRow, WatchStanding
+from store.values import RefreshRow, SeenLink, SiteRow
+
+if TYPE_CHECKING:
+    from incremental.settings import Settings
+
+MAX_WATCHES = 1_000
+MAX_RECEIVERS = 50
+_SPAN = re.compile(r"([0-9]{1,6}(?:\.[0-9]{1,3})?) ?([mhd]?)")
+_UNITS = {"": MINUTE, "m": MINUTE, "h": HOUR, "d": DAY}
+SHORTEST_MINUTES, LONGEST_DAYS = 1.0, 365.0
+
+
+@dataclass(frozen=True, slots=True)
+class WatchWish:
+    """What a user wants of a watch."""
+
+    min_minutes: float | None = None
+    """Shortest time between two visits; None = the site's."""
+    max_minutes: float | None = None
+    receivers: Sequence[str] = ()
+    """Empty = every channel that is not narrowed to a topic or a search."""
+    include: Sequence[str] = ()
+    exclude: Sequence[str] = ()
+
+
+def watch_page(
+    store: Store, settings: Settings, text: str, wish: WatchWish, *, now: float
+) -> tuple[WatchRow, int]:
+    """Watch a page or a pattern, or change its watch; return it with the number of pages it took in.
+
+    Raises:
+        InputError: a value cannot be used; nothing was changed.
+    """
+    url = usable_seed(text)
+    known = store.page_watches.watch_of(url)
+    if known is None and len(store.page_watches.watches()) >= MAX_WATCHES:
+        raise InputError("watches", MAX_WATCHES, Text("input.at_most", n=MAX_WATCHES))
+    least, most = _intervals(wish)
+    _check_receivers(store, settings, wish.receivers)
+    include = checked_words(wish.include, "include")
+    exclude = checked_words(wish.exclude, "exclude")
+    check_address(url, settings.fetch)
+    if (why := trap(url)) is not None and "*" not in url:
+        raise InputError("url", url, Text("input.trap", why=why))
+    with store.write.together():
+        site_id = _site_of(store, url, now=now) if known is None else known.site_id
+        watch_id = store.page_watches.put(
+            *(site_id, url),
+            now=now,
+            min_interval_seconds=least,
+            max_interval_seconds=most,
+            receivers=tuple(wish.receivers),
+            include=include,
+            exclude=exclude,
+        )
+        watch = found_watch(store, watch_id)
+        if watch.is_pattern:
+            return watch, take_in(store, watch, now=now)
+        link = SeenLink(canonical_key=canonical_key(url), url=url)
+        page_id = store.write.add_pages(site_id, [link], now=now)[link.canonical_key]
+        return watch, store.page_watches.take_in(watch, [page_id], 0, now=now)
+
+
+def span_minutes(text: str | None) -> float | None:
+    """Read ``30m``, ``6h`` or ``2d``; a number alone is minutes.
+
+    Raises:
+        InputError: not a span of time.
+    """
+    if text is None or not text.strip():
+        return None
+    found = _SPAN.fullmatch(text.strip())
+    if found is None:
+        raise InputError("span", text[:40], Text("input.time_span"))
+    return float(found[1]) * _UNITS[found[2]] / MINUTE
+
+
+def _intervals(wish: WatchWish) -> tuple[float | None, float | None]:
+    for field, minutes in (("min_minutes", wish.min_minutes), ("max_minutes", wish.max_minutes)):
+        if minutes is not None and not SHORTEST_MINUTES <= minutes <= LONGEST_DAYS * DAY / MINUTE:
+            way_out = Text(
+                "page_watches.watch_interval", minutes=SHORTEST_MINUTES, days=LONGEST_DAYS
+            )
+            raise InputError(field, f"{minutes:g}", way_out)
+    least = None if wish.min_minutes is None else wish.min_minutes * MINUTE
+    most = None if wish.max_minutes is None else wish.max_minutes * MINUTE
+    if least is not None and most is not None and least > most:
+        raise InputError("min_minutes", f"{wish.min_minutes:g}", Text("input.above_longest"))
+    return least, most
+
+
+def _check_receivers(store: Store, settings: Settings, names: Sequence[str]) -> None:
+    if len(names) > MAX_RECEIVERS:
+        raise InputError("channel", len(names), Text("input.at_most", n=MAX_RECEIVERS))
+    known = receivers(store, settings)
+    for name in names:
+        if name not in known:
+            raise InputError("channel", name[:100], Text("page_watches.no_channel"))
+
+
+def receivers(store: Store, settings: Settings) -> list[str]:
+    """Return the names to which changes can be sent."""
+    return [
+        name for found in settings.enabled.asked("receivers", store, settings) for name in found
+    ]
+
+
+def _site_of(store: Store, url: str, *, now: float) -> int:
+    """Return the site that a watch belongs to; a page of none gets a site without hubs."""
+    for row in store.read.sites():
+        if read_scope(row).verdict(url).inside:
+            return row.id
+    if "*" in url:
+        raise InputError("pattern", url, Text("page_watches.pattern_outside"))
+    # It is known for the watched page alone: without a hub nothing else of it is visited.
+    return store.write.add_site(url, host_of(url).removeprefix("www."), now=now)
+
+
+def found_watch(store: Store, watch_id: int) -> WatchRow:
+    """Return a watch by its id, or raise :class:`NotFoundError`."""
+    watch = store.page_watches.watch(watch_id)
+    if watch is None:
+        raise NotFoundError(Text("page_watches.no_watch_id", id=watch_id))
+    return watch
+
+
+def named_watch(store: Store, text: str) -> WatchRow:
+    """Return a watch by its URL, pattern or id, or raise :class:`NotFoundError`."""
+    if text.isascii() and text.isdecimal():
+        return found_watch(store, int(text[:18]))
+    watch = store.page_watches.watch_of(usable_seed(text))
+    if watch is None:
+        raise NotFoundError(Text("page_watches.no_watch", url=text[:200]))
+    return watch
+
+
+def pause_watch(store: Store, watch: WatchRow, *, paused: bool, now: float) -> None:
+    """Pause or resume a watch."""
+    state = WatchState.PAUSED if paused else WatchState.ACTIVE
+    store.page_watches.set_state(watch.id, state, now=now)
+
+
+def check_now(store: Store, watch: WatchRow, *, now: float) -> int:
+    """Let the pages of a watch be checked as soon as politeness allows; return how many.
+
+    Raises:
+        InputError: the watch, or its site, is paused.
+    """
+    if watch.state is WatchState.PAUSED:
+        raise InputError("watch", "", Text("input.site_paused", site=watch.pattern))
+    site = site_of(store, watch)
+    if site is not None and site.state == "paused":
+        raise InputError("site", "", Text("input.site_paused", site=site.name))
+    pages = store.refreshes.of_watch(watch.id)
+    return store.page_watches.check_now([page.page_id for page in pages], now=now)
+
+
+def site_of(store: Store, watch: WatchRow) -> SiteRow | None:
+    """Return the site of a watch."""
+    return store.read.site(watch.site_id)
+
+
+def senders(store: Store) -> dict[int, WatchRow]:
+    """Return the watches by id, for those who send their changes."""
+    return {one.id: one for one in store.page_watches.watches()}
+
+
+def watch_json(watch: WatchRow, standing: WatchStanding) -> dict[str, Any]:
+    """Return a watch with what became of it; intervals are minutes, None = the site's."""
+    spans = (watch.min_interval_seconds, watch.max_interval_seconds)
+    least, most = (None if one is None else one / MINUTE for one in spans)
+    return {
+        "id": watch.id,
+        "pattern": watch.pattern,
+        "site_id": watch.site_id,
+        "state": watch.state,
+        "min_minutes": least,
+        "max_minutes": most,
+        "channels": list(watch.receivers),
+        "include": list(watch.include),
+        "exclude": list(watch.exclude),
+        "added_at": utc(watch.added_at),
+        "pages": standing.pages,
+        "gone": standing.gone,
+        "checked_at": utc(standing.checked_at),
+        "changed_at": utc(standing.changed_at),
+        "next_at": utc(standing.next_at or None),
+    }
+
+
+def watched_page_json(page: RefreshRow) -> dict[str, Any]:
+    """Return a watched page; *due_at* None = its watch is paused, or it is to be checked now."""
+    return {
+        "page_id": page.page_id,
+        "url": page.url,
+        "title": clean(page.title),
+        "checked_at": utc(page.checked_at),
+        "changed_at": utc(page.changed_at),
+        "gone_at": utc(page.gone_at),
+        "status": page.status,
+        "checks": page.checks,
+        "due_at": utc(page.next_at),
+    }

@@ -1,0 +1,193 @@
+"""What the store promises of watched pages, on SQLite and on PostgreSQL."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from stories import DAY, HOME, START, news_site, seen, visit_of
+from watching import PRICE, change, watched
+
+import store.page_watches
+from incremental.base.urls import canonical_key
+from store import Store, open_store
+from store.enums import PageState, WatchState
+from store.maintenance.retention import Kind
+from store.page_watches import WatchRow, WatchStanding
+from store.values import ASKED, NEVER_DUE, NextRefresh
+from store.watched_changes import ChangeQuery
+
+PATTERN = HOME + "prices/*"
+
+
+def pattern(opened: Store) -> WatchRow:
+    found = opened.page_watches.watch(opened.page_watches.put(1, PATTERN, now=START))
+    assert found is not None
+    return found
+
+
+def pages(opened: Store, *names: str) -> list[int]:
+    links = [seen(HOME + "prices/" + name) for name in names]
+    ids = opened.write.add_pages(1, links, now=START)
+    return [ids[link.canonical_key] for link in links]
+
+
+def test_a_watch_keeps_what_was_given_and_is_changed_by_its_pattern(store: Store) -> None:
+    news_site(store)
+    first = store.page_watches.put(1, PRICE, now=START, receivers=["邮件"], include=["a"])
+    again = store.page_watches.put(1, PRICE, now=START + 1, max_interval_seconds=60.0)
+    (row,) = store.page_watches.watches()
+    assert (first, again, row.added_at) == (row.id, row.id, START)
+    assert (row.receivers, row.include, row.max_interval_seconds) == ((), (), 60.0)
+    assert store.page_watches.watch_of(PRICE) == row
+    assert store.page_watches.watches(99) == []
+
+
+def test_a_page_belongs_to_one_watch_its_own_first(store: Store) -> None:
+    news_site(store)
+    tea, rice = pages(store, "tea", "rice")
+    every = pattern(store)
+    assert store.page_watches.take_in(every, [tea, rice], rice, now=START) == 2
+    page = watched(store, HOME + "prices/tea")
+    assert page == tea
+    assert [row.page_id for row in store.refreshes.of_watch(every.id)] == [rice]
+    # The pattern does not take it back by itself.
+    assert store.page_watches.take_in(every, [tea], rice, now=START) == 0
+
+
+def test_a_pattern_is_bounded(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("store.page_watches.MAX_PAGES", 2)
+    news_site(store)
+    ids = pages(store, "a", "b", "c")
+    every = pattern(store)
+    assert store.page_watches.take_in(every, ids[:1], 0, now=START) == 1
+    assert store.page_watches.take_in(every, ids, 0, now=START) == 1
+
+
+def test_pages_that_moved_away_are_not_taken_in(store: Store) -> None:
+    news_site(store)
+    (here,) = pages(store, "here")
+    (there,) = pages(store, "there")
+    store.write.update_page(there, state=PageState.MOVED)
+    listed = store.page_watches.pages_after(1, 0, limit=10)
+    assert (here, HOME + "prices/here") in listed
+    assert all("there" not in url for _, url in listed)
+    assert store.page_watches.pages_after(1, max(here, there), limit=10) == []
+
+
+def test_paused_pages_are_not_due_and_asked_ones_come_first(store: Store) -> None:
+    page = watched(store)
+    assert [store.refreshes.due(1, at, watched=True) is not None for at in (START - 1, START)] == [
+        False,
+        True,
+    ]
+    store.page_watches.set_state(1, WatchState.PAUSED, now=START)
+    assert store.refreshes.due(1, START + 1_000 * DAY, watched=True) is None
+    store.refreshes.postpone(page, START)
+    assert store.refreshes.row(page).due_at == NEVER_DUE  # type: ignore[union-attr]
+    store.page_watches.set_state(1, WatchState.ACTIVE, now=START + DAY)
+    assert store.page_watches.check_now([page, 999], now=START) == 1
+    assert store.refreshes.due(1, START - DAY, watched=True).due_at == ASKED  # type: ignore[union-attr]
+    assert store.editing.visit_requests() == {1: [page]}
+
+
+def test_a_visit_writes_what_it_learned(store: Store) -> None:
+    page = watched(store)
+    following = NextRefresh(*(START + DAY, True, 1, START, "fetched", None, 0.5, 60.0, '"e"'))
+    store.write.visit(visit_of(1, page, START, links=None, next_refresh=following))
+    row = store.refreshes.row(page)
+    assert row is not None
+    assert (row.checks, row.due_at, row.etag, row.counted_changes) == (1, START + DAY, '"e"', 0.5)
+    assert store.read.due_times(1).watch == START + DAY
+    assert store.read.all_due_times()[1].watch == START + DAY
+    standing = store.page_watches.standings()[1]
+    assert standing == WatchStanding(1, START, None, 0, START + DAY)
+    store.write.bring_forward(DAY / 2, START)
+    assert store.read.due_times(1).watch == START + DAY / 2
+
+
+def test_changes_are_listed_by_cursor_site_watch_and_time(store: Store) -> None:
+    page = watched(store)
+    for number in range(3):
+        change(store, page, ("+", f"{number} \0 茶"), at=START + number * DAY)
+    listed = store.watched_changes.changes
+    newest = listed(ChangeQuery())
+    assert [row.at for row in newest] == [START + 2 * DAY, START + DAY, START]
+    assert newest[-1].lines == (("+", "0 \ufffd 茶"),)
+    assert listed(ChangeQuery(after=newest[-1].id, oldest_first=True, limit=1)) == [newest[1]]
+    assert listed(ChangeQuery(before=newest[1].id)) == [newest[2]]
+    assert len(listed(ChangeQuery(site_id=1, watch_id=1, page_id=page, since=START + DAY))) == 2
+    assert listed(ChangeQuery(site_id=2)) == []
+    assert store.watched_changes.change(newest[0].id) == newest[0]
+    assert store.watched_changes.change(newest[0].id + 99) is None
+    assert store.refreshes.row(page).changed_at == START + 2 * DAY  # type: ignore[union-attr]
+
+
+def test_a_removed_watch_leaves_its_changes_and_lets_patterns_begin_again(store: Store) -> None:
+    page = watched(store)
+    every = pattern(store)
+    store.page_watches.take_in(every, [], page, now=START)
+    change(store, page)
+    assert store.page_watches.remove(1, now=START)
+    assert not store.page_watches.remove(1, now=START)
+    (row,) = store.watched_changes.changes(ChangeQuery())
+    assert row.watch_id is None
+    assert store.page_watches.watch(every.id).taken_to == 0  # type: ignore[union-attr]
+    assert store.refreshes.row(page) is None
+
+
+def test_a_change_is_queued_once_for_each_channel_beside_its_page(store: Store) -> None:
+    page = watched(store)
+    for number in range(2):
+        change(store, page, at=START + number)
+    pairs = [(row.id, page) for row in store.watched_changes.changes(ChangeQuery())]
+    assert store.outbox.queue("mail", [page], now=START) == 1
+    assert store.outbox.queue_changes("mail", pairs, now=START) == 2
+    assert store.outbox.queue_changes("mail", pairs, now=START) == 0
+    assert store.outbox.queue("mail", [page], now=START) == 0
+    assert sorted(one.change_id for one in store.outbox.open("mail")) == [0, *sorted(dict(pairs))]
+
+
+def test_texts_of_watched_pages_stay_and_changes_go_with_the_history(store: Store) -> None:
+    page = watched(store)
+    change(store, page, at=START)
+    store.retention.forget(Kind.TEXTS, before=START + DAY, now=START + DAY)
+    kept = store.answers.text(page)
+    assert kept is not None
+    assert kept.text
+    store.retention.forget(Kind.CHANGES, before=START + DAY, now=START + DAY)
+    assert store.watched_changes.changes(ChangeQuery()) == []
+
+
+def test_a_change_of_a_page_that_is_not_watched_is_only_history(store: Store) -> None:
+    site, _ = news_site(store)
+    page = store.write.add_pages(site, [seen(PRICE)], now=START)[canonical_key(PRICE)]
+    change(store, page)
+    assert store.watched_changes.changes(ChangeQuery()) == []
+    assert [entry.kind for entry in store.answers.history(page, limit=5)] == ["changed"]
+
+
+def test_what_every_round_asks_uses_an_index(tmp_path: Path) -> None:
+    with open_store(str(tmp_path / "s.sqlite"), cache_folder=tmp_path) as opened:
+        page = watched(opened)
+        statements: list[str] = []
+        database: Any = opened.database
+        connection = database.connection()
+        connection.set_trace_callback(statements.append)
+        opened.refreshes.due(1, START, watched=True)
+        opened.refreshes.due(1, START, watched=False)
+        opened.refreshes.row(page)
+        opened.page_watches.pages_after(1, 0, limit=5)
+        opened.refreshes.of_watch(1)
+        opened.watched_changes.changes(ChangeQuery(after=0, since=START, oldest_first=True))
+        opened.watched_changes.changes(ChangeQuery(watch_id=1))
+        opened.watched_changes.change(1)
+        opened.outbox.queue_changes("mail", [(1, page)], now=START)
+        connection.set_trace_callback(None)
+        asked = [one for one in statements if one.startswith("SELECT")]
+        assert len(asked) > 6
+        plans = [row[3] for one in asked for row in connection.execute(f"EXPLAIN QUERY PLAN {one}")]
+        assert [step for step in plans if re.match(r"SCAN (?!site\b|t\d+ USING)", step)] == []
+        assert store.page_watches.MAX_PAGES == 500
