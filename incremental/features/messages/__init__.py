@@ -17,6 +17,7 @@ from pathlib import Path
 from incremental.base.features import Feature
 
 _ROOM = "incremental.features.messages"
+_DOES = f"{_ROOM}.commands"
 FEATURE = Feature(
     name="messages",
     summary="New pages are sent by mail, to chats and webhooks, and handed to programs.",
@@ -25,12 +26,12 @@ FEATURE = Feature(
         "Follow": {
             "notify": {
                 "": "Message channels for new pages.",
-                "list": f"{_ROOM}.commands:list_channels List the channels: what they announce, and when.",
-                "add": f"{_ROOM}.commands:add Add a message channel, or change one that was added.",
-                "remove": f"{_ROOM}.commands:remove Remove a channel that was added.",
-                "test": f"{_ROOM}.commands:try_channel Send a test message to a channel now.",
-                "outbox": f"{_ROOM}.commands:outbox Show the latest messages of a channel: sent, waiting or failed.",
-                "retry": f"{_ROOM}.commands:retry Retry messages that failed for good.",
+                "list": f"{_DOES}:list_channels List the channels: what they announce, and when.",
+                "add": f"{_DOES}:add Add a message channel, or change one that was added.",
+                "remove": f"{_DOES}:remove Remove a channel that was added.",
+                "test": f"{_DOES}:try_channel Send a test message to a channel now.",
+                "outbox": f"{_DOES}:outbox Show the latest messages of a channel: sent, waiting or failed.",
+                "retry": f"{_DOES}:retry Retry messages that failed for good.",
             },
         },
     },

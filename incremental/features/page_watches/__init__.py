@@ -16,23 +16,22 @@ from pathlib import Path
 from incremental.base.features import Feature
 
 _ROOM = "incremental.features.page_watches"
+_DOES = f"{_ROOM}.commands"
 FEATURE = Feature(
     name="page_watches",
     summary="Pages that you name are watched for changes of their text.",
     commands={
-        "Read": {
-            "changes": f"{_ROOM}.commands:changes Show the changes of watched pages, newest first."
-        },
+        "Read": {"changes": f"{_DOES}:changes Show the changes of watched pages, newest first."},
         "Follow": {
             "watch-page": {
                 "": "Pages and patterns watched for changes of their text.",
-                "add": f"{_ROOM}.commands:add Watch a page, or the pages of a pattern, for changes of their text.",
-                "list": f"{_ROOM}.commands:list_watches List what is watched: pages, last check, last change.",
-                "show": f"{_ROOM}.commands:show Show the pages of a watch: last check, last change, next check.",
-                "pause": f"{_ROOM}.commands:pause Stop checking the pages of a watch until it is resumed.",
-                "resume": f"{_ROOM}.commands:resume Check the pages of a paused watch again.",
-                "check": f"{_ROOM}.commands:check Check the pages of a watch now, as soon as politeness allows.",
-                "remove": f"{_ROOM}.commands:remove Stop watching a page or pattern; recorded changes stay.",
+                "add": f"{_DOES}:add Watch a page, or the pages of a pattern, for changes.",
+                "list": f"{_DOES}:list_watches List what is watched: pages, last check, last change.",
+                "show": f"{_DOES}:show Show the pages of a watch: last check, last change, next check.",
+                "pause": f"{_DOES}:pause Stop checking the pages of a watch until it is resumed.",
+                "resume": f"{_DOES}:resume Check the pages of a paused watch again.",
+                "check": f"{_DOES}:check Check the pages of a watch now, as soon as politeness allows.",
+                "remove": f"{_DOES}:remove Stop watching a page or pattern; recorded changes stay.",
             },
         },
     },
