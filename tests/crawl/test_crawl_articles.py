@@ -68,6 +68,26 @@ def test_an_article_that_gains_links_again_and_again_is_a_hub(tmp_path: Path) ->
         assert hub.role == "list"
 
 
+def test_an_article_whose_section_came_with_it_is_read_for_what_it_gains(tmp_path: Path) -> None:
+    """On flink's site it was made a hub for its section, found to be none, and begun again, every day."""
+    came, gained = START + 20 * DAY, START + 50 * DAY
+    guide, parts = "/manual/how-to.html", [f"/manual/part-{n}.html" for n in range(5)]
+    pages = site(
+        **{
+            "": [(0, page(*MENU, "/news/")), (came, page(*MENU, guide, "/news/"))],
+            guide[1:]: [(came, article(*parts)), (gained, article(*parts, "/manual/style.html"))],
+            **{path[1:]: [(came, article())] for path in parts},
+            "manual/style.html": [(gained, article())],
+        }
+    )
+    with watch(tmp_path, pages) as crawl:
+        assert set(crawl.run(50 * DAY).new()) == {guide, *parts}
+        hub = crawl.hub(HOME + guide[1:])
+        assert hub is not None
+        assert (hub.role, hub.baseline_at is None) == ("article", False)
+        assert "/manual/style.html" in crawl.run(3 * DAY).new()
+
+
 def test_an_announced_article_that_is_refreshed_tells_of_the_links_it_gained(
     tmp_path: Path,
 ) -> None:
