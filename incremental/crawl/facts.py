@@ -284,6 +284,7 @@ class FactReader:
             counts=self._hub_counts(site.row.id) if unknown else HubCounts(0, {}),
             limits=self._limits,
             awaited=row is not None and row.state == PageState.PENDING,
+            by_article=row is not None and self._is_led_to(row),
             new_folders=self._came_up(
                 dict.fromkeys(filter(None, (top_folder(t.canonical_key) for t in unknown))),
                 site,
@@ -432,6 +433,13 @@ class FactReader:
             return True
         hub = self._store.read.hub(row.first_hub_id) if row.first_hub_id is not None else None
         return hub is not None and hub.role == ARTICLE
+
+    def _is_led_to(self, row: VerificationRow) -> bool:
+        """Whether no list shows the page but a doubtful one, which was announced as well."""
+        if row.first_hub_id is None or self._is_of_article(row):
+            return row.first_hub_id is not None
+        first = self._store.read.verification(row.first_hub_id)
+        return first is not None and first.rule == Rule.PERHAPS_A_HUB
 
     def _verified(self, outcome: Outcome, site: WatchedSite, now: float) -> VerifiedFacts | None:
         row = self._store.read.verification(outcome.task.page_id)

@@ -164,10 +164,13 @@ class Together:
         """Look at all links of a hub together."""
         rules = {t.canonical_key: link_rule(t, view) for t in view.found}
         rules |= dict.fromkeys(gained_behind(view, rules), Rule.BACKFILL)
-        if view.hub.role == HubRole.ARTICLE:
-            # What an article links to is often mistyped, or relative where it should not be; a list that
-            # shows such a page is asked for it once more.
-            rules |= dict.fromkeys(view.never_there, Rule.NEVER_THERE)
+        # What an article links to is often mistyped, or relative where it should not be, and a template may
+        # name lists that never were; for news a list that shows it is believed for one request.
+        rules |= {
+            one: Rule.NEVER_THERE
+            for one in view.never_there
+            if view.hub.role == HubRole.ARTICLE or rules[one].fate is Fate.HUB
+        }
         event, hubs = _event(view, rules), _new_hubs(view, rules)
         if event is not None:
             return cls(view, rules, event, hubs, frozenset(), frozenset())

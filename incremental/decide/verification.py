@@ -18,6 +18,7 @@ from incremental.base.scope import trap
 from incremental.base.texts import hub_why
 from incremental.base.times import DAY, HOUR, MINUTE, believable
 from incremental.base.urls import canonical_key
+from incremental.decide.address_forms import is_mistyped
 from incremental.decide.decision import Decision, base_record, missing_by, state_if_there
 from incremental.decide.hub_facts import Since
 from incremental.decide.news import PageNews, page_news
@@ -194,9 +195,11 @@ def _again_at(row: VerificationRow, now: float, facts: VerifiedFacts) -> float |
     age = max(now - row.first_seen_at, 0.0)
     if age > GIVE_UP_SECONDS or facts.missing_like >= NEVER_THERE - 1:
         return None
-    # From an hour (staged publishing, a cache), then as long again as the link has been known; half of that
+    if row.verified_at is not None and is_mistyped(row.url):
+        return None
+    # From an hour (staged publishing, a cache), then twice as long as the link has been known; half as long
     # where a list shows it: four pages of a recorded site were listed hours or days before they were there.
-    wait = age if facts.by_article else age / 2
+    wait = age * 2 if facts.by_article else age / 2
     return now + (1 + facts.missing_like) * min(max(wait, HOUR), facts.missing_wait)
 
 
