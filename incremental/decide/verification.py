@@ -243,7 +243,9 @@ def _there(base: VisitRecord, outcome: Outcome, facts: VerifiedFacts) -> Decisio
     if news.rule is not None and news.fate is Fate.KNOWN:
         fields["state"] = state_if_there(of_event=facts.of_event)
     if page is not None:
-        fields |= {"body_md5": outcome.body_md5, "language": page.language}
+        fields["body_md5"] = outcome.body_md5
+        if page.language:
+            fields["language"] = page.language
         if title:
             fields["title"] = title
         published_at = believable(page.published_at, now)
@@ -265,6 +267,8 @@ def _there(base: VisitRecord, outcome: Outcome, facts: VerifiedFacts) -> Decisio
         return Decision(record, keep_body=keep)
     announced = row.announced_at is not None or news.fate is Fate.ANNOUNCE
     check = announced and facts.terms is not None and outcome.read is not None
+    # An announced page that is fetched once more and is empty by now keeps its text.
+    is_kept = row.announced_at is not None and not (outcome.read and outcome.read.text)
     # What an older page links to is as old.
     section = Section() if news.rule is Rule.OLDER else section_of(facts.section)
     record = replace(
@@ -273,7 +277,7 @@ def _there(base: VisitRecord, outcome: Outcome, facts: VerifiedFacts) -> Decisio
         fate=news.fate,
         more_pages=(*_alias(facts), *section.unknown, *_monitored(section, row, now)),
         verify_again=section.read_again,
-        text=outcome.read,
+        text=None if is_kept else outcome.read,
         next_refresh=first_refresh(outcome, now, facts.terms) if check and facts.terms else None,
     )
     return Decision(record, keep_body=keep, judge_topics=page is not None)

@@ -33,7 +33,7 @@ from incremental.fetch.status import FetchStatus
 from incremental.schedule.allocation import missing_wait
 from store.enums import HubRole, PageState
 from store.rules import COLUMNS, Columns, Fate, Rule
-from store.values import SeenLink, VerificationRow, VerifyAgain, VisitRecord
+from store.values import ReadText, SeenLink, VerificationRow, VerifyAgain, VisitRecord
 
 NOW = START + 100 * DAY
 BROKEN = [f"{HOME}post/:/news.example/post/{n}-title.html" for n in range(12)]
@@ -158,6 +158,15 @@ def verified(*, by_article: bool, modified_at: float, row: VerificationRow = ROW
     facts = facts_of(row, by_article=by_article)
     page = html(row.url, title="A page of the manual")
     return decide_verification(outcome(page=page, url=row.url, headers=headers), facts).record
+
+
+def test_an_announced_page_that_is_fetched_again_keeps_what_is_known_of_it() -> None:
+    row = replace(ROW, state=PageState.KNOWN, announced_at=START, verified_at=START)
+    empty = ReadText(title="", text="", md5="0" * 32)
+    answer = replace(outcome(page=html(row.url), body_md5=empty.md5), read=empty)
+    record = decide_verification(answer, facts_of(row, by_article=False)).record
+    assert record.text is None
+    assert record.page_fields.keys() & {"title", "language", "published_at"} == set()
 
 
 def test_an_old_page_that_an_article_begins_to_link_to_is_no_news() -> None:
