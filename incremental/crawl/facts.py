@@ -48,6 +48,7 @@ from incremental.decide.hub_facts import (
 )
 from incremental.decide.hubs import HubCounts, HubLimits, HubScorer, score_targets
 from incremental.decide.links import (
+    at_home,
     is_later_page,
     targets,
     top_folder,
@@ -87,6 +88,8 @@ QUOTA_MATTERS = 0.02
 # How long the index of a site's URLs is used.
 INDEX_SECONDS = 6 * HOUR
 MAX_FOLDERS = 10
+# Known pages that such a sitemap must name.
+MIN_AT_HOME = 5
 
 
 class _Known(TypedDict):
@@ -222,12 +225,21 @@ class FactReader:
             own=hub.canonical_key,
             beyond=scope.beyond(hub.canonical_key),
         )
+        if page.kind is PageKind.SITEMAP and not found:
+            found = self._at_home(page, hub, site)
         continued = True
         if is_other_source(outcome.way, read_way(hub.way)):
             known = self._store.read.known(site.row.id, [t.canonical_key for t in found])
             continued = continues(found, known)
         first = self._first_reading(outcome, page, hub, site)
         return Reading(page, feed, scope, found, continued, first)
+
+    def _at_home(self, page: Page, hub: HubRow, site: WatchedSite) -> list[SeenLink]:
+        """Return what a sitemap that names only another host means here, if pages of it are known."""
+        home = at_home(page.links, hub.url)
+        found = targets(home, site.scope, path_aliases=site.path_aliases, own=hub.canonical_key)
+        known = self._store.read.known(site.row.id, [t.canonical_key for t in found])
+        return found if len(known) >= MIN_AT_HOME else []
 
     def _first_reading(
         self, outcome: Outcome, page: Page, hub: HubRow, site: WatchedSite

@@ -48,9 +48,9 @@ def _is_old(target: SeenLink, view: HubView) -> bool:
 
 def _is_baseline(target: SeenLink, view: HubView) -> bool:
     """Whether the hub shows pages of the site for the first time; those of a new section are none of it."""
-    # A feed that named a wrong host for weeks starts again when that is fixed.
+    # A feed or sitemap that named a wrong host for weeks starts again when that is fixed.
     hub = view.hub
-    first = hub.baseline_at is None or (hub.kind == HubKind.FEED and not hub.shown_links)
+    first = hub.baseline_at is None or (hub.kind != HubKind.HTML and not hub.shown_links)
     return first and not view.came_up(target)
 
 
