@@ -7,7 +7,7 @@ from urllib.parse import unquote, urlsplit
 
 from incremental.base.scope import template
 
-_SCHEME_OR_MAIL = re.compile(r"\bhttps?:/|@[^/]+\.")
+_SCHEME_OR_MAIL = re.compile(r"\bhttps?:/|@[^/@]+\.")
 
 
 def is_mistyped(url: str) -> bool:
