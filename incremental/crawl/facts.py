@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypedDict
 
+from incremental.base.path_aliases import without_path_alias
 from incremental.base.scope import Scope, template, trap
 from incremental.base.times import DAY, HOUR
 from incremental.base.urls import canonical_key, normalize
@@ -237,7 +238,9 @@ class FactReader:
     def _at_home(self, page: Page, hub: HubRow, site: WatchedSite) -> list[SeenLink]:
         """Return what a sitemap that names only another host means here, if pages of it are known."""
         home = at_home(page.links, hub.url)
-        found = targets(home, site.scope, path_aliases=site.path_aliases, own=hub.canonical_key)
+        if any(without_path_alias(link.url, site.path_aliases) != link.url for link in home):
+            return []  # another address of the site, and not a host that is made up
+        found = targets(home, site.scope, own=hub.canonical_key)
         known = self._store.read.known(site.row.id, [t.canonical_key for t in found])
         return found if len(known) >= MIN_AT_HOME else []
 
