@@ -42,11 +42,11 @@ from incremental.settings.storage import models_folder, only_writer, open_config
 from incremental.topics.editing import begin, edit_topic, give_feedback
 from incremental.topics.editing import set_paused as pause_topic
 from incremental.topics.training.corrections import correct
-from store.announced import AnnouncedPage as AnnouncedPage  # noqa: PLC0414 - offered with the crawler
 from store.answers import NewQuery
-from store.backfills import BackfillQuery
+from store.answers.announced import AnnouncedPage as AnnouncedPage  # noqa: PLC0414 - offered with the crawler
+from store.crawl.backfills import BackfillQuery
 from store.enums import HubStatus, SiteStatus, TopicVerdict
-from store.topic_values import TopicRow
+from store.topics.values import TopicRow
 from store.values import SiteRow
 from store.watch_values import ChangeQuery
 from store.watch_values import WatchedChangeRow as WatchedChangeRow  # noqa: PLC0414 - likewise

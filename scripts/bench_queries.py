@@ -35,7 +35,7 @@ from rich.progress import Progress
 from store import Store, open_store
 from store.answers import NewQuery
 from store.enums import HubClass
-from store.fulltext import words_of
+from store.search.fulltext import words_of
 from store.values import ReadText, VisitRecord
 
 SITE_PAGES, SITE_HUBS = 500, 20
@@ -257,7 +257,7 @@ class World:
                 yield draws.getrandbits(63), page
 
     def _index(self) -> Rows:
-        from store.fulltext import _parts  # noqa: PLC0415 - what index_page inserts, row by row
+        from store.search.fulltext import _parts  # noqa: PLC0415 - what index_page inserts, row by row
 
         for number, page, _ in self._announced():
             head, body = _parts(words_of(self.words(page, 8), self.words(page, self._words)))

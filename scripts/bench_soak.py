@@ -72,7 +72,7 @@ from incremental.settings.storage import models_folder, open_configured_store
 from incremental.topics.editing import begin
 from incremental.topics.training.nightly_training import Learner
 from store import Store
-from store.home import DATABASE
+from store.database.home import DATABASE
 from store.values import VisitRecord
 
 MB = 1_000_000

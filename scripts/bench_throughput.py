@@ -67,9 +67,10 @@ from incremental.sandbox.process import ReaderLimits
 from incremental.settings import Settings
 from incremental.settings.loading import build_settings
 from incremental.settings.seeds import add_seed
-from store import Store, open_store, statements
+from store import Store, open_store
+from store.database import statements
+from store.database.statements import run_many
 from store.enums import HubKind, HubRole
-from store.statements import run_many
 from store.values import NewHub, SeenLink, VisitRecord
 
 WORKERS = 16

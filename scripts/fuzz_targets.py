@@ -31,8 +31,8 @@ from incremental.parse.decoding import decode_body
 from incremental.sandbox import Body, read_body
 from incremental.sandbox.frames import Answer, frame
 from incremental.settings import load_settings
-from store.backup import restore
 from store.errors import StoreError
+from store.maintenance.backup import restore
 
 URL = "https://example.org/folder/page.html"
 # The first byte of the data chooses.

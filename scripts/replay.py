@@ -50,7 +50,7 @@ from incremental.settings.seeds import add_seed
 from incremental.topics.editing import METHODS, begin
 from store import Store
 from store.answers import NewQuery
-from store.backfills import BackfillQuery
+from store.crawl.backfills import BackfillQuery
 from store.enums import HubStatus
 from store.rules import Fate
 from store.values import VisitRecord

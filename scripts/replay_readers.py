@@ -19,8 +19,8 @@ from incremental.interfaces.web.routes.feeds import feed_entry
 from incremental.settings import Settings
 from incremental.settings.channels import ChannelSettings
 from store import Store
-from store.announced import AnnouncedPage
 from store.answers import NewQuery
+from store.answers.announced import AnnouncedPage
 from store.models import OutboxEntry, Page
 
 _DAY = 86_400.0

@@ -44,45 +44,45 @@ if TYPE_CHECKING:
 
     from store.access import Access
     from store.answers import Answers
-    from store.backfills import Backfills
+    from store.crawl.backfills import Backfills
+    from store.crawl.quarantine import Quarantined
+    from store.crawl.queries import Queries
+    from store.crawl.record import Recorder
+    from store.crawl.refreshes import Refreshes
     from store.daemons import Daemons
+    from store.database.postgres import ServerBounds
     from store.discovery import Discovery
     from store.editing import Editing
-    from store.monitoring import Monitoring
+    from store.editing.tags import Tags
+    from store.files.page_cache import PageCache
+    from store.maintenance.monitoring import Monitoring
+    from store.maintenance.retention import Retention
+    from store.maintenance.space import Space
     from store.outbox import Outbox
-    from store.page_cache import PageCache
     from store.page_watches import PageWatches
-    from store.postgres import ServerBounds
-    from store.quarantine import Quarantined
-    from store.queries import Queries
-    from store.record import Recorder
-    from store.refreshes import Refreshes
-    from store.retention import Retention
-    from store.space import Space
-    from store.tags import Tags
+    from store.search.vectors import Vectors
     from store.topics import Topics
-    from store.vectors import Vectors
     from store.watched_changes import WatchedChanges
 
 _PARTS = {
-    "read": ("store.queries", "Queries"),
-    "write": ("store.record", "Recorder"),
+    "read": ("store.crawl.queries", "Queries"),
+    "write": ("store.crawl.record", "Recorder"),
     "answers": ("store.answers", "Answers"),
-    "backfills": ("store.backfills", "Backfills"),
+    "backfills": ("store.crawl.backfills", "Backfills"),
     "topics": ("store.topics", "Topics"),
     "discovery": ("store.discovery", "Discovery"),
     "editing": ("store.editing", "Editing"),
-    "tags": ("store.tags", "Tags"),
+    "tags": ("store.editing.tags", "Tags"),
     "outbox": ("store.outbox", "Outbox"),
     "access": ("store.access", "Access"),
-    "monitor": ("store.monitoring", "Monitoring"),
-    "retention": ("store.retention", "Retention"),
-    "space": ("store.space", "Space"),
-    "vectors": ("store.vectors", "Vectors"),
+    "monitor": ("store.maintenance.monitoring", "Monitoring"),
+    "retention": ("store.maintenance.retention", "Retention"),
+    "space": ("store.maintenance.space", "Space"),
+    "vectors": ("store.search.vectors", "Vectors"),
     "page_watches": ("store.page_watches", "PageWatches"),
-    "refreshes": ("store.refreshes", "Refreshes"),
+    "refreshes": ("store.crawl.refreshes", "Refreshes"),
     "watched_changes": ("store.watched_changes", "WatchedChanges"),
-    "quarantine": ("store.quarantine", "Quarantined"),
+    "quarantine": ("store.crawl.quarantine", "Quarantined"),
     "daemons": ("store.daemons", "Daemons"),
 }
 
@@ -137,10 +137,10 @@ class Store:
 
     def _page_cache(self) -> PageCache:
         if self.cache_url:
-            from store.object_cache import ObjectCache  # noqa: PLC0415 - as in open_store
+            from store.files.object_cache import ObjectCache  # noqa: PLC0415 - as in open_store
 
             return ObjectCache(self.cache_url, quota_bytes=self.cache_quota_bytes)
-        from store.page_cache import FolderCache  # noqa: PLC0415 - likewise
+        from store.files.page_cache import FolderCache  # noqa: PLC0415 - likewise
 
         return FolderCache(self.cache_folder, quota_bytes=self.cache_quota_bytes)
 
@@ -156,8 +156,8 @@ class Store:
         Raises:
             StoreGoneError: the file, or its folder, was deleted or replaced.
         """
+        from store.database.home import file_id  # noqa: PLC0415 - likewise
         from store.errors import StoreGoneError  # noqa: PLC0415 - as in open_store
-        from store.home import file_id  # noqa: PLC0415 - likewise
 
         if self.file_id is None:
             return
@@ -177,9 +177,9 @@ class Store:
         """Connect again after the store could not be used.
 
         Raises:
-            StoreError: see :func:`store.availability.recover`.
+            StoreError: see :func:`store.maintenance.availability.recover`.
         """
-        from store.availability import recover  # noqa: PLC0415 - the daemon alone needs it
+        from store.maintenance.availability import recover  # noqa: PLC0415 - the daemon alone needs it
 
         self.still_there()
         recover(self.database, self.where, self.cache)
@@ -190,7 +190,7 @@ class Store:
         Raises:
             StoreUnavailableError: it cannot.
         """
-        from store.availability import check_writable  # noqa: PLC0415 - the daemon alone needs it
+        from store.maintenance.availability import check_writable  # noqa: PLC0415 - the daemon alone needs it
 
         check_writable(self.database, self.where)
 
@@ -209,9 +209,9 @@ class Store:
         """Refuse to go on when little space is left for the store.
 
         Raises:
-            StoreFullError: see :func:`store.availability.check_room`.
+            StoreFullError: see :func:`store.maintenance.availability.check_room`.
         """
-        from store.availability import check_room  # noqa: PLC0415 - likewise
+        from store.maintenance.availability import check_room  # noqa: PLC0415 - likewise
 
         check_room(self.cache_folder.parent, least_bytes)
 
@@ -254,7 +254,7 @@ def open_store(  # noqa: PLR0913 - each is optional but the place
         StoreError: see :func:`store.database.open_database`.
     """
     from store.database import is_server, open_database  # noqa: PLC0415 - peewee loads every driver that there is
-    from store.home import file_id  # noqa: PLC0415 - with it
+    from store.database.home import file_id  # noqa: PLC0415 - with it
 
     database = open_database(
         where, busy_seconds, copies=upgrade_copies, make_new=make_new, bounds=bounds

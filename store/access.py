@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from peewee import fn
 
 from store.database import writing
+from store.database.repository import Repository, Shape
+from store.database.texts import storable
 from store.enums import TokenKind, TokenScope
 from store.models import AccessToken
-from store.repository import Repository, Shape
-from store.texts import storable
 
 # Newest sessions kept.
 _MOST_SESSIONS = 1_000

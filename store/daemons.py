@@ -19,9 +19,9 @@ from typing import Any, Final
 from peewee import IntegrityError
 
 from store.database import is_sqlite, writing
+from store.database.failures import storage_errors
+from store.database.repository import Repository
 from store.errors import StoreFencedError, StoreLockedError
-from store.failures import storage_errors
-from store.repository import Repository
 
 # Written $now in statements.
 _NOW: Final = "extract(epoch FROM clock_timestamp())::float8"

@@ -13,6 +13,8 @@ from typing import Any
 from peewee import fn
 
 from store.database import writing
+from store.database.repository import MAX_ROWS, Repository, Shape, batches, upsert
+from store.database.texts import MAX_ADDRESS, MAX_TEXT, columns, storable
 from store.enums import ProposalState, RunStatus
 from store.models import (
     DiscoveryLink,
@@ -22,8 +24,6 @@ from store.models import (
     Proposal,
     SearchMeter,
 )
-from store.repository import MAX_ROWS, Repository, Shape, batches, upsert
-from store.texts import MAX_ADDRESS, MAX_TEXT, columns, storable
 
 # JSON characters kept per page.
 MAX_PAGE_TEXT = 40_000

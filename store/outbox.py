@@ -18,10 +18,10 @@ from typing import Any
 from peewee import fn
 
 from store.database import writing
+from store.database.repository import Repository, Shape, batches
+from store.database.texts import storable
 from store.enums import OutboxState
 from store.models import Channel, OutboxEntry, Page
-from store.repository import Repository, Shape, batches
-from store.texts import storable
 
 # Entries read per channel at once.
 MAX_WAITING = 5_000

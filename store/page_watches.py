@@ -16,13 +16,13 @@ from typing import Any
 
 from peewee import Case, fn
 
+from store.crawl.refreshes import WATCHED
 from store.database import writing
+from store.database.repository import Repository, batches
+from store.database.statements import Prepared, Updated
+from store.database.texts import MAX_ADDRESS, storable, to_json
 from store.enums import PageState, WatchState
 from store.models import BackfillPage, News, Page, PageWatch, Refresh, VisitRequest
-from store.refreshes import WATCHED
-from store.repository import Repository, batches
-from store.statements import Prepared, Updated
-from store.texts import MAX_ADDRESS, storable, to_json
 from store.values import ASKED, NEVER_DUE
 from store.watch_values import WatchRow, WatchStanding
 

@@ -8,11 +8,11 @@ from typing import Any
 
 from peewee import Database
 
+from store.crawl.refreshes import WATCHED
+from store.database.repository import Repository
+from store.database.statements import Inserted, Prepared, Updated
+from store.database.texts import storable, to_json
 from store.models import Change, Page, Refresh, Site, WatchedChange
-from store.refreshes import WATCHED
-from store.repository import Repository
-from store.statements import Inserted, Prepared, Updated
-from store.texts import storable, to_json
 from store.values import PageChange, VisitRecord
 from store.watch_values import ChangeQuery, WatchedChangeRow
 

@@ -29,8 +29,8 @@ from incremental.parse import Link, Page, PageKind
 from incremental.schedule.state import Visit
 from incremental.visit.visit import Outcome, Purpose, VisitTask
 from store import Store, open_store
-from store.announced import AnnouncedPage
 from store.answers import NewQuery
+from store.answers.announced import AnnouncedPage
 from store.enums import HubKind, HubRole, HubStatus, PageState
 from store.rules import Case
 from store.values import HubRow, KnownPage, NewHub, SeenLink, VerificationRow, VisitRecord

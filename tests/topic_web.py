@@ -11,7 +11,7 @@ from fake_web import HOUR, START, FakeWeb, Watch, page
 from incremental.base.clock import SimulatedClock
 from incremental.topics.editing import begin, give_feedback
 from store import Store
-from store.topic_values import PageScore, TopicRow
+from store.topics.values import PageScore, TopicRow
 
 HOME = "https://news.example/"
 LIBRARY = "https://library.example/"

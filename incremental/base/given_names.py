@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from incremental.base.plain_text import one_line
-from store.texts import to_json
+from store.database.texts import to_json
 
 if TYPE_CHECKING:
     from store import Store

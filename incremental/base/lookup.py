@@ -10,7 +10,7 @@ from incremental.base.errors import InputError, NotFoundError
 from incremental.base.texts import Text
 from incremental.base.urls import canonical_key, host_of, normalize
 from store import Store
-from store.topic_values import TopicRow
+from store.topics.values import TopicRow
 from store.values import SiteRow
 
 _MOST_CHARS = 80

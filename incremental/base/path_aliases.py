@@ -13,8 +13,8 @@ from urllib.parse import urlsplit
 
 from incremental.base.texts import hub_why
 from incremental.base.urls import canonical_key
+from store.database.texts import to_json
 from store.enums import HubKind, HubRole
-from store.texts import to_json
 from store.updates import SiteUpdate
 from store.values import NewHub, SeenLink, SiteChanges
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from incremental.base.errors import InputError
 from incremental.base.plain_text import one_line
 from incremental.base.texts import Text
-from store.words import read_query
+from store.search.words import read_query
 
 if TYPE_CHECKING:
     from store import Store

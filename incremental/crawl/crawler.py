@@ -42,10 +42,10 @@ from incremental.settings import Settings
 from incremental.visit.host_gate import HostGate
 from incremental.visit.visit import Outcome, Purpose
 from store import Store
+from store.crawl.quarantine import QuarantineKind
+from store.database.texts import to_json
 from store.enums import HubKind, HubStatus, PageState
-from store.quarantine import QuarantineKind
 from store.rules import COLUMNS
-from store.texts import to_json
 from store.updates import SiteUpdate
 from store.values import HostRow, TopicOpinion, VisitPlan, VisitRecord
 

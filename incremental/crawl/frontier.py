@@ -55,8 +55,8 @@ from incremental.visit.visit import (
     verification_task,
 )
 from store import Store
+from store.crawl.quarantine import QuarantineKind
 from store.enums import HubClass, PageState
-from store.quarantine import QuarantineKind
 from store.values import DueTimes, HostRow, HubRow, VerificationRow
 
 # When to ask again a site that had less to do than expected.

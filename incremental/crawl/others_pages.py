@@ -19,7 +19,7 @@ from classifier.words.values import LinkContext, PageText, Relevance, Verdict
 from incremental.crawl.part import Part
 from incremental.topics.judging import from_context
 from store import Store
-from store.topic_values import JudgedPage
+from store.topics.values import JudgedPage
 
 # They are cut into terms in the crawler's thread, which waits meanwhile.
 AT_ONCE: Final = 20

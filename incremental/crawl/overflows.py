@@ -23,8 +23,8 @@ from incremental.fetch.status import HAS_PAGE
 from incremental.schedule.allocation import Share
 from incremental.visit.visit import VisitTask, hub_task, verification_task
 from store import Store
+from store.database.texts import to_json
 from store.enums import HubClass, HubKind, HubRole, HubStatus, SiteEventKind
-from store.texts import to_json
 from store.values import HubRow, NewHub, SeenLink, SiteChanges, VisitRecord
 
 logger = logging.getLogger("hubwatch.overflows")

@@ -22,8 +22,8 @@ from incremental.fetch.status import FetchStatus, Response
 from incremental.schedule.state import HubState
 from incremental.visit.visit import Outcome, Purpose, VisitTask
 from store import Store
-from store.quarantine import LONGEST_PAUSE_SECONDS, QuarantineKind
-from store.texts import to_json
+from store.crawl.quarantine import LONGEST_PAUSE_SECONDS, QuarantineKind
+from store.database.texts import to_json
 from store.updates import HubUpdate
 
 logger = logging.getLogger("hubwatch.quarantine")

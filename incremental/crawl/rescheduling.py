@@ -18,8 +18,8 @@ from incremental.schedule.rates import seen_unmodified
 from incremental.schedule.state import HubState, Visit
 from incremental.visit.visit import Outcome
 from store import Store
+from store.database.texts import to_json
 from store.enums import HubKind, HubRole, HubStatus
-from store.texts import to_json
 from store.updates import HubUpdate
 from store.values import ARTICLE, HubRow
 

@@ -22,7 +22,7 @@ from incremental.crawl.best_first import QUEUE_LIMIT, BestFirstQueue
 from incremental.settings.seeds import BY_DISCOVERY
 from incremental.visit.visit import Purpose, VisitTask
 from store import Store
-from store.topic_values import ExternalCandidateRow
+from store.topics.values import ExternalCandidateRow
 from store.values import NewExternalCandidate
 
 # Examples read from the store together.

@@ -20,8 +20,8 @@ from incremental.settings.seeds import add_seed
 from incremental.topics.judging import EXAMPLE, retry_at, score_of, to_text
 from incremental.visit.visit import Outcome, Purpose
 from store import Store
-from store.texts import to_json
-from store.topic_values import ExampleFields, ExampleRow, ExternalCandidateRow
+from store.database.texts import to_json
+from store.topics.values import ExampleFields, ExampleRow, ExternalCandidateRow
 from store.values import NewExternalCandidate, SeenLink, TopicOpinion
 
 logger = logging.getLogger("hubwatch.topics")

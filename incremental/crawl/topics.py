@@ -49,9 +49,9 @@ from incremental.topics.judging import (
 from incremental.visit.page_texts import text_of
 from incremental.visit.visit import Outcome, Purpose
 from store import Store
+from store.crawl.quarantine import QuarantineKind
 from store.enums import HubKind, TopicState
-from store.quarantine import QuarantineKind
-from store.topic_values import KeptPage, TopicRow
+from store.topics.values import KeptPage, TopicRow
 from store.values import (
     TopicOpinion,
     TopicScore,

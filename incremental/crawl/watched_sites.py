@@ -21,8 +21,8 @@ from incremental.schedule.budget import not_ahead
 from incremental.schedule.protocol import Policy, Terms
 from incremental.settings import Settings
 from store import Store
+from store.crawl.quarantine import QuarantineKind
 from store.enums import SiteStatus
-from store.quarantine import QuarantineKind
 from store.values import SiteRow
 
 # Each takes about ten kilobytes, and what it has learned of its hubs and addresses on top.

@@ -51,8 +51,8 @@ from incremental.settings import Settings
 from incremental.settings.storage import MEGABYTE
 from incremental.visit.host_gate import HostGate
 from store import Store
+from store.crawl.quarantine import QuarantineKind
 from store.errors import StoreError, StoreUnavailableError
-from store.quarantine import QuarantineKind
 
 logger = logging.getLogger("hubwatch.daemon")
 

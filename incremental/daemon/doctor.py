@@ -36,14 +36,14 @@ from incremental.fetch.status import HOST_TROUBLE, FetchStatus, Request, Respons
 from incremental.settings.storage import CRAWLER_LOCK, MEGABYTE
 from incremental.visit.visit import Fetch
 from store.daemons import DaemonRow
+from store.database.home import DATABASE, SIDE_FILES, TREES, copies_in, is_open_to_others, remains
 from store.errors import (
     StoreDamagedError,
     StoreError,
     StoreLockedError,
     StoreTooNewError,
 )
-from store.home import DATABASE, SIDE_FILES, TREES, copies_in, is_open_to_others, remains
-from store.inspection import Inspection, knows_full_text, migrations, sqlite_version
+from store.maintenance.inspection import Inspection, knows_full_text, migrations, sqlite_version
 
 # What is the store's in its folder; others' files may lie beside it.
 _OWN = (DATABASE, *SIDE_FILES, CRAWLER_LOCK, "websub.key", "settings.name", *TREES)

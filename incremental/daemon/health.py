@@ -18,7 +18,7 @@ from enum import StrEnum
 from incremental.base.clock import Clock
 from incremental.base.texts import Text
 from incremental.visit.engines.visits import EngineReport
-from store.texts import storable
+from store.database.texts import storable
 
 # A round takes seconds even with thousands of sites.
 STALLED_SECONDS = 120.0

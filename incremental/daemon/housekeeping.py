@@ -23,8 +23,8 @@ from incremental.settings import Settings
 from incremental.settings.saved_channels import all_channels
 from incremental.settings.storage import MEGABYTE
 from store import Store
-from store.page_cache import file_name
-from store.retention import Batch, Kind
+from store.files.page_cache import file_name
+from store.maintenance.retention import Batch, Kind
 
 logger = logging.getLogger("hubwatch.housekeeping")
 

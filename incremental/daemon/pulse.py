@@ -21,7 +21,7 @@ from incremental.base.texts import Text, read_text
 from incremental.daemon.health import Health, HealthReport
 from incremental.daemon.service_manager import ServiceManager
 from incremental.visit.engines.visits import EngineReport
-from store.home import make_file
+from store.database.home import make_file
 
 PULSE_SECONDS = 5.0
 REPORT = "daemon.json"

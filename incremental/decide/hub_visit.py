@@ -35,10 +35,10 @@ from incremental.parse import Page, PageKind
 from incremental.parse.hub_way import read_way
 from incremental.schedule.state import Visit
 from incremental.visit.visit import Outcome
+from store.answers.naming import folder_of
+from store.database.texts import to_json
 from store.enums import ChangeKind, HubKind, HubRole, HubStatus, PageState, SiteEventKind
-from store.naming import folder_of
 from store.rules import Fate, Rule, is_withheld
-from store.texts import to_json
 from store.updates import HubUpdate, PageUpdate, SiteUpdate
 from store.values import (
     HubRow,

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from incremental.base.times import MINUTE, NEVER
 from incremental.schedule.state import HubState
+from store.database.texts import to_json
 from store.enums import HubRole, HubStatus
-from store.texts import to_json
 from store.updates import HubUpdate
 from store.values import ARTICLE, HubRow, SiteChanges
 

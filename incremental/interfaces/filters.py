@@ -35,7 +35,7 @@ class Filters:
     """Filters; empty and None do not narrow."""
 
     q: Annotated[str, About("Words in title or text.", 300)] = ""
-    """See :func:`store.words.read_query`."""
+    """See :func:`store.search.words.read_query`."""
     site: Annotated[int | None, About("Site id.", least=1, most=2**62)] = None
     topic: Annotated[int | None, About("Topic id.", least=1, most=2**62)] = None
     verdict: Annotated[

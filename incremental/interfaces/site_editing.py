@@ -25,8 +25,8 @@ from incremental.base.urls import normalize
 from incremental.settings import Settings, SiteSettings
 from incremental.settings.checks import check_site
 from store import Store
+from store.database.texts import to_json
 from store.enums import SiteStatus
-from store.texts import to_json
 from store.values import SiteRow
 
 MAX_NAME = 80

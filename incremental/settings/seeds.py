@@ -13,8 +13,8 @@ from incremental.base.scope import Reach, Scope
 from incremental.base.texts import Text, hub_why
 from incremental.base.urls import canonical_key, host_of, normalize
 from store import Store
+from store.database.texts import to_json
 from store.enums import HubKind, HubRole
-from store.texts import to_json
 from store.values import NewHub, SeenLink
 
 if TYPE_CHECKING:

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING
 from incremental.base.errors import SettingsError
 from incremental.settings import Settings
 from store import Store, open_store
-from store.errors import StoreLockedError
-from store.failures import of_file
-from store.home import (
+from store.database.failures import of_file
+from store.database.home import (
     BACKING_UP,
     DATABASE,
     RESTORING,
@@ -29,9 +28,10 @@ from store.home import (
     remove_abandoned,
     tighten,
 )
+from store.errors import StoreLockedError
 
 if TYPE_CHECKING:
-    from store.postgres import ServerBounds
+    from store.database.postgres import ServerBounds
 
 MEGABYTE = 1_000_000
 # A daemon that is frozen in a transaction holds its locks; then the server ends its session.
@@ -73,7 +73,7 @@ def open_configured_store(
 
 def _bounds(settings: Settings) -> ServerBounds:
     """Return what this process may ask of PostgreSQL."""
-    from store.postgres import ServerBounds  # noqa: PLC0415 - most stores are files
+    from store.database.postgres import ServerBounds  # noqa: PLC0415 - most stores are files
 
     return ServerBounds(
         settings.store.connections,
@@ -107,7 +107,7 @@ def reach_cache(settings: Settings) -> None:
     if url.startswith("file://"):
         # Made when the first body is written.
         return
-    from store.object_cache import ObjectCache  # noqa: PLC0415 - most have the folder
+    from store.files.object_cache import ObjectCache  # noqa: PLC0415 - most have the folder
 
     ObjectCache(url, quota_bytes=0).reach()
 

@@ -13,7 +13,7 @@ from classifier.topic.model import TopicModel
 from classifier.words.evidence import Lacking
 from classifier.words.values import LinkContext, PageText, Relevance, Verdict
 from incremental.topics.judging import BY_MEANING, BY_WORDS, LIKELY
-from store.topic_values import TopicRow
+from store.topics.values import TopicRow
 from store.values import TopicScore
 
 

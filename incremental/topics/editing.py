@@ -25,10 +25,10 @@ from incremental.topics.judging import EXAMPLE, IRRELEVANT, RELEVANT, readiness,
 from incremental.topics.notes import warnings_of
 from incremental.visit.page_texts import cached_text
 from store import Store
+from store.database.texts import to_json
 from store.enums import ExampleOrigin, TopicState
-from store.texts import to_json
-from store.topic_values import ExampleRow, NewExample, TopicFields, TopicRow
 from store.topics import YOU
+from store.topics.values import ExampleRow, NewExample, TopicFields, TopicRow
 from store.values import TopicScore
 
 # Named as in the benchmarks; the first is the default.

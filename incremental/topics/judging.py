@@ -20,7 +20,7 @@ from incremental.base.scope import trap
 from incremental.base.texts import Text, named
 from incremental.base.times import DAY, HOUR
 from incremental.base.urls import canonical_key, host_of, registered_domain
-from store.topic_values import ExampleRow
+from store.topics.values import ExampleRow
 from store.values import NewExternalCandidate, TopicScore
 
 # Origins of examples: given with the topic, or a user's verdict on a page that was found.

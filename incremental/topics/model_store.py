@@ -49,7 +49,7 @@ from incremental.topics.judging import (
 from incremental.topics.notes import note_text, stored_warnings, warnings_of
 from store import Store
 from store.enums import ExampleOrigin, TopicState, TopicVerdict
-from store.topic_values import ExampleRow, KeptPage, TopicFields, TopicRow
+from store.topics.values import ExampleRow, KeptPage, TopicFields, TopicRow
 
 if TYPE_CHECKING:  # without an embedder nobody loads it
     from classifier.embedding.meaning import Meaning

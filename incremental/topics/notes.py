@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from classifier.words.values import Note
 from incremental.base.texts import Text, read_text, stored
-from store.topic_values import TopicRow
+from store.topics.values import TopicRow
 
 
 def note_text(note: Note) -> Text:

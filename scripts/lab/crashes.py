@@ -29,9 +29,9 @@ from typing import Self
 
 from lab.daemon_process import command, complete, wait_until
 from lab.fault_world import FaultWorld
-from store.backfills import BackfillQuery
+from store.crawl.backfills import BackfillQuery
+from store.database.home import BACKING_UP, DATABASE, RESTORING
 from store.enums import LabelOrigin, PageLabel
-from store.home import BACKING_UP, DATABASE, RESTORING
 from store.values import LabelEntry
 
 LONGEST_START_SECONDS = 60.0

@@ -29,7 +29,7 @@ from lab.new_pages import new_pages
 from lab.postgres_server import PostgresServer
 from lab.publishing_site import PublishingSite, ServedSite
 from store import Store, open_store
-from store.home import DATABASE
+from store.database.home import DATABASE
 
 HOME = "hubwatch-data"
 FOUND_WITHIN_SECONDS = 240.0

@@ -21,8 +21,8 @@ from pathlib import Path
 from lab.daemon_process import MAIN, command, complete, wait_until
 from lab.fault_server import FaultServer
 from lab.fault_world import FaultWorld, NotHeldError, require
+from store.database.home import BACKING_UP, DATABASE, RESTORING
 from store.enums import LabelOrigin, PageLabel
-from store.home import BACKING_UP, DATABASE, RESTORING
 from store.values import LabelEntry
 
 _SQLITE_BUSY_SECONDS = (40.0, 90.0)
@@ -347,7 +347,7 @@ def failing(*args, **kwargs):
     return real(*args, **kwargs)
 setattr({place}, {attribute!r}, failing)
 if os.path.exists("mended"):
-    import store.quarantine
+    import store.crawl.quarantine
     store.quarantine.version = lambda _: "99.0"
 {MAIN}
 """
@@ -545,7 +545,7 @@ FAULTS: dict[str, Fault] = {
     "bug in recording a page": Fault(
         _page_with_a_bug,
         code=_replaced(
-            "store.record",
+            "store.crawl.record",
             "Recorder.visit",
             "args[1].fate == 'announce' and args[1].page_id % 5 == 3",
         ),
@@ -564,7 +564,7 @@ FAULTS: dict[str, Fault] = {
     ),
     "bug in housekeeping": Fault(
         _job_with_a_bug,
-        code=_replaced("store.page_cache", "PageCache.prune", "True"),
+        code=_replaced("store.files.page_cache", "PageCache.prune", "True"),
     ),
     "messages refused for half a minute": Fault(_messages_refused),
     "round that stands still": Fault(_step_blocked, code=_BLOCKED),

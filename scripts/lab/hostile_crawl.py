@@ -24,7 +24,7 @@ from lab.fault_server import BEHAVIOURS, FaultServer
 from lab.publishing_site import PublishingSite, ServedSite
 from store import open_store
 from store.answers import NewQuery
-from store.home import DATABASE
+from store.database.home import DATABASE
 
 SITES = 8
 SPEED = 6.0

@@ -95,7 +95,7 @@ ROOMS = {
     "hub": Room(("classifier/hub/*.py",), ("classifier/test_hub_[celmt]*.py",)),
     "topic": Room(("classifier/topic/*.py",), ("topic/test_topic_[bclmnoprtv]*.py",)),
     "record": Room(
-        ("store/record.py", "store/*_records.py", "store/backfills.py"),
+        ("store/crawl/record.py", "store/*_records.py", "store/crawl/backfills.py"),
         ("store/test_store_[bpuv]*.py", "crawl/test_crawl_stories.py"),
     ),
     "crawl": Room(("incremental/crawl/*.py",), ("crawl/test_crawl_[eghnsu]*.py",)),

@@ -18,8 +18,8 @@ from typing import Any
 
 from peewee import SQL, chunked, fn
 
-from store.announced import AnnouncedPage, TopicMark
 from store.answers import one_page
+from store.answers.announced import AnnouncedPage, TopicMark
 from store.answers.news import new_pages, news_rows, topics_of
 from store.answers.values import (
     Copy,
@@ -33,10 +33,10 @@ from store.answers.values import (
     Version,
 )
 from store.database import writing
-from store.failures import storage_errors
+from store.database.failures import storage_errors
+from store.database.repository import Repository
+from store.database.texts import MAX_TEXT, storable
 from store.models import Change, Hub, News, Page, Refresh, SavedSearch, Site
-from store.repository import Repository
-from store.texts import MAX_TEXT, storable
 from store.values import NEVER_DUE
 
 __all__ = [

@@ -9,9 +9,9 @@ from dataclasses import replace
 
 from peewee import Database, chunked
 
-from store.announced import AnnouncedPage
+from store.answers.announced import AnnouncedPage
 from store.models import PageText
-from store.words import Phrase, simplified
+from store.search.words import Phrase, simplified
 
 LEAD_BYTES = 2_000
 """Of a stored text, and of what it is inflated to: enough for its beginning."""

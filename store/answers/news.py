@@ -21,11 +21,12 @@ from typing import Any
 
 from peewee import JOIN, SQL, Database, chunked, fn
 
-from store.announced import AnnouncedPage, TopicMark
+from store.answers.announced import AnnouncedPage, TopicMark
 from store.answers.excerpts import LEAD_BYTES, lead, with_excerpts
 from store.answers.values import NewQuery, NewsAnswer
 from store.enums import TopicVerdict
-from store.fulltext import (
+from store.models import News, Page, PageText, PageTopic, Site, SiteTag, Topic, TopicTag
+from store.search.fulltext import (
     count_any,
     count_news,
     found_any,
@@ -35,9 +36,8 @@ from store.fulltext import (
     news_ids,
     stands_in,
 )
-from store.models import News, Page, PageText, PageTopic, Site, SiteTag, Topic, TopicTag
-from store.news import primary_language
-from store.words import Phrase, read_query
+from store.search.news import primary_language
+from store.search.words import Phrase, read_query
 
 MOST_ROWS = 1_000_000
 # Pages of a topic, or matches of words, up to which each is taken one by one.

@@ -6,9 +6,9 @@ from peewee import JOIN, Database
 
 from store.answers.excerpts import unpacked
 from store.answers.values import Copy, HistoryEntry, StoredText, Version
-from store.clusters import agreement
+from store.database.statements import Prepared
 from store.models import Change, News, Page, PageText, Site
-from store.statements import Prepared
+from store.search.clusters import agreement
 
 MAX_COPIES = 200
 _TEXT = (

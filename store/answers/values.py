@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from store.announced import AnnouncedPage, TopicMark
+from store.answers.announced import AnnouncedPage, TopicMark
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class NewQuery:
     """True = read only, False = unread only."""
     starred: bool | None = None
     text: str = ""
-    """Words required in title or text; see :func:`store.words.read_query`."""
+    """Words required in title or text; see :func:`store.search.words.read_query`."""
     include: tuple[str, ...] = ()
     """Words or phrases: at least one stands in title or text."""
     exclude: tuple[str, ...] = ()

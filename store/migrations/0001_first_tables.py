@@ -3,7 +3,7 @@
 A new store has them in their latest form, so every later migration counts as applied there.
 """
 
-from store.schema import create_tables
+from store.database.schema import create_tables
 
 
 def up(migrator, db):

@@ -1,7 +1,7 @@
 """The tables. Models are bound to no database: every query names its own.
 
 Times are unix seconds, UTC, in double precision. Texts are stored as the site sent them, unescaped but
-truncated and storable (:func:`store.texts.storable`). Ids are never reused.
+truncated and storable (:func:`store.database.texts.storable`). Ids are never reused.
 
 ::
 

@@ -29,7 +29,7 @@ from incremental.daemon.doctor import (
     versions_findings,
 )
 from incremental.fetch.status import FetchStatus, Response
-from store.inspection import knows_full_text, migrations
+from store.maintenance.inspection import knows_full_text, migrations
 
 ROOT = Path(__file__).parents[2]
 CONFIG = '[fetch]\ncontact = "me@example.org"\n[web]\nenabled = false\n'

@@ -12,7 +12,7 @@ from incremental.daemon.health import DaemonState, Health
 from incremental.daemon.pulse import REPORT, write_report
 from incremental.settings import Settings
 from incremental.settings.storage import only_writer, open_configured_store
-from store.quarantine import QuarantineKind
+from store.crawl.quarantine import QuarantineKind
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from typing import Any
 from fake_web import DAY, HOUR, START, feed, page, sitemap, watch
 
 from incremental.topics.training.corrections import correct
-from store.backfills import BackfillQuery
+from store.crawl.backfills import BackfillQuery
 from store.values import VisitRecord
 
 HOME = "https://news.example/"

@@ -24,8 +24,8 @@ from incremental.daemon.health import Health
 from incremental.settings import Settings
 from incremental.settings.storage import open_configured_store
 from store import Store
+from store.crawl.quarantine import QuarantineRow
 from store.errors import StoreDamagedError, StoreFullError, StoreLockedError
-from store.quarantine import QuarantineRow
 
 ROOT = Path(__file__).parents[2]
 CONFIG = """

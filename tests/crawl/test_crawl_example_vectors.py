@@ -33,7 +33,7 @@ from incremental.topics.model_store import TopicModelStore
 from incremental.topics.notes import warnings_of
 from store import Store
 from store.enums import ExampleOrigin
-from store.topic_values import NewExample
+from store.topics.values import NewExample
 
 HOME = "https://news.example/"
 SENTENCE = "Tenders for bridge maintenance"

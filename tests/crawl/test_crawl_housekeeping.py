@@ -14,7 +14,7 @@ from stories import DAY, HOME, START, announced_pages, news_site, seen, visit_of
 from incremental.daemon.housekeeping import Housekeeping, ages, last_done, space_in_words
 from incremental.settings import Settings
 from store import Store
-from store.retention import Kind
+from store.maintenance.retention import Kind
 from store.values import ReadText
 
 NOW = START + 500 * DAY
@@ -140,7 +140,7 @@ def test_a_budget_that_cannot_be_met_is_said_once(
 def test_free_pages_go_back_to_the_file_system(
     sqlite_store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("store.space.SLACK_PAGES", 50)
+    monkeypatch.setattr("store.maintenance.space.SLACK_PAGES", 50)
     write(sqlite_store, 30)
     file = tmp_path / "hubwatch.sqlite"
     keep_house(sqlite_store)

@@ -42,7 +42,7 @@ from incremental.interfaces.explain.topic import stored_verdicts
 from incremental.topics.embedding.page_embedder import PageEmbedder
 from incremental.topics.judging import BY_MEANING, BY_WORDS
 from incremental.topics.model_store import BACKGROUND
-from store.topic_values import PageScore
+from store.topics.values import PageScore
 from store.values import TopicScore
 
 NO_VERIFICATIONS = msgspec.structs.replace(

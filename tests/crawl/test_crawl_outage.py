@@ -12,8 +12,8 @@ from fake_web import DAY, SPARING, START, FolderScorer, Watch, page, watch
 
 from incremental.crawl.crawler import Crawler
 from incremental.daemon.assembly import make_crawler, make_fetcher
+from store.crawl.record import Recorder
 from store.errors import StoreLockedError
-from store.record import Recorder
 from store.values import VisitRecord
 
 A, B = "https://a.example/", "https://b.example/"

@@ -20,7 +20,7 @@ from incremental.interfaces.notify.delivery import Delivered
 from incremental.interfaces.notify.notifier import Notifier
 from incremental.interfaces.web.routes.feeds import feed_entry
 from incremental.settings.channels import ChannelSettings
-from store.announced import AnnouncedPage
+from store.answers.announced import AnnouncedPage
 from store.values import TopicScore
 
 HOME = "https://news.example"

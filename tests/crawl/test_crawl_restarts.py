@@ -9,8 +9,8 @@ from fake_web import DAY, HOUR, MINUTE, START, FakeWeb, Watch, page, watch
 
 from incremental.base.clock import SimulatedClock
 from incremental.fetch.guard import ForbiddenAddressError
+from store.crawl.record import Recorder
 from store.enums import SiteStatus
-from store.record import Recorder
 
 HOME = "https://news.example/"
 

@@ -24,8 +24,8 @@ from stories import (
 
 from incremental.decide.decision import Decision
 from incremental.parse import Page, PageKind
+from store.answers.naming import folder_of, widened
 from store.enums import PageState
-from store.naming import folder_of, widened
 from store.rules import Fate
 from store.values import HubRow, KnownPage, SeenLink, Sight
 

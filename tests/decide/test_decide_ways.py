@@ -10,7 +10,7 @@ from incremental.parse.hub_way import Way, WayKind, read_way
 from incremental.schedule.price import PricePolicy
 from incremental.schedule.protocol import Terms
 from incremental.schedule.state import HubState, SiteState, Visit
-from store.texts import to_json
+from store.database.texts import to_json
 
 NOW = 1_717_400_000.0
 

@@ -12,7 +12,7 @@ from incremental.settings import Settings
 from incremental.settings.embeddings import EmbeddingSettings
 from incremental.settings.storage import open_configured_store
 from incremental.topics.embedding.choice import standing
-from store.vectors import VectorCounts
+from store.search.vectors import VectorCounts
 
 SHIPPED = standing(EmbeddingSettings()).provider
 # A loaded machine takes a while to start a process and to load a model.

@@ -16,7 +16,7 @@ from incremental.topics.embedding.likeness import NoVectorError, nearest, pages_
 from incremental.topics.embedding.page_embedder import PageEmbedder
 from store import Store
 from store.answers import NewQuery
-from store.vectors import VectorCounts
+from store.search.vectors import VectorCounts
 
 TITLES = ("river bridge", "bridge", "river boat", "tax", "tax law", "...")
 WORDS = ("river", "bridge", "boat", "tax", "law")

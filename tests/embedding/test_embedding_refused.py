@@ -23,7 +23,7 @@ from incremental.topics.embedding.keeping import IDLE_SECONDS, VectorKeeper
 from incremental.topics.embedding.page_embedder import FIRST_PAUSE_SECONDS, PageEmbedder
 from incremental.topics.embedding.pages import meanings_of
 from store import Store
-from store.vectors import VectorCounts
+from store.search.vectors import VectorCounts
 
 HOUR = 3_600.0
 

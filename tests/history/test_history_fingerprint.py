@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from incremental.parse.history.reading import BANDS, ROWS, fingerprint
-from store.clusters import SAME_TEXT, agreement
+from store.search.clusters import SAME_TEXT, agreement
 
 REPORT = " ".join(f"sentence {n} of the report says {n * n % 97}" for n in range(100))
 CHINESE = "".join(chr(0x4E00 + n * 37 % 5_000) for n in range(600))

@@ -18,9 +18,9 @@ from incremental.base.urls import canonical_key
 from incremental.interfaces.notify.changed import says
 from incremental.interfaces.notify.message import MAX_LINES
 from store import Store
+from store.search.words import index_words
 from store.values import TopicScore
 from store.watch_values import ChangeQuery
-from store.words import index_words
 
 
 def test_a_change_arrives_once_with_its_difference(store: Store) -> None:

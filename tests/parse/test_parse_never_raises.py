@@ -18,8 +18,8 @@ from incremental.fetch.status import FetchStatus
 from incremental.parse import parse
 from incremental.settings import load_settings
 from incremental.settings.loading import build_settings
-from store.backup import restore
 from store.errors import StoreError
+from store.maintenance.backup import restore
 
 TYPES = [
     *("", "text/html", "application/xml", "application/json", "text/plain", "application/gzip"),

@@ -130,7 +130,7 @@ def test_all_packages_were_read() -> None:
     assert {
         "incremental.base.clock",
         "incremental.fetch.session",
-        "store.record",
+        "store.crawl.record",
         "classifier.hub",
     } <= set(OURS)
 

@@ -17,7 +17,7 @@ from incremental.interfaces.web import access, connections, guard, throttle
 from incremental.parse import ParseLimits
 from incremental.settings import DaemonSettings
 from incremental.settings.browser import BrowserSettings
-from store import backup
+from store.maintenance import backup
 
 ROOT = Path(__file__).parents[2]
 ROW = re.compile(r"^\| [^|]+ \| ([\d,]+)[^|]* \| `(?:fetch\.)?(\w+)` \|$", re.MULTILINE)

@@ -21,9 +21,9 @@ from incremental.settings import Settings
 from incremental.settings.storage import AlreadyRunningError
 from incremental.visit.host_gate import HostGate
 from store import Store, open_store
+from store.database.home import foreign_entry
 from store.enums import SiteStatus
 from store.errors import StoreFencedError
-from store.home import foreign_entry
 
 SITES = set(range(1, 9))
 URL = "https://1.example/"

@@ -9,7 +9,7 @@ from typing import Any
 from stories import DAY, HOME, HOUR, START, announced_pages, new_hub, news_site, seen, visit_of
 
 from store import Store, open_store
-from store.backfills import BackfillQuery
+from store.crawl.backfills import BackfillQuery
 from store.enums import LabelOrigin, PageLabel
 from store.rules import Fate
 from store.values import LabelEntry, SeenLink, SiteChanges

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from store.errors import StoreError
-from store.page_cache import FolderCache, body_md5, file_name, path_of
+from store.files.page_cache import FolderCache, body_md5, file_name, path_of
 
 URL = "http://www.scu.edu.cn/"
 urls = st.text(st.characters(exclude_characters="\n"), max_size=80).map(
@@ -166,7 +166,7 @@ def test_a_process_killed_while_writing_leaves_no_half_file(cache: FolderCache) 
     program = (
         "import os, signal, store.page_cache, sys; from pathlib import Path\n"
         "os.replace = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\n"
-        f"store.page_cache.FolderCache(Path(sys.argv[1]), quota_bytes=9).put({URL!r}, b'body')\n"
+        f"store.files.page_cache.FolderCache(Path(sys.argv[1]), quota_bytes=9).put({URL!r}, b'body')\n"
     )
     ended = subprocess.run(
         [sys.executable, "-c", program, str(cache.folder)], cwd=ROOT, check=False

@@ -16,12 +16,12 @@ from upgrading import ROWS, make_full_store
 from incremental.base.errors import InputError
 from incremental.features.exchange.stores import move_store
 from store import open_store
-from store.copying import copy_store
 from store.database import is_server, open_database
 from store.errors import StoreError
-from store.fulltext import count_news
+from store.maintenance.copying import copy_store
 from store.models import ALL, OF_DAEMONS
-from store.words import read_query
+from store.search.fulltext import count_news
+from store.search.words import read_query
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from recording import SHOWN, STEP, record
 from stories import HOME, START, announced_pages, news_site, seen, visit_of
 
 from store import Store, open_store
-from store.backfills import BackfillQuery
+from store.crawl.backfills import BackfillQuery
 
 ROOT = Path(__file__).resolve().parents[2]
 

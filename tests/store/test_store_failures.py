@@ -12,6 +12,7 @@ import peewee
 import pytest
 
 from store import Store, open_store
+from store.database.failures import kind_of, of_file, storage_errors
 from store.errors import (
     StoreDamagedError,
     StoreError,
@@ -21,8 +22,7 @@ from store.errors import (
     StoreReadOnlyError,
     StoreUnavailableError,
 )
-from store.failures import kind_of, of_file, storage_errors
-from store.page_cache import FolderCache
+from store.files.page_cache import FolderCache
 
 
 class ServerError(peewee.OperationalError):

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from stories import HOME, START, announced_pages, new_hub, news_site, seen, visit_of
 
 from store import Store
+from store.database.texts import MAX_TEXT, columns, storable, to_json
 from store.enums import ChangeKind, SiteEventKind
-from store.texts import MAX_TEXT, columns, storable, to_json
 from store.values import HostRow, PageChange, SiteChange, VisitPlan
 
 HOSTILE = {

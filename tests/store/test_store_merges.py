@@ -18,9 +18,9 @@ from peewee import (
 from stories import DAY, HOME, START, announced_pages, new_hub, news_site, seen, visit_of
 
 from store import Store
-from store.backfills import BackfillQuery
+from store.crawl.backfills import BackfillQuery
+from store.crawl.merges import ADDRESSED, MERGES
 from store.enums import ChangeKind, LabelOrigin, OutboxState, PageLabel, PageState
-from store.merges import ADDRESSED, MERGES
 from store.models import (
     ALL,
     Backfill,

@@ -15,10 +15,10 @@ from stories import START, new_hub, news_site, seen, visit_of
 import store.database
 from store import Store, open_store
 from store.answers import Answers, NewQuery
+from store.crawl.queries import Queries
+from store.crawl.record import Recorder
 from store.enums import HubClass, HubRole, LabelOrigin, PageLabel
 from store.errors import StoreLockedError
-from store.queries import Queries
-from store.record import Recorder
 from store.values import HostRow, LabelEntry, SiteChanges, TopicOpinion, VisitPlan
 
 LABEL = LabelEntry(

@@ -24,8 +24,8 @@ from incremental.base.clock import SimulatedClock
 from incremental.settings import Settings
 from store import open_store
 from store.errors import StoreError, StoreUnavailableError
-from store.object_cache import ObjectCache
-from store.page_cache import FolderCache, PageCache, body_md5, file_name, path_of
+from store.files.object_cache import ObjectCache
+from store.files.page_cache import FolderCache, PageCache, body_md5, file_name, path_of
 
 moto_server = pytest.importorskip("moto.server", reason="moto[server] is not installed")
 pytest.importorskip("s3fs", reason="s3fs is not installed (extra: s3)")

@@ -25,8 +25,8 @@ from incremental.base.clock import SimulatedClock
 from incremental.settings import Settings, load_settings
 from incremental.settings.storage import open_configured_store
 from store.errors import StoreUnavailableError
-from store.object_cache import ObjectCache
-from store.page_cache import path_of
+from store.files.object_cache import ObjectCache
+from store.files.page_cache import path_of
 
 moto_server = pytest.importorskip("moto.server", reason="moto[server] is not installed")
 pytest.importorskip("s3fs", reason="s3fs is not installed (extra: s3)")

@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 from stories import START, write_store
 
 from store import Store, open_store
-from store.addresses import without_password, without_secrets
-from store.backup import back_up
 from store.database import open_database, quick_check
+from store.database.addresses import without_password, without_secrets
 from store.errors import StoreDamagedError, StoreError, StoreTooNewError
+from store.maintenance.backup import back_up
 
 
 def refusal(path: Path) -> StoreError:

@@ -14,7 +14,7 @@ import store.page_watches
 from incremental.base.urls import canonical_key
 from store import Store, open_store
 from store.enums import PageState, WatchState
-from store.retention import Kind
+from store.maintenance.retention import Kind
 from store.values import ASKED, NEVER_DUE, NextRefresh
 from store.watch_values import ChangeQuery, WatchRow, WatchStanding
 

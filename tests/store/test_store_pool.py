@@ -12,9 +12,9 @@ from lab.postgres_server import PostgresServer
 from stories import START
 
 from store import Store, open_store
+from store.database.failures import storage_errors
+from store.database.postgres import ServerBounds
 from store.errors import StoreLockedError, StoreLostError
-from store.failures import storage_errors
-from store.postgres import ServerBounds
 
 T = TypeVar("T")
 

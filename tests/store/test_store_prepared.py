@@ -6,9 +6,9 @@ import pytest
 from stories import HOME, START, new_hub, news_site, seen
 
 from store import Store
+from store.database.statements import Inserted, Prepared, Updated, Upserted, any_of
 from store.enums import PageState
 from store.models import Host, Hub, Page, Sighting
-from store.statements import Inserted, Prepared, Updated, Upserted, any_of
 
 
 def test_a_prepared_query_answers_for_each_value_as_the_query_itself_would(store: Store) -> None:

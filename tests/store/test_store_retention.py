@@ -12,7 +12,7 @@ from store import Store
 from store.answers import NewQuery, NewsAnswer
 from store.discovery import NewProposal
 from store.enums import ChangeKind, ProposalState
-from store.retention import Kind
+from store.maintenance.retention import Kind
 from store.values import HostRow, NextRefresh, PageChange, ReadText, SiteChanges, TopicScore
 
 OLD = START + DAY
@@ -129,7 +129,7 @@ def test_the_history_of_a_starred_page_stays(store: Store) -> None:
 def test_links_that_ended_long_ago_are_forgotten(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("store.retention.KEPT_OF_HUB", 2)
+    monkeypatch.setattr("store.maintenance.retention.KEPT_OF_HUB", 2)
     site, home = news_site(store)
     for day in range(6):
         store.write.visit(visit_of(site, home, OLD + day * DAY, seen(f"{HOME}{day}")))
@@ -146,8 +146,8 @@ def test_the_links_of_the_last_announced_pages_stay(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Coverage compares hubs by them, however slow the site."""
-    monkeypatch.setattr("store.retention.KEPT_OF_HUB", 0)
-    monkeypatch.setattr("store.retention.KEPT_OF_SITE", 2)
+    monkeypatch.setattr("store.maintenance.retention.KEPT_OF_HUB", 0)
+    monkeypatch.setattr("store.maintenance.retention.KEPT_OF_SITE", 2)
     site, home = news_site(store)
     for day in range(4):
         link = seen(f"{HOME}{day}", fate="announce")
@@ -170,7 +170,7 @@ def test_a_former_hub_forgets_what_it_showed(store: Store) -> None:
 
 
 def test_sightings_are_forgotten_hub_by_hub(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("store.retention.KEPT_OF_HUB", 0)
+    monkeypatch.setattr("store.maintenance.retention.KEPT_OF_HUB", 0)
     site, _ = news_site(store)
     links = [seen(f"{HOME}list/{number}", hub=new_hub()) for number in range(25)]
     hubs = store.write.add_pages(site, links, now=START)
@@ -187,7 +187,7 @@ def test_sightings_are_forgotten_hub_by_hub(store: Store, monkeypatch: pytest.Mo
 def test_one_call_forgets_a_batch(
     store: Store, monkeypatch: pytest.MonkeyPatch, kind: Kind
 ) -> None:
-    monkeypatch.setattr("store.retention.BATCH", 3)
+    monkeypatch.setattr("store.maintenance.retention.BATCH", 3)
     news_site(store)
     pages = [announce(store, str(number)) for number in range(7)]
     for page in pages:

@@ -10,9 +10,9 @@ from stories import HOME, START, news_site, seen, visit_of
 from store import Store
 from store.answers import NewQuery
 from store.answers.excerpts import excerpt
-from store.clusters import agreement
+from store.search.clusters import agreement
+from store.search.words import MAX_WORDS, folded, index_words, read_query
 from store.values import ReadText
-from store.words import MAX_WORDS, folded, index_words, read_query
 
 CHINESE = "国务院办公厅关于印发中国人民银行金融改革方案的通知"
 TEXTS = {

@@ -15,9 +15,9 @@ from peewee import chunked
 from stories import HOME, START, news_site, seen, visit_of
 
 from store import Store, open_store
+from store.maintenance.retention import Kind
+from store.maintenance.space import FULL_TEXT
 from store.models import ALL, Visit
-from store.retention import Kind
-from store.space import FULL_TEXT
 
 ROOT = Path(__file__).resolve().parents[2]
 

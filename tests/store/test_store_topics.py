@@ -13,8 +13,8 @@ from stories import DAY, HOME, HOUR, START, news_site, seen, visit_of
 from incremental.base.urls import canonical_key
 from store import Store, open_store
 from store.enums import ExampleOrigin
-from store.topic_values import NewExample, PageScore
 from store.topics import MAX_EXTERNAL_CANDIDATES
+from store.topics.values import NewExample, PageScore
 from store.values import NewExternalCandidate, ReadText, TopicScore
 
 STORY = HOME + "bridge"

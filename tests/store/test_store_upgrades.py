@@ -19,8 +19,8 @@ from upgrading import LATER, ROWS, later_version, make_full_store
 
 from store import open_store
 from store.database import is_sqlite, open_database
+from store.database.upgrades import copy_of, known_migrations
 from store.errors import StoreDamagedError, StoreFullError, StoreTooNewError
-from store.upgrades import copy_of, known_migrations
 
 ROOT = Path(__file__).resolve().parents[2]
 FIRST = known_migrations()
@@ -35,7 +35,7 @@ def later(tmp_path: Path) -> Path:
 @pytest.fixture
 def update(later: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
     """Install that version, so that the next store is opened by it."""
-    return lambda: monkeypatch.setattr("store.upgrades.MIGRATIONS", later)
+    return lambda: monkeypatch.setattr("store.database.upgrades.MIGRATIONS", later)
 
 
 def rows(database: Database, query: str) -> list[Any]:
@@ -133,7 +133,7 @@ def test_a_store_of_a_later_version_is_left_as_it_is(
     where: str, later: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as installed:
-        installed.setattr("store.upgrades.MIGRATIONS", later)
+        installed.setattr("store.database.upgrades.MIGRATIONS", later)
         open_database(where).close()
     with pytest.raises(StoreTooNewError, match=LATER):
         open_database(where)

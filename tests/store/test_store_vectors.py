@@ -9,10 +9,10 @@ import pytest
 from stories import DAY, HOME, START, news_site, seen, visit_of
 
 from store import Store
+from store.maintenance.retention import Kind
 from store.models import PageVector
-from store.retention import Kind
+from store.search.vectors import VectorCounts
 from store.values import ReadText
-from store.vectors import VectorCounts
 
 TITLES = ("one", "two", "three")
 

@@ -17,8 +17,8 @@ from store.enums import (
     PageLabel,
     SiteEventKind,
 )
+from store.maintenance.retention import Kind
 from store.models import Change, Page
-from store.retention import Kind
 from store.values import HostRow, LabelEntry, PageChange, SiteChange, VisitPlan
 
 

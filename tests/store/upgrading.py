@@ -15,9 +15,8 @@ from typing import Any
 
 from peewee import Database, SqliteDatabase
 
-from store import upgrades
-from store.database import open_database
-from store.fulltext import index_words_of
+from store.database import open_database, upgrades
+from store.search.fulltext import index_words_of
 
 LATER = "0002_notes"
 # It rebuilds a table that others refer to, renames another, and makes one.

@@ -13,7 +13,7 @@ from classifier.words.background import Background
 from classifier.words.values import LinkContext, PageText
 from incremental.topics.active_topic import ActiveTopic
 from store.enums import TopicState
-from store.topic_values import TopicRow
+from store.topics.values import TopicRow
 
 HUB = "https://a.example/list"
 

@@ -36,7 +36,7 @@ from incremental.topics.judging import (
     to_context,
     to_text,
 )
-from store.topic_values import ExampleRow
+from store.topics.values import ExampleRow
 from store.values import TopicScore
 
 BRIDGE = to_text(PageText(HOME + "bridge", title="A bridge"))

@@ -9,7 +9,7 @@ import pytest
 from stories import seen, visit_of
 from web_served import HOME, Served, post
 
-from store.backfills import BackfillQuery
+from store.crawl.backfills import BackfillQuery
 
 DAY = 86_400.0
 NAMES = [f"blog/2007/03/{n:02}/tale.html" for n in range(1, 31)]

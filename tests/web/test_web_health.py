@@ -14,7 +14,7 @@ from incremental.daemon.health import DaemonState, Health
 from incremental.interfaces.web.metrics import MetricsPage
 from incremental.visit.engines.visits import EngineReport
 from incremental.visit.engines.worker import refusal
-from store.quarantine import QuarantineKind
+from store.crawl.quarantine import QuarantineKind
 
 
 @pytest.fixture

@@ -34,7 +34,7 @@ from store.daemons import DaemonRow
 from store.errors import StoreError, StoreFencedError
 
 if TYPE_CHECKING:
-    from store.postgres import ServerDatabase
+    from store.database.postgres import ServerDatabase
 
 BEAT_SECONDS: Final = 5.0
 # Four missed heartbeats. With the pause that the server grants within a transaction, a dead daemon's sites

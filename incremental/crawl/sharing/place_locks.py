@@ -13,7 +13,7 @@ import re
 from pathlib import Path
 from typing import IO, Final
 
-from store.home import make_file, make_folder
+from store.database.home import make_file, make_folder
 
 _NAME: Final = re.compile(r"daemon-(\d+)\.lock")
 _MOST_BYTES: Final = 200

@@ -24,7 +24,7 @@ from incremental.topics.editing import all_topic_facts
 from store import Store
 from store.answers import NewQuery
 from store.enums import TopicVerdict
-from store.words import read_query
+from store.search.words import read_query
 
 MOST_PAGES = 100
 MOST_TEXT_CHARS = 20_000

@@ -11,9 +11,9 @@ from incremental.base.texts import hub_why
 from incremental.base.urls import canonical_key
 from incremental.settings.seeds import BY_DISCOVERY, add_seed
 from store import Store
+from store.database.texts import to_json
 from store.discovery import ProposalRow
 from store.enums import HubKind, HubRole, ProposalState
-from store.texts import to_json
 from store.values import NewHub, SeenLink
 
 _NAMED_AT_MOST = 20

@@ -60,7 +60,7 @@ from incremental.visit.page_texts import cached_body
 from incremental.visit.visit import Fetch
 from store import Store
 from store.discovery import NewProposal, ReadPage, RoundRecord, RoundRow, RunRow
-from store.topic_values import TopicRow
+from store.topics.values import TopicRow
 
 # For a host or a provider; longer waits skip it.
 LONGEST_WAIT_SECONDS = 120.0

@@ -23,7 +23,7 @@ from store import Store
 
 if TYPE_CHECKING:
     from incremental.features.discovery.discoverer import Discoverer
-    from store.topic_values import TopicRow
+    from store.topics.values import TopicRow
 
 _UNDER_WAY = "another search for sites of this topic is under way"
 

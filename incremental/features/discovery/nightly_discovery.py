@@ -26,7 +26,7 @@ from incremental.features.discovery.settings import DiscoverySettings
 from store import Store
 from store.enums import TopicState
 from store.errors import StoreError
-from store.topic_values import TopicRow
+from store.topics.values import TopicRow
 
 if TYPE_CHECKING:
     from incremental.features.discovery.discoverer import Discoverer

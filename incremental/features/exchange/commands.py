@@ -34,10 +34,10 @@ from incremental.interfaces.cli.common import (
 )
 from incremental.settings.storage import CRAWLER_LOCK, only_writer
 from store.answers import NewQuery
-from store.backup import BackupReport, back_up, check_target
-from store.backup import restore as put_back
 from store.database import is_server
 from store.errors import StoreRemainsError
+from store.maintenance.backup import BackupReport, back_up, check_target
+from store.maintenance.backup import restore as put_back
 
 FileIn = Annotated[Path, typer.Argument(metavar="FILE", help="The file to read.")]
 _LONGEST_LINE = 500

@@ -1,6 +1,6 @@
 """Moving an installation from SQLite to PostgreSQL, or back: ``hubwatch migrate-store``.
 
-The database is copied (:mod:`store.copying`). Cached pages and models are files beside it and stay in their
+The database is copied (:mod:`store.maintenance.copying`). Cached pages and models are files beside it and stay in their
 folder; only where a store moves to another folder they are copied as well, before the database.
 """
 
@@ -17,13 +17,13 @@ from incremental.base.errors import InputError
 from incremental.crawl.sharing.joining import refuse_beside
 from incremental.daemon.pulse import STALE_SECONDS, read_report
 from incremental.settings.storage import alone_in
-from store.addresses import without_password
-from store.backup import files_beside
-from store.copying import CopiedTable, Progress, check_unused, copy_store
 from store.daemons import Daemons
 from store.database import close, is_server, open_database
-from store.failures import of_file
-from store.home import DATABASE, SIDE_FILES, make_file, make_folder
+from store.database.addresses import without_password
+from store.database.failures import of_file
+from store.database.home import DATABASE, SIDE_FILES, make_file, make_folder
+from store.maintenance.backup import files_beside
+from store.maintenance.copying import CopiedTable, Progress, check_unused, copy_store
 
 if TYPE_CHECKING:
     from peewee import Database
@@ -55,7 +55,7 @@ def move_store(
 
     Raises:
         InputError: both are of one kind, *source* is no store, or a daemon is at work.
-        StoreError: daemons are at work on the server, or see :func:`store.copying.copy_store`.
+        StoreError: daemons are at work on the server, or see :func:`store.maintenance.copying.copy_store`.
     """
     if is_server(source) == is_server(target):
         way_out = "must be of the other kind: a folder to postgresql://..., or back"

@@ -15,8 +15,8 @@ from lxml import etree
 from incremental.base.plain_text import cell, clean
 from incremental.parse.sniff import Form, sniff
 from store import Store
-from store.announced import AnnouncedPage
 from store.answers import NewQuery
+from store.answers.announced import AnnouncedPage
 from store.enums import HubKind, HubRole, HubStatus, SiteStatus
 from store.values import SiteRow
 

@@ -33,7 +33,7 @@ from incremental.schedule.price import pinged
 from incremental.schedule.state import HubState
 from incremental.visit.visit import Fetch
 from store import Store, enums
-from store.home import make_folder
+from store.database.home import make_folder
 from store.values import HubRow
 
 logger = logging.getLogger("hubwatch.websub")

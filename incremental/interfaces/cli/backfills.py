@@ -14,7 +14,7 @@ from incremental.interfaces.cli.new import Format, print_pages, print_plain, say
 from incremental.interfaces.filters import Filters
 from incremental.interfaces.results.schema import page_line
 from store import Store
-from store.backfills import BackfillQuery
+from store.crawl.backfills import BackfillQuery
 
 
 def backfills(  # noqa: PLR0913 - each is an option of the command

@@ -25,7 +25,7 @@ from incremental.settings import Settings
 from incremental.settings.storage import MEGABYTE, only_writer, same_settings
 from store import Store
 from store.errors import StoreLockedError
-from store.space import TableSize
+from store.maintenance.space import TableSize
 
 _Tables = dict[str, TableSize]
 

@@ -57,7 +57,7 @@ from incremental.topics.embedding.choice import embeddings_findings, needs_net
 from incremental.visit.engines.checking import engine_findings
 from incremental.visit.rendering.browser import browser_finding
 from store.errors import StoreError
-from store.inspection import Inspection, inspected
+from store.maintenance.inspection import Inspection, inspected
 
 _COLOURS = {Verdict.OK: "green", Verdict.WARNING: "yellow", Verdict.PROBLEM: "red"}
 

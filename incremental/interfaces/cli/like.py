@@ -34,7 +34,7 @@ from incremental.topics.embedding.likeness import (
 from incremental.visit.once import read_page
 from store import Store
 from store.answers import NewQuery
-from store.vectors import Space
+from store.search.vectors import Space
 
 
 def answer_like(

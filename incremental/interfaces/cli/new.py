@@ -25,9 +25,9 @@ from incremental.interfaces.explain.backfill import headline
 from incremental.interfaces.results.judged import why_empty
 from incremental.interfaces.results.schema import page_line, when
 from store import Store
-from store.announced import AnnouncedPage
 from store.answers import NewQuery
-from store.backfills import BackfillQuery
+from store.answers.announced import AnnouncedPage
+from store.crawl.backfills import BackfillQuery
 
 _SHOWN_EVENTS = 5
 # Of CSV.

@@ -15,7 +15,7 @@ from incremental.interfaces.cli.common import counted, print_json
 from incremental.interfaces.cli.logs import say, tell
 from incremental.interfaces.explain.backfill import headline
 from store import Store
-from store.backfills import BackfillEvent, BackfillQuery
+from store.crawl.backfills import BackfillEvent, BackfillQuery
 from store.rules import Fate
 from store.values import HubRow, VisitRecord
 

@@ -24,7 +24,7 @@ from incremental.interfaces.filters import from_json, to_json
 from incremental.interfaces.results.schema import dated, page_line, when
 from store import Store
 from store.answers import NewQuery
-from store.words import read_query
+from store.search.words import read_query
 
 Urls = Annotated[list[str], typer.Argument(metavar="URL...", help="Pages that were announced.")]
 Words = Annotated[

@@ -31,9 +31,9 @@ from incremental.settings.seeds import SeedTerms, add_seed, everything_below, fo
 from incremental.settings.storage import daemon_at_work, open_configured_store
 from incremental.settings.template import settings_template
 from store import Store
-from store.addresses import without_password
+from store.database.addresses import without_password
+from store.database.home import make_file
 from store.enums import SiteStatus
-from store.home import make_file
 
 Names = Annotated[list[str], typer.Argument(metavar="SITE...", help="Name, seed URL or id.")]
 

@@ -41,7 +41,7 @@ from incremental.topics.editing import (
 from incremental.topics.model_store import TopicModelStore
 from store import Store
 from store.enums import TopicState
-from store.topic_values import TopicRow
+from store.topics.values import TopicRow
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="As `hubwatch topic list` shows it.")]
 OfTopic = Annotated[str, typer.Option("--topic", metavar="NAME", help="The topic to train.")]

@@ -7,7 +7,7 @@ from typing import Any
 from incremental.base.plain_text import one_line
 from incremental.base.texts import Text
 from store import Store
-from store.backfills import BackfillEvent
+from store.crawl.backfills import BackfillEvent
 
 _MOST_CHARS = 120
 

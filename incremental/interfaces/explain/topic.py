@@ -14,7 +14,7 @@ from incremental.topics.editing import topic_facts
 from incremental.topics.judging import BY_MEANING, from_text, is_empty, says_something
 from incremental.topics.notes import note_text
 from store import Store
-from store.topic_values import ExampleRow, TopicRow
+from store.topics.values import ExampleRow, TopicRow
 
 if TYPE_CHECKING:
     from incremental.topics.model_store import TopicModelStore

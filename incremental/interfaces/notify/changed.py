@@ -14,8 +14,8 @@ from dataclasses import replace
 
 from incremental.settings.channels import ChannelSettings
 from store import Store
+from store.search.words import Phrase, index_words, read_word
 from store.watch_values import ChangeQuery, WatchedChangeRow, WatchRow
-from store.words import Phrase, index_words, read_word
 
 _MOST = 200
 

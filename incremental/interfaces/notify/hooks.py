@@ -22,8 +22,8 @@ from incremental.interfaces.notify.message import of_event
 from incremental.interfaces.results.changes import change_json
 from incremental.interfaces.results.schema import page_json
 from incremental.settings.hooks import HookChannel
-from store.announced import AnnouncedPage
-from store.backfills import BackfillEvent
+from store.answers.announced import AnnouncedPage
+from store.crawl.backfills import BackfillEvent
 from store.watch_values import WatchedChangeRow
 
 # Of what a program prints, the end is kept for its error.

@@ -16,8 +16,8 @@ from incremental.interfaces.explain.backfill import address, subject
 from incremental.interfaces.results.changes import change_json
 from incremental.interfaces.results.schema import page_json, utc
 from incremental.settings.channels import GroupBy
-from store.announced import AnnouncedPage
-from store.backfills import BackfillEvent
+from store.answers.announced import AnnouncedPage
+from store.crawl.backfills import BackfillEvent
 from store.enums import TopicVerdict
 from store.watch_values import WatchedChangeRow
 

@@ -47,12 +47,12 @@ from incremental.interfaces.notify.plan import Rhythm, message_key, plan, retry_
 from incremental.settings.channels import ChannelSettings, clock, quiet_hours, zone
 from incremental.settings.hooks import HookChannel
 from store import Store
-from store.announced import AnnouncedPage
 from store.answers import NewQuery
-from store.backfills import BackfillEvent, BackfillQuery
+from store.answers.announced import AnnouncedPage
+from store.crawl.backfills import BackfillEvent, BackfillQuery
+from store.crawl.quarantine import QuarantineKind
 from store.enums import OutboxState, TopicVerdict
 from store.outbox import OutboxRow
-from store.quarantine import QuarantineKind
 from store.watch_values import WatchedChangeRow
 
 logger = logging.getLogger("hubwatch.notify")

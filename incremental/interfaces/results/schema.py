@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from incremental.base.plain_text import clean
-from store.announced import AnnouncedPage, TopicMark, moment_of
+from store.answers.announced import AnnouncedPage, TopicMark, moment_of
 
 SHOWN_TERMS = 8
 

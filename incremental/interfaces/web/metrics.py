@@ -25,8 +25,8 @@ from incremental.interfaces.explain.page import budget_of
 from incremental.interfaces.web.context import Web
 from incremental.visit.engines.visits import EngineReport
 from store import Store
+from store.crawl.quarantine import QuarantineKind
 from store.errors import StoreError
-from store.quarantine import QuarantineKind
 
 _MINUTE, _HOUR, _DAY = 60.0, 3_600.0, 86_400.0
 _DELAY_BUCKETS = (

@@ -11,7 +11,7 @@ from incremental.base.urls import canonical_key
 from incremental.interfaces.filters import Filters
 from store import Store
 from store.answers import AnnouncedPage, TopicMark
-from store.backfills import BackfillEvent, BackfillQuery
+from store.crawl.backfills import BackfillEvent, BackfillQuery
 
 _MOST_TERMS = 6
 _MOST_EVENTS = 200

@@ -20,7 +20,7 @@ from classifier.words.values import PageText
 from incremental.base.threads import pause
 from incremental.topics.embedding.page_embedder import PageEmbedder
 from store import Store
-from store.vectors import Space, WaitingText
+from store.search.vectors import Space, WaitingText
 
 _BATCH: Final = 32
 BUSY_SECONDS: Final = 0.5

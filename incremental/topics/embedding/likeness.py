@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 from classifier.embedding.packing import unsqueezed
 from incremental.base.errors import NotFoundError
 from store import Store
-from store.announced import AnnouncedPage
 from store.answers import NewQuery
-from store.vectors import BLOCK_ROWS, Space
+from store.answers.announced import AnnouncedPage
+from store.search.vectors import BLOCK_ROWS, Space
 
 # Of the nearest pages, whose filters are asked at once: first, and at most.
 _FIRST: Final = 200

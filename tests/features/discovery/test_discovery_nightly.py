@@ -17,7 +17,7 @@ from incremental.features.discovery.nightly_discovery import NightlyDiscovery
 from store import Store
 from store.enums import TopicState
 from store.errors import StoreLockedError
-from store.topic_values import TopicRow
+from store.topics.values import TopicRow
 
 FIND = Find("http://a.example/", "forward", "", 1)
 

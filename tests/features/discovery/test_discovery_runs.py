@@ -29,7 +29,7 @@ from incremental.topics.judging import EXAMPLE, to_text
 from incremental.topics.model_store import TopicModelStore
 from store import Store
 from store.enums import ExampleOrigin, ProposalState
-from store.topic_values import NewExample
+from store.topics.values import NewExample
 from store.values import SeenLink
 
 BRIDGE = (

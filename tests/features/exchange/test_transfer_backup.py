@@ -13,10 +13,10 @@ import pytest
 from stories import HOME, HOUR, START, announced_pages, news_site, seen, visit_of
 
 from store import Store, open_store
-from store.backup import MANIFEST, back_up, restore
+from store.database.home import DATABASE
 from store.errors import StoreDamagedError, StoreError, StoreTooNewError
-from store.home import DATABASE
-from store.page_cache import body_md5
+from store.files.page_cache import body_md5
+from store.maintenance.backup import MANIFEST, back_up, restore
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from stories import DAY, HOME, HOUR, START, announced_pages, news_site, seen, vi
 from incremental.settings import Settings
 from incremental.settings.storage import only_writer
 from store import Store, open_store
-from store.backup import back_up, restore
+from store.database.home import DATABASE, remove_abandoned, workplace
 from store.enums import TokenKind, TokenScope
 from store.errors import (
     StoreDamagedError,
@@ -26,9 +26,9 @@ from store.errors import (
     StoreRemainsError,
     StoreTooNewError,
 )
-from store.home import DATABASE, remove_abandoned, workplace
-from store.page_cache import body_md5
-from store.restored import Removed
+from store.files.page_cache import body_md5
+from store.maintenance.backup import back_up, restore
+from store.maintenance.restored import Removed
 
 ROOT = Path(__file__).parents[3]
 BODY = b"<p>One</p>"
@@ -175,7 +175,7 @@ def test_a_restored_store_is_in_the_journal_mode_it_runs_in(backup: Path, tmp_pa
 KILLED = """
 import os, sys
 from pathlib import Path
-from store.backup import back_up, restore
+from store.maintenance.backup import back_up, restore
 left = int(sys.argv[1])
 def count(event, _):
     global left

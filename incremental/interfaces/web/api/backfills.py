@@ -15,7 +15,7 @@ from incremental.interfaces.web.api.schemas import REFUSED, RowId
 from incremental.interfaces.web.conditional import ConditionalRoute
 from incremental.interfaces.web.context import web_of
 from incremental.interfaces.web.routes.backfills import event_numbered
-from store.backfills import BackfillQuery
+from store.crawl.backfills import BackfillQuery
 
 router = APIRouter(
     prefix="/api/v1/backfills", tags=["pages"], route_class=ConditionalRoute, responses=REFUSED

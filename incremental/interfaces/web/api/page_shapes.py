@@ -14,9 +14,9 @@ from incremental.interfaces.web.api.schemas import (
     shape_of,
 )
 from incremental.interfaces.web.changes import Difference
-from store.announced import AnnouncedPage, TopicMark
 from store.answers import Copy, HistoryEntry, PageDetail, StoredText, Version
-from store.backfills import BackfillEvent
+from store.answers.announced import AnnouncedPage, TopicMark
+from store.crawl.backfills import BackfillEvent
 
 _mark: Any = shape_of(TopicMark, terms=list[tuple[str, float]])
 _announced: Any = shape_of(AnnouncedPage, leave=["page_id"], id=int, topics=list[_mark])

@@ -18,7 +18,7 @@ from pydantic import (
 )
 
 from incremental.base.scope import Reach
-from store.announced import moment_of
+from store.answers.announced import moment_of
 
 
 def _moment(value: object) -> object:

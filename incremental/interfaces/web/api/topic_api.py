@@ -35,7 +35,7 @@ from incremental.topics.editing import (
 )
 from store import Store
 from store.answers import SavedSearchRow
-from store.topic_values import ExampleRow, TopicRow
+from store.topics.values import ExampleRow, TopicRow
 
 router = APIRouter(
     prefix="/api/v1", tags=["topics"], route_class=ConditionalRoute, responses=REFUSED

@@ -14,7 +14,7 @@ from incremental.interfaces.web.context import web_of
 from incremental.interfaces.web.routes.forms import Back, see
 from incremental.interfaces.web.views import page, query
 from store import Store
-from store.backfills import BackfillEvent, BackfillQuery
+from store.crawl.backfills import BackfillEvent, BackfillQuery
 
 router = APIRouter(include_in_schema=False)
 _PER_PAGE = 200

@@ -25,7 +25,7 @@ from incremental.interfaces.web.routes.news import search_filters
 from incremental.interfaces.web.views import page, query, words_of
 from store import Store
 from store.answers import AnnouncedPage
-from store.backfills import BackfillEvent, BackfillQuery
+from store.crawl.backfills import BackfillEvent, BackfillQuery
 from store.enums import TopicVerdict
 from store.watch_values import ChangeQuery
 

@@ -32,7 +32,7 @@ from incremental.topics.editing import (
 from incremental.topics.notes import warnings_of
 from store import Store
 from store.enums import ExampleOrigin, TopicState
-from store.topic_values import TopicRow
+from store.topics.values import TopicRow
 
 router = APIRouter(include_in_schema=False)
 _Many = Annotated[str, Form(max_length=10_000)]

@@ -1,0 +1,20 @@
+"""Queries of the crawler and its interfaces, ``store.read``. Each uses an index.
+
+::
+
+    rounds      the crawler's rounds: what is due, known pages, host state
+    site_facts  facts of a site that decisions need: addresses, lists, what they showed
+    training    training data of the hub model: labels, crawl depth, page sizes
+    people      pages and sites one by one, for interfaces
+"""
+
+from __future__ import annotations
+
+from store.crawl.queries.people import PeopleQueries
+from store.crawl.queries.rounds import RoundQueries
+from store.crawl.queries.site_facts import SiteQueries
+from store.crawl.queries.training import TrainingQueries
+
+
+class Queries(RoundQueries, SiteQueries, TrainingQueries, PeopleQueries):
+    """All queries, on one database."""

@@ -1,0 +1,88 @@
+"""Single pages and sites, for interfaces: facts, changes, sightings, visits, totals.
+
+Lists of announced pages are in :mod:`store.answers`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from peewee import fn
+
+from store.database.failures import storage_errors
+from store.database.repository import Repository
+from store.database.texts import storable
+from store.models import Change, Hub, News, Page, Sighting, Site, Visit
+from store.values import NEVER_DUE
+
+
+class PeopleQueries(Repository):
+    """Queries of interfaces."""
+
+    def find_page(self, url: str, canonical_key: str) -> list[dict[str, Any]]:
+        """Return all columns of pages with this URL or canonical key, and of their hubs."""
+        # Sites are listed because the index of canonical keys begins with them.
+        same = Page.site.in_(Site.select(Site.id)) & (
+            Page.canonical_key == storable(canonical_key, None)
+        )
+        query = (
+            Page.select(Page, Site.name.alias("site_name"))
+            .join(Site)
+            .where(same | (Page.url == storable(url, None)))
+            .order_by(Page.id)
+        )
+        with storage_errors(self._where):
+            return list(query.dicts().execute(self._db))
+
+    def changes(self, page_id: int) -> list[dict[str, Any]]:
+        """Return the changes of a page, oldest first."""
+        return self._dicts(Change.select().where(Change.page == page_id).order_by(Change.id))
+
+    def site_changes(self, site_id: int, *, limit: int = 20) -> list[dict[str, Any]]:
+        """Return the changes of a whole site, newest first."""
+        whole = (Change.site == site_id) & Change.page.is_null()
+        return self._dicts(Change.select().where(whole).order_by(Change.id.desc()).limit(limit))
+
+    def sightings(self, page_id: int) -> list[dict[str, Any]]:
+        """Return the hubs that showed a page, with URLs, earliest first."""
+        query = (
+            Sighting.select(Sighting, Page.url.alias("hub_url"))
+            .join(Page, on=Page.id == Sighting.hub)
+            .where(Sighting.page == page_id)
+            .order_by(Sighting.first_seen_at)
+        )
+        return self._dicts(query)
+
+    def visits(self, page_id: int, *, limit: int = 20) -> list[dict[str, Any]]:
+        """Return a page's latest visits, newest first."""
+        query = Visit.select().where(Visit.page == page_id).order_by(Visit.at.desc()).limit(limit)
+        return self._dicts(query)
+
+    def visit_counts(self, since: float) -> dict[int, dict[str, int]]:
+        """Count visits since *since* by site id and status."""
+        query = (
+            Visit.select(Page.site, Visit.status, fn.COUNT(Visit.id))
+            .join(Page)
+            .where(Visit.at >= since)
+            .group_by(Page.site, Visit.status)
+        )
+        counts: dict[int, dict[str, int]] = {}
+        for site, status, count in self._rows(query):
+            counts.setdefault(site, {})[status] = count
+        return counts
+
+    def site_totals(self) -> dict[int, dict[str, int]]:
+        """Count pages, hubs that were read and will be again, and announced pages by site id."""
+        # Each from an index alone: counting the announced in their own rows would read every page.
+        counted = {
+            "pages": Page.select(Page.site, fn.COUNT(Page.id)).group_by(Page.site),
+            "new_pages": News.select(News.site, fn.COUNT(News.id)).group_by(News.site),
+            "hubs": Hub.select(Hub.site_id, fn.COUNT(Hub.page))
+            .where(Hub.due_at < NEVER_DUE, Hub.visits > 0)
+            .group_by(Hub.site_id),
+        }
+        totals: dict[int, dict[str, int]] = {}
+        for name, query in counted.items():
+            for site, count in self._rows(query):
+                totals.setdefault(site, dict.fromkeys(counted, 0))[name] = count
+        return totals

@@ -1,0 +1,373 @@
+"""Queries of a crawl round: what is due, known pages, host state."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from peewee import JOIN, Case, fn
+
+from store.crawl.refreshes import PLANNED, WATCHED
+from store.database import data_version, is_sqlite
+from store.database.failures import storage_errors
+from store.database.repository import Repository, Shape
+from store.database.statements import Prepared, any_of
+from store.enums import HubClass, HubKind, HubRole, HubStatus, PageState, SiteStatus
+from store.models import (
+    Host,
+    Hub,
+    Label,
+    Page,
+    PageWatch,
+    Refresh,
+    Sighting,
+    Site,
+    Topic,
+    VisitRequest,
+)
+from store.rules import Rule
+from store.values import (
+    DueTimes,
+    HostRow,
+    HubRow,
+    KnownPage,
+    PageRow,
+    SeenLink,
+    Sight,
+    SiteRow,
+    VerificationRow,
+)
+
+_SITE = Shape(SiteRow, Site)
+_HOST = Shape(HostRow, Host)
+_HUB = Shape(HubRow, Hub, page_id=Hub.page, url=Page.url, canonical_key=Page.canonical_key)
+_PAGE = Shape(PageRow, Page)
+_VERIFICATION = Shape(VerificationRow, Page, page_id=Page.id)
+_SIGHT = Shape(Sight, Sighting)
+_IS_ARTICLE = Hub.role == HubRole.ARTICLE
+_IS_LIST = Hub.role != HubRole.ARTICLE
+_KNOWN = Shape(KnownPage, Page, is_hub=Hub.page.is_null(is_null=False) & _IS_LIST)
+_READ = Hub.baseline_at.is_null(is_null=False)
+_CLASSES: dict[HubClass, Any] = {
+    HubClass.REVISIT: _READ & _IS_LIST & (Hub.state != HubStatus.DORMANT),
+    HubClass.COVERED: _READ & _IS_LIST & (Hub.state == HubStatus.DORMANT),
+    HubClass.EXPLORE: Hub.baseline_at.is_null() & _IS_LIST,
+    HubClass.ARTICLE: _IS_ARTICLE,
+}
+# Pages announced once verified.
+_AWAITED_STATES = (PageState.PENDING, PageState.MISSING)
+_AWAITED = Page.state.in_(_AWAITED_STATES)
+# Not null, as a range: SQLite uses no index for ``IS NOT NULL``, and would read every page of a site.
+_PLANNED = Page.verify_due_at > -1e12  # noqa: PLR2004 - before any time
+# Sitemaps and seeds go first: they are few, and sometimes the only place that shows a page. Behind two
+# hundred covered tag pages, the sitemap of a recorded weblog waited four days.
+_ORDINARY = Case(None, (((Hub.kind == HubKind.SITEMAP) | (Hub.role == HubRole.SEED), 0),), 1)
+_ALL = 1_000_000
+
+
+def _hubs() -> Any:  # noqa: ANN401 - a peewee query
+    return _HUB.select().join(Page, on=Page.id == Hub.page)
+
+
+def _due_hubs(of_class: Any) -> Prepared:  # noqa: ANN401 - a peewee expression
+    return Prepared(
+        lambda site, now, limit: (
+            _hubs()
+            .where((Hub.site_id == site) & (Hub.due_at <= now) & of_class)
+            .order_by(_ORDINARY, Hub.due_at, Hub.page)
+            .limit(limit)
+        )
+    )
+
+
+def _due_verifications(*, likely_first: bool, pending: bool) -> Prepared:
+    order: list[Any] = [Page.verify_due_at, Page.id]
+    if likely_first:
+        order.insert(0, Page.verify_score.desc(nulls="LAST"))
+
+    def query(site: int, now: float, limit: int) -> Any:  # noqa: ANN401 - a peewee query
+        due = (Page.site == site) & (Page.verify_due_at <= now)
+        due = due & _AWAITED if pending else due
+        return _VERIFICATION.select().where(due).order_by(*order).limit(limit)
+
+    return Prepared(query)
+
+
+def _due_times(site: Any) -> Any:  # noqa: ANN401 - peewee expressions
+    hubs = [fn.MIN(Case(None, ((_CLASSES[name], Hub.due_at),))) for name in HubClass]
+    pages = [
+        Page.select(fn.MIN(Page.verify_due_at)).where((Page.site == site) & _PLANNED & of_kind)
+        for of_kind in (_AWAITED, Page.state.not_in(_AWAITED_STATES))
+    ]
+    again = [
+        Refresh.select(fn.MIN(Refresh.due_at)).where((Refresh.site_id == site) & of_kind)
+        for of_kind in (PLANNED, WATCHED)
+    ]
+    return Hub.select(*hubs, *pages, *again).where(Hub.site_id == site)
+
+
+_BOTH = (True, False)
+_DUE_HUBS = {name: _due_hubs(of_class) for name, of_class in _CLASSES.items()}
+_DUE_VERIFICATIONS = {
+    (likely, pending): _due_verifications(likely_first=likely, pending=pending)
+    for likely in _BOTH
+    for pending in _BOTH
+}
+_DUE_TIMES = Prepared(_due_times)
+_ACTIVE = Prepared(
+    lambda: Site.select(Site.id).where(Site.state == SiteStatus.ACTIVE).order_by(Site.id)
+)
+_BY_SEED = Prepared(lambda seed: _SITE.select().where(Site.seed_url == seed))
+_SEEDS = Prepared(lambda: Site.select(Site.id, Site.seed_url))
+_SITES = Prepared(lambda sites: _SITE.select().where(any_of(Site.id, sites)).order_by(Site.id))
+
+
+def _first_pages(of_kind: Any) -> Prepared:  # noqa: ANN401 - a peewee expression
+    return Prepared(
+        lambda: (
+            Page.select(Page.site, fn.MIN(Page.verify_due_at))
+            .where(_PLANNED & of_kind)
+            .group_by(Page.site)
+        )
+    )
+
+
+def _first_refreshes(of_kind: Any) -> Prepared:  # noqa: ANN401 - a peewee expression
+    return Prepared(
+        lambda: (
+            Refresh.select(Refresh.site_id, fn.MIN(Refresh.due_at))
+            .where(of_kind)
+            .group_by(Refresh.site_id)
+        )
+    )
+
+
+_FIRST_DUE = (
+    Prepared(
+        lambda: Hub.select(
+            Hub.site_id,
+            *(fn.MIN(Case(None, ((_CLASSES[name], Hub.due_at),))) for name in HubClass),
+        ).group_by(Hub.site_id)
+    ),
+    _first_pages(_AWAITED),
+    _first_pages(Page.state.not_in(_AWAITED_STATES)),
+    _first_refreshes(PLANNED),
+    _first_refreshes(WATCHED),
+)
+_ONE_HUB = Prepared(lambda page: _hubs().where(Hub.page == page))
+_ONE_PAGE = Prepared(lambda page: _PAGE.select().where(Page.id == page))
+_ONE_VERIFICATION = Prepared(lambda page: _VERIFICATION.select().where(Page.id == page))
+_ONE_HOST = Prepared(lambda name: _HOST.select().where(Host.name == name))
+_PRODUCTIVE_FIRST = (Hub.new_pages.desc(), Hub.visits.desc(), Hub.page)
+_HUBS_OF_SITE = Prepared(
+    lambda site: _hubs().where(Hub.site_id == site).order_by(*_PRODUCTIVE_FIRST)
+)
+_CANDIDATES = Prepared(
+    lambda site: (
+        Page.select(Page.id, Page.canonical_key, Page.url, Page.anchor)
+        .join(Hub, on=Hub.page == Page.id)
+        .where((Hub.site_id == site) & (Hub.role == HubRole.LIST) & Hub.visited_at.is_null())
+        .where((Hub.state == HubStatus.CANDIDATE) & (Page.state == PageState.KNOWN))
+    )
+)
+_VISIBLE = Prepared(
+    lambda hub: Sighting.select(Sighting.page).where(
+        (Sighting.hub == hub) & Sighting.gone_at.is_null()
+    )
+)
+_LED_TO = Prepared(
+    lambda site, page, rule: (
+        Page.select(Page.id)
+        .where((Page.site == site) & (Page.moved_to == page) & (Page.rule == rule))
+        .limit(1)
+    )
+)
+_FIRST_SHOWN = Prepared(
+    lambda hub, at: Sighting.select(Sighting.page).where(
+        (Sighting.hub == hub) & (Sighting.first_seen_at == at)
+    )
+)
+
+
+_KNOWN_PAGES = Prepared(
+    lambda site, keys: (
+        _KNOWN.select()
+        .join(Hub, JOIN.LEFT_OUTER, on=Hub.page == Page.id)
+        .where((Page.site == site) & any_of(Page.canonical_key, keys))
+    )
+)
+_SIGHTS = Prepared(lambda hub: _SIGHT.select().where(Sighting.hub == hub))
+_SHOWN_BY = Prepared(
+    lambda hub: (
+        Page.select(Page.canonical_key)
+        .join(Sighting, on=Sighting.page == Page.id)
+        .where((Sighting.hub == hub) & Sighting.gone_at.is_null())
+    )
+)
+_URLS = Prepared(lambda pages: Page.select(Page.url).where(any_of(Page.id, pages)))
+
+
+class RoundQueries(Repository):
+    """Queries of the crawler."""
+
+    def generation(self) -> object:
+        """Return a value that changes when another connection changes the database."""
+        if is_sqlite(self._db):
+            with storage_errors(self._where):
+                return data_version(self._db)
+        # The counter is SQLite's; on PostgreSQL these values stand for it. Hubs are not among them: the
+        # crawler finds some all the time, and who else changes them labels, edits or adds something.
+        paused = Site.select(fn.COUNT(Site.id), fn.SUM(Site.id))
+        paused = paused.where(Site.state == SiteStatus.PAUSED)
+        labels = Label.select(fn.COUNT(Label.at), fn.MAX(Label.at))
+        changed = (fn.MAX(Topic.changed_at), fn.MAX(Topic.learned_at))
+        topics = Topic.select(fn.COUNT(Topic.id), fn.SUM(Topic.id), *changed)
+        sites = Site.select(fn.COUNT(Site.id), fn.MAX(Site.id), fn.MAX(Site.changed_at))
+        requests = VisitRequest.select(fn.COUNT(VisitRequest.page), fn.MAX(VisitRequest.at))
+        watches = PageWatch.select(
+            fn.COUNT(PageWatch.id), fn.SUM(PageWatch.id), fn.MAX(PageWatch.changed_at)
+        )
+        asked = (sites, paused, labels, topics, requests, watches)
+        return tuple(value for query in asked for value in self._rows(query)[0])
+
+    def site(self, site_id: int) -> SiteRow | None:
+        """Return a site."""
+        rows = self._asked(_SITES, sites=[site_id])
+        return _SITE(rows[0]) if rows else None
+
+    def sites(self) -> list[SiteRow]:
+        """Return all sites in the order they were added."""
+        return self._all(_SITE, _SITE.select().order_by(Site.id))
+
+    def site_by_seed(self, seed_url: str) -> SiteRow | None:
+        """Return the site with this seed."""
+        rows = self._asked(_BY_SEED, seed=seed_url)
+        return _SITE(rows[0]) if rows else None
+
+    def active_sites(self) -> list[int]:
+        """Return the ids of the sites that are not paused, in the order they were added."""
+        return [one for (one,) in self._asked(_ACTIVE)]
+
+    def seeds(self) -> dict[int, str]:
+        """Return the seed of each site, by id."""
+        return dict(self._asked(_SEEDS))
+
+    def sites_by_id(self, site_ids: Sequence[int]) -> list[SiteRow]:
+        """Return the sites with these ids."""
+        return [_SITE(row) for row in self._asked(_SITES, sites=site_ids)] if site_ids else []
+
+    def all_due_times(self) -> dict[int, DueTimes]:
+        """Return when the next of each kind of fetch is due, of each site that has any."""
+        hubs, *others = (
+            {site_id: due_at for site_id, *due_at in self._asked(query)} for query in _FIRST_DUE
+        )
+        nothing: list[float | None] = [None] * len(HubClass)
+        return {
+            site_id: DueTimes(
+                dict(zip(HubClass, hubs.get(site_id, nothing), strict=True)),
+                *(one.get(site_id, (None,))[0] for one in others),
+            )
+            for site_id in sorted(hubs.keys() | set().union(*others))
+        }
+
+    def due_hubs(
+        self, site_id: int, now: float, share: HubClass, *, limit: int | None = 1
+    ) -> list[HubRow]:
+        """Return hubs of a class due at *now*; *limit* None = all.
+
+        Sitemaps and seeds come first, then the longest overdue.
+        """
+        most = _ALL if limit is None else limit
+        return [
+            _HUB(row) for row in self._asked(_DUE_HUBS[share], site=site_id, now=now, limit=most)
+        ]
+
+    def due_verifications(
+        self,
+        site_id: int,
+        now: float,
+        *,
+        limit: int = 1,
+        likely_first: bool = False,
+        pending: bool = False,
+    ) -> list[VerificationRow]:
+        """Return pages to verify, longest due first.
+
+        *pending*: only pages announced once verified. *likely_first*: by expected relevance; unscored pages
+        last.
+        """
+        query = _DUE_VERIFICATIONS[likely_first, pending]
+        return [
+            _VERIFICATION(row) for row in self._asked(query, site=site_id, now=now, limit=limit)
+        ]
+
+    def due_times(self, site_id: int) -> DueTimes:
+        """Return when the next of each kind of fetch of a site is due; may be in the past."""
+        *hubs, awaited, other, refresh, watch = self._asked(_DUE_TIMES, site=site_id)[0]
+        return DueTimes(dict(zip(HubClass, hubs, strict=True)), awaited, other, refresh, watch)
+
+    def known(self, site_id: int, canonical_keys: Sequence[str]) -> dict[str, KnownPage]:
+        """Return the known pages of a site by canonical key."""
+        keys = list(dict.fromkeys(canonical_keys))
+        if not keys:
+            return {}
+        rows = self._asked(_KNOWN_PAGES, site=site_id, keys=keys)
+        return {page.canonical_key: page for page in map(_KNOWN, rows)}
+
+    def visible(self, hub_id: int) -> set[int]:
+        """Return the ids of the pages that the hub showed at its last visit."""
+        return {page for (page,) in self._asked(_VISIBLE, hub=hub_id)}
+
+    def was_led_to(self, site_id: int, page_id: int) -> bool:
+        """Whether a redirect led to the page, which has taken the place of the one that redirected."""
+        return bool(self._asked(_LED_TO, site=site_id, page=page_id, rule=Rule.LED_ON))
+
+    def first_shown(self, hub_id: int, at: float) -> set[int]:
+        """Return the ids of the pages that the hub first showed at *at*."""
+        return {page for (page,) in self._asked(_FIRST_SHOWN, hub=hub_id, at=at)}
+
+    def sights(self, hub_id: int) -> list[Sight]:
+        """Return every page the hub ever showed, with its first position."""
+        return [_SIGHT(row) for row in self._asked(_SIGHTS, hub=hub_id)]
+
+    def shown_by(self, hub_id: int) -> set[str]:
+        """Return the canonical keys of the pages the hub showed at its last visit."""
+        return {key for (key,) in self._asked(_SHOWN_BY, hub=hub_id)}
+
+    def hubs(self, site_id: int | None = None) -> list[HubRow]:
+        """Return hubs, of one site or all, most new pages first."""
+        if site_id is not None:
+            return [_HUB(row) for row in self._asked(_HUBS_OF_SITE, site=site_id)]
+        return self._all(_HUB, _hubs().order_by(*_PRODUCTIVE_FIRST))
+
+    def candidates(self, site_id: int) -> dict[int, SeenLink]:
+        """Return the addresses that look like lists and were never read, by page id.
+
+        Without those that are announced once they are read.
+        """
+        return {page: SeenLink(*link) for page, *link in self._asked(_CANDIDATES, site=site_id)}
+
+    def hub(self, page_id: int) -> HubRow | None:
+        """Return one hub."""
+        rows = self._asked(_ONE_HUB, page=page_id)
+        return _HUB(rows[0]) if rows else None
+
+    def page(self, page_id: int) -> PageRow | None:
+        """Return one page."""
+        rows = self._asked(_ONE_PAGE, page=page_id)
+        return _PAGE(rows[0]) if rows else None
+
+    def verification(self, page_id: int) -> VerificationRow | None:
+        """Return what verifying this page needs."""
+        rows = self._asked(_ONE_VERIFICATION, page=page_id)
+        return _VERIFICATION(rows[0]) if rows else None
+
+    def urls(self, page_ids: Iterable[int]) -> list[str]:
+        """Return the URLs of pages."""
+        wanted = list(dict.fromkeys(page_ids))
+        return [url for (url,) in self._asked(_URLS, pages=wanted)] if wanted else []
+
+    def host(self, name: str) -> HostRow | None:
+        """Return a host's politeness state; None = never fetched from."""
+        rows = self._asked(_ONE_HOST, name=name)
+        return _HOST(rows[0]) if rows else None

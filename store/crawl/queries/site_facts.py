@@ -1,0 +1,402 @@
+"""Facts of a site as a whole, for decisions and training: addresses, lists, what they showed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from peewee import JOIN, Case, Database, fn
+
+from store.database.failures import storage_errors
+from store.database.repository import Repository
+from store.database.statements import Prepared, any_of
+from store.database.texts import storable
+from store.enums import (
+    ChangeKind,
+    HubKind,
+    HubRole,
+    HubStatus,
+    LabelOrigin,
+    PageLabel,
+    PageState,
+    SiteEventKind,
+)
+from store.models import Backfill, BackfillPage, Change, Hub, Label, Page, Sighting
+from store.values import ArticleCandidate, HubNews, MonitoredArticle
+
+_GONE_AFTER = 3
+# Fetch statuses.
+_ENDED = ("gone", "no_list")
+_LISTED = (PageState.KNOWN, PageState.PENDING, PageState.MISSING, PageState.GONE)
+_ADDED = Change.kind == ChangeKind.ADDED
+_IS_ARTICLE = Hub.role == HubRole.ARTICLE
+
+
+def refused() -> Any:  # noqa: ANN401 - a peewee expression
+    """Return the condition that a user labelled a page an article."""
+    said = (Label.origin == LabelOrigin.USER) & (Label.label == PageLabel.ARTICLE)
+    return fn.EXISTS(
+        Label.select(Label.canonical_key).where((Label.canonical_key == Page.canonical_key) & said)
+    )
+
+
+def has_history(database: Database, site_id: int) -> bool:
+    """Return whether a site announced anything or a user labelled a page of it."""
+    # Read and starred pages are among those announced.
+    kinds = (ChangeKind.ADDED, SiteEventKind.BACKFILL)
+    announced = Change.select(Change.id).where((Change.site == site_id) & Change.kind.in_(kinds))
+    said = (Label.site == site_id) & (Label.origin != LabelOrigin.BEHAVIOUR)
+    labels = Label.select(Label.canonical_key).where(said)
+    return bool(announced.exists(database) or labels.exists(database))
+
+
+def _articles_shown(site: Any, since: Any) -> Any:  # noqa: ANN401 - peewee expressions
+    as_hub = Hub.alias()
+    return (
+        Sighting.select(Sighting.hub, Sighting.page)
+        .join(Hub, on=Hub.page == Sighting.hub)
+        .join(as_hub, JOIN.LEFT_OUTER, on=as_hub.page == Sighting.page)
+        .where(Hub.site_id == site)
+        .where(Sighting.gone_at.is_null() | (Sighting.gone_at >= since))
+        .where(as_hub.page.is_null() | (as_hub.role == HubRole.ARTICLE))
+    )
+
+
+def _gained(site: Any, since: Any, limit: Any) -> Any:  # noqa: ANN401 - likewise
+    last = (
+        BackfillPage.select(BackfillPage.page, Backfill.found_at)
+        .join(Backfill, on=Backfill.id == BackfillPage.event)
+        .where((Backfill.site == site) & (Backfill.found_at >= since))
+        .order_by(BackfillPage.id.desc())
+        .limit(limit)
+        .alias("last")
+    )
+    return _shown(last, last.c.found_at)
+
+
+def _announced(site: Any, limit: Any) -> Any:  # noqa: ANN401 - likewise
+    last = (
+        Change.select(Change.page, Change.at)
+        .where((Change.site == site) & _ADDED)
+        .order_by(Change.id.desc())
+        .limit(limit)
+        .alias("last")
+    )
+    return _shown(last, last.c.at)
+
+
+def _shown(last: Any, at: Any) -> Any:  # noqa: ANN401 - likewise
+    columns = (Sighting.hub, Sighting.page, Sighting.first_seen_at, at)
+    return Sighting.select(*columns).join(last, on=last.c.page_id == Sighting.page)
+
+
+def _in_folder(page: Any, prefix: str) -> Any:  # noqa: ANN401 - likewise
+    return page.canonical_key.startswith(prefix) | (page.canonical_key == prefix.rstrip("/"))
+
+
+_ARTICLES = Prepared(_articles_shown)
+_GAINED = Prepared(_gained)
+_ANNOUNCED = Prepared(_announced)
+_HUBS_WITH_BODY = Prepared(
+    lambda site, digest: (
+        Page.select(Page.url)
+        .join(Hub, on=Hub.page == Page.id)
+        .where((Hub.site_id == site) & (Hub.body_md5 == digest))
+    )
+)
+_HUB_URLS = Prepared(
+    lambda site: (
+        Page.select(Page.url)
+        .join(Hub, on=Hub.page == Page.id)
+        .where((Hub.site_id == site) & (Hub.kind == HubKind.HTML))
+        .where((Hub.state != HubStatus.DROPPED) & (Hub.role != HubRole.ARTICLE))
+    )
+)
+
+
+_GAINED_AT = Prepared(
+    lambda site, since: (
+        Change.select(fn.MAX(Change.at))
+        .join(Hub, on=Hub.page == Change.hub_id)
+        .where((Change.site == site) & (Change.at >= since) & _ADDED & _IS_ARTICLE)
+    )
+)
+_MISSING_PAGES = Prepared(
+    lambda site: Page.select(fn.COUNT(Page.id)).where(
+        (Page.site == site) & (Page.state == PageState.MISSING)
+    )
+)
+# What a page led to before it was read as a monitored article is no reason to make it a hub: on a recorded
+# site two articles became one before their first reading, were found to be none, and began again, every day.
+_PRODUCTIVE = Change.select(fn.COUNT(Change.at.distinct())).where(
+    (Change.hub_id == Hub.page) & (Change.at > Hub.baseline_at) & _ADDED
+)
+_MONITORED = Prepared(
+    lambda site: Hub.select(
+        Hub.page,
+        fn.COALESCE(Hub.visited_at - Hub.baseline_at, 0.0),
+        Hub.new_pages,
+        _PRODUCTIVE,
+        *(Hub.score, Hub.state, Hub.failures, Hub.last_status),
+    ).where((Hub.site_id == site) & _IS_ARTICLE)
+)
+# Rules of pages that did not exist whenever they were asked for.
+_NEVER_THERE = ("not_there", "not_there_yet")
+_KNOWN_URLS = Prepared(
+    lambda site, limit: (
+        Page.select(Page.url, Page.anchor, Page.published_at)
+        .where(Page.site == site)
+        .order_by(Page.id)
+        .limit(limit)
+    )
+)
+_ASKED_FOR = Prepared(
+    lambda site, limit: (
+        Page.select(Page.url, fn.COALESCE(Page.rule, "").not_in(_NEVER_THERE))
+        .where((Page.site == site) & Page.verified_at.is_null(is_null=False))
+        .order_by(Page.verified_at.desc(), Page.id.desc())
+        .limit(limit)
+    )
+)
+_IS_READ_LIST = Hub.role.in_((HubRole.LIST, HubRole.USER)) & Hub.baseline_at.is_null(is_null=False)
+_IS_READ_ARTICLE = Page.verified_at.is_null(is_null=False) & Hub.page.is_null()
+_JUDGED_URLS = Prepared(
+    lambda site, limit: (
+        Page.select(Page.url, Hub.page.is_null(is_null=False))
+        .join(Hub, JOIN.LEFT_OUTER, on=Hub.page == Page.id)
+        .where((Page.site == site) & (_IS_READ_ARTICLE | _IS_READ_LIST))
+        .order_by(Page.id.desc())
+        .limit(limit)
+    )
+)
+_SHOWN_BY_SEED = Prepared(
+    lambda site: (
+        Page.select(Page.canonical_key)
+        .join(Sighting, on=Sighting.page == Page.id)
+        .join(Hub, on=Hub.page == Sighting.hub)
+        .where((Hub.site_id == site) & Hub.role.in_((HubRole.SEED, HubRole.HOME)))
+        .where(Sighting.gone_at.is_null())
+    )
+)
+_ANCHORS = Prepared(
+    lambda site, anchors: Page.select(Page.anchor, Page.id).where(
+        (Page.site == site) & any_of(Page.anchor, anchors)
+    )
+)
+
+
+class SiteQueries(Repository):
+    """Queries of one site's pages and hubs."""
+
+    def has_history(self, site_id: int) -> bool:
+        """See :func:`has_history`."""
+        with storage_errors(self._where):
+            return has_history(self._db, site_id)
+
+    def hubs_with_body(self, site_id: int, digest: str) -> list[str]:
+        """Return the URLs of the site's hubs whose last body had this MD5."""
+        return [url for (url,) in self._asked(_HUBS_WITH_BODY, site=site_id, digest=digest)]
+
+    def articles_shown(
+        self, site_id: int, *, gone_since: float | None = None
+    ) -> list[tuple[int, int]]:
+        """Return (hub, page) for every article that a hub shows now, or showed until *gone_since*."""
+        since = float("inf") if gone_since is None else gone_since
+        return [(hub, page) for hub, page in self._asked(_ARTICLES, site=site_id, since=since)]
+
+    def gained_shown(
+        self, site_id: int, since: float, *, limit: int = 200
+    ) -> list[tuple[int, int, float, float]]:
+        """Return (hub, page, seen, announced) for older pages that lists gained since *since*."""
+        rows = self._asked(_GAINED, site=site_id, since=since, limit=limit)
+        return [(hub, page, seen, announced) for hub, page, seen, announced in rows]
+
+    def announced_shown(
+        self, site_id: int, *, limit: int = 200
+    ) -> list[tuple[int, int, float, float]]:
+        """Return (hub, page, seen, announced) for the site's latest announced pages, on every hub."""
+        rows = self._asked(_ANNOUNCED, site=site_id, limit=limit)
+        return [(hub, page, seen, announced) for hub, page, seen, announced in rows]
+
+    def announced_since(self, site_id: int, since: float) -> int:
+        """Count the pages of a site announced since *since* (unix seconds)."""
+        announced = (Change.site == site_id) & (Change.at >= since) & _ADDED
+        return int(self._scalar(Change.select(fn.COUNT(Change.id)).where(announced)))
+
+    def other_hubs(self, site_id: int) -> int:
+        """Count a site's feeds and sitemaps, dead ones included."""
+        others = (Hub.site_id == site_id) & (Hub.kind != HubKind.HTML)
+        return int(self._scalar(Hub.select(fn.COUNT(Hub.page)).where(others)))
+
+    def article_candidates(
+        self, site_id: int, *, before: float, limit: int = 200
+    ) -> list[ArticleCandidate]:
+        """Return articles that hubs have shown since *before* or earlier and still show, most shown first.
+
+        Excludes pages announced since then, gone, or labelled an article by a user.
+        """
+        # What a user labelled an article never becomes a hub.
+        itself = Hub.alias()
+        seed, feed, article = (
+            fn.MAX(Case(None, ((shower, 1),), 0))
+            for shower in (Hub.role == HubRole.SEED, Hub.kind == HubKind.FEED, _IS_ARTICLE)
+        )
+        shown = fn.COUNT(Sighting.hub)
+        query = (
+            Sighting.select(Sighting.page, Page.url, shown, seed, feed, article)
+            .join(Hub, on=Hub.page == Sighting.hub)
+            .join(Page, on=Page.id == Sighting.page)
+            .join(itself, JOIN.LEFT_OUTER, on=itself.page == Sighting.page)
+            .where(
+                (Hub.site_id == site_id)
+                & Sighting.gone_at.is_null()
+                & (Sighting.first_seen_at <= before)
+                & (Page.state == PageState.KNOWN)
+                & (itself.page.is_null() | (itself.role == HubRole.ARTICLE))
+                & (Page.announced_at.is_null() | (Page.announced_at <= before))
+                & ~refused()
+            )
+            .group_by(Sighting.page, Page.url)
+            .order_by(seed.desc(), shown.desc(), Sighting.page)
+            .limit(limit)
+        )
+        return [
+            ArticleCandidate(page, url, hubs, bool(seed), bool(feed), bool(article))
+            for page, url, hubs, seed, feed, article in self._rows(query)
+        ]
+
+    def monitored_articles(self, site_id: int) -> list[MonitoredArticle]:
+        """Return a site's monitored articles and what monitoring them found."""
+        return [
+            MonitoredArticle(
+                page_id=page,
+                watched_seconds=watched,
+                new_pages=new,
+                productive_visits=productive,
+                chosen=score > 0,
+                gone=state == HubStatus.DROPPED or (failures >= _GONE_AFTER and status in _ENDED),
+            )
+            for page, watched, new, productive, score, state, failures, status in self._asked(
+                _MONITORED, site=site_id
+            )
+        ]
+
+    def article_gained_at(self, site_id: int, since: float) -> float:
+        """Return when a monitored article last led to a new page; 0 = not since *since*."""
+        ((at,),) = self._asked(_GAINED_AT, site=site_id, since=since)
+        return float(at or 0.0)
+
+    def missing_pages(self, site_id: int) -> int:
+        """Return how many pages of a site that are not there are looked for again."""
+        return int(self._asked(_MISSING_PAGES, site=site_id)[0][0])
+
+    def known_below(self, site_id: int, prefix: str, *, before: float) -> bool:
+        """Return whether a folder, given as a canonical key with its slash, was there before *before*.
+
+        Its own page counts, and so does what an older hub showed when it was read for the first time.
+        """
+        # A recorded site's menu, and an article that was read after two weeks, named lists whose 780 pages
+        # were taken for new sections.
+        shown = Page.alias("shown")
+        late = (shown.first_seen_at == Hub.baseline_at) & (Page.first_seen_at < before)
+        older = (
+            shown.select(shown.id)
+            .join(Hub, on=Hub.page == shown.first_hub_id)
+            .join(Page, on=Page.id == Hub.page)
+            .where((shown.site == site_id) & _in_folder(shown, prefix) & late)
+        )
+        known = (Page.site == site_id) & _in_folder(Page, prefix) & (Page.first_seen_at < before)
+        return any(
+            bool(self._rows(query.limit(1))) for query in (Page.select(Page.id).where(known), older)
+        )
+
+    def known_urls(
+        self, site_id: int, *, limit: int = 5_000
+    ) -> list[tuple[str, str, float | None]]:
+        """Return (URL, anchor, publication date) of a site's pages, longest known first."""
+        rows = self._asked(_KNOWN_URLS, site=site_id, limit=limit)
+        return [(url, anchor, published_at) for url, anchor, published_at in rows]
+
+    def asked_for(self, site_id: int, *, limit: int = 2_000) -> list[tuple[str, bool]]:
+        """Return (URL, ever was there) of pages asked for because of a link to them, latest first."""
+        rows = self._asked(_ASKED_FOR, site=site_id, limit=limit)
+        return [(url, bool(there)) for url, there in rows]
+
+    def judged_urls(self, site_id: int, *, limit: int = 2_000) -> list[tuple[str, bool]]:
+        """Return (URL, is a hub) of pages judged by their first fetch, latest first."""
+        rows = self._asked(_JUDGED_URLS, site=site_id, limit=limit)
+        return [(url, bool(is_hub)) for url, is_hub in rows]
+
+    def shown_by_seed(self, site_id: int) -> set[str]:
+        """Return canonical keys of pages that the site's seeds and home showed at their last visits."""
+        return {key for (key,) in self._asked(_SHOWN_BY_SEED, site=site_id)}
+
+    def hub_urls(self, site_id: int) -> list[str]:
+        """Return the URLs of a site's live HTML hubs."""
+        return [url for (url,) in self._asked(_HUB_URLS, site=site_id)]
+
+    def known_anchors(self, site_id: int, anchors: Sequence[str]) -> dict[str, int]:
+        """Return page ids by anchor text."""
+        stored = {anchor: storable(anchor) for anchor in anchors}
+        if not stored:
+            return {}
+        wanted = list(dict.fromkeys(stored.values()))
+        found = dict(self._asked(_ANCHORS, site=site_id, anchors=wanted))
+        return {anchor: found[kept] for anchor, kept in stored.items() if kept in found}
+
+    def pages_below(
+        self, site_id: int, prefix: str, *, hubs_only: bool = False, limit: int | None = None
+    ) -> list[tuple[int, str, str]]:
+        """Return id, URL and canonical key of pages whose canonical key begins with *prefix*."""
+        query = Page.select(Page.id, Page.url, Page.canonical_key).where(
+            (Page.site == site_id)
+            & Page.canonical_key.startswith(prefix)
+            & (Page.state != PageState.MOVED)
+        )
+        if hubs_only:
+            query = query.join(Hub, on=Hub.page == Page.id)
+        return [
+            (row[0], row[1], row[2]) for row in self._rows(query.order_by(Page.id).limit(limit))
+        ]
+
+    def hub_news(self, site_id: int, *, most_hubs: int | None = None) -> dict[int, HubNews]:
+        """Return what each hub showed after its baseline, by page id; no entry = nothing.
+
+        Pages on more than *most_hubs* hubs do not count: they are part of the site's frame.
+        """
+        # Sightings of articles unknown at the baseline: an old page that comes and goes in a box of
+        # recommendations is not news, one that another hub showed first is.
+        as_hub = Hub.alias()
+        since = Hub.baseline_at
+        query = (
+            Sighting.select(
+                Sighting.hub,
+                fn.COUNT(Sighting.page),
+                fn.COUNT(Sighting.first_seen_at.distinct()),
+            )
+            .join(Hub, on=Hub.page == Sighting.hub)
+            .join(Page, on=Page.id == Sighting.page)
+            .join(as_hub, JOIN.LEFT_OUTER, on=as_hub.page == Sighting.page)
+            .where(
+                (Hub.site_id == site_id)
+                & (Sighting.first_seen_at > since)
+                & (Page.first_seen_at > since)
+                & Page.state.in_(_LISTED)
+                & as_hub.page.is_null()
+            )
+            .group_by(Sighting.hub)
+        )
+        if most_hubs is not None:
+            query = query.where(Sighting.page.not_in(_frame(site_id, most_hubs)))
+        return {hub: HubNews(links, visits) for hub, links, visits in self._rows(query)}
+
+
+def _frame(site_id: int, most_hubs: int) -> Any:  # noqa: ANN401 - a peewee query
+    shown, shower = Sighting.alias(), Hub.alias()
+    return (
+        shown.select(shown.page)
+        .join(shower, on=shower.page == shown.hub)
+        .where(shower.site_id == site_id)
+        .group_by(shown.page)
+        .having(fn.COUNT(shown.hub) > most_hubs)
+    )

@@ -1,0 +1,116 @@
+"""Pages that are fetched again for changes of their text, and when.
+
+An announced page is refreshed by its age; a page that a user watches (:mod:`store.page_watches`) by the
+intervals of its watch. Each page has one row.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from peewee import Database
+
+from store.database import writing
+from store.database.repository import Repository, Shape
+from store.database.statements import Inserted, Prepared, Updated
+from store.database.texts import columns
+from store.models import News, Page, PageWatch, Refresh
+from store.values import NEVER_DUE, NextRefresh, RefreshRow
+
+_ROW = Shape(
+    RefreshRow,
+    Refresh,
+    page_id=Refresh.page,
+    watch_id=Refresh.watch,
+    url=Page.url,
+    canonical_key=Page.canonical_key,
+    title=Page.title,
+    body_md5=Page.body_md5,
+    state=Page.state,
+    min_interval_seconds=PageWatch.min_interval_seconds,
+    max_interval_seconds=PageWatch.max_interval_seconds,
+    found_at=News.found_at,
+)
+PLANNED = Refresh.watch.is_null()
+# As a range: SQLite uses no index for ``IS NOT NULL``.
+WATCHED = Refresh.watch > 0
+
+
+def _rows() -> Any:  # noqa: ANN401 - a peewee query
+    return (
+        _ROW.select()
+        .join(Page, on=Page.id == Refresh.page)
+        .join(PageWatch, "LEFT OUTER JOIN", on=PageWatch.id == Refresh.watch)
+        .join(News, "LEFT OUTER JOIN", on=News.page == Refresh.page)
+    )
+
+
+def _due(of_kind: Any, order: Any) -> Prepared:  # noqa: ANN401 - peewee expressions
+    return Prepared(
+        lambda site, now: (
+            _rows()
+            .where((Refresh.site_id == site) & of_kind & (Refresh.due_at <= now))
+            .order_by(order, Refresh.page)
+            .limit(1)
+        )
+    )
+
+
+_ONE = Prepared(lambda page: _rows().where(Refresh.page == page))
+# If the budget does not cover all, young pages go first: they are the ones still changing.
+_DUE = {False: _due(PLANNED, Refresh.due_at.desc()), True: _due(WATCHED, Refresh.due_at)}
+_OF_WATCH = Prepared(
+    lambda watch, limit: (
+        _rows()
+        .where(Refresh.watch == watch)
+        .order_by(Refresh.changed_at.is_null(), Refresh.changed_at.desc(), Refresh.page)
+        .limit(limit)
+    )
+)
+_SET = {
+    False: Updated(Refresh, lambda page: (Refresh.page == page) & PLANNED),
+    True: Updated(Refresh, lambda page: (Refresh.page == page) & WATCHED),
+}
+_NEW = Inserted(
+    Refresh, ("page", "site_id", "due_at", "checks", "etag", "last_modified"), ignore=True
+)
+_NO_REFRESH = Prepared(lambda page: Refresh.delete().where((Refresh.page == page) & PLANNED))
+
+
+class Refreshes(Repository):
+    """Queries and writes, on one database."""
+
+    def due(self, site_id: int, now: float, *, watched: bool) -> RefreshRow | None:
+        """Return the page of a site to refresh next: of watches the longest due, else the latest due."""
+        rows = self._asked(_DUE[watched], site=site_id, now=now)
+        return _ROW(rows[0]) if rows else None
+
+    def row(self, page_id: int) -> RefreshRow | None:
+        """Return a page's scheduled refresh."""
+        rows = self._asked(_ONE, page=page_id)
+        return _ROW(rows[0]) if rows else None
+
+    def of_watch(self, watch_id: int, *, limit: int = 500) -> list[RefreshRow]:
+        """Return the pages of a watch, the last changed first."""
+        return [_ROW(row) for row in self._asked(_OF_WATCH, watch=watch_id, limit=limit)]
+
+    def postpone(self, page_id: int, until: float) -> None:
+        """Postpone a page's next refresh; what is paused stays so."""
+        planned = (Refresh.page == page_id) & (Refresh.due_at < NEVER_DUE)
+        with writing(self._db, self._where):
+            Refresh.update(due_at=until).where(planned).execute(self._db)
+
+
+def put_refresh(database: Database, site_id: int, page_id: int, following: NextRefresh) -> None:
+    """Schedule the next refresh of a page, or none. Called in the visit's transaction.
+
+    A page whose watch came or went during the visit keeps the schedule that this gave it.
+    """
+    if following.due_at is None:
+        _NO_REFRESH.run(database, page=page_id)
+        return
+    fields = columns(asdict(following))
+    watched = fields.pop("watched")
+    if not _SET[bool(watched)].run(database, fields, page=page_id) and not watched:
+        _NEW.run(database, [{"page": page_id, "site_id": site_id, **fields}])

@@ -1,0 +1,103 @@
+"""Writing sites: adding, renaming, changing, removing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Unpack
+
+from store.answers.naming import free_name
+from store.crawl.queries.site_facts import has_history
+from store.database import writing
+from store.database.failures import storage_errors
+from store.database.repository import Repository
+from store.database.statements import Prepared, Updated, Upserted
+from store.database.texts import columns
+from store.enums import LabelOrigin
+from store.models import Label, Site
+from store.search.news import forget_texts
+from store.updates import SiteUpdate
+
+# Texts taken out of the index in one transaction.
+_TEXTS = 500
+_BY_SEED = Prepared(lambda seed: Site.select(Site.id).where(Site.seed_url == seed))
+_NAMED = Prepared(
+    lambda name, but: Site.select(Site.id).where((Site.name == name) & (Site.id != but))
+)
+_NEW_SITE = Upserted(Site, ["seed_url"])
+SET_SITE = Updated(Site, lambda site: Site.id == site)
+
+
+class SiteRecords(Repository):
+    """Writes of sites."""
+
+    def add_site(
+        self, seed_url: str, name: str, *, now: float, **fields: Unpack[SiteUpdate]
+    ) -> int:
+        """Add a site, or return the id of the one with this seed; *fields* are set either way.
+
+        If another site has this *name*, a longer one is used.
+        """
+        with writing(self._db, self._where):
+            found = _BY_SEED.rows(self._db, seed=seed_url)
+            if found:
+                if fields:
+                    changed = columns({**fields, "changed_at": now})
+                    SET_SITE.run(self._db, changed, site=found[0][0])
+                return int(found[0][0])
+            new = {"seed_url": seed_url, "name": self._free_name(name, seed_url), "added_at": now}
+            # Should another process have added it just now, its row stays.
+            _NEW_SITE.run(self._db, [{**new, **columns(fields)}], update=["seed_url"])
+            return int(_BY_SEED.rows(self._db, seed=seed_url)[0][0])
+
+    @contextmanager
+    def together(self, *, undo: bool = False) -> Iterator[None]:
+        """Make what the block writes one transaction; *undo* = none of it stays."""
+        with writing(self._db, self._where):
+            if not undo:
+                yield
+                return
+            with self._db.savepoint() as point:
+                yield
+                point.rollback()
+
+    def rename_site(self, site_id: int, name: str, url: str) -> None:
+        """Name a site *name*, extended by part of *url* if another site has that name."""
+        with writing(self._db, self._where):
+            own = self._free_name(name, url, but=site_id)
+            Site.update(name=own).where(Site.id == site_id).execute(self._db)
+
+    def _free_name(self, name: str, url: str, *, but: int = 0) -> str:
+        def is_taken(one: str) -> bool:
+            return bool(_NAMED.rows(self._db, name=one, but=but))
+
+        return free_name(name, url, is_taken)
+
+    def update_site(self, site_id: int, **fields: Unpack[SiteUpdate]) -> None:
+        """Set columns of a site."""
+        with storage_errors(self._where):
+            SET_SITE.run(self._db, columns(fields), site=site_id)
+
+    def remove_site(self, site_id: int) -> None:
+        """Delete a site with its pages, hubs, sightings, visits and changes, and its behaviour labels."""
+        # In batches, so that a large index does not block the crawler.
+        more = True
+        while more:
+            with writing(self._db, self._where):
+                more = forget_texts(self._db, site_id, limit=_TEXTS) == _TEXTS
+        with writing(self._db, self._where):
+            self._delete_site(site_id)
+
+    def _delete_site(self, site_id: int) -> None:
+        # Users' labels stay.
+        written = (Label.site == site_id) & (Label.origin == LabelOrigin.BEHAVIOUR)
+        Label.delete().where(written).execute(self._db)
+        Site.delete().where(Site.id == site_id).execute(self._db)
+
+    def withdraw_site(self, site_id: int) -> bool:
+        """Delete a site unless it has a history; return whether it did. The only automatic deletion."""
+        with writing(self._db, self._where):
+            lost = not has_history(self._db, site_id)
+            if lost:  # without history nothing was announced, so nothing is indexed
+                self._delete_site(site_id)
+            return lost

@@ -1,0 +1,317 @@
+"""Opening the database: SQLite, or PostgreSQL by URL; checked and migrated, never re-created.
+
+There is no global database object; :func:`open_database` returns the one to run queries on.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+from urllib.parse import parse_qs, quote, urlsplit, urlunsplit
+
+from peewee import Database, PeeweeException, SqliteDatabase
+
+from store.database.addresses import without_password
+from store.database.failures import of_file, storage_errors
+from store.database.home import make_file, make_folder, traces, was_cut_off
+from store.database.upgrades import check_pages, upgrade
+from store.errors import (
+    StoreDamagedError,
+    StoreError,
+    StorePlaceError,
+    StoreRemainsError,
+)
+
+if TYPE_CHECKING:
+    from store.database.postgres import ServerBounds
+
+BUSY_TIMEOUT_SECONDS = 30
+# ``HUBW`` in the header of a SQLite file, to refuse foreign databases.
+APPLICATION_ID = 0x48554257
+_MAGIC = b"SQLite format 3\0"
+_HEADER_BYTES = 100  # https://www.sqlite.org/fileformat2.html, section 1.3
+
+_INCREMENTAL = 2  # https://www.sqlite.org/pragma.html#pragma_auto_vacuum
+# https://www.postgresql.org/docs/current/libpq-connect.html, section 32.1.2; seconds, the last milliseconds
+_PATIENCE = {
+    "connect_timeout": 10,
+    "keepalives_idle": 30,
+    "keepalives_interval": 10,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 30_000,
+}
+_PRAGMAS = {
+    "journal_mode": "wal",
+    # A log that grew while somebody read for long is cut at the next checkpoint.
+    "journal_size_limit": 64_000_000,
+    "foreign_keys": 1,
+    # NORMAL is consistent in WAL mode; a power cut may lose the last visit, which is then due again.
+    "synchronous": 1,
+    # For each connection, and every thread of the web page has one.
+    "cache_size": -8_000,
+    "temp_store": 2,
+}
+
+
+def open_database(
+    where: str,
+    busy_seconds: float | None = None,
+    *,
+    copies: int = 2,
+    make_new: bool = False,
+    bounds: ServerBounds | None = None,
+) -> Database:
+    """Open a SQLite path or ``postgresql://`` URL and bring its tables up to date.
+
+    *copies*: see :func:`store.database.upgrades.upgrade`. *make_new*: make a database even where one is missing.
+    *bounds*: of connections to a server; None = few and patient.
+
+    *busy_seconds*: how long SQLite waits for another process; None = 30.
+
+    Raises:
+        StoreRemainsError: there is no database, but what is beside it was a store's.
+        StoreLockedError: another process holds it for longer than the busy timeout.
+        StoreDamagedError: damaged, or not a Hubwatch database; left untouched.
+        StoreTooNewError: a later version of Hubwatch migrated it.
+    """
+    path = Path(where)
+    database = (
+        postgres(where, bounds)
+        if is_server(where)
+        else _sqlite(path, busy_seconds, make_new=make_new)
+    )
+    try:
+        with storage_errors(where):
+            upgrade(database, where, copies=copies)
+    except StoreError:
+        close(database)
+        raise
+    return database
+
+
+def _sqlite(path: Path, busy_seconds: float | None, *, make_new: bool) -> Database:
+    with storage_errors(str(path)):
+        try:
+            ours = path.exists() and check_sqlite(path)
+            if not ours:
+                make_folder(path.parent)
+                if not path.exists() and was_cut_off(path.parent):
+                    raise StorePlaceError(
+                        f"a restore to {path.parent} was interrupted; run it again"
+                    )
+                if not path.exists():
+                    _check_not_lost(path, make_new=make_new)
+                make_file(path)  # SQLite gives its log and its index the mode of the file itself
+                _begin(path)
+        except OSError as error:
+            raise of_file(error, f"{path} cannot be opened for writing") from error
+        # rw: a file deleted while it is in use is never created again by a thread that connects.
+        return SqliteDatabase(
+            f"file:{quote(str(path.resolve()))}?mode=rw",
+            uri=True,
+            pragmas=_PRAGMAS,
+            timeout=BUSY_TIMEOUT_SECONDS if busy_seconds is None else busy_seconds,
+        )
+
+
+def _begin(path: Path) -> None:
+    """Make the empty file *path* a database of ours."""
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        # Free pages can be returned while the file is in use. Only here: it takes effect on a file without
+        # tables, and writes to the file each time.
+        connection.execute(f"PRAGMA auto_vacuum = {_INCREMENTAL}")
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+
+
+def _check_not_lost(path: Path, *, make_new: bool) -> None:
+    """Refuse to make a database where one was, unless the user says so."""
+    if make_new:
+        # SQLite would replay another database's log into the new one.
+        for ending in ("-wal", "-shm", "-journal"):
+            path.with_name(path.name + ending).unlink(missing_ok=True)
+        return
+    if left := traces(path.parent):
+        names = ", ".join(one.name for one in left)
+        raise StoreRemainsError(
+            f"{path} is missing, but a store was there: it left {names}; bring the database back, "
+            "restore a backup (hubwatch restore), or begin with an empty one (hubwatch init --new-store)"
+        )
+
+
+def check_sqlite(path: Path) -> bool:
+    """Refuse a foreign or cut file; return whether it is a Hubwatch database (False = empty).
+
+    Costs the same for any size; :func:`quick_check` reads it all.
+    """
+    with path.open("rb") as file:
+        start = file.read(_HEADER_BYTES)
+    if start and not start.startswith(_MAGIC):
+        raise StoreDamagedError(f"{path} is not a database; choose another path or move it away")
+    if _is_cut(path, start):
+        raise StoreDamagedError(f"{path} is cut off; restore a backup or move it away")
+    # Read-only if possible: a connection of ours switches the journal mode, which writes to the file.
+    connection = sqlite3.connect(read_address(path), uri=True, timeout=BUSY_TIMEOUT_SECONDS)
+    with contextlib.closing(connection):
+        (application,) = connection.execute("PRAGMA application_id").fetchone()
+        (tables,) = connection.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()
+        if application != APPLICATION_ID and tables:
+            raise StoreDamagedError(
+                f"{path} is a SQLite database of another program; choose another path"
+            )
+    return bool(application == APPLICATION_ID)
+
+
+def _is_cut(path: Path, header: bytes) -> bool:
+    """Whether a database file is shorter than it says, and no log has the rest."""
+    # https://www.sqlite.org/fileformat2.html, section 1.3: big-endian; 1 stands for 65,536.
+    size, pages = int.from_bytes(header[16:18]), int.from_bytes(header[28:32])
+    if header[24:28] != header[92:96]:
+        return False  # written by a version that keeps no number of pages
+    log = path.with_name(path.name + "-wal")
+    whole = (65_536 if size == 1 else size) * pages
+    return path.stat().st_size < whole and not (log.exists() and log.stat().st_size)
+
+
+def quick_check(path: Path) -> None:
+    """Read the whole SQLite file *path*, on a connection of its own.
+
+    Raises:
+        StoreDamagedError: a page is damaged.
+    """
+    connection = sqlite3.connect(read_address(path), uri=True, timeout=BUSY_TIMEOUT_SECONDS)
+    with storage_errors(str(path)), contextlib.closing(connection):
+        check_pages(connection.execute, path)
+
+
+def read_address(path: Path) -> str:
+    """Return the URI for reading the SQLite file *path*."""
+    # Read-only, except that a journal left by an interrupted transaction must be rolled back first, which
+    # fails read-only ("readonly database"). Only a file of ours, or an empty one, is then opened for
+    # writing.
+    mode, journal_bytes = "ro", 0
+    with contextlib.suppress(OSError):
+        journal_bytes = path.with_name(path.name + "-journal").stat().st_size
+    if journal_bytes:
+        with path.open("rb") as file:
+            header = file.read(_HEADER_BYTES)
+        # https://www.sqlite.org/fileformat2.html, section 1.3: big-endian at offset 68.
+        if not header or int.from_bytes(header[68:72]) == APPLICATION_ID:
+            mode = "rw"
+    return f"file:{quote(str(path.resolve()))}?mode={mode}"
+
+
+def is_server(where: str) -> bool:
+    """Return whether *where* is the address of a PostgreSQL database, and no path."""
+    return where.startswith(("postgresql://", "postgres://"))
+
+
+def postgres(url: str, bounds: ServerBounds | None = None) -> Database:
+    """Return the PostgreSQL database at *url*, not yet connected, within *bounds*.
+
+    Raises:
+        StoreError: the driver is not installed, or *url* is no address.
+    """
+    try:
+        import psycopg  # noqa: F401, PLC0415 - an extra, loaded only by those who use it
+    except ImportError as error:
+        raise StoreError("PostgreSQL needs the extra: pip install 'hubwatch[postgres]'") from error
+    from playhouse.db_url import parse  # noqa: PLC0415 - reads drivers that few have
+
+    from store.database.postgres import ServerBounds, ServerDatabase  # noqa: PLC0415 - likewise
+
+    address = url.replace("postgres://", "postgresql://", 1)
+    limits = bounds or ServerBounds()
+    try:
+        given = parse(
+            _with_patience(address, limits.options), unquote_password=True, unquote_user=True
+        )
+    except ValueError:
+        given = {}
+    # Without a name: with two slashes instead of three it reads as the host.
+    if not given.get("database"):
+        # Without the driver's error, which quotes the part it took for a port.
+        way_out = "write special characters of the password as %40 (@), %2F (/), %3A (:)"
+        raise StoreError(f"{without_password(url)} is not a database address; {way_out}")
+    database = ServerDatabase(
+        given.pop("database"),
+        max_connections=limits.connections,
+        timeout=limits.wait_seconds,
+        prefer_psycopg3=True,
+        **given,
+    )
+    database.keeps = limits.keep
+    return cast("Database", database)
+
+
+def _with_patience(url: str, options: str) -> str:
+    """Return the address with bounds for a network that drops packets, and *options*; its own win."""
+    parts = urlsplit(url)
+    given = parse_qs(parts.query, keep_blank_values=True)
+    missing = [f"{name}={value}" for name, value in _PATIENCE.items() if name not in given]
+    # Of two values of one setting the server takes the later.
+    own = [one for one in (options, *given.get("options", ())) if one]
+    missing += [f"options={quote(' '.join(own))}"] if own else []
+    kept = [part for part in parts.query.split("&") if part and not part.startswith("options=")]
+    return urlunsplit(parts._replace(query="&".join([*kept, *missing])))
+
+
+def close(database: Database) -> None:
+    """Close every connection of *database*, those in a pool as well."""
+    database.close()
+    if not is_sqlite(database):
+        pool: Any = database
+        pool.close_all()
+
+
+@contextlib.contextmanager
+def writing(database: Database, where: str) -> Iterator[None]:
+    """Run the block as one transaction, rolled back if it raises."""
+    # SQLite takes its write lock at once: a transaction that starts by reading fails at its first write,
+    # despite the busy timeout, if another process wrote in between.
+    transaction = database.atomic("IMMEDIATE") if is_sqlite(database) else database.atomic()
+    with storage_errors(where):
+        try:
+            with transaction:
+                yield
+        except PeeweeException as error:
+            raise _first_error(error) from error.__cause__
+
+
+def _first_error(error: BaseException) -> BaseException:
+    """Return what went wrong in a transaction, not that rolling it back failed as well."""
+    # SQLite rolls back by itself when the disk is full: https://www.sqlite.org/lang_transaction.html, 3.1
+    while "cannot rollback" in str(error) and error.__context__ is not None:
+        error = error.__context__
+    return error
+
+
+@contextlib.contextmanager
+def own_connection(database: Database, where: str) -> Iterator[None]:
+    """Use a connection of the calling thread: the one it has, or a new one closed at the end."""
+    if not database.is_closed():
+        yield
+        return
+    with storage_errors(where):
+        database.connect()
+    try:
+        yield
+    finally:
+        database.close()
+
+
+def _sql(database: Database, statement: str) -> Any:  # noqa: ANN401 - a driver's cursor
+    """Run a statement that peewee cannot express."""
+    return database.execute_sql(statement)  # type: ignore[no-untyped-call]  # peewee's stubs lack it
+
+
+def data_version(database: Database) -> object:
+    """Return SQLite's counter of changes made by other connections."""
+    return _sql(database, "PRAGMA data_version").fetchone()[0]
+
+
+def is_sqlite(database: Any) -> bool:  # noqa: ANN401 - peewee's classes differ by driver
+    """Return whether *database* is SQLite."""
+    return isinstance(database, SqliteDatabase)

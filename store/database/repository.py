@@ -1,0 +1,114 @@
+"""Basis of every part of the store: rows turned into values, and one way to run a query."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import fields
+from enum import StrEnum
+from typing import Any, Generic, TypeVar, get_type_hints
+
+from peewee import EXCLUDED, Database, Model, chunked
+
+from store.database.failures import storage_errors
+from store.database.statements import Prepared
+
+T = TypeVar("T")
+# Values per IN (...).
+MAX_IDS = 500
+# Rows per INSERT: SQLite allows 32,766 variables, older versions 999.
+MAX_ROWS = 90
+
+
+class Shape(Generic[T]):
+    """Columns of a model that fill a value: those named like its fields, or given as *others*."""
+
+    def __init__(self, value: type[T], model: type[Model], **others: Any) -> None:  # noqa: ANN401 - peewee expressions
+        names = [field.name for field in fields(value)]  # type: ignore[arg-type]  # a dataclass
+        hints = get_type_hints(value)
+        self.columns: list[Any] = [others.get(name) or getattr(model, name) for name in names]
+        self._value, self._model = value, model
+        self._enums: list[tuple[int, type[StrEnum]]] = [
+            (at, hints[name])
+            for at, name in enumerate(names)
+            if isinstance(hints[name], type) and issubclass(hints[name], StrEnum)
+        ]
+
+    def select(self) -> Any:  # noqa: ANN401 - a peewee query
+        """Begin a query of these columns."""
+        return self._model.select(*self.columns)
+
+    def __call__(self, row: Sequence[Any]) -> T:
+        """Return the value of a row."""
+        values = list(row)
+        for at, kind in self._enums:
+            values[at] = kind(values[at])
+        return self._value(*values)
+
+
+class Repository:
+    """A part of the store, on one database; *where* is its address, for messages."""
+
+    def __init__(self, database: Database, where: str) -> None:
+        self._db = database
+        self._where = where
+
+    def _rows(self, query: Any) -> list[tuple[Any, ...]]:  # noqa: ANN401 - peewee's queries share no typed base
+        with storage_errors(self._where):
+            return list(query.tuples().execute(self._db))
+
+    def _asked(self, query: Prepared, **values: object) -> list[tuple[Any, ...]]:
+        with storage_errors(self._where):
+            return query.rows(self._db, **values)
+
+    def _dicts(self, query: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - as in _rows
+        with storage_errors(self._where):
+            return list(query.dicts().execute(self._db))
+
+    def _all(self, shape: Shape[T], query: Any) -> list[T]:  # noqa: ANN401 - as in _rows
+        return [shape(row) for row in self._rows(query)]
+
+    def _first(self, shape: Shape[T], query: Any) -> T | None:  # noqa: ANN401 - as in _rows
+        rows = self._rows(query.limit(1))
+        return shape(rows[0]) if rows else None
+
+    def _scalar(self, query: Any) -> Any:  # noqa: ANN401 - as in _rows
+        """Return the first column of the first row, or None."""
+        rows = self._rows(query)
+        return rows[0][0] if rows else None
+
+    def _column(self, query: Any) -> list[Any]:  # noqa: ANN401 - as in _rows
+        return [row[0] for row in self._rows(query)]
+
+    def _counts(self, query: Any) -> dict[Any, dict[str, int]]:  # noqa: ANN401 - as in _rows
+        """Return the third column, keyed by the first, then the second."""
+        counts: dict[Any, dict[str, int]] = {}
+        for one, other, count in self._rows(query):
+            counts.setdefault(one, {})[other] = count
+        return counts
+
+    def _write(self, query: Any) -> int:  # noqa: ANN401 - as in _rows
+        """Run one statement in its own transaction; return the number of rows updated or deleted."""
+        with storage_errors(self._where):
+            changed = query.execute(self._db)
+        return changed if isinstance(changed, int) else 0  # an INSERT returns its key
+
+
+def upsert(
+    model: Any,  # noqa: ANN401 - a peewee model
+    row: dict[str, Any],
+    key: Sequence[str],
+    update: Iterable[str],
+    where: Any = None,  # noqa: ANN401 - a peewee expression
+) -> Any:  # noqa: ANN401 - a peewee query
+    """Return an INSERT that updates the columns *update* of an existing row with this *key*."""
+    return model.insert(row).on_conflict(
+        conflict_target=[getattr(model, name) for name in key],
+        update={getattr(model, name): getattr(EXCLUDED, name) for name in update},
+        where=where,
+    )
+
+
+def batches(values: Iterable[T], size: int = MAX_IDS) -> Iterator[list[T]]:
+    """Yield the distinct *values* in lists short enough for one statement."""
+    for batch in chunked(dict.fromkeys(values), size):
+        yield list(batch)

@@ -1,0 +1,159 @@
+"""What users edit: sites, topics, requested visits, and channels that do not stand in the settings file."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Iterable
+from typing import Unpack
+
+from peewee import JOIN
+
+from store.database import writing
+from store.database.repository import Repository, batches
+from store.database.texts import columns, storable
+from store.models import (
+    Channel,
+    Hub,
+    Page,
+    PageTopic,
+    Refresh,
+    Site,
+    Topic,
+    TopicExample,
+    VisitRequest,
+)
+from store.topics.values import TopicFields
+from store.updates import SiteUpdate
+
+
+class Editing(Repository):
+    """Queries and writes, on one database."""
+
+    # Sites.
+
+    def edit_site(
+        self, site_id: int, *, now: float, name: str | None = None, **fields: Unpack[SiteUpdate]
+    ) -> bool:
+        """Set a site's name and columns, all or none; False = another site has that name."""
+        with writing(self._db, self._where):
+            changed = columns({**fields, "changed_at": now})
+            if name is not None:
+                changed["name"] = storable(name)
+                taken = (Site.name == changed["name"]) & (Site.id != site_id)
+                if Site.select(Site.id).where(taken).exists(self._db):
+                    return False
+            Site.update(changed).where(Site.id == site_id).execute(self._db)
+            return True
+
+    # Topics.
+
+    def edit_topic(
+        self, topic_id: int, *, now: float, name: str | None = None, **fields: Unpack[TopicFields]
+    ) -> bool:
+        """Set a topic's name and columns; False = another topic has that name.
+
+        The topic is trained again, and the channels that were added follow it to its new name.
+        """
+        with writing(self._db, self._where):
+            changed = columns({**fields, "changed_at": now}, {})
+            if name is not None:
+                changed["name"] = storable(name)
+                taken = (Topic.name == changed["name"]) & (Topic.id != topic_id)
+                if Topic.select(Topic.id).where(taken).exists(self._db):
+                    return False
+                self._rename_in_channels(topic_id, changed["name"])
+            Topic.update(changed).where(Topic.id == topic_id).execute(self._db)
+            return True
+
+    def _rename_in_channels(self, topic_id: int, name: str) -> None:
+        before = Topic.select(Topic.name).where(Topic.id == topic_id).scalar(self._db)
+        for channel, text in self.channels().items():
+            with contextlib.suppress(ValueError, TypeError, AttributeError):  # damaged: left alone
+                fields = json.loads(text)
+                if fields.get("topic") == before:
+                    settings = json.dumps({**fields, "topic": name}, ensure_ascii=False)
+                    changed = Channel.update(settings=storable(settings, None))
+                    changed.where(Channel.name == channel).execute(self._db)
+
+    def forget_example(self, topic_id: int, example_id: int, *, now: float) -> bool:
+        """Delete a training example and schedule training; return whether there was one.
+
+        What a user said of a page is taken back with it: the topic judges the page again.
+        """
+        with writing(self._db, self._where):
+            mine = (TopicExample.id == example_id) & (TopicExample.topic == topic_id)
+            key = TopicExample.select(TopicExample.canonical_key).where(mine).scalar(self._db)
+            if key is None:
+                return False
+            sites = Site.select(Site.id)  # the index begins with them
+            same = Page.site.in_(sites) & (Page.canonical_key == key)
+            said = PageTopic.page.in_(Page.select(Page.id).where(same))
+            said &= (PageTopic.topic == topic_id) & (PageTopic.method == "you")
+            PageTopic.delete().where(said).execute(self._db)
+            TopicExample.delete().where(mine).execute(self._db)
+            Topic.update(changed_at=now).where(Topic.id == topic_id).execute(self._db)
+            return True
+
+    # Requested visits.
+
+    def request_visits(self, page_ids: Iterable[int], *, now: float) -> int:
+        """Note that these pages are to be visited now; return how many there are.
+
+        A page that is neither a hub nor waits for verification is refreshed, so it gets a refresh.
+        """
+        count = 0
+        with writing(self._db, self._where):
+            for batch in batches(page_ids):
+                pages = Page.select(Page.id, Page.site, Page.verify_due_at, Hub.page).join(
+                    Hub, JOIN.LEFT_OUTER, on=Hub.page == Page.id
+                )
+                rows = list(pages.where(Page.id.in_(batch)).tuples().execute(self._db))
+                asked = [{"page": page, "site_id": site, "at": now} for page, site, _, _ in rows]
+                plain = [
+                    {"page": page, "site_id": site, "due_at": now}
+                    for page, site, verify_at, hub in rows
+                    if hub is None and verify_at is None
+                ]
+                if asked:
+                    VisitRequest.insert_many(asked).on_conflict_ignore().execute(self._db)
+                if plain:
+                    Refresh.insert_many(plain).on_conflict_ignore().execute(self._db)
+                count += len(rows)
+        return count
+
+    def visit_requests(self) -> dict[int, list[int]]:
+        """Return the ids of pages to be visited now by site id, the earliest request first."""
+        query = VisitRequest.select(VisitRequest.site_id, VisitRequest.page)
+        found: dict[int, list[int]] = {}
+        for site_id, page_id in self._rows(query.order_by(VisitRequest.at, VisitRequest.page)):
+            found.setdefault(site_id, []).append(page_id)
+        return found
+
+    def drop_request(self, page_id: int) -> None:
+        """Forget that a page is to be visited now."""
+        self._write(VisitRequest.delete().where(VisitRequest.page == page_id))
+
+    # Channels.
+
+    def channels(self) -> dict[str, str]:
+        """Return the JSON of the channels that were added here, by name."""
+        query = Channel.select(Channel.name, Channel.settings).order_by(Channel.since, Channel.name)
+        return dict(self._rows(query.where(Channel.settings.is_null(is_null=False))))
+
+    def put_channel(self, name: str, settings: str, *, now: float) -> None:
+        """Add a channel, which announces pages from *now* on, or change it."""
+        row = {"name": storable(name), "settings": storable(settings, None), "since": now}
+        with writing(self._db, self._where):
+            # One that stood in the settings file begins again.
+            old = (Channel.name == row["name"]) & Channel.settings.is_null()
+            Channel.delete().where(old).execute(self._db)
+            insert = Channel.insert(row).on_conflict(
+                conflict_target=[Channel.name], update={Channel.settings: row["settings"]}
+            )
+            insert.execute(self._db)
+
+    def remove_channel(self, name: str) -> bool:
+        """Remove a channel that was added here; return whether there was one. Its outbox stays."""
+        here = (Channel.name == storable(name)) & Channel.settings.is_null(is_null=False)
+        return bool(self._write(Channel.delete().where(here)))

@@ -1,0 +1,1 @@
+"""Bodies of pages on disk or on an object store."""

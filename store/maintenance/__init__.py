@@ -1,0 +1,1 @@
+"""Keeping a store well: backup, copying, retention, space, checks."""

@@ -1,0 +1,182 @@
+"""Looking at a store without changing it: for ``hubwatch doctor``.
+
+Opening a store makes its folder, brings its tables up to date and sets its journal mode; whoever asks
+what is wrong with it wants none of that. Here SQLite is read through a connection that cannot write,
+but for playing back a transaction that was cut off, and PostgreSQL in a read-only transaction.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from peewee import Database, SqliteDatabase, fn
+
+from store.access import Access
+from store.daemons import DaemonRow, Daemons
+from store.database import (
+    BUSY_TIMEOUT_SECONDS,
+    check_sqlite,
+    close,
+    is_server,
+    is_sqlite,
+    postgres,
+    read_address,
+)
+from store.database.failures import storage_errors
+from store.database.repository import Repository
+from store.database.upgrades import known_migrations
+from store.enums import SiteStatus
+from store.errors import StoreDamagedError, StoreError, StoreTooNewError
+from store.models import Change, Host, Quarantine, Site, Visit
+
+_MOST_FAULTS = 10
+
+
+def sqlite_version() -> str:
+    """Return the version of the SQLite library that Python was built with."""
+    return sqlite3.sqlite_version
+
+
+def knows_full_text() -> bool:
+    """Return whether that library has FTS5, which the search of announced pages needs."""
+    with contextlib.closing(sqlite3.connect(":memory:")) as database:
+        options = database.execute("PRAGMA compile_options").fetchall()
+    return ("ENABLE_FTS5",) in options
+
+
+def migrations() -> tuple[str, ...]:
+    """Return the names of all migrations of this version, the oldest first."""
+    return known_migrations()
+
+
+@contextlib.contextmanager
+def inspected(where: str) -> Iterator[Inspection | None]:
+    """Open *where*, a SQLite path or a ``postgresql://`` URL, to look at; None when nothing is there.
+
+    Raises:
+        StoreLockedError: another process holds it for longer than the busy time-out.
+        StoreDamagedError: the file is damaged, or is not a Hubwatch database.
+        StoreError: it cannot be read or reached.
+    """
+    with storage_errors(where):
+        if is_server(where):
+            database = postgres(where)
+        elif not Path(where).exists() or not _is_ours(Path(where)):
+            yield None
+            return
+        else:
+            address = read_address(Path(where))
+            database = SqliteDatabase(address, uri=True, timeout=BUSY_TIMEOUT_SECONDS)
+        database.connect()
+    try:
+        with storage_errors(where):
+            if not is_sqlite(database):
+                _sql(database, "SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY")
+            has_tables = database.table_exists("schema_migration")
+        yield Inspection(database, where) if has_tables else None
+    finally:
+        close(database)
+
+
+class Inspection(Repository):
+    """What can be asked of a store of any version."""
+
+    def version(self) -> str:
+        """Return the version of the PostgreSQL server; empty for SQLite."""
+        if is_sqlite(self._db):
+            return ""
+        with storage_errors(self._where):
+            (version,) = _sql(self._db, "SHOW server_version").fetchone()
+        return str(version)
+
+    def pending(self) -> tuple[str, ...]:
+        """Return the migrations that the next command will apply, the oldest first.
+
+        Raises:
+            StoreTooNewError: a later version of Hubwatch migrated it.
+        """
+        with storage_errors(self._where):
+            rows = _sql(self._db, "SELECT name FROM schema_migration").fetchall()
+        applied, known = {str(name) for (name,) in rows}, migrations()
+        if unknown := applied - set(known):
+            raise StoreTooNewError(f"written by a later version of Hubwatch ({max(unknown)})")
+        return tuple(name for name in known if name not in applied)
+
+    def latest(self) -> float | None:
+        """Return the latest moment at which something was recorded, unix seconds; None = never."""
+        moments = [
+            self._scalar(Visit.select(fn.MAX(Visit.at))),
+            self._scalar(Change.select(fn.MAX(Change.at))),
+            self._scalar(Site.select(fn.MAX(Site.added_at))),
+        ]
+        return max((float(one) for one in moments if one is not None), default=None)
+
+    def daemons(self) -> list[DaemonRow]:
+        """Return the daemons that share it; its version must be this one's."""
+        return Daemons(self._db, self._where).all()
+
+    def seeds(self) -> list[str]:
+        """Return the seeds of the sites that are watched, in the order in which they were added."""
+        active = Site.select(Site.seed_url).where(Site.state == SiteStatus.ACTIVE)
+        return self._column(active.order_by(Site.id))
+
+    def owed(self) -> dict[str, float]:
+        """Return until when hosts are left alone, unix seconds, by the key of the host."""
+        return dict(self._rows(Host.select(Host.name, Host.next_allowed_at)))
+
+    def quarantined(self) -> list[str]:
+        """Return the error of each page, site or topic that is skipped because of a bug."""
+        return self._column(Quarantine.select(Quarantine.error).order_by(Quarantine.id))
+
+    def has_tokens(self) -> bool:
+        """Return whether any access token exists."""
+        return Access(self._db, self._where).has_tokens()
+
+    def check(self) -> str:
+        """Read everything and return what was checked, in words.
+
+        SQLite compares each index with its table, and each reference with its row; the time it takes
+        grows with the file. PostgreSQL checks itself (``pg_amcheck``); here each table is read.
+
+        Raises:
+            StoreDamagedError: names the first faults.
+        """
+        with storage_errors(self._where):
+            if not is_sqlite(self._db):
+                return self._read_tables()
+            faults = [str(row[0]) for row in self._run(f"PRAGMA integrity_check({_MOST_FAULTS})")]
+            if faults != ["ok"]:
+                raise StoreDamagedError(f"damaged: {'; '.join(faults)}")
+            broken = [str(row[0]) for row in self._run("PRAGMA foreign_key_check")]
+        if broken:
+            raise StoreDamagedError(
+                f"damaged: {len(broken)} rows name others that are not there "
+                f"(tables: {', '.join(sorted(set(broken)))})"
+            )
+        return "every table, index and reference is sound"
+
+    def _read_tables(self) -> str:
+        names = self._db.get_tables()
+        for name in names:
+            # A whole row makes the server read it; a mere count may be taken from an index.
+            self._run(f'SELECT COUNT(t.*) FROM "{name}" AS t')  # noqa: S608 - its own tables' names
+        return f"all {len(names)} tables can be read; pg_amcheck checks the server's indexes"
+
+    def _run(self, statement: str) -> list[Any]:
+        return list(_sql(self._db, statement).fetchall())
+
+
+def _is_ours(path: Path) -> bool:
+    """Refuse a foreign or damaged file; tell whether it holds a store, or nothing yet."""
+    try:
+        return check_sqlite(path)
+    except OSError as error:
+        raise StoreError(f"{path} cannot be read: {error}") from error
+
+
+def _sql(database: Database, statement: str) -> Any:  # noqa: ANN401 - a driver's cursor
+    return database.execute_sql(statement)  # type: ignore[no-untyped-call]  # peewee's stubs lack it

@@ -1,0 +1,259 @@
+"""Forgetting what is old, a bounded batch at a time.
+
+::
+
+    what          forgotten by age                                  never forgotten
+    visits        every one
+    changes       of pages and sites                                announcements; of starred pages
+    texts         with their vector and place among near-duplicates of starred, refreshed and watched pages
+    sightings     that ended                                        a hub's last 50, a site's last news
+    guesses       topics' scores of pages that were not fetched     of announced and awaited pages
+    outbox        sent and failed; waiting on a removed channel     waiting
+    refreshes     due long ago
+    discovery     runs with their pages, undecided proposals        decisions, the last run of a topic
+    hosts         not asked for a long time
+
+A page itself stays for ever with its canonical key, state, rule, marks and labels: what is known is
+never announced again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from peewee import fn
+
+from store.crawl.refreshes import PLANNED
+from store.database import is_sqlite, writing
+from store.database.repository import Repository, batches
+from store.enums import ChangeKind, OutboxState, PageState, ProposalState, RunStatus, SiteEventKind
+from store.models import (
+    Change,
+    DiscoveryLink,
+    DiscoveryPage,
+    DiscoveryRun,
+    ExternalCandidate,
+    Host,
+    Hub,
+    News,
+    OutboxEntry,
+    Page,
+    PageText,
+    PageTopic,
+    Proposal,
+    Refresh,
+    Sighting,
+    Visit,
+)
+from store.search.news import keep_titles
+
+BATCH = 500
+# Hubs whose sightings are looked through in one transaction.
+_HUBS = 10
+# Ended sightings kept of each hub whatever their age: they show that it is a list that is cut off, and
+# its behaviour labels it by two visits with news.
+KEPT_OF_HUB = 50
+# Announced pages of each site whose sightings all stay: coverage is computed from the last 200.
+KEPT_OF_SITE = 200
+_ANNOUNCING = (ChangeKind.ADDED, SiteEventKind.BACKFILL)
+
+
+class Kind(StrEnum):
+    """What is forgotten by age."""
+
+    VISITS = "visits"
+    CHANGES = "changes"
+    TEXTS = "texts"
+    SIGHTINGS = "sightings"
+    GUESSES = "guesses"
+    OUTBOX = "outbox"
+    REFRESHES = "refreshes"
+    DISCOVERY = "discovery"
+    HOSTS = "hosts"
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """What one call forgot, and where the next one continues; None = there is no more."""
+
+    rows: int
+    cursor: int | None = None
+
+
+class Retention(Repository):
+    """Deletes, on one database."""
+
+    def forget(
+        self, kind: Kind, *, before: float, now: float, after: int = 0, keep: Sequence[str] = ()
+    ) -> Batch:
+        """Forget one batch of what is older than *before* (unix seconds), in one transaction.
+
+        *after* is the cursor of the batch before. *keep* names the channels whose messages still wait.
+        """
+        steps: dict[Kind, Callable[[], Batch]] = {
+            Kind.VISITS: lambda: self._visits(before),
+            Kind.CHANGES: lambda: self._changes(before),
+            Kind.TEXTS: lambda: self._texts(before, now),
+            Kind.SIGHTINGS: lambda: self._sightings(before, after),
+            Kind.GUESSES: lambda: self._guesses(before, after),
+            Kind.OUTBOX: lambda: self._outbox(before, keep),
+            Kind.REFRESHES: lambda: self._of(
+                Refresh, Refresh.page, (Refresh.due_at < before) & PLANNED
+            ),
+            Kind.DISCOVERY: lambda: self._discovery(before),
+            Kind.HOSTS: lambda: self._of(Host, Host.name, Host.next_allowed_at < before),
+        }
+        with writing(self._db, self._where):
+            return steps[kind]()
+
+    def _of(self, model: Any, key: Any, old: Any) -> Batch:  # noqa: ANN401 - a model, its key, a condition
+        """Delete a batch of the rows that are *old*."""
+        keys = [
+            one for (one,) in model.select(key).where(old).limit(BATCH).tuples().execute(self._db)
+        ]
+        if keys:
+            model.delete().where(key.in_(keys)).execute(self._db)
+        return _batch(len(keys))
+
+    def _visits(self, before: float) -> Batch:
+        return self._of(Visit, Visit.id, Visit.at < before)
+
+    def _changes(self, before: float) -> Batch:
+        starred = News.select(News.page).where(News.starred_at.is_null(is_null=False))
+        query = (
+            Change.select(Change.id, Change.page, Change.at)
+            .where((Change.at < before) & Change.kind.not_in(_ANNOUNCING))
+            .where(Change.page.is_null() | Change.page.not_in(starred))
+            .order_by(Change.at)
+            .limit(BATCH)
+        )
+        rows = list(query.tuples().execute(self._db))
+        if not rows:
+            return Batch(0)
+        Change.delete().where(Change.id.in_([one for one, _, _ in rows])).execute(self._db)
+        # In order of time, so the latest stays.
+        latest = {page: at for _, page, at in rows if page is not None}
+        for page, at in latest.items():
+            Page.update(changes_from=at).where(Page.id == page).execute(self._db)
+        return _batch(len(rows))
+
+    def _texts(self, before: float, now: float) -> Batch:
+        starred = News.select(News.page).where(News.starred_at.is_null(is_null=False))
+        query = (
+            PageText.select(PageText.page)
+            .where(PageText.forgotten_at.is_null() & (PageText.at < before))
+            .where(PageText.text.is_null(is_null=False))
+            .where(PageText.page.not_in(starred))
+            # What is refreshed is compared with its last text.
+            .where(PageText.page.not_in(Refresh.select(Refresh.page)))
+            .order_by(PageText.at)
+            .limit(BATCH)
+        )
+        pages = [page for (page,) in query.tuples().execute(self._db)]
+        keep_titles(self._db, pages, now)
+        return _batch(len(pages))
+
+    def _sightings(self, before: float, after: int) -> Batch:
+        query = Sighting.select(Sighting.hub).where(Sighting.hub > after).distinct()
+        ids = query.order_by(Sighting.hub).limit(_HUBS).tuples().execute(self._db)
+        hubs = [hub for (hub,) in ids]
+        rows = sum(self._sightings_of(hub, before) for hub in hubs)
+        return Batch(rows, hubs[-1] if len(hubs) == _HUBS else None)
+
+    def _sightings_of(self, hub_id: int, before: float) -> int:
+        """Forget the sightings of a hub that ended before *before*; of a former hub, all that are so old."""
+        site, is_hub = next(
+            iter(
+                Page.select(Page.site, fn.EXISTS(Hub.select(Hub.page).where(Hub.page == hub_id)))
+                .where(Page.id == hub_id)
+                .tuples()
+                .execute(self._db)
+            )
+        )
+        ended = Sighting.gone_at < before
+        # Nobody visits a former hub, so nothing on it ends.
+        old = (
+            ended
+            if is_hub
+            else ended | (Sighting.gone_at.is_null() & (Sighting.first_seen_at < before))
+        )
+        query = (
+            Sighting.select(Sighting.page)
+            .join(Page, on=Page.id == Sighting.page)
+            .where((Sighting.hub == hub_id) & old)
+            .order_by(fn.COALESCE(Sighting.gone_at, Sighting.first_seen_at).desc(), Sighting.page)
+        )
+        if is_hub:
+            ended_of_hub = (Sighting.hub == hub_id) & Sighting.gone_at.is_null(is_null=False)
+            younger = Sighting.select(fn.COUNT(Sighting.page)).where(ended_of_hub & ~ended)
+            kept = max(KEPT_OF_HUB - int(younger.scalar(self._db)), 0)
+            query = query.limit(-1 if is_sqlite(self._db) else None).offset(kept)
+        news_from = self._news_from(site)
+        pages = [
+            page
+            for page, announced_at in query.select(Sighting.page, Page.announced_at)
+            .tuples()
+            .execute(self._db)
+            if announced_at is None or announced_at < news_from
+        ]
+        for batch in batches(pages):
+            gone = (Sighting.hub == hub_id) & Sighting.page.in_(batch)
+            Sighting.delete().where(gone).execute(self._db)
+        return len(pages)
+
+    def _news_from(self, site_id: int) -> float:
+        """Return when the first of a site's last announced pages was announced."""
+        announced = (Change.site == site_id) & (Change.kind == ChangeKind.ADDED)
+        query = Change.select(Change.at).where(announced).order_by(Change.id.desc())
+        at = query.offset(KEPT_OF_SITE - 1).limit(1).scalar(self._db)
+        return 0.0 if at is None else float(at)
+
+    def _guesses(self, before: float, after: int) -> Batch:
+        query = (
+            PageTopic.select(PageTopic.page)
+            .join(Page, on=Page.id == PageTopic.page)
+            .where((PageTopic.page > after) & ~PageTopic.fetched & (PageTopic.at < before))
+            .where(Page.announced_at.is_null() & (Page.state != PageState.PENDING))
+            .order_by(PageTopic.page)
+            .distinct()
+            .limit(BATCH)
+        )
+        pages = [page for (page,) in query.tuples().execute(self._db)]
+        if not pages:
+            return Batch(0)
+        guessed = PageTopic.page.in_(pages) & ~PageTopic.fetched & (PageTopic.at < before)
+        rows = PageTopic.delete().where(guessed).execute(self._db)
+        return Batch(int(rows), pages[-1] if len(pages) == BATCH else None)
+
+    def _outbox(self, before: float, keep: Sequence[str]) -> Batch:
+        over = OutboxEntry.state.in_((OutboxState.SENT, OutboxState.FAILED))
+        # A channel that was removed from the settings sends nothing any more.
+        over |= OutboxEntry.channel.not_in(list(keep))
+        return self._of(OutboxEntry, OutboxEntry.id, over & (OutboxEntry.queued_at < before))
+
+    def _discovery(self, before: float) -> Batch:
+        """Forget a run with its pages, or if there is none, a batch of proposals and candidates."""
+        latest = DiscoveryRun.select(fn.MAX(DiscoveryRun.id)).group_by(DiscoveryRun.topic)
+        over = (DiscoveryRun.status != RunStatus.RUNNING) & (DiscoveryRun.updated_at < before)
+        query = DiscoveryRun.select(DiscoveryRun.id, DiscoveryRun.topic)
+        query = query.where(over & DiscoveryRun.id.not_in(latest)).order_by(DiscoveryRun.id)
+        run = next(iter(query.limit(1).tuples().execute(self._db)), None)
+        if run is not None:
+            DiscoveryRun.delete().where(DiscoveryRun.id == run[0]).execute(self._db)
+            kept = DiscoveryPage.select(DiscoveryPage.url).where(DiscoveryPage.topic == run[1])
+            lost = (DiscoveryLink.topic == run[1]) & DiscoveryLink.source.not_in(kept)
+            DiscoveryLink.delete().where(lost).execute(self._db)
+            return Batch(1, 0)
+        undecided = (Proposal.state == ProposalState.PROPOSED) & (Proposal.proposed_at < before)
+        one = self._of(Proposal, Proposal.id, undecided)
+        found = ExternalCandidate.found_at < before
+        other = self._of(ExternalCandidate, ExternalCandidate.id, found)
+        more = one.cursor is not None or other.cursor is not None
+        return Batch(one.rows + other.rows, 0 if more else None)
+
+
+def _batch(rows: int) -> Batch:
+    return Batch(rows, 0 if rows == BATCH else None)

@@ -1,0 +1,1 @@
+"""The list of announced pages and its indexes: full text, near-duplicates, vectors."""
