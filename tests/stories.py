@@ -151,6 +151,7 @@ def view(row: HubRow, *found: SeenLink, now: float = START + HOUR, **fields: Any
         "counts": HubCounts(0, {}),
         "guesses": None,
         "awaited": False,
+        "by_article": False,
         "quota": 1_000_000,
         "verifications": 0,
     }

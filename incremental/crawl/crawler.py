@@ -32,7 +32,7 @@ from incremental.crawl.topics import TopicWatch
 from incremental.crawl.upkeep import Upkeep
 from incremental.decide.cases import Facts, decide
 from incremental.decide.decision import Decision
-from incremental.decide.hub_facts import RobotsFacts
+from incremental.decide.hub_facts import FailedFacts, RobotsFacts
 from incremental.decide.hub_visit import sitemap_hubs
 from incremental.decide.hubs import HubScorer
 from incremental.decide.verification import VerifiedFacts
@@ -271,9 +271,10 @@ class Crawler:
             # Counted by URL template, so that a site of unusual style fools the classifier only a few
             # times.
             self._facts.context(site, now).add(outcome.task.url, hub=decision.is_hub)
-        there = facts.was_there(outcome) if isinstance(facts, VerifiedFacts) else None
-        if there is not None:
-            self._facts.context(site, now).asked_for(outcome.task.url, there=there)
+        if isinstance(facts, VerifiedFacts | FailedFacts):
+            there = facts.was_there(outcome)
+            if there is not None:
+                self._facts.context(site, now).asked_for(outcome.task.url, there=there)
         due = reschedule(decision, outcome, site, now)
         opinion = self.topics.opinion(decision, outcome, site, now)
         with self._store.write.together():

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypedDict
 
+from incremental.base.path_aliases import without_path_alias
 from incremental.base.scope import Scope, template, trap
 from incremental.base.times import DAY, HOUR
 from incremental.base.urls import canonical_key, normalize
@@ -48,6 +49,7 @@ from incremental.decide.hub_facts import (
 )
 from incremental.decide.hubs import HubCounts, HubLimits, HubScorer, score_targets
 from incremental.decide.links import (
+    at_home,
     is_later_page,
     targets,
     top_folder,
@@ -87,6 +89,8 @@ QUOTA_MATTERS = 0.02
 # How long the index of a site's URLs is used.
 INDEX_SECONDS = 6 * HOUR
 MAX_FOLDERS = 10
+# Known pages that such a sitemap must name.
+MIN_AT_HOME = 5
 
 
 class _Known(TypedDict):
@@ -222,12 +226,23 @@ class FactReader:
             own=hub.canonical_key,
             beyond=scope.beyond(hub.canonical_key),
         )
+        if page.kind is PageKind.SITEMAP and not found:
+            found = self._at_home(page, hub, site)
         continued = True
         if is_other_source(outcome.way, read_way(hub.way)):
             known = self._store.read.known(site.row.id, [t.canonical_key for t in found])
             continued = continues(found, known)
         first = self._first_reading(outcome, page, hub, site)
         return Reading(page, feed, scope, found, continued, first)
+
+    def _at_home(self, page: Page, hub: HubRow, site: WatchedSite) -> list[SeenLink]:
+        """Return what a sitemap that names only another host means here, if pages of it are known."""
+        home = at_home(page.links, hub.url)
+        if any(without_path_alias(link.url, site.path_aliases) != link.url for link in home):
+            return []  # another address of the site, and not a host that is made up
+        found = targets(home, site.scope, own=hub.canonical_key)
+        known = self._store.read.known(site.row.id, [t.canonical_key for t in found])
+        return found if len(known) >= MIN_AT_HOME else []
 
     def _first_reading(
         self, outcome: Outcome, page: Page, hub: HubRow, site: WatchedSite
@@ -284,6 +299,7 @@ class FactReader:
             counts=self._hub_counts(site.row.id) if unknown else HubCounts(0, {}),
             limits=self._limits,
             awaited=row is not None and row.state == PageState.PENDING,
+            by_article=row is not None and self._is_led_to(row),
             new_folders=self._came_up(
                 dict.fromkeys(filter(None, (top_folder(t.canonical_key) for t in unknown))),
                 site,
@@ -434,6 +450,13 @@ class FactReader:
             return True
         hub = self._store.read.hub(row.first_hub_id) if row.first_hub_id is not None else None
         return hub is not None and hub.role == ARTICLE
+
+    def _is_led_to(self, row: VerificationRow) -> bool:
+        """Whether no list shows the page but a doubtful one, which was announced as well."""
+        if row.first_hub_id is None or self._is_of_article(row):
+            return row.first_hub_id is not None
+        first = self._store.read.verification(row.first_hub_id)
+        return first is not None and first.rule == Rule.PERHAPS_A_HUB
 
     def _verified(self, outcome: Outcome, site: WatchedSite, now: float) -> VerifiedFacts | None:
         row = self._store.read.verification(outcome.task.page_id)

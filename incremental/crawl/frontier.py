@@ -34,10 +34,11 @@ from incremental.crawl.rescheduling import ChangeHints
 from incremental.crawl.sites import WatchedSite
 from incremental.crawl.topic_fetches import TopicFetches
 from incremental.crawl.watched_sites import WatchedSites
+from incremental.decide.articles import next_to_read, reading_weight
 from incremental.fetch.politeness import host_key, staggered_start
 from incremental.fetch.robots import robots_url
 from incremental.fetch.status import Response
-from incremental.schedule.allocation import QUOTAS, Share
+from incremental.schedule.allocation import AFTER_GAIN_SECONDS, QUOTAS, Share
 from incremental.schedule.budget import not_ahead as budget_not_ahead
 from incremental.schedule.budget import spend
 from incremental.schedule.pacing import in_window
@@ -495,23 +496,27 @@ class Frontier:
 
     def _due_hub(self, site: WatchedSite, now: float, share: Share) -> HubRow | None:
         """Return the due hub of a class that most deserves a visit."""
-        limit = CHOICE if share is Share.REVISIT else 1
-        while due := self._store.read.due_hubs(site.row.id, now, HubClass(share), limit=limit):
-            ready = []
-            for hub in due:
-                # Visited before the clock went back, it would be put off again and again.
-                new = hub.visited_at is None or hub.visited_at > now
-                due_at = (
-                    # The policy's state may have changed since the row was written.
-                    now if new else site.due_at(hub.page_id, hub.role, site.hub_state(hub), now)
-                )
-                if due_at <= now + SOON_SECONDS:
-                    ready.append(hub)
-                else:
-                    self._store.write.update_hub(hub.page_id, due_at=min(due_at, NEVER))
+        limit = {Share.REVISIT: CHOICE, Share.ARTICLE: None}.get(share, 1)
+        ask = partial(self._store.read.due_hubs, site.row.id, share=HubClass(share))
+        while due := ask(now, limit=limit):
+            ready = [hub for hub in due if self._is_ready(hub, site, now)]
+            if ready and share is Share.ARTICLE:
+                articles = [one for one in ask(NEVER, limit=None) if one.due_at < NEVER]
+                return next_to_read(articles, ready, partial(_weight, site, now), now)
             if ready:
                 return max(ready, key=lambda hub: site.index(hub, now))
         return None
+
+    def _is_ready(self, hub: HubRow, site: WatchedSite, now: float) -> bool:
+        """Whether a due hub is to be visited now; else it is put off."""
+        # Visited before the clock went back, it would be put off again and again.
+        if hub.visited_at is None or hub.visited_at > now:
+            return True
+        # The policy's state may have changed since the row was written.
+        due_at = site.hub_due_at(hub, now)
+        if due_at > now + SOON_SECONDS:
+            self._store.write.update_hub(hub.page_id, due_at=min(due_at, NEVER))
+        return due_at <= now + SOON_SECONDS
 
     # What came back.
 
@@ -547,6 +552,12 @@ class Frontier:
         if site is not None:
             site.urgent.give_back(task)
             self.refresh(site, now)
+
+
+def _weight(site: WatchedSite, now: float, article: HubRow) -> float:
+    state = site.hub_state(article)
+    begun = max(state.last_novel_at, article.baseline_at or now)
+    return reading_weight(state, lately=now - begun < AFTER_GAIN_SECONDS)
 
 
 def _is_due(due_at: float | None, now: float) -> bool:

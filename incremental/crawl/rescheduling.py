@@ -14,7 +14,8 @@ from incremental.crawl.sites import WatchedSite, article_due_at
 from incremental.decide.decision import Decision
 from incremental.parse import Page
 from incremental.schedule.price import hinted
-from incremental.schedule.state import HubState
+from incremental.schedule.rates import seen_unmodified
+from incremental.schedule.state import HubState, Visit
 from incremental.visit.visit import Outcome
 from store import Store
 from store.enums import HubKind, HubRole, HubStatus
@@ -35,7 +36,7 @@ def reschedule(decision: Decision, outcome: Outcome, site: WatchedSite, now: flo
     if hub.role == ARTICLE:
         if visit.novel:
             site.articles_gained_at = now
-        return _article_again(hub, site, now, failed=visit.failed)
+        return _article_again(hub, site, now, visit)
     kind: str = decision.record.hub_fields.get("kind", hub.kind)
     kind = (
         kind
@@ -66,10 +67,16 @@ def _offered(state: HubState, page: Page) -> HubState:
     return replace(state, push_hub=hub, push_topic=topic, push_asked=0, push_until=0.0)
 
 
-def _article_again(hub: HubRow, site: WatchedSite, now: float, *, failed: bool) -> HubUpdate:
-    """Set the next visit of a monitored article; the policy learns only from hubs."""
-    failures = site.hub_state(hub).failures + 1 if failed else 0
-    state = replace(site.hub_state(hub), tried_at=now, failures=failures, hinted_at=0.0)
+def _article_again(hub: HubRow, site: WatchedSite, now: float, visit: Visit) -> HubUpdate:
+    """Set the next visit of a monitored article; of how often it changes all is learned but its hours."""
+    before = site.hub_state(hub)
+    state = replace(before, tried_at=now, hinted_at=0.0)
+    if visit.failed:
+        state = replace(state, failures=before.failures + 1)
+    else:
+        unmodified = seen_unmodified(before.unmodified, hub.visits, visit)
+        novel_at = now if visit.novel else before.last_novel_at
+        state = replace(state, failures=0, unmodified=unmodified, last_novel_at=novel_at)
     site.hub_states[hub.page_id] = state
     return HubUpdate(
         due_at=article_due_at(state, site.articles_gained_at, now),

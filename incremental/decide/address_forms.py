@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
+import re
+from urllib.parse import unquote, urlsplit
+
 from incremental.base.scope import template
+
+_SCHEME_OR_MAIL = re.compile(r"\bhttps?:/|@[^/@]+\.")
+
+
+def is_mistyped(url: str) -> bool:
+    """Whether a path holds another address: a link whose scheme or slashes were forgotten."""
+    parts = urlsplit(url)
+    path = unquote(parts.path)
+    return bool(_SCHEME_OR_MAIL.search(path)) or parts.netloc in path.split("/")
 
 
 def form_of(url: str) -> str:

@@ -1,4 +1,4 @@
-"""Which articles are monitored for links to pages that no list shows. Pure.
+"""Which articles are monitored for links to pages that no list shows, and which is read next. Pure.
 
 On hand-made sites and in documentation a new page is often linked only from the text of an older
 article. Any article might gain such a link, but only those that people maintain do. They differ from
@@ -8,18 +8,24 @@ articles that are published and left alone in two ways: the site's pages have li
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from incremental.base.scope import page_number
 from incremental.decide.url_dates import date_in_url
-from store.values import ArticleCandidate, MonitoredArticle
+from incremental.schedule.state import HubState
+from store.values import ArticleCandidate, HubRow, MonitoredArticle
 
 MAX_MONITORED = 48
 # An article that only one list has shown for weeks is mostly an old post on a slow list.
 MIN_HUBS = 2
 # Visits with new pages after which a monitored article becomes a regular hub.
 HUB_AFTER = 4
+# Share of visits that find an article changed, at least: any may be edited one day.
+_LEAST_CHANGED = 0.02
+# Times as often an article is read that has just gained a link, or is new: its section is being written.
+_LATELY = 4.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,3 +67,44 @@ def _is_kept_up(one: ArticleCandidate) -> bool:
     # Articles of the menu and those in their text: on the recording of flink four such pages were missed
     # and four found after fifteen days before they were monitored.
     return one.on_seed or one.on_article or one.hubs >= MIN_HUBS
+
+
+def reading_weight(state: HubState, *, lately: bool) -> float:
+    """Return how often an article is read compared with others: by the square root of how often it changes.
+
+    Links are gained by edits. *lately*: it gained one, or was read for the first time.
+    """
+    return math.sqrt(max(1.0 - state.unmodified, _LEAST_CHANGED)) * (_LATELY if lately else 1.0)
+
+
+def next_to_read(
+    articles: Sequence[HubRow],
+    due: Sequence[HubRow],
+    weight: Callable[[HubRow], float],
+    now: float,
+) -> HubRow:
+    """Return which of *due* is read next; *articles* are all that the site monitors.
+
+    The choice descends from folder to folder, into the one that has waited longest for the *weight* of its
+    articles (:func:`reading_weight`).
+    """
+    # Pages of one folder share a menu. Read one after the other, and then none of them for days, the twelve
+    # of a recorded site showed a new section two days late.
+    near, depth = articles, 0
+    while len(due) > 1:
+        folders: dict[str, list[HubRow]] = {}
+        for one in near:
+            folders.setdefault(_part(one, depth), []).append(one)
+
+        def waited(name: str, folders: dict[str, list[HubRow]] = folders) -> float:
+            since = max(one.visited_at or 0.0 for one in folders[name])
+            return sum(weight(one) for one in folders[name]) * (now - since)
+
+        chosen = max({_part(one, depth) for one in due}, key=lambda name: (waited(name), name))
+        near, due = folders[chosen], [one for one in due if _part(one, depth) == chosen]
+        depth += 1
+    return due[0]
+
+
+def _part(article: HubRow, depth: int) -> str:
+    return "/".join(article.canonical_key.split("/", depth + 1)[depth : depth + 1])

@@ -12,17 +12,22 @@ from dataclasses import dataclass, field
 from classifier.hub.labels import HUB
 from incremental.base.scope import Scope
 from incremental.base.times import DAY
+from incremental.decide.editions import untranslated
 from incremental.decide.feed_home import LearnedSite
 from incremental.decide.guesses import Guesses
 from incremental.decide.hubs import HubCounts, HubLimits
 from incremental.decide.links import top_folder
-from incremental.decide.sections import MAX_NEW_SECTION, SectionFacts
+from incremental.decide.sections import MAX_NEW_SECTION, SectionFacts, folder_of_page
 from incremental.decide.url_dates import UrlDates
+from incremental.fetch.status import ENDED
 from incremental.parse import Page
 from incremental.schedule.refreshing import RefreshTerms
-from store.enums import PageState
+from incremental.visit.visit import Outcome
+from store.enums import HubRole, PageState
 from store.values import HubRow, KnownPage, SeenLink, Sight, VerificationRow
 
+# Hubs that are known by a link, unlike the usual places of feeds.
+LINKED = (HubRole.LIST, HubRole.ARTICLE)
 # From here on the URL alone makes a hub, even one that is still empty.
 SURE_SCORE = 0.95
 
@@ -66,6 +71,8 @@ class HubView:
     limits: HubLimits
     awaited: bool
     """The hub is announced if it turns out to be an article: it appeared after its site's baseline."""
+    by_article: bool
+    """No list shows the hub: an article led to it, or a page that may be one."""
     new_folders: frozenset[str]
     """Top folders, as prefixes of canonical keys, below which nothing was known until lately."""
     quota: int
@@ -105,7 +112,15 @@ class HubView:
 
     def came_up(self, target: SeenLink) -> bool:
         """Whether a link belongs to a new section, whose pages are all news."""
-        return self.is_new_section or top_folder(target.canonical_key) in self.new_folders
+        if top_folder(target.canonical_key) in self.new_folders:
+            return True
+        # The menu of a manual's new chapter names older chapters that no list had shown, too.
+        return self.is_new_section and (not self.by_article or self._is_beside(target))
+
+    def _is_beside(self, target: SeenLink) -> bool:
+        """Whether a link leads into the hub's own folder, in any language."""
+        here, there = (folder_of_page(one.canonical_key) for one in (self.hub, target))
+        return untranslated(here) == untranslated(there)
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +192,12 @@ class RedirectedFacts(HubFacts):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FailedFacts(HubFacts):
     """There is no page."""
+
+    def was_there(self, outcome: Outcome) -> bool | None:
+        """Return False for a linked page that was not there when it was first asked for; else None."""
+        first = self.hub.baseline_at is None and not self.hub.failures
+        ended = outcome.response.status in ENDED
+        return False if first and ended and self.hub.role in LINKED else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,6 +14,7 @@ from incremental.decide.editions import is_edition_front
 from incremental.decide.feed_home import is_given_feed
 from incremental.decide.guesses import Guesses
 from incremental.decide.hub_facts import (
+    LINKED,
     ArticleFacts,
     HubFacts,
     HubView,
@@ -147,10 +148,12 @@ def _never_there(
     if status in ENDED or row is None:
         missing = row is not None and row.announced_at is None
         page = PageUpdate(rule=Rule.NOT_THERE) if missing else PageUpdate()
+        if missing and facts.hub.role in LINKED:
+            page["verified_at"] = now
         if missing and facts.hub.role == HubRole.ARTICLE:
             # Not chosen again to be monitored: a recorded weblog's 190 dead links of that kind took a
             # fifth of its requests.
-            page |= PageUpdate(state=PageState.GONE, verified_at=now)
+            page["state"] = PageState.GONE
         return Decision(replace(record, page_fields=page), visit, facts.hub, gone=True)
     # A page that may not be read may be news all the same: its hub shows it.
     news = _perhaps_hub(facts, Rule.UNREADABLE)
@@ -280,8 +283,8 @@ def changed(outcome: Outcome, facts: ListFacts) -> Decision:
     migrated = event is not None and event.kind == SiteEventKind.URL_MIGRATION
     unsure = facts.first is not None and facts.first.is_unsure
     # A doubtful hub that was found as news is announced and monitored. So is the front of a new language
-    # edition, which is news although it is a hub.
-    doubtful = unsure or is_edition_front(hub.canonical_key)
+    # edition, which is news although it is a hub, and a chapter whose manual makes it look like one.
+    doubtful = unsure or is_edition_front(hub.canonical_key) or view.by_article
     news = _perhaps_hub(facts, Rule.PERHAPS_A_HUB) if doubtful else PageNews()
     guesses = view.guesses or Guesses()
     record = replace(

@@ -8,10 +8,11 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from urllib.parse import urlsplit
 
 from incremental.base.path_aliases import without_path_alias
 from incremental.base.scope import Scope, page_number, trap
-from incremental.base.urls import canonical_key, normalize
+from incremental.base.urls import canonical_key, host_of, normalize
 from incremental.parse import Link
 from incremental.parse.json_lists import JSON_PLACE
 from store.enums import HubKind
@@ -42,6 +43,19 @@ def targets(
         if before is not target:
             found[target.canonical_key] = _merged(before, target)
     return list(found.values())
+
+
+def at_home(links: Sequence[Link], own_url: str) -> list[Link]:
+    """Return the links of a sitemap under its own host, if all are under one other host; else none.
+
+    A sitemap may only name its own host's pages, so the other is what a generator was not told (the
+    documentation of a recorded site stood below ``your-docusaurus-test-site.com``).
+    """
+    if len({host_of(link.url) for link in links}) != 1:
+        return []
+    own = urlsplit(own_url)
+    home = {"scheme": own.scheme, "netloc": own.netloc}
+    return [replace(link, url=urlsplit(link.url)._replace(**home).geturl()) for link in links]
 
 
 def _target(link: Link, scope: Scope, path_aliases: Sequence[str]) -> SeenLink | None:

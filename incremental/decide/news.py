@@ -48,9 +48,9 @@ def _is_old(target: SeenLink, view: HubView) -> bool:
 
 def _is_baseline(target: SeenLink, view: HubView) -> bool:
     """Whether the hub shows pages of the site for the first time; those of a new section are none of it."""
-    # A feed that named a wrong host for weeks starts again when that is fixed.
+    # A feed or sitemap that named a wrong host for weeks starts again when that is fixed.
     hub = view.hub
-    first = hub.baseline_at is None or (hub.kind == HubKind.FEED and not hub.shown_links)
+    first = hub.baseline_at is None or (hub.kind != HubKind.HTML and not hub.shown_links)
     return first and not view.came_up(target)
 
 
@@ -164,10 +164,13 @@ class Together:
         """Look at all links of a hub together."""
         rules = {t.canonical_key: link_rule(t, view) for t in view.found}
         rules |= dict.fromkeys(gained_behind(view, rules), Rule.BACKFILL)
-        if view.hub.role == HubRole.ARTICLE:
-            # What an article links to is often mistyped, or relative where it should not be; a list that
-            # shows such a page is asked for it once more.
-            rules |= dict.fromkeys(view.never_there, Rule.NEVER_THERE)
+        # What an article links to is often mistyped, or relative where it should not be, and a template may
+        # name lists that never were; for news a list that shows it is believed for one request.
+        rules |= {
+            one: Rule.NEVER_THERE
+            for one in view.never_there
+            if view.hub.role == HubRole.ARTICLE or rules[one].fate is Fate.HUB
+        }
         event, hubs = _event(view, rules), _new_hubs(view, rules)
         if event is not None:
             return cls(view, rules, event, hubs, frozenset(), frozenset())

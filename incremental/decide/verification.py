@@ -18,6 +18,7 @@ from incremental.base.scope import trap
 from incremental.base.texts import hub_why
 from incremental.base.times import DAY, HOUR, MINUTE, believable
 from incremental.base.urls import canonical_key
+from incremental.decide.address_forms import is_mistyped
 from incremental.decide.decision import Decision, base_record, missing_by, state_if_there
 from incremental.decide.hub_facts import Since
 from incremental.decide.news import PageNews, page_news
@@ -194,9 +195,11 @@ def _again_at(row: VerificationRow, now: float, facts: VerifiedFacts) -> float |
     age = max(now - row.first_seen_at, 0.0)
     if age > GIVE_UP_SECONDS or facts.missing_like >= NEVER_THERE - 1:
         return None
-    # From an hour (staged publishing, a cache), then as long again as the link has been known; half of that
+    if row.verified_at is not None and is_mistyped(row.url):
+        return None
+    # From an hour (staged publishing, a cache), then twice as long as the link has been known; half as long
     # where a list shows it: four pages of a recorded site were listed hours or days before they were there.
-    wait = age if facts.by_article else age / 2
+    wait = age * 2 if facts.by_article else age / 2
     return now + (1 + facts.missing_like) * min(max(wait, HOUR), facts.missing_wait)
 
 
@@ -240,7 +243,9 @@ def _there(base: VisitRecord, outcome: Outcome, facts: VerifiedFacts) -> Decisio
     if news.rule is not None and news.fate is Fate.KNOWN:
         fields["state"] = state_if_there(of_event=facts.of_event)
     if page is not None:
-        fields |= {"body_md5": outcome.body_md5, "language": page.language}
+        fields["body_md5"] = outcome.body_md5
+        if page.language:
+            fields["language"] = page.language
         if title:
             fields["title"] = title
         published_at = believable(page.published_at, now)
@@ -262,6 +267,8 @@ def _there(base: VisitRecord, outcome: Outcome, facts: VerifiedFacts) -> Decisio
         return Decision(record, keep_body=keep)
     announced = row.announced_at is not None or news.fate is Fate.ANNOUNCE
     check = announced and facts.terms is not None and outcome.read is not None
+    # An announced page that is fetched once more and is empty by now keeps its text.
+    is_kept = row.announced_at is not None and not (outcome.read and outcome.read.text)
     # What an older page links to is as old.
     section = Section() if news.rule is Rule.OLDER else section_of(facts.section)
     record = replace(
@@ -270,7 +277,7 @@ def _there(base: VisitRecord, outcome: Outcome, facts: VerifiedFacts) -> Decisio
         fate=news.fate,
         more_pages=(*_alias(facts), *section.unknown, *_monitored(section, row, now)),
         verify_again=section.read_again,
-        text=outcome.read,
+        text=None if is_kept else outcome.read,
         next_refresh=first_refresh(outcome, now, facts.terms) if check and facts.terms else None,
     )
     return Decision(record, keep_body=keep, judge_topics=page is not None)

@@ -80,13 +80,18 @@ def count_visit(hub: HubState, visit: Visit, open_hours: float | None = None) ->
         censored=visit.all_new and not visit.baseline and novel > 0,
         shown=visit.shown or hub.shown,
         young=0 if visit.baseline else visit.novel + sum(visit.shared.values()),
-        unmodified=hub.unmodified + (visit.not_modified - hub.unmodified) / min(hub.visits + 1, 20),
+        unmodified=seen_unmodified(hub.unmodified, hub.visits, visit),
         cost=visit.cost if visit.baseline else hub.cost + (visit.cost - hub.cost) / _COST_VISITS,
         hinted_at=0.0,
         hints=hub.hints + (hub.hinted_at > 0),
         hints_confirmed=hub.hints_confirmed + (hub.hinted_at > 0 and novel > 0),
         owed_at=0.0,
     )
+
+
+def seen_unmodified(share: float, visits: int, visit: Visit) -> float:
+    """Return the share of visits that found nothing changed, after one more; about the last twenty count."""
+    return share + (visit.not_modified - share) / min(visits + 1, 20)
 
 
 def _counted(hub: HubState, visit: Visit, open_hours: float | None) -> HubState:

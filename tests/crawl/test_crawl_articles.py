@@ -11,14 +11,29 @@ from typing import Any
 
 import msgspec
 import pytest
-from fake_web import DAY, HOUR, MINUTE, SPARING, START, FakeWeb, Reply, Watch, feed, page, watch
+from fake_web import (
+    DAY,
+    HOUR,
+    MINUTE,
+    SPARING,
+    START,
+    FakeWeb,
+    Reply,
+    Watch,
+    feed,
+    page,
+    sitemap,
+    watch,
+)
 from stories import announced_pages
 
 from incremental.base.clock import SimulatedClock
 from incremental.base.urls import canonical_key
 from incremental.crawl.rescheduling import ChangeHints
 from incremental.crawl.sites import WatchedSite
-from incremental.parse import parse
+from incremental.decide.links import at_home
+from incremental.fetch.status import FetchStatus, Response
+from incremental.parse import Link, parse
 from incremental.schedule.state import HubState
 from store.enums import LabelOrigin, PageLabel
 from store.values import LabelEntry
@@ -64,6 +79,26 @@ def test_an_article_that_gains_links_again_and_again_is_a_hub(tmp_path: Path) ->
         hub = crawl.hub(HOME + "guide.html")
         assert hub is not None
         assert hub.role == "list"
+
+
+def test_an_article_whose_section_came_with_it_is_read_for_what_it_gains(tmp_path: Path) -> None:
+    """On flink's site it was made a hub for its section, found to be none, and begun again, every day."""
+    came, gained = START + 20 * DAY, START + 50 * DAY
+    guide, parts = "/manual/how-to.html", [f"/manual/part-{n}.html" for n in range(5)]
+    pages = site(
+        **{
+            "": [(0, page(*MENU, "/news/")), (came, page(*MENU, guide, "/news/"))],
+            guide[1:]: [(came, article(*parts)), (gained, article(*parts, "/manual/style.html"))],
+            **{path[1:]: [(came, article())] for path in parts},
+            "manual/style.html": [(gained, article())],
+        }
+    )
+    with watch(tmp_path, pages) as crawl:
+        assert set(crawl.run(50 * DAY).new()) == {guide, *parts}
+        hub = crawl.hub(HOME + guide[1:])
+        assert hub is not None
+        assert (hub.role, hub.baseline_at is None) == ("article", False)
+        assert "/manual/style.html" in crawl.run(3 * DAY).new()
 
 
 def test_an_announced_article_that_is_refreshed_tells_of_the_links_it_gained(
@@ -305,6 +340,36 @@ def test_a_weblog_of_many_tags_that_was_silent_is_read_again_the_same_day(tmp_pa
     with watch(tmp_path, pages, settings=settings) as crawl:
         assert crawl.run(25 * DAY).new() == []
         assert crawl.run(12 * HOUR).new() == ["/new.html"]
+
+
+def test_a_sitemap_below_a_placeholder_names_the_pages_of_its_own_site(tmp_path: Path) -> None:
+    """That of a recorded site named your-docusaurus-test-site.com, and no list its chapters."""
+    known = [f"news/n{n}.html" for n in range(9)]
+    hidden, there = "hidden.html", START + 20 * DAY
+
+    def below(host: str, *paths: str) -> Reply:
+        return sitemap(*(f"https://{host}/{path}" for path in paths))
+
+    pages = site(
+        **{
+            "sitemap.xml": [
+                (0, below("placeholder.example", *known)),
+                (there, below("placeholder.example", *known, hidden)),
+            ],
+            hidden: [(there, article())],
+        }
+    )
+    with watch(tmp_path, pages) as crawl:
+        assert crawl.run(20 * DAY).new() == []
+        assert crawl.run(2 * DAY).new() == ["/hidden.html"]
+        assert all(url.startswith(HOME) for url in crawl.web.urls())
+
+
+def test_a_sitemap_of_two_other_hosts_is_left_alone() -> None:
+    links = [Link(url="https://x.example/a"), Link(url="https://y.example/b")]
+    assert at_home(links, HOME + "sitemap.xml") == []
+    (link,) = at_home(links[:1], HOME + "sitemap.xml")
+    assert link.url == HOME + "a"
 
 
 def test_a_sitemap_that_others_cover_is_read_daily_beside_a_busy_list(tmp_path: Path) -> None:

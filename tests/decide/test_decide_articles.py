@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-import pytest
+from dataclasses import replace
 
-from incremental.decide.articles import MAX_MONITORED, monitoring_plan
+import pytest
+from stories import hub
+
+from incremental.decide.articles import MAX_MONITORED, monitoring_plan, next_to_read, reading_weight
 from incremental.decide.editions import is_edition_front
 from incremental.decide.furniture import furniture, is_list_address, may_be_furniture
+from incremental.schedule.state import HubState
 from store.rules import Rule
-from store.values import ArticleCandidate, MonitoredArticle
+from store.values import ArticleCandidate, HubRow, MonitoredArticle
 
 SITE = "https://docs.example"
+DAY = 86_400.0
 
 
 def candidate(  # noqa: PLR0913 - each bears on the choice
@@ -41,6 +46,48 @@ def test_articles_in_the_menu_come_first_and_posts_never() -> None:
         candidate(7, "/list/page/3/", on_seed=True),
     ]
     assert monitoring_plan(candidates, [], 10).begin == (2, 1, 6)
+
+
+def read_in_turn(articles: list[HubRow], weights: dict[str, float], days: int) -> str:
+    """Read one article a day; return the last letters of their names."""
+    order = ""
+    for day in range(1, days + 1):
+        chosen = next_to_read(
+            articles, articles, lambda one: weights.get(one.canonical_key, 1.0), day * DAY
+        )
+        articles = [
+            replace(one, visited_at=day * DAY) if one == chosen else one for one in articles
+        ]
+        order += chosen.canonical_key[-1]
+    return order
+
+
+def kept_up(*paths: str) -> list[HubRow]:
+    return [
+        hub(page_id=n, canonical_key=f"//docs.example/{path}", role="article", visited_at=0.0)
+        for n, path in enumerate(paths)
+    ]
+
+
+def test_articles_of_one_folder_are_read_apart() -> None:
+    """A folder's pages show one menu, so a new section is seen when any of them is read."""
+    order = read_in_turn(kept_up("a", "b", "c", "d", "guide/w", "guide/x"), {}, 13)[1:]
+    assert all(set(order[at : at + 6]) == set("abcdwx") for at in (0, 6))
+    assert all(set(order[at : at + 4]) & set("wx") for at in range(9))
+
+
+def test_articles_that_people_edit_or_that_gained_a_link_are_read_more_often() -> None:
+    still = reading_weight(HubState(unmodified=1.0), lately=False)
+    edited = reading_weight(HubState(unmodified=0.1), lately=False)
+    gained = reading_weight(HubState(unmodified=0.1), lately=True)
+    assert 0 < 4 * still < edited < gained
+    order = read_in_turn(kept_up("a", "b", "c"), {"//docs.example/a": 3.0}, 60)
+    assert order.count("a") >= 2 * order.count("c") > 0 < order.count("b")
+
+
+def test_only_what_is_due_is_read() -> None:
+    first, second = kept_up("guide/a", "b")
+    assert next_to_read([first, second], [second], lambda _: 1.0, DAY) == second
 
 
 def test_there_is_room_for_as_many_as_a_day_has_requests() -> None:

@@ -20,18 +20,20 @@ from stories import (
     page_facts,
     read_hub,
     target,
+    unread_hub,
     view,
 )
 
 from classifier.hub.context import SiteIndex
+from incremental.decide.hub_facts import FailedFacts
 from incremental.decide.sections import SectionFacts, section_of
 from incremental.decide.site_context import NEVER_THERE, SiteContext
 from incremental.decide.verification import VerifiedFacts, decide_verification, files_differ
 from incremental.fetch.status import FetchStatus
 from incremental.schedule.allocation import missing_wait
-from store.enums import PageState
+from store.enums import HubRole, PageState
 from store.rules import COLUMNS, Columns, Fate, Rule
-from store.values import SeenLink, VerificationRow, VerifyAgain, VisitRecord
+from store.values import ReadText, SeenLink, VerificationRow, VerifyAgain, VisitRecord
 
 NOW = START + 100 * DAY
 BROKEN = [f"{HOME}post/:/news.example/post/{n}-title.html" for n in range(12)]
@@ -88,16 +90,45 @@ def wait_hours(
 
 
 def test_a_form_whose_pages_were_never_there_is_asked_for_less_and_less() -> None:
-    assert wait_hours(0) == pytest.approx(24)
+    assert wait_hours(0) == pytest.approx(48)
     assert wait_hours(0, by_article=False) == pytest.approx(12)
-    assert wait_hours(3) == pytest.approx(96)
+    assert wait_hours(3) == pytest.approx(4 * 48)
     assert wait_hours(NEVER_THERE - 1) is None
 
 
 def test_the_pages_that_a_site_misses_share_one_request_in_two_hundred() -> None:
     assert wait_hours(0, age_days=30) == pytest.approx(200 / 48 * 24)
     assert wait_hours(0, age_days=30, pages=4) == pytest.approx(4 * 200 / 48 * 24)
-    assert wait_hours(0, age_days=1, pages=4) == pytest.approx(24)
+    assert wait_hours(0, age_days=1, pages=4) == pytest.approx(48)
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["a/(https:/x.example/y)", "news.example/b.html", "%5Bhttps:/x.example", "a/ann@x.example"],
+)
+def test_a_link_whose_scheme_was_forgotten_is_asked_for_twice(path: str) -> None:
+    row = replace(ROW, url=HOME + path, canonical_key="//news.example/" + path)
+    answer = outcome(FetchStatus.GONE, url=row.url)
+    first = decide_verification(answer, facts_of(row, by_article=False)).record.page_fields
+    assert first["verify_due_at"] == NOW + HOUR
+    again = replace(row, verified_at=NOW)
+    then = decide_verification(answer, facts_of(again, by_article=False)).record.page_fields
+    assert (then["verify_due_at"], then["state"]) == (None, PageState.GONE)
+
+
+def test_a_list_that_never_was_counts_and_ten_in_a_row_end_its_form() -> None:
+    """A recorded weblog's template named a hundred lists of categories that were not there."""
+    row = unread_hub(url=HOME + "blog/topics/x.html")
+    answer = outcome(FetchStatus.GONE, url=row.url)
+    facts = FailedFacts(now=NOW, hub=row, row=None, of_event=False)
+    assert facts.was_there(answer) is False
+    assert facts.was_there(outcome(FetchStatus.SERVER_ERROR, url=row.url)) is None
+    probe = replace(facts, hub=replace(row, role=HubRole.PROBE))
+    assert probe.was_there(answer) is None
+    lists = target("blog/topics/y.html")
+    known = {"never_there": frozenset({lists.canonical_key}), "scores": {lists.canonical_key: 0.9}}
+    (link,) = links("list", lists, **known).values()
+    assert (link.rule, link.hub) == (Rule.NEVER_THERE, None)
 
 
 def links(role: str, *found: SeenLink, **fields: Any) -> dict[str, SeenLink]:
@@ -127,6 +158,15 @@ def verified(*, by_article: bool, modified_at: float, row: VerificationRow = ROW
     facts = facts_of(row, by_article=by_article)
     page = html(row.url, title="A page of the manual")
     return decide_verification(outcome(page=page, url=row.url, headers=headers), facts).record
+
+
+def test_an_announced_page_that_is_fetched_again_keeps_what_is_known_of_it() -> None:
+    row = replace(ROW, state=PageState.KNOWN, announced_at=START, verified_at=START)
+    empty = ReadText(title="", text="", md5="0" * 32)
+    answer = replace(outcome(page=html(row.url), body_md5=empty.md5), read=empty)
+    record = decide_verification(answer, facts_of(row, by_article=False)).record
+    assert record.text is None
+    assert record.page_fields.keys() & {"title", "language", "published_at"} == set()
 
 
 def test_an_old_page_that_an_article_begins_to_link_to_is_no_news() -> None:
@@ -200,3 +240,17 @@ def test_files_differ_where_pages_read_after_a_change_of_another_are_older() -> 
     assert not read(*(NOW - DAY for _ in range(4)))
     # A page that a program writes is of now, whatever the files are.
     assert not read(*(NOW - 90 * DAY for _ in range(3)), NOW)
+
+
+def test_a_chapter_that_an_article_leads_to_brings_its_own_folder_and_not_the_whole_menu() -> None:
+    """On rocketmq's site nine chapters of old folders came with the menu of a new one."""
+    chapter = unread_hub(
+        url=HOME + "zh/docs/sdk/05go", canonical_key="//news.example/zh/docs/sdk/05go"
+    )
+    menu = [target(path) for path in ("zh/docs/sdk/04c", "docs/sdk/05go", "docs/feature/03fifo")]
+    answer = outcome(page=html())
+    led_to = read_hub(answer, view(chapter, *menu, awaited=True, by_article=True))
+    rules = {link.url: link.rule for link in led_to.record.links or ()}
+    assert [rules[one.url] for one in menu] == [Rule.NEW_SECTION, Rule.NEW_SECTION, Rule.BASELINE]
+    listed = read_hub(answer, view(chapter, *menu, awaited=True))
+    assert {link.rule for link in listed.record.links or ()} == {Rule.NEW_SECTION}

@@ -126,8 +126,10 @@ _MISSING_PAGES = Prepared(
         (Page.site == site) & (Page.state == PageState.MISSING)
     )
 )
+# What a page led to before it was read as a monitored article is no reason to make it a hub: on a recorded
+# site two articles became one before their first reading, were found to be none, and began again, every day.
 _PRODUCTIVE = Change.select(fn.COUNT(Change.at.distinct())).where(
-    (Change.hub_id == Hub.page) & _ADDED
+    (Change.hub_id == Hub.page) & (Change.at > Hub.baseline_at) & _ADDED
 )
 _MONITORED = Prepared(
     lambda site: Hub.select(
