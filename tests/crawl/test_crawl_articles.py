@@ -32,7 +32,6 @@ from incremental.base.urls import canonical_key
 from incremental.crawl.rescheduling import ChangeHints
 from incremental.crawl.sites import WatchedSite
 from incremental.decide.links import at_home
-from incremental.fetch.status import FetchStatus, Response
 from incremental.parse import Link, parse
 from incremental.schedule.state import HubState
 from store.enums import LabelOrigin, PageLabel
