@@ -193,6 +193,10 @@ class Problems(Repository):
             query = query.where(SiteProblem.site << list(sites))
         return [ProblemRow(*(*row[:-1], json.loads(row[-1]))) for row in self._rows(query)]
 
+    def forget(self, before: float) -> int:
+        """Delete the problems that ended before *before*; return how many."""
+        return self._write(SiteProblem.delete().where(SiteProblem.ended_at < before))
+
     def list_hubs(self, site_id: int, most: int) -> list[int]:
         """Return the site's active hubs, those that showed most new pages first."""
         query = (

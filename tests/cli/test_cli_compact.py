@@ -72,6 +72,6 @@ def test_the_document_names_the_settings_with_their_defaults() -> None:
     text = (ROOT / "docs" / "retention.md").read_text(encoding="utf-8")
     listed = text.partition("## A size budget")[0]
     named = re.findall(r"^\| `(\w+)` \| ([\d,]+)", listed, re.MULTILINE)
-    assert len(named) == 9
+    assert len(named) == 8
     for name, value in named:
         assert getattr(Settings().store, name) == float(value.replace(",", "")), name

@@ -27,5 +27,6 @@ FEATURE = Feature(
     pages={"/problems": "title"},
     templates=Path(__file__).with_name("templates"),
     job=f"{_ROOM}.watching:watchdog",
+    forgets=f"{_ROOM}.watching:forget",
     site_notes=f"{_ROOM}.showing:site_notes",
 )

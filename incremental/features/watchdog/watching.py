@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
 
-from incremental.base.times import HOUR
+from incremental.base.times import DAY, HOUR
 from incremental.daemon.at_work import AtWork
 from incremental.features.watchdog.finding import FEW_LINKS, LOOK_AGAIN, SiteFacts, problems_of
+from incremental.settings import Settings
 from store import Store
 
 logger = logging.getLogger("hubwatch.watchdog")
@@ -21,6 +23,11 @@ _MOST_VISITS = 10
 def watchdog(work: AtWork) -> Watchdog:
     """Return the job."""
     return Watchdog(work.store)
+
+
+def forget(store: Store, settings: Settings, now: float) -> Iterator[int]:
+    """Forget problems that ended long ago."""
+    yield store.problems.forget(now - settings.store.change_days * DAY)
 
 
 class Watchdog:

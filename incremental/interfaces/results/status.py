@@ -47,6 +47,8 @@ class HealthProblem:
     """Something wrong with the daemon."""
 
     kind: str
+    feature: str
+    """Which feature cannot do its work, such as messages; empty = none."""
     detail: str
     since: datetime
 

@@ -181,6 +181,7 @@ def test_what_is_off_is_not_imported_and_has_no_command_page_or_channel(
     assert "No such command 'mcp'" in hubwatch("mcp").err
     assert "tally" not in hubwatch("--help").out
     off_names = ["sample", "websub", "discovery", "exchange", "messages", "page_watches"]
+    off_names += ["watchdog"]
     off = build_settings({"features": {"off": off_names}})
     assert (given_channels(off), off.enabled.readers) == ((), {})
     client = served_with(served, off).client()
@@ -188,6 +189,7 @@ def test_what_is_off_is_not_imported_and_has_no_command_page_or_channel(
     assert client.get("/websub/7.abc").status_code == 404
     assert client.get("/topics/1/discovery").status_code == 404
     assert client.get("/messages").status_code == 404
+    assert client.get("/problems").status_code == 404
     assert client.get("/changes").status_code == 404
     assert client.get("/feeds/changes.atom").status_code == 404
     assert "/messages" not in client.get("/").text
