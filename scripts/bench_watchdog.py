@@ -7,8 +7,9 @@
 
 A fault begins at a random moment of the second or third fifth of the recording (``random.Random(seed)``, by
 file and fault) and lasts until ten new pages were due, a week at least and four at most; the crawl goes on
-for three days. It is detected in time when a problem is opened before three new pages were due, or 48 hours
-after it began if that is later. ``none`` is the recording as it is: each problem there is a false alarm.
+for three days. It is detected in time when a problem is opened within 48 hours, within three mean gaps
+between new pages, or within six hours of the third new page, whichever is latest: some faults show in pages
+alone. ``none`` is the recording as it is: each problem there is a false alarm.
 
 JSON: ``{"faults": {name: {"runs", "detected", "share", "hours", "announced_twice", "lost"}}, "share",
 "alarms_per_100_hub_weeks", "hub_weeks", "alarms": {kind: count}}``; ``hours`` is the median until detection,
@@ -50,7 +51,7 @@ from store.answers import NewQuery
 
 HOUR = 3_600.0
 _LEAST, _MOST, _PAGES_OF_FAULT = 7 * DAY, 28 * DAY, 10
-_EXPECTED, _HOURS = 3, 48.0
+_EXPECTED, _HOURS, _READ_HOURS = 3, 48.0, 6.0
 _AFTER = 3 * DAY
 _FORMS = {
     "login": "<title>Sign in</title><body><h1>Sign in</h1><p>Please sign in to go on.</p></body>",
@@ -154,6 +155,8 @@ class Run:
     """What one run showed."""
 
     begin: float = 0.0
+    mean_gap: float = 0.0
+    """Seconds between two new pages, over the whole recording."""
     due: list[float] = field(default_factory=list)
     """When the pages were linked that came after *begin*."""
     opened: list[tuple[float, str]] = field(default_factory=list)
@@ -166,8 +169,9 @@ class Run:
     def detected_hours(self) -> float | None:
         """Hours from the beginning to the first problem; None = none in time."""
         after = [at for at, _ in self.opened if at >= self.begin]
-        third = self.due[_EXPECTED - 1] if len(self.due) >= _EXPECTED else 9e18
-        latest = max(third, self.begin + _HOURS * HOUR)
+        third = self.due[_EXPECTED - 1] if len(self.due) >= _EXPECTED else self.begin
+        expected = self.begin + max(_HOURS * HOUR, _EXPECTED * self.mean_gap)
+        latest = max(expected, third + _READ_HOURS * HOUR)
         return (after[0] - self.begin) / HOUR if after and after[0] <= latest else None
 
 
@@ -183,7 +187,7 @@ def run(path: Path, fault: str, seed: int) -> Run:
     until = min(end + _AFTER, site.last_ts)
     if fault == "none":
         begin, end, until = site.last_ts, site.last_ts, site.last_ts
-    found = Run(begin, due)
+    found = Run(begin, (site.last_ts - site.first_ts) / max(len(truth), 1), due)
     _crawl(Faulty(site, fault, begin, end), until, found)
     found.wanted = {key for key, at in truth.items() if begin <= at < min(end, until - DAY)}
     return found

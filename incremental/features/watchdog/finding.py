@@ -2,7 +2,7 @@
 
 ::
 
-    unreachable   nothing was read for six hours: five visits failed, or robots.txt closes the site
+    unreachable   nothing was read for six hours: three visits failed, or robots.txt closes the site
     links_gone    a list shows hardly a link, and lost many at once
     standstill    the site has new pages, and a hub that used to show them shows none of them
     silent        nothing new for far longer than ever before, though much was expected
@@ -30,7 +30,7 @@ from store.problems import FoundPage, ProblemKey, WatchedHub
 FEW_LINKS: Final = 3
 _LOST_LINKS: Final = 8
 # Failed visits, and the time since the last that did not fail.
-_FAILURES: Final = 5
+_FAILURES: Final = 3
 _UNREAD_SECONDS: Final = 6 * HOUR
 # Pages by which a habit is known, and those in which a change of it shows; an empty page may be a picture.
 _KNOWN: Final = 10
@@ -81,10 +81,12 @@ Problems = dict[ProblemKey, Evidence]
 
 def problems_of(facts: SiteFacts, now: float) -> Problems:
     """Return what is wrong with a site, with what the sentence about it says."""
-    if (status := _unreachable(facts.hubs, now)) is not None:
+    vanished = dict(_vanished(facts.hubs))
+    status = None if vanished else _unreachable(facts.hubs, now)
+    if status is not None:
         # Nothing else can be told of a site that cannot be read.
         return {ProblemKey(Fault.UNREACHABLE): {"status": status}}
-    hubs = dict((*_vanished(facts.hubs), *_standing(facts)))
+    hubs = vanished | dict(_standing(facts))
     # A hub that shows nothing explains why nothing came.
     silence = {} if hubs else dict(_silent(facts.pages, now))
     return {**hubs, **silence, **dict(_burst(facts, now)), **dict(_changed(facts.pages))}
