@@ -44,8 +44,10 @@ class LabelRecords(PageRecords):
 
     def _promote(self, site_id: int, link: SeenLink, now: float) -> None:
         page_id = self._put_pages(site_id, [link], now, None)[link.canonical_key]
-        fields = {**columns(asdict(link.hub)), "failures": 0} if link.hub else {}
-        del fields["kind"]  # what a visit parsed is more reliable
+        given = columns(asdict(link.hub)) if link.hub else {}
+        # What visits found out is more reliable, and remains.
+        found = ("kind", "baseline_at", "revisit")
+        fields = {**{name: given[name] for name in given if name not in found}, "failures": 0}
         known = (Hub.page == page_id) & _NOT_SEED
         Hub.update(fields).where(known).execute(self._db)
         awake = {HubStatus.DROPPED: HubStatus.CANDIDATE, HubStatus.DORMANT: HubStatus.ACTIVE}
