@@ -225,7 +225,7 @@ class Hubwatch:
         """Return the topics, by name."""
         return topic_results(self._store)
 
-    def edit_topic(self, name: str, **changes: Any) -> Topic:  # noqa: ANN401 - see below
+    def edit_topic(self, name: str, /, **changes: Any) -> Topic:  # noqa: ANN401 - see below
         """Change a topic: ``name``, ``keywords``, ``description``, ``include``, ``exclude`` or ``tags``."""
         row = find_topic(self._store, name)
         return self._topic(edit_topic(self._store, row, now=self._clock.now(), **changes))

@@ -7,15 +7,20 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from peewee import fn
+from peewee import Case, fn
 
 from store.database import writing
 from store.database.repository import Repository
-from store.enums import HubRole, HubStatus, PageState
-from store.models import Hub, News, Page, PageText, Sighting, Site, SiteProblem
+from store.enums import HubRole, HubStatus, PageState, SiteStatus
+from store.models import Hub, News, Page, PageText, Sighting, Site, SiteProblem, Visit
 
-MOST_PAGES = 400
+MOST_PAGES = 100
 """New pages of a site that are looked at, latest first."""
+
+
+_DAY = 86_400.0
+# Hubs that others cover are dormant as well.
+_THERE = Hub.state.in_((HubStatus.ACTIVE, HubStatus.DORMANT)) & (Page.state != PageState.GONE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,10 +30,8 @@ class FoundPage:
     id: int
     found_at: float
     title: str
-    has_text: bool | None
-    """Whether a text was read; None = nothing was."""
-    unlike: bool
-    """Whether no other of the site's pages in view has the same text."""
+    text_bytes: int | None
+    """Compressed size of its text, 0 = it has none; None = it was not read, or its text has expired."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +42,7 @@ class WatchedHub:
     url: str
     title: str
     kind: str
-    failures: int
+    is_seed: bool
     last_status: str
     visited_at: float
     """Of its last successful visit."""
@@ -47,7 +50,7 @@ class WatchedHub:
     shows: frozenset[int]
     """Which of the new pages it has shown."""
     lost: int
-    """Links that it stopped showing all at once, last; counted only where it shows hardly any."""
+    """Most links that it stopped showing at once lately; counted only where it shows hardly any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,48 +83,47 @@ class Problems(Repository):
 
     def sites(self) -> list[int]:
         """Return the ids of the sites that are visited."""
-        return self._column(Site.select(Site.id).where(Site.state == "active").order_by(Site.id))
+        active = Site.state == SiteStatus.ACTIVE
+        return self._column(Site.select(Site.id).where(active).order_by(Site.id))
 
     def pages(self, site_id: int) -> list[FoundPage]:
         """Return the site's new pages, oldest first."""
+        size = fn.COALESCE(fn.LENGTH(PageText.text), 0)
         query = (
-            News.select(
-                News.page,
-                News.found_at,
-                Page.title,
-                PageText.text.is_null(is_null=False) | PageText.forgotten_at.is_null(is_null=False),
-                PageText.md5,
-            )
+            News.select(News.page, News.found_at, Page.title, size, PageText.md5)
             .join(Page, on=Page.id == News.page)
-            .left_outer_join(PageText, on=PageText.page == News.page)
+            .left_outer_join(
+                PageText, on=(PageText.page == News.page) & PageText.forgotten_at.is_null()
+            )
             .where(News.site == site_id)
             .order_by(News.id.desc())
             .limit(MOST_PAGES)
         )
-        rows = self._rows(query)[::-1]
-        digests = [row[4] for row in rows if row[4]]
         return [
-            FoundPage(
-                page,
-                at,
-                title or "",
-                None if digest is None else bool(read),
-                digests.count(digest) < 2 if digest else True,  # noqa: PLR2004 - itself and one more
-            )
-            for page, at, title, read, digest in rows
+            FoundPage(page, at, title or "", None if digest is None else int(found))
+            for page, at, title, found, digest in reversed(self._rows(query))
         ]
 
-    def hubs(self, site_id: int, pages: Collection[int], few: int) -> list[WatchedHub]:
-        """Return the site's hubs with a baseline; *few* links are hardly any."""
+    def counts(self, site_id: int, now: float, days: int) -> tuple[int, int]:
+        """Count the site's new pages of the last day, and those of the *days* before it."""
+        of = (News.site == site_id) & (News.found_at > now - (days + 1) * _DAY)
+        late = Case(None, ((News.found_at > now - _DAY, 1),), 0)
+        ((count, today),) = self._rows(News.select(fn.COUNT(News.id), fn.SUM(late)).where(of))
+        return int(today or 0), int(count) - int(today or 0)
+
+    def hubs(
+        self, site_id: int, pages: Collection[int], few: int, *, since: float
+    ) -> list[WatchedHub]:
+        """Return the site's hubs with a baseline; *few* links are hardly any, lost since *since*."""
         rows = self._rows(
             Hub.select(
-                *(Hub.page, Page.url, Page.title, Hub.kind, Hub.failures, Hub.last_status),
+                *(Hub.page, Page.url, Page.title, Hub.kind, Hub.role, Hub.last_status),
                 *(Hub.visited_at, Hub.shown_links),
             )
             .join(Page, on=Page.id == Hub.page)
             .where(
                 (Hub.site_id == site_id)
-                & (Hub.state << (HubStatus.ACTIVE, HubStatus.DORMANT))
+                & _THERE
                 & (Hub.role != HubRole.ARTICLE)
                 & Hub.baseline_at.is_null(is_null=False)
             )
@@ -134,45 +136,67 @@ class Problems(Repository):
                 shows[hub].add(page)
         return [
             WatchedHub(
-                *(hub, url, title or "", kind, failures, status or "", at or 0.0, links),
-                frozenset(shows[hub]),
-                self._lost(hub) if links <= few else 0,
+                *(hub, url, title or "", kind, role == HubRole.SEED, status or "", at or 0.0),
+                *(links, frozenset(shows[hub]), self._lost(hub, since) if links <= few else 0),
             )
-            for hub, url, title, kind, failures, status, at, links in rows
+            for hub, url, title, kind, role, status, at, links in rows
         ]
 
-    def _lost(self, hub: int) -> int:
-        last = Sighting.select(fn.MAX(Sighting.gone_at)).where(Sighting.hub == hub)
-        query = Sighting.select(fn.COUNT(Sighting.page)).where(
-            (Sighting.hub == hub) & (Sighting.gone_at == last)
+    def _lost(self, hub: int, since: float) -> int:
+        count = fn.COUNT(Sighting.page)
+        gone = Sighting.select(count).where((Sighting.hub == hub) & (Sighting.gone_at > since))
+        together = gone.group_by(Sighting.gone_at).order_by(count.desc()).limit(1)
+        return int(self._scalar(together) or 0)
+
+    def statuses(self, hubs: Collection[int], since: float) -> dict[str, int]:
+        """Count the visits of *hubs* after *since* by status."""
+        query = Visit.select(Visit.status, fn.COUNT(Visit.id)).where(
+            (Visit.page << list(hubs)) & (Visit.at > since)
         )
-        return int(self._scalar(query) or 0)
+        return dict(self._rows(query.group_by(Visit.status))) if hubs else {}
 
     def update(
-        self, site_id: int, found: Mapping[ProblemKey, Mapping[str, Any]], *, now: float
+        self,
+        site_id: int,
+        found: Mapping[ProblemKey, Mapping[str, Any]],
+        *,
+        now: float,
+        lasting: Collection[str] = (),
     ) -> list[ProblemKey]:
-        """Open, keep and end the problems of a site; return those that are new."""
+        """Open, renew and end the problems of a site; return those that are new.
+
+        Problems of a *lasting* kind do not end.
+        """
+        lasts = (SiteProblem.site == site_id) & SiteProblem.ended_at.is_null()
+        columns = (SiteProblem.id, SiteProblem.kind, SiteProblem.hub_id, SiteProblem.evidence)
+        rows = self._rows(SiteProblem.select(*columns).where(lasts))
+        known = {ProblemKey(kind, hub): (id_, said) for id_, kind, hub, said in rows}
+        said = {key: json.dumps(dict(one), ensure_ascii=False) for key, one in found.items()}
+        over = [
+            id_ for key, (id_, _) in known.items() if key not in found and key.kind not in lasting
+        ]
+        renewed = {
+            known[key][0]: one for key, one in said.items() if key in known and known[key][1] != one
+        }
+        new = [key for key in found if key not in known]
+        if not (over or renewed or new):
+            return []
         with writing(self._db, self._where):
-            rows = self._rows(
-                SiteProblem.select(SiteProblem.id, SiteProblem.kind, SiteProblem.hub_id).where(
-                    (SiteProblem.site == site_id) & SiteProblem.ended_at.is_null()
-                )
-            )
-            known = {ProblemKey(kind, hub): id_ for id_, kind, hub in rows}
-            over = [id_ for key, id_ in known.items() if key not in found]
-            if over:
-                ending = SiteProblem.update(ended_at=now).where(SiteProblem.id << over)
-                ending.execute(self._db)
-            new = [key for key in found if key not in known]
+            ending = SiteProblem.update(ended_at=now).where(SiteProblem.id << over)
+            ending.execute(self._db)
+            for id_, one in renewed.items():
+                SiteProblem.update(evidence=one).where(SiteProblem.id == id_).execute(self._db)
             for key in new:
                 SiteProblem.insert(
-                    site=site_id,
-                    hub_id=key.hub_id,
-                    kind=key.kind,
-                    since=now,
-                    evidence=json.dumps(dict(found[key]), ensure_ascii=False),
+                    site=site_id, hub_id=key.hub_id, kind=key.kind, since=now, evidence=said[key]
                 ).execute(self._db)
-            return new
+        return new
+
+    def end_inactive(self, now: float) -> int:
+        """End the problems of sites that are not visited; return how many."""
+        active = Site.select(Site.id).where(Site.state == SiteStatus.ACTIVE)
+        over = SiteProblem.ended_at.is_null() & SiteProblem.site.not_in(active)
+        return self._write(SiteProblem.update(ended_at=now).where(over))
 
     def all(self, *, ended: bool = False, sites: Sequence[int] = ()) -> list[ProblemRow]:
         """Return problems, latest first: those that last, or with *ended* all that are kept."""
@@ -198,15 +222,11 @@ class Problems(Repository):
         return self._write(SiteProblem.delete().where(SiteProblem.ended_at < before))
 
     def list_hubs(self, site_id: int, most: int) -> list[int]:
-        """Return the site's active hubs, those that showed most new pages first."""
+        """Return the site's hubs, covered ones included, those that showed most new pages first."""
         query = (
             Hub.select(Hub.page)
             .join(Page, on=Page.id == Hub.page)
-            .where(
-                (Hub.site_id == site_id)
-                & (Hub.state == HubStatus.ACTIVE)
-                & (Page.state != PageState.GONE)
-            )
+            .where((Hub.site_id == site_id) & _THERE)
             .order_by(Hub.new_pages.desc(), Hub.page)
             .limit(most)
         )

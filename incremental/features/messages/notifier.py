@@ -4,8 +4,8 @@
 
     step(now), for each channel
       queue    announced pages of its topic and search, never queued before   store.outbox
-               changes of watched pages that it wants                          notify.changed
-      plan     rhythm, quiet hours, cap                                       notify.plan
+               changes of watched pages that it wants                          changed.py
+      plan     rhythm, quiet hours, cap                                       plan.py
       begin    mark the entries with the message's key, then send in a thread
       settle   mark them as sent, or when to retry
 

@@ -27,8 +27,8 @@ def problems(context: typer.Context, *, ended: Ended = False, as_json: Json = Fa
                 one.site,
                 when(one.since),
                 one.says,
-                f"ended {when(one.ended_at)}" if one.ended_at else "",
+                when(one.ended_at) if one.ended_at else "",
             )
             for one in found
         ]
-        print_table("Problems", ("site", "since", "problem", ""), rows)
+        print_table("Problems", ("site", "since", "problem", "ended"), rows)

@@ -2,15 +2,15 @@
 
 ::
 
-    unreachable   nothing was read for six hours: three visits failed, or robots.txt closes the site
+    unreachable   nothing was read for six hours: three visits failed, or robots.txt closes the seed
     links_gone    a list shows hardly a link, and lost many at once
     standstill    the site has new pages, and a hub that used to show them shows none of them
     silent        nothing new for far longer than ever before, though much was expected
-    burst         more new pages in a day than in any eight before together
+    burst         more new pages in a day than in the eight days before together
     textless      new pages have no text, or all the same; earlier ones had their own
     garbled       titles of new pages have characters that could not be decoded; earlier ones had none
 
-Each is told by counts that a healthy site hardly ever has, so that it can be believed.
+Thresholds are chosen so that a healthy site almost never has a problem.
 """
 
 from __future__ import annotations
@@ -23,15 +23,14 @@ from itertools import pairwise
 from typing import Any, Final
 
 from incremental.base.times import DAY, HOUR
-from incremental.fetch.status import HAS_PAGE, FetchStatus
+from incremental.fetch.status import ENDED, HAS_PAGE, FetchStatus
 from store.problems import FoundPage, ProblemKey, WatchedHub
 
 # A page that shows no more is no list, whatever is left of it.
 FEW_LINKS: Final = 3
+UNREAD_SECONDS: Final = 6 * HOUR
 _LOST_LINKS: Final = 8
-# Failed visits, and the time since the last that did not fail.
 _FAILURES: Final = 3
-_UNREAD_SECONDS: Final = 6 * HOUR
 # Pages by which a habit is known, and those in which a change of it shows; an empty page may be a picture.
 _KNOWN: Final = 10
 _LATEST: Final = 3
@@ -39,14 +38,16 @@ _LATEST_EMPTY: Final = 6
 # A hub that showed this share of the site's new pages ought to show the next.
 _SHOWN: Final = 0.8
 _CHANCE: Final = 1e-3
-_UNSEEN: Final = 2
+_UNSEEN: Final = 3
 # New pages expected during a silence: a Poisson process has such a gap once in 150.
 _EXPECTED: Final = 5.0
 _LONGER: Final = 1.2
 _GAPS: Final = 10
 _BURST: Final = 50
-_BURST_DAYS: Final = 8
+BURST_DAYS: Final = 8
 _UNDECODED: Final = "\ufffd"
+# Pages that end or move are no fault of the site.
+_PASSING = HAS_PAGE | ENDED | {FetchStatus.REDIRECTED}
 
 
 class Fault(StrEnum):
@@ -62,45 +63,61 @@ class Fault(StrEnum):
 
 
 LOOK_AGAIN = frozenset({Fault.STANDSTILL, Fault.SILENT, Fault.LINKS_GONE})
-"""Those for which all hubs of the site are visited at once: another may show what one does not."""
+"""Those for which the best hubs of the site are visited at once: another may show what one does not."""
 
 
 @dataclass(frozen=True, slots=True)
 class SiteFacts:
-    """What is known of a site."""
+    """What is known of a site. Times are unix seconds, UTC."""
 
     pages: Sequence[FoundPage]
     """Its latest new pages, oldest first."""
     hubs: Sequence[WatchedHub]
-    added_at: float
+    read_at: float
+    """When a hub was last read."""
+    statuses: Mapping[str, int]
+    """Visits of hubs since then, by status; asked only after :data:`UNREAD_SECONDS`."""
+    today: int
+    """New pages of the last day."""
+    before: int
+    """New pages of the :data:`BURST_DAYS` days before that day."""
 
 
 Evidence = Mapping[str, Any]
-Problems = dict[ProblemKey, Evidence]
 
 
-def problems_of(facts: SiteFacts, now: float) -> Problems:
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What is wrong with a site, and what could not be judged."""
+
+    problems: Mapping[ProblemKey, Evidence]
+    open: frozenset[str] = frozenset()
+    """Kinds that were not judged now: such a problem lasts."""
+
+
+def findings(facts: SiteFacts, now: float) -> Findings:
     """Return what is wrong with a site, with what the sentence about it says."""
-    vanished = dict(_vanished(facts.hubs))
-    status = None if vanished else _unreachable(facts.hubs, now)
+    status = _unreachable(facts, now)
     if status is not None:
         # Nothing else can be told of a site that cannot be read.
-        return {ProblemKey(Fault.UNREACHABLE): {"status": status}}
-    hubs = vanished | dict(_standing(facts))
-    # A hub that shows nothing explains why nothing came.
-    silence = {} if hubs else dict(_silent(facts.pages, now))
-    return {**hubs, **silence, **dict(_burst(facts, now)), **dict(_changed(facts.pages))}
+        others = frozenset(Fault) - {Fault.UNREACHABLE}
+        return Findings({ProblemKey(Fault.UNREACHABLE): {"status": status}}, others)
+    hubs = dict((*_vanished(facts.hubs), *_standing(facts)))
+    found = {**hubs, **dict(_burst(facts)), **dict(_changed(facts.pages))}
+    if hubs:
+        # A hub that shows nothing explains why nothing came.
+        return Findings(found, frozenset({Fault.SILENT}))
+    return Findings({**found, **dict(_silent(facts, now))})
 
 
-def _unreachable(hubs: Sequence[WatchedHub], now: float) -> str | None:
-    """Return the status of most failing hubs if nothing was read for hours; None = something was."""
-    failing = [hub for hub in hubs if hub.last_status not in HAS_PAGE]
-    read_at = max((hub.visited_at for hub in hubs), default=now)
-    closed = any(hub.last_status == FetchStatus.ROBOTS_DENIED for hub in failing)
-    tried = sum(hub.failures for hub in failing)
-    if now - read_at < _UNREAD_SECONDS or not (closed or tried >= _FAILURES):
+def _unreachable(facts: SiteFacts, now: float) -> str | None:
+    """Return the status of most failed visits if nothing was read for hours; None = something was."""
+    if not facts.hubs or now - facts.read_at < UNREAD_SECONDS:
         return None
-    return Counter(hub.last_status for hub in failing).most_common(1)[0][0]
+    if any(hub.is_seed and hub.last_status == FetchStatus.ROBOTS_DENIED for hub in facts.hubs):
+        return FetchStatus.ROBOTS_DENIED
+    failed = Counter({name: n for name, n in facts.statuses.items() if name not in _PASSING})
+    return failed.most_common(1)[0][0] if failed.total() >= _FAILURES else None
 
 
 def _vanished(hubs: Sequence[WatchedHub]) -> Iterator[tuple[ProblemKey, Evidence]]:
@@ -115,10 +132,14 @@ def _standing(facts: SiteFacts) -> Iterator[tuple[ProblemKey, Evidence]]:
     """Tell hubs that show none of the latest new pages though they showed nearly all before."""
     for hub in facts.hubs:
         # What came since its last visit it cannot have shown.
-        seen = [page.id in hub.shows for page in facts.pages if page.found_at <= hub.visited_at]
+        told = [page for page in facts.pages if page.found_at <= hub.visited_at]
+        seen, times = [page.id in hub.shows for page in told], [page.found_at for page in told]
         runs = _misses(seen)
         missed, before = runs[-1], seen[: len(seen) - runs[-1]][-4 * _KNOWN :]
         if missed < _UNSEEN or len(before) < _KNOWN or hub.shown_links <= FEW_LINKS:
+            continue
+        # Odd pages that come together say little: they may be one event.
+        if times[-1] - times[-missed] < HOUR:
             continue
         share = sum(before) / (len(before) + 1)
         unusual = (1 - share) ** missed <= _CHANCE and missed > 2 * max(runs[:-1], default=0)
@@ -138,33 +159,32 @@ def _misses(seen: Sequence[bool]) -> list[int]:
     return runs
 
 
-def _silent(pages: Sequence[FoundPage], now: float) -> Iterator[tuple[ProblemKey, Evidence]]:
-    times = [page.found_at for page in pages]
+def _silent(facts: SiteFacts, now: float) -> Iterator[tuple[ProblemKey, Evidence]]:
+    times = [page.found_at for page in facts.pages]
     gaps = [later - earlier for earlier, later in pairwise(times) if later - earlier > HOUR]
     if len(gaps) < _GAPS:
         return
-    gap = now - times[-1]
+    # Time in which nothing was read is no silence of the site.
+    gap = min(now, facts.read_at) - times[-1]
     expected = (len(times) - 1) / (times[-1] - times[0]) * gap
     if gap > DAY and gap > _LONGER * max(gaps) and expected > _EXPECTED:
         said = {"days": round(gap / DAY, 1), "longest": round(max(gaps) / DAY, 1)}
         yield ProblemKey(Fault.SILENT), said
 
 
-def _burst(facts: SiteFacts, now: float) -> Iterator[tuple[ProblemKey, Evidence]]:
-    if now - facts.added_at < (_BURST_DAYS + 1) * DAY:
-        return
-    today = sum(page.found_at > now - DAY for page in facts.pages)
-    earliest = facts.pages[0].found_at if facts.pages else now
-    earlier = sum(now - (_BURST_DAYS + 1) * DAY < p.found_at <= now - DAY for p in facts.pages)
-    if today >= _BURST and today > earlier and (earliest <= now - DAY or today == len(facts.pages)):
-        yield ProblemKey(Fault.BURST), {"n": today, "days": _BURST_DAYS, "before": earlier}
+def _burst(facts: SiteFacts) -> Iterator[tuple[ProblemKey, Evidence]]:
+    # A site that was not read before catches up.
+    if facts.today >= _BURST and facts.today > facts.before > 0:
+        said = {"n": facts.today, "days": BURST_DAYS, "before": facts.before}
+        yield ProblemKey(Fault.BURST), said
 
 
 def _changed(pages: Sequence[FoundPage]) -> Iterator[tuple[ProblemKey, Evidence]]:
     """Tell what is wrong with the latest pages that was right with all earlier ones."""
-    read = [page for page in pages if page.has_text is not None]
-    alike = [not page.unlike for page in read]
-    empty = [not page.has_text or not page.unlike for page in read]
+    read = [page for page in pages if page.text_bytes is not None]
+    looks = [(page.title, page.text_bytes) for page in read]
+    alike = [looks.count(one) > 1 for one in looks]
+    empty = [page.text_bytes == 0 or same for page, same in zip(read, alike, strict=True)]
     for fault, wrong, least in (
         (Fault.TEXTLESS, alike, _LATEST),
         (Fault.TEXTLESS, empty, _LATEST_EMPTY),

@@ -4,19 +4,31 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
+from math import ceil
 
 from incremental.base.times import DAY, HOUR
 from incremental.daemon.at_work import AtWork
-from incremental.features.watchdog.finding import FEW_LINKS, LOOK_AGAIN, SiteFacts, problems_of
+from incremental.features.watchdog.finding import (
+    BURST_DAYS,
+    FEW_LINKS,
+    LOOK_AGAIN,
+    UNREAD_SECONDS,
+    SiteFacts,
+    findings,
+)
+from incremental.features.watchdog.showing import sentence
 from incremental.settings import Settings
 from store import Store
 
 logger = logging.getLogger("hubwatch.watchdog")
 
-# A site is checked so often; the facts of one take milliseconds.
+# Between two checks of a site.
 _EVERY_SECONDS = 2 * HOUR
 _STEP_SECONDS = 60.0
-_SITES_A_STEP = 50
+_LEAST_SITES = 20
+# Between two looks at which sites there are.
+_LISTED_SECONDS = 600.0
+_LOST_DAYS = 30
 _MOST_VISITS = 10
 
 
@@ -36,16 +48,23 @@ class Watchdog:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._checked: dict[int, float] = {}
+        self._listed_at = 0.0
 
     def step(self, now: float) -> float:
-        """Check the sites that are due; return when to call again."""
-        sites = self._store.problems.sites()
-        self._checked = {site: self._checked.get(site, 0.0) for site in sites}
+        """Check the sites that are due, enough of them to keep up; return when to call again."""
+        if now >= self._listed_at + _LISTED_SECONDS:
+            self._listed_at = now
+            self._store.problems.end_inactive(now)
+            self._checked = {
+                site: self._checked.get(site, 0.0) for site in self._store.problems.sites()
+            }
         due = [site for site, at in self._checked.items() if at <= now - _EVERY_SECONDS]
         due.sort(key=self._checked.__getitem__)
-        for site in due[:_SITES_A_STEP]:
-            self.check(site, now)
+        most = max(_LEAST_SITES, ceil(len(self._checked) * _STEP_SECONDS / _EVERY_SECONDS))
+        for site in due[:most]:
+            # Before it is checked: a bug at one site does not keep the others waiting.
             self._checked[site] = now
+            self.check(site, now)
         return now + _STEP_SECONDS
 
     def check(self, site: int, now: float) -> None:
@@ -53,12 +72,20 @@ class Watchdog:
         row = self._store.read.site(site)
         if row is None:
             return
-        pages = self._store.problems.pages(site)
-        hubs = self._store.problems.hubs(site, [page.id for page in pages], FEW_LINKS)
-        found = problems_of(SiteFacts(pages, hubs, row.added_at), now)
-        new = self._store.problems.update(site, found, now=now)
-        for key in new:
-            logger.warning("%s: %s %s", row.name, key.kind, dict(found[key]))
+        found = findings(self._facts(site, now), now)
+        new = self._store.problems.update(site, found.problems, now=now, lasting=found.open)
+        for one in self._store.problems.all(sites=[site])[: len(new)]:
+            logger.warning("%s: %s", row.name, sentence(one))
         if LOOK_AGAIN.intersection(key.kind for key in new):
-            hubs_of = self._store.problems.list_hubs(site, _MOST_VISITS)
-            self._store.editing.request_visits(hubs_of, now=now)
+            hubs = self._store.problems.list_hubs(site, _MOST_VISITS)
+            self._store.editing.request_visits(hubs, now=now)
+
+    def _facts(self, site: int, now: float) -> SiteFacts:
+        problems = self._store.problems
+        pages = problems.pages(site)
+        since = now - _LOST_DAYS * DAY
+        hubs = problems.hubs(site, [page.id for page in pages], FEW_LINKS, since=since)
+        read_at = max((hub.visited_at for hub in hubs), default=0.0)
+        unread = now - read_at >= UNREAD_SECONDS
+        statuses = problems.statuses([hub.id for hub in hubs], read_at) if unread else {}
+        return SiteFacts(pages, hubs, read_at, statuses, *problems.counts(site, now, BURST_DAYS))

@@ -72,6 +72,8 @@ def _say_health(daemon: DaemonHealth | None, *, running: bool, found: Status | N
         say(f"since {when(one.since)}: {one.detail}")
     if daemon.well and not daemon.problems:
         said = "all is well"
+        if found is not None and any(one.problem for one in found.sites):
+            said = "some sites have problems"
         if found is not None and any(one.trouble for one in found.sites):
             said = "not every seed could be fetched"
         if found is not None and found.quarantine:

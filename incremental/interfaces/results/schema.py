@@ -184,7 +184,9 @@ class PageVisit:
 
 def page_topic(mark: TopicMark) -> PageTopic:
     """Return a topic's score of a page."""
-    return result_of(PageTopic, mark, terms=json.loads(mark.terms))
+    return result_of(
+        PageTopic, mark, terms=[(term, weight) for term, weight in json.loads(mark.terms)]
+    )
 
 
 def page_result(page: AnnouncedPage) -> Page:

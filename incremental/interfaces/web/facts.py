@@ -52,7 +52,7 @@ def site_health(
             said: dict[str, object] = {"status": trouble}
         else:
             tone, why, said = _health(row, counts.get(row.id, {}))
-        if row.id in notes and tone != "bad":
+        if row.id in notes and tone != "bad" and why != "paused":
             tone, why, said = "warn", "noted", {"note": notes[row.id]}
         found[row.id] = Health(tone, why, said, values)
     return found

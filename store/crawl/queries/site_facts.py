@@ -22,6 +22,7 @@ from store.enums import (
     SiteEventKind,
 )
 from store.models import Backfill, BackfillPage, Change, Hub, Label, Page, Sighting
+from store.rules import Rule
 from store.values import ArticleCandidate, HubNews, MonitoredArticle
 
 _GONE_AFTER = 3
@@ -141,7 +142,7 @@ _MONITORED = Prepared(
     ).where((Hub.site_id == site) & _IS_ARTICLE)
 )
 # Rules of pages that never existed when requested.
-_NEVER_THERE = ("not_there", "not_there_yet")
+_NEVER_THERE = (Rule.NOT_THERE, Rule.NOT_THERE_YET)
 _KNOWN_URLS = Prepared(
     lambda site, limit: (
         Page.select(Page.url, Page.anchor, Page.published_at)
