@@ -136,9 +136,9 @@ class Faulty:
 _GONE = {Fault.LINKS_GONE, Fault.UNREACHABLE}
 FAULTS: dict[str, set[Fault]] = {
     **dict.fromkeys(_FORMS, _GONE),
-    **dict.fromkeys(("blocked", "tls", "dns", "robots_closed"), {Fault.UNREACHABLE}),
+    **{one: {Fault.UNREACHABLE} for one in ("blocked", "tls", "dns", "robots_closed")},
     "silent": {Fault.SILENT},
-    **dict.fromkeys(("frozen_feed", "frozen_list"), {Fault.STANDSTILL}),
+    **{one: {Fault.STANDSTILL} for one in ("frozen_feed", "frozen_list")},
     "links_gone": {Fault.LINKS_GONE, Fault.STANDSTILL},
     "textless": {Fault.TEXTLESS},
     "garbled": {Fault.GARBLED},
