@@ -34,6 +34,8 @@ logger = logging.getLogger("hubwatch.engine")
 
 LOOK_SECONDS = 0.5
 _CONNECT_SECONDS = 5.0
+# Before a visit is made again: longer than most hosts want between two requests.
+_AGAIN_SECONDS = 5.0
 # Dask goes on asking for a scheduler that went for as long as its first connection may take.
 _RECONNECT_SECONDS = 10 * 365 * 86_400.0
 
@@ -80,7 +82,7 @@ class ClusterExecutor(Executor):
             raise ConnectionError(f"no scheduler answers at {self._report.address}")
         # Dask does not give a task that is bound to workers which are gone to one that comes.
         only = self._accepted if self._report.refused else None
-        made: Future[T] = self._executor.submit(fn, *args, **kwargs, workers=only)
+        made: Future[T] = self._executor.submit(_politely, fn, *args, **kwargs, workers=only)
         return made
 
     def report(self) -> EngineReport:
@@ -145,6 +147,24 @@ class ClusterExecutor(Executor):
             logger.warning("waiting for the cluster, nothing is fetched: %s", waits)
         elif before.waits and not waits:
             logger.warning("the cluster can be used: %d visits at a time", found.workers)
+
+
+def _politely(fn: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Make a call on a worker; wait before it if the worker that had it ended.
+
+    Dask gives it to another one at once, when its host may just have been asked.
+    """
+    key = distributed.get_worker().get_current_task()
+    scheduler = distributed.get_client()
+    if scheduler.run_on_scheduler(_lost_workers, key=key):  # type: ignore[no-untyped-call]
+        threading.Event().wait(_AGAIN_SECONDS)
+    return fn(*args, **kwargs)
+
+
+def _lost_workers(key: str, dask_scheduler: Any = None) -> int:  # noqa: ANN401 - Dask's own
+    """Return how many workers ended while they had a task; runs on the scheduler."""
+    task = dask_scheduler.tasks.get(key)
+    return 0 if task is None else int(task.suspicious)
 
 
 def connect(address: str) -> Any:  # noqa: ANN401 - Dask's own
