@@ -132,8 +132,8 @@ def _standing(facts: SiteFacts) -> Iterator[tuple[ProblemKey, Evidence]]:
     """Tell hubs that show none of the latest new pages though they showed nearly all before."""
     for hub in facts.hubs:
         # What came since its last visit it cannot have shown.
-        told = [page for page in facts.pages if page.found_at <= hub.visited_at]
-        seen, times = [page.id in hub.shows for page in told], [page.found_at for page in told]
+        known = [page for page in facts.pages if page.found_at <= hub.visited_at]
+        seen, times = [page.id in hub.shows for page in known], [page.found_at for page in known]
         runs = _misses(seen)
         missed, before = runs[-1], seen[: len(seen) - runs[-1]][-4 * _KNOWN :]
         if missed < _UNSEEN or len(before) < _KNOWN or hub.shown_links <= FEW_LINKS:
