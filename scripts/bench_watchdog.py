@@ -48,8 +48,8 @@ from incremental.features.watchdog.finding import Fault
 from incremental.features.watchdog.watching import Watchdog
 from incremental.settings import Settings
 from incremental.settings.seeds import add_seed
-from store.answers import NewQuery
-from store.enums import HubRole, HubStatus
+from store.enums import ChangeKind, HubRole, HubStatus
+from store.models import Change, Page
 from store.values import HubRow
 
 HOUR = 3_600.0
@@ -224,13 +224,10 @@ def _crawl(site: Faulty, until: float, found: Run) -> None:
             clock.advance_to(min(wake_at, look_at, until))
         found.hub_weeks = hub_hours * HOUR / (7 * DAY)
         found.opened = sorted((row.since, row.kind) for row in store.problems.all(ended=True))
-        asked = NewQuery(limit=1_000, order="oldest")
-        answer = store.answers.new(asked)
-        rows = list(answer.rows)
-        while answer.more:
-            answer = store.answers.new(NewQuery(limit=1_000, order="oldest", after=answer.cursor))
-            rows += answer.rows
-        found.announced = Counter(page_key(row.url) for row in rows)
+        # The log of announcements, not the list of new pages, which holds a page once.
+        added = Change.select(Page.url).join(Page, on=Page.id == Change.page)
+        rows = added.where(Change.kind == ChangeKind.ADDED).tuples().execute(store.database)
+        found.announced = Counter(page_key(url) for (url,) in rows)
 
 
 def _is_judged(hub: HubRow) -> bool:

@@ -54,7 +54,7 @@ class WatchRow:
 
 @dataclass(frozen=True, slots=True)
 class WatchStanding:
-    """What became of a watch."""
+    """The state of a watch."""
 
     pages: int = 0
     checked_at: float | None = None

@@ -15,9 +15,7 @@ from store.enums import HubRole, HubStatus, PageState, SiteStatus
 from store.models import Hub, News, Page, PageText, Sighting, Site, SiteProblem, Visit
 
 MOST_PAGES = 100
-"""New pages of a site that are looked at, latest first."""
-
-
+"""New pages of a site that are examined, latest first."""
 _DAY = 86_400.0
 # Hubs that others cover are dormant as well.
 _THERE = Hub.state.in_((HubStatus.ACTIVE, HubStatus.DORMANT)) & (Page.state != PageState.GONE)
@@ -55,7 +53,7 @@ class WatchedHub:
 
 @dataclass(frozen=True, slots=True)
 class ProblemKey:
-    """What a problem is about."""
+    """The subject of a problem."""
 
     kind: str
     hub_id: int = 0

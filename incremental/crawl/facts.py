@@ -236,7 +236,7 @@ class FactReader:
         return Reading(page, feed, scope, found, continued, first)
 
     def _at_home(self, page: Page, hub: HubRow, site: WatchedSite) -> list[SeenLink]:
-        """Return what a sitemap that names only another host means here, if pages of it are known."""
+        """Read a sitemap that names only another host as this site's, if enough of its pages are known."""
         home = at_home(page.links, hub.url)
         if any(without_path_alias(link.url, site.path_aliases) != link.url for link in home):
             return []  # another address of the site, and not a host that is made up

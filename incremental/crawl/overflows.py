@@ -78,7 +78,7 @@ class Overflows:
             logger.warning("%s: %s", site.row.name, record.site_change.detail)
 
     def settle(self, decision: Decision, site: WatchedSite, now: float) -> None:
-        """Owe a visit to what may show what a list has lost, now that its visit is recorded."""
+        """Schedule visits that may recover links lost from lists."""
         record = decision.record
         if site.state.overflowed:
             self._upkeep.follow(site, self._max_next_pages, now)

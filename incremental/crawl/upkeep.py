@@ -120,7 +120,7 @@ class Upkeep:
         return [hub for page in page_ids if (hub := self._store.read.hub(page)) is not None]
 
     def follow(self, site: WatchedSite, most: int, now: float) -> None:
-        """Owe what may show the pages that lists have lost a visit: next pages, at most *most* a list."""
+        """Schedule visits that may recover links lost from lists: next pages, at most *most* per list."""
         lost = self._hubs(site.state.overflowed)
         lists = [hub for hub in lost if hub.role != HubRole.PAGE]
         if lists:
@@ -152,7 +152,7 @@ class Upkeep:
     def _overflow(
         self, hub: HubRow, site: WatchedSite, now: float, *, first: int, reads_on: bool
     ) -> upkeep.Overflow:
-        """Return what bears on a list that overflowed."""
+        """Return the facts of a list that overflowed."""
         url = normalize(hub.next_url or "") if reads_on else None
         if url is None or not site.scope.verdict(url).inside:
             return upkeep.Overflow(None, None, self._hubs(site.coverage.covered_by(first)))

@@ -1,4 +1,4 @@
-"""What is looked after besides visits: candidates, covered and owed hubs, monitored articles. Pure.
+"""Upkeep between visits: candidates, covered hubs, recovery visits, monitored articles. Pure.
 
 ::
 
@@ -111,7 +111,7 @@ def followed(
     now: float,
     recent_seconds: float,
 ) -> SiteChanges:
-    """Owe the next page of each list a visit, or the hubs that the list covers."""
+    """Schedule a visit of each list's next page, or of the hubs that the list covers."""
     hubs = list[HubRow]()
     added, baselines = list[SeenLink](), dict[int, float | None]()
     for one in overflows:

@@ -39,7 +39,6 @@ from store.models import (
     Quarantine,
     Refresh,
     Sighting,
-    SiteProblem,
     TopicExample,
     Visit,
     VisitRequest,
@@ -64,7 +63,6 @@ MERGES = (
     Merge(Page.moved_to, by_site=True),
     Merge(News.hub_id),
     Merge(Backfill.hub_id, by_site=True),
-    Merge(SiteProblem.hub_id, by_site=True),
     Merge(PageText.cluster),
     Merge(News.page, (), joined(read_at=least, starred_at=least)),
     # A page announced with two events is counted by both.

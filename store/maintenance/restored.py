@@ -30,7 +30,7 @@ class Removed:
     tokens: int = 0
     """Tokens and sessions."""
     outgoing: Mapping[str, int] = field(default_factory=dict)
-    """What would have gone out beside the original, by what it is; no zeros."""
+    """Rows that would have been sent twice, by name; no zeros."""
 
 
 def make_harmless(path: Path, *, keep_access: bool, keep_outgoing: bool) -> Removed:

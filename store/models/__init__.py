@@ -43,7 +43,8 @@ from store.models.discovery_tables import (
     SearchMeter,
 )
 from store.models.message_tables import Channel, OutboxEntry
-from store.models.operation_tables import Daemon, DaemonSite, HostClaim, Quarantine, SiteProblem
+from store.models.operation_tables import Daemon, DaemonSite, HostClaim, Quarantine
+from store.models.problem_tables import SiteProblem
 from store.models.reader_tables import (
     AccessToken,
     Backfill,

@@ -27,11 +27,11 @@ class Table(Model):
     """A table named like its class, with underscores, unless stated otherwise."""
 
     made_by_users: ClassVar[bool] = False
-    """Where one of these has a row, the store is in use; the rest is only ever derived."""
+    """Filled by users: if it has rows, the store is in use. The other tables are derived."""
     lasting_ids: ClassVar[bool] = False
-    """Ids are never given out twice: cursors, and visits under way while a site is removed, name them."""
+    """Ids are never reused: cursors refer to them, and so do visits under way while a site is removed."""
     outgoing: ClassVar[Mapping[str, str]] = {}
-    """What a restored copy would send beside the original: its name in English, its condition in SQL."""
+    """Rows that a restored copy would send as well as the original: English name, SQL condition."""
 
     class Meta:
         legacy_table_names = False

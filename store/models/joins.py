@@ -1,6 +1,6 @@
-"""How rows that refer to a page become those of another page that it turned out to be: values for tables.
+"""Rules for merging rows when two pages turn out to be one.
 
-Each table says it of its own columns; :mod:`store.crawl.merges` does it.
+Tables declare them for their own columns; :mod:`store.crawl.merges` applies them.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def total(one: Any, other: Any) -> Any:  # noqa: ANN401 - likewise
 
 
 def better(one: Any, _: Any) -> Any:  # noqa: ANN401 - likewise
-    """Return the better row's value even if it is NULL, which says something here."""
+    """Return the better row's value even if it is NULL, which is meaningful here."""
     return one
 
 
@@ -58,7 +58,7 @@ known = joined()
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Merge:
-    """How the rows that refer to a page by *column* become those of another."""
+    """Moves the rows that refer to a page by *column* to another page."""
 
     column: Any
     key: tuple[str, ...] | None = None

@@ -1,4 +1,4 @@
-"""Tables of messages: where they go, and what was sent there."""
+"""Tables of messages: channels and the outbox."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ class Channel(Table):
     since = DoubleField()
     """When it was first seen; pages announced earlier are not sent."""
     settings = TextField(null=True)
-    """JSON of a channel that was added without the settings file; NULL = it stands there."""
+    """JSON of a channel that was added without the settings file; NULL = it is in the file."""
     topic = ForeignKeyField(Topic, null=True, on_delete="SET NULL", lazy_load=False, index=True)
-    """The topic that its settings name, under whatever name that has now."""
+    """The topic of its settings, by id, so it may be renamed."""
 
     made_by_users = True
     outgoing: ClassVar = {"channel": "1 = 1"}
@@ -44,7 +44,7 @@ class OutboxEntry(Table):
     state = TextField(default="waiting")
     """:class:`~store.enums.OutboxState`."""
     message = TextField(default="")
-    """Idempotency key of its message; kept when that is sent again."""
+    """Idempotency key of its message; unchanged when it is sent again."""
     attempts = IntegerField(default=0)
     next_at = DoubleField(null=True)
     """Not before this; NULL = as the channel's rhythm allows."""
@@ -56,8 +56,7 @@ class OutboxEntry(Table):
     """The change of *page* to report; 0 = announce it as new."""
 
     lasting_ids = True
-    # The original sends them. A channel of the settings file that is met for the first time sends nothing
-    # that was announced before.
+    # The original sends them. A channel that is new in the settings file sends nothing announced earlier.
     outgoing: ClassVar = {
         "waiting message": f"state IN ('{OutboxState.WAITING}', '{OutboxState.SENDING}')"
     }

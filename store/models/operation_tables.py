@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from peewee import (
     AutoField,
-    BigIntegerField,
     BooleanField,
     DoubleField,
     ForeignKeyField,
@@ -37,21 +36,6 @@ class Quarantine(Table):
 
     class Meta:
         indexes = ((("kind", "key", "purpose"), True),)
-
-
-class SiteProblem(Table):
-    """Something wrong with a site or one of its hubs, though it may answer every visit."""
-
-    id = AutoField()
-    site = ForeignKeyField(Site, on_delete="CASCADE", lazy_load=False)
-    hub_id = BigIntegerField(default=0)
-    """Page id of the hub; 0 = the whole site."""
-    kind = TextField()
-    since = DoubleField()
-    ended_at = DoubleField(null=True)
-    """NULL = it lasts."""
-    evidence = TextField(default="{}")
-    """JSON: what the sentence about it says."""
 
 
 # The three tables below are for daemons that share a PostgreSQL store, and empty in a SQLite file. Their

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
+import time
 from collections.abc import Callable
 
 import psutil  # type: ignore[import-untyped] # ships no types
@@ -31,10 +32,13 @@ class Killer:
 
     def __init__(self, times: int, after: Callable[[], object] = lambda: None) -> None:
         self.kills = 0
+        self.asked_at: list[float] = []
+        """Monotonic time of each request."""
         self._times = times
         self._after = after
 
     def __call__(self, port: int) -> None:
+        self.asked_at.append(time.monotonic())
         if self.kills < self._times:
             self.kills += 1
             kill_asker(port)

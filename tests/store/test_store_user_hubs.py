@@ -11,6 +11,7 @@ from store.enums import HubStatus, LabelOrigin, PageLabel
 from store.values import LabelEntry
 
 TAG = HOME + "tag/"
+RATES = '{"failures": 2}'
 
 
 def said(label: str) -> LabelEntry:
@@ -33,11 +34,14 @@ def test_a_hub_that_a_user_confirms_needs_a_new_start_only_if_it_was_given_up(
     site, _ = news_site(store)
     store.write.add_pages(site, [seen(TAG, hub=new_hub(START))], now=START)
     page = int(store.read.find_page(TAG, canonical_key(TAG))[0]["id"])
-    store.write.update_hub(page, state=HubStatus(before), baseline_at=START, failures=2)
+    store.write.update_hub(
+        page, state=HubStatus(before), baseline_at=START, failures=2, revisit=RATES
+    )
     store.write.correct(said("hub"), [(site, seen(TAG, hub=new_hub(START, role="user")))])
     hub = store.read.hub(page)
     assert hub is not None
     assert (hub.role, hub.state, hub.failures, hub.baseline_at) == ("user", after, 0, START)
+    assert hub.revisit == RATES
 
 
 @pytest.mark.parametrize(("role", "hubs"), [("list", [HOME]), ("user", [HOME, TAG])])

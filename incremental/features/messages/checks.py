@@ -1,4 +1,4 @@
-"""What the settings say of messages that only shows when it is used."""
+"""Checks of message settings that would otherwise fail only in use."""
 
 from __future__ import annotations
 

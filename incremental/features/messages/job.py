@@ -1,4 +1,4 @@
-"""What the daemon does for messages: sends them, and once a day forgets old ones."""
+"""The daemon's jobs for messages: sending, and deleting old ones once a day."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is wrong with a site, from what is stored about it. Pure.
+"""Problems of a site, found in its stored facts. Pure.
 
 ::
 
@@ -26,12 +26,12 @@ from incremental.base.times import DAY, HOUR
 from incremental.fetch.status import ENDED, HAS_PAGE, FetchStatus
 from store.problems import FoundPage, ProblemKey, WatchedHub
 
-# A page that shows no more is no list, whatever is left of it.
+# A page with no more links is not a list any more.
 FEW_LINKS: Final = 3
 UNREAD_SECONDS: Final = 6 * HOUR
 _LOST_LINKS: Final = 8
 _FAILURES: Final = 3
-# Pages by which a habit is known, and those in which a change of it shows; an empty page may be a picture.
+# Pages that establish a habit, and pages that show a change; an empty page may be a gallery.
 _KNOWN: Final = 10
 _LATEST: Final = 3
 _LATEST_EMPTY: Final = 6
@@ -51,7 +51,7 @@ _PASSING = HAS_PAGE | ENDED | {FetchStatus.REDIRECTED}
 
 
 class Fault(StrEnum):
-    """What is wrong; its sentence is the text of this name."""
+    """Kinds of problems; the text of the same name is the sentence."""
 
     UNREACHABLE = "unreachable"
     LINKS_GONE = "links_gone"
@@ -63,24 +63,27 @@ class Fault(StrEnum):
 
 
 LOOK_AGAIN = frozenset({Fault.STANDSTILL, Fault.SILENT, Fault.LINKS_GONE})
-"""Those for which the best hubs of the site are visited at once: another may show what one does not."""
+"""Kinds after which the site's best hubs are visited at once, as another may still list new pages."""
 
 
 @dataclass(frozen=True, slots=True)
 class SiteFacts:
-    """What is known of a site. Times are unix seconds, UTC."""
+    """The facts of a site. Times are unix seconds, UTC."""
 
     pages: Sequence[FoundPage]
     """Its latest new pages, oldest first."""
     hubs: Sequence[WatchedHub]
-    read_at: float
-    """When a hub was last read."""
     statuses: Mapping[str, int]
-    """Visits of hubs since then, by status; asked only after :data:`UNREAD_SECONDS`."""
+    """Visits of hubs since :func:`last_read`, by status; asked only after :data:`UNREAD_SECONDS`."""
     today: int
     """New pages of the last day."""
     before: int
     """New pages of the :data:`BURST_DAYS` days before that day."""
+
+
+def last_read(hubs: Sequence[WatchedHub]) -> float:
+    """Return when one of *hubs* was last read; 0 = never."""
+    return max((hub.visited_at for hub in hubs), default=0.0)
 
 
 Evidence = Mapping[str, Any]
@@ -88,18 +91,18 @@ Evidence = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """What is wrong with a site, and what could not be judged."""
+    """The problems of a site, and the kinds that could not be judged."""
 
     problems: Mapping[ProblemKey, Evidence]
     open: frozenset[str] = frozenset()
-    """Kinds that were not judged now: such a problem lasts."""
+    """Kinds that could not be judged: open problems of them stay open."""
 
 
 def findings(facts: SiteFacts, now: float) -> Findings:
-    """Return what is wrong with a site, with what the sentence about it says."""
+    """Find the problems of a site, with the values of their sentences."""
     status = _unreachable(facts, now)
     if status is not None:
-        # Nothing else can be told of a site that cannot be read.
+        # Nothing else can be judged of a site that cannot be read.
         others = frozenset(Fault) - {Fault.UNREACHABLE}
         return Findings({ProblemKey(Fault.UNREACHABLE): {"status": status}}, others)
     hubs = dict((*_vanished(facts.hubs), *_standing(facts)))
@@ -112,7 +115,7 @@ def findings(facts: SiteFacts, now: float) -> Findings:
 
 def _unreachable(facts: SiteFacts, now: float) -> str | None:
     """Return the status of most failed visits if nothing was read for hours; None = something was."""
-    if not facts.hubs or now - facts.read_at < UNREAD_SECONDS:
+    if not facts.hubs or now - last_read(facts.hubs) < UNREAD_SECONDS:
         return None
     if any(hub.is_seed and hub.last_status == FetchStatus.ROBOTS_DENIED for hub in facts.hubs):
         return FetchStatus.ROBOTS_DENIED
@@ -129,23 +132,23 @@ def _vanished(hubs: Sequence[WatchedHub]) -> Iterator[tuple[ProblemKey, Evidence
 
 
 def _standing(facts: SiteFacts) -> Iterator[tuple[ProblemKey, Evidence]]:
-    """Tell hubs that show none of the latest new pages though they showed nearly all before."""
+    """Yield hubs that show none of the latest new pages although they showed nearly all before."""
     for hub in facts.hubs:
-        # What came since its last visit it cannot have shown.
+        # It cannot show pages found since its last visit.
         known = [page for page in facts.pages if page.found_at <= hub.visited_at]
         seen, times = [page.id in hub.shows for page in known], [page.found_at for page in known]
         runs = _misses(seen)
         missed, before = runs[-1], seen[: len(seen) - runs[-1]][-4 * _KNOWN :]
         if missed < _UNSEEN or len(before) < _KNOWN or hub.shown_links <= FEW_LINKS:
             continue
-        # Odd pages that come together say little: they may be one event.
+        # Odd pages found together may be a single event.
         if times[-1] - times[-missed] < HOUR:
             continue
         share = sum(before) / (len(before) + 1)
         unusual = (1 - share) ** missed <= _CHANCE and missed > 2 * max(runs[:-1], default=0)
         if share >= _SHOWN and unusual:
             said = {"missed": missed, "share": round(100 * sum(before) / len(before))}
-            yield ProblemKey(Fault.STANDSTILL, hub.id), said | {"kind": str(hub.kind)}
+            yield ProblemKey(Fault.STANDSTILL, hub.id), said
 
 
 def _misses(seen: Sequence[bool]) -> list[int]:
@@ -164,8 +167,8 @@ def _silent(facts: SiteFacts, now: float) -> Iterator[tuple[ProblemKey, Evidence
     gaps = [later - earlier for earlier, later in pairwise(times) if later - earlier > HOUR]
     if len(gaps) < _GAPS:
         return
-    # Time in which nothing was read is no silence of the site.
-    gap = min(now, facts.read_at) - times[-1]
+    # Time without a successful visit does not count as silence.
+    gap = min(now, last_read(facts.hubs)) - times[-1]
     expected = (len(times) - 1) / (times[-1] - times[0]) * gap
     if gap > DAY and gap > _LONGER * max(gaps) and expected > _EXPECTED:
         said = {"days": round(gap / DAY, 1), "longest": round(max(gaps) / DAY, 1)}
@@ -173,14 +176,14 @@ def _silent(facts: SiteFacts, now: float) -> Iterator[tuple[ProblemKey, Evidence
 
 
 def _burst(facts: SiteFacts) -> Iterator[tuple[ProblemKey, Evidence]]:
-    # A site that was not read before catches up.
+    # Without earlier pages the site may only be catching up after a pause.
     if facts.today >= _BURST and facts.today > facts.before > 0:
         said = {"n": facts.today, "days": BURST_DAYS, "before": facts.before}
         yield ProblemKey(Fault.BURST), said
 
 
 def _changed(pages: Sequence[FoundPage]) -> Iterator[tuple[ProblemKey, Evidence]]:
-    """Tell what is wrong with the latest pages that was right with all earlier ones."""
+    """Yield faults of the latest pages that no earlier page had."""
     read = [page for page in pages if page.text_bytes is not None]
     looks = [(page.title, page.text_bytes) for page in read]
     alike = [looks.count(one) > 1 for one in looks]

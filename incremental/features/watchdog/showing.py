@@ -32,7 +32,7 @@ def problems_of(store: Store, *, ended: bool = False) -> list[Problem]:
 
 
 def sentence(row: ProblemRow) -> Text:
-    """Return what is wrong, with the evidence."""
+    """Return the sentence about a problem."""
     said = {**row.evidence, "hub": readable(row.hub_url)}
     if "status" in said:
         said["status"] = Text(f"fetch.{said['status']}")
@@ -40,5 +40,5 @@ def sentence(row: ProblemRow) -> Text:
 
 
 def site_notes(store: Store) -> dict[int, Text]:
-    """Return, by site id, what is wrong with each site: the earliest of its problems."""
+    """Return the sentence about each site's earliest problem, by site id."""
     return {row.site_id: sentence(row) for row in store.problems.all()}

@@ -15,6 +15,7 @@ from incremental.features.watchdog.finding import (
     UNREAD_SECONDS,
     SiteFacts,
     findings,
+    last_read,
 )
 from incremental.features.watchdog.showing import sentence
 from incremental.settings import Settings
@@ -26,7 +27,7 @@ logger = logging.getLogger("hubwatch.watchdog")
 _EVERY_SECONDS = 2 * HOUR
 _STEP_SECONDS = 60.0
 _LEAST_SITES = 20
-# Between two looks at which sites there are.
+# Between two reads of the list of sites.
 _LISTED_SECONDS = 600.0
 _LOST_DAYS = 30
 _MOST_VISITS = 10
@@ -38,7 +39,7 @@ def watchdog(work: AtWork) -> Watchdog:
 
 
 def forget(store: Store, settings: Settings, now: float) -> Iterator[int]:
-    """Forget problems that ended long ago."""
+    """Delete problems that ended long ago."""
     yield store.problems.forget(now - settings.store.change_days * DAY)
 
 
@@ -68,13 +69,13 @@ class Watchdog:
         return now + _STEP_SECONDS
 
     def check(self, site: int, now: float) -> None:
-        """Check one site, and note what is found and what has ended."""
+        """Check one site; open and close its problems."""
         row = self._store.read.site(site)
         if row is None:
             return
         found = findings(self._facts(site, now), now)
         new = self._store.problems.update(site, found.problems, now=now, lasting=found.open)
-        for one in self._store.problems.all(sites=[site])[: len(new)]:
+        for one in self._store.problems.all(sites=[site])[: len(new)] if new else ():
             logger.warning("%s: %s", row.name, sentence(one))
         if LOOK_AGAIN.intersection(key.kind for key in new):
             hubs = self._store.problems.list_hubs(site, _MOST_VISITS)
@@ -85,7 +86,7 @@ class Watchdog:
         pages = problems.pages(site)
         since = now - _LOST_DAYS * DAY
         hubs = problems.hubs(site, [page.id for page in pages], FEW_LINKS, since=since)
-        read_at = max((hub.visited_at for hub in hubs), default=0.0)
+        read_at = last_read(hubs)
         unread = now - read_at >= UNREAD_SECONDS
         statuses = problems.statuses([hub.id for hub in hubs], read_at) if unread else {}
-        return SiteFacts(pages, hubs, read_at, statuses, *problems.counts(site, now, BURST_DAYS))
+        return SiteFacts(pages, hubs, statuses, *problems.counts(site, now, BURST_DAYS))

@@ -191,7 +191,7 @@ def _features(
 def _finish(
     run: Run, daemon: Daemon, lasting: Sequence[LastingJob], keeper: VectorKeeper | None
 ) -> bool:
-    """Do what is left when the daemon has ended; return whether nothing is still under way."""
+    """Finish pending work at shutdown; return whether nothing is left."""
     now_at = run.clock.now
     if run.once:
         for job in lasting:

@@ -134,7 +134,7 @@ def add(  # noqa: PLR0913 - each is an option of the command
 
 
 def _listed(one: AddedSite, looks: Mapping[int, FirstLook]) -> dict[str, Any]:
-    """Return what came of a seed, with what was found there."""
+    """Return the result for a seed, and what was found on its site."""
     look = None if one.site_id is None else looks.get(one.site_id)
     return asdict(one) | ({"found": asdict(look)} if look is not None else {})
 

@@ -64,7 +64,7 @@ def site_results(store: Store, rows: Iterable[SiteRow]) -> list[Site]:
 
 @dataclass(frozen=True, slots=True)
 class AddedSite:
-    """What came of one seed."""
+    """The result for one seed."""
 
     url: str
     site_id: int | None = None

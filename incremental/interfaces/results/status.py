@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 
-from incremental.base.errors import FeatureError
-from incremental.base.features import Features, called
+from incremental.base.features import Features
 from incremental.base.texts import Text
 from incremental.daemon.health import HealthReport
 from incremental.daemon.housekeeping import last_done
@@ -55,7 +53,7 @@ class HealthProblem:
 
 @dataclass(frozen=True, slots=True)
 class EngineState:
-    """What runs the visits."""
+    """The engine."""
 
     kind: str
     """threads, processes or dask."""
@@ -74,7 +72,7 @@ class EngineState:
 
 @dataclass(frozen=True, slots=True)
 class DaemonHealth:
-    """What the daemon last reported."""
+    """The daemon's last report."""
 
     at: datetime
     running: bool
@@ -210,7 +208,7 @@ class SiteStatus:
     trouble: str | None
     """Fetch status of a seed that could not be read yet."""
     problem: str | None
-    """What is wrong although the site answers, in a sentence."""
+    """A sentence about a site that answers but has a problem."""
     events: list[SiteEvent]
 
 
@@ -282,11 +280,10 @@ def _sites(store: Store, settings: Settings, now: float) -> list[SiteStatus]:
 
 
 def site_notes(store: Store, features: Features) -> dict[int, Text]:
-    """Return what features find wrong with sites, by site id; the first feature's word counts."""
+    """Return problems that features find, by site id; of several features' the first wins."""
     found = dict[int, Text]()
-    for one in features.on:
-        with suppress(FeatureError):
-            found = (called(one.name, one.site_notes, store) if one.site_notes else {}) | found
+    for notes in features.asked("site_notes", store):
+        found = notes | found
     return found
 
 

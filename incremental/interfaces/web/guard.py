@@ -15,7 +15,6 @@ import asyncio
 import ipaddress
 import re
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
 from http import HTTPStatus
 from urllib.parse import parse_qs, quote, urlsplit
 
@@ -27,8 +26,6 @@ from starlette.requests import Request, cookie_parser
 from starlette.types import Message, Receive, Scope, Send
 
 from hubwatch.errors import LimitError
-from incremental.base.errors import FeatureError
-from incremental.base.features import called
 from incremental.interfaces.web.access import (
     READ,
     SESSION_COOKIE,
@@ -234,11 +231,8 @@ def _own_names(web: Web) -> Iterable[str]:
 
 def addresses_of(settings: Settings) -> dict[str, str]:
     """Return the addresses at which features let others reach this server, by setting."""
-    found = dict[str, str]()
-    for one in settings.enabled.on:
-        with suppress(FeatureError):
-            found |= called(one.name, one.addresses, settings) if one.addresses else {}
-    return found
+    asked = settings.enabled.asked("addresses", settings)
+    return {setting: address for found in asked for setting, address in found.items()}
 
 
 def _host_of(header: str) -> str | None:

@@ -47,7 +47,7 @@ class ClusterExecutor(Executor):
     """That of a Dask client, for workers of our version."""
 
     died = distributed.KilledWorker
-    """What a call raises whose worker died, and those that had it after."""
+    """Raised by a call whose workers died, one after the other."""
 
     def __init__(self, address: str, clock: Clock) -> None:
         """Connect to the scheduler at *address*.

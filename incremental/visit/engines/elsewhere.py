@@ -86,7 +86,7 @@ class Elsewhere:
 
     executor: Executor
     died: type[BaseException]
-    """What a call raises whose worker died."""
+    """Raised by a call whose worker died."""
     report: Callable[[], EngineReport]
     """Return what runs the visits; does not wait, from any thread."""
     terms: WorkerTerms

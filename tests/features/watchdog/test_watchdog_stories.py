@@ -291,7 +291,7 @@ def hub_of(at: float, **more: Any) -> WatchedHub:
 def facts_of(hub: WatchedHub, **more: Any) -> SiteFacts:
     pages = [page_found(n, START + n * DAY / 4) for n in range(40)]
     usual = {"statuses": {}, "today": 4, "before": 32}
-    return SiteFacts(pages, [hub], hub.visited_at, **{**usual, **more})
+    return SiteFacts(pages, [hub], **{**usual, **more})
 
 
 def test_time_in_which_nothing_was_read_is_no_silence() -> None:
