@@ -20,7 +20,7 @@ from watching import change
 from web_served import HOME, Served
 
 pytest.importorskip("playwright", reason="playwright is not installed")
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from incremental.features.messages.settings import ChannelSettings, MessagesSettings
 from incremental.interfaces.web.server import served as serving
@@ -139,10 +139,20 @@ def test_a_site_is_edited_and_several_hubs_are_chosen_while_the_table_refreshes(
     shown.get_by_role("button", name="Save").click()
     expect(shown.get_by_role("heading", level=1)).to_contain_text("The news")
     boxes = shown.locator("#hubs input[type=checkbox]")
-    with shown.expect_response(re.compile("/sites/1/hubs$")):
-        pass  # the table refreshes by itself
-    boxes.first.check()
-    shown.wait_for_timeout(6_000)
+    expect(boxes.first).to_be_visible()
+    shown.evaluate(
+        """document.addEventListener("htmx:afterOnLoad", event => {
+          if (event.target.id === "hubs") document.body.dataset.refreshed = "yes";
+        })"""
+    )
+
+    def chosen_while_the_answer_is_on_its_way(route: Route) -> None:
+        answer = route.fetch()
+        boxes.first.check()
+        route.fulfill(response=answer)
+
+    shown.route(re.compile("/sites/1/hubs$"), chosen_while_the_answer_is_on_its_way, times=1)
+    expect(shown.locator("body[data-refreshed]")).to_be_attached(timeout=10_000)
     expect(boxes.first).to_be_checked()
     shown.get_by_role("button", name="Visit now").last.click()
     expect(shown.get_by_text("1 page will be visited")).to_be_visible()

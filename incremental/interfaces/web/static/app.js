@@ -104,13 +104,18 @@
     hiding = window.setTimeout(() => { toast.hidden = true; }, 6000);
   }
 
+  const chosen = (poll) => poll.hasAttribute("data-poll") && poll.querySelector("input:checked");
   document.addEventListener("htmx:beforeRequest", (event) => {
     const poll = event.target.hasAttribute("data-poll");
     // Nobody looks: what is new can wait until somebody does.
     if (poll && document.hidden) return event.preventDefault();
     // What somebody has chosen stays.
-    if (poll && event.target.querySelector("input:checked")) return event.preventDefault();
+    if (chosen(event.target)) return event.preventDefault();
     if (!poll) document.body.classList.add("busy");
+  });
+  // Also what was chosen while the answer was on its way.
+  document.addEventListener("htmx:beforeSwap", (event) => {
+    if (chosen(event.detail.requestConfig.elt)) event.preventDefault();
   });
   document.addEventListener("htmx:afterRequest", () => document.body.classList.remove("busy"));
   document.addEventListener("htmx:responseError", (event) => {
