@@ -33,14 +33,14 @@ from incremental.base.urls import canonical_key
 from incremental.crawl.sharing.joining import refuse_beside
 from incremental.daemon.assembly import make_crawler, make_fetcher, make_renderer
 from incremental.interfaces.explain.page import explain
+from incremental.interfaces.results.sites import AddingSites, site_results
 from incremental.interfaces.results.sites import Site as Site  # noqa: PLC0414 - likewise
-from incremental.interfaces.results.sites import site_results
 from incremental.interfaces.results.topics import Topic as Topic  # noqa: PLC0414 - likewise
 from incremental.interfaces.results.topics import topic_result, topic_results
 from incremental.interfaces.site_editing import SiteEdit, edit_site
 from incremental.settings import Settings
 from incremental.settings.loading import load_settings
-from incremental.settings.seeds import SeedTerms, add_seed
+from incremental.settings.seeds import SeedTerms
 from incremental.settings.storage import models_folder, only_writer, open_configured_store
 from incremental.topics.editing import begin, edit_topic, give_feedback
 from incremental.topics.editing import set_paused as pause_topic
@@ -139,17 +139,17 @@ class Hubwatch:
     def add(self, *urls: str, terms: SeedTerms | None = None) -> list[int]:
         """Watch the sites of *urls*; return their ids.
 
+        A page of a watched site becomes a hub of that site, unless it has *terms* of its own.
+
         Raises:
             InputError: one is not usable; those before it were added.
         """
+        now = self._clock.now()
+        adding = AddingSites(self._store, self._settings, terms=terms, now=now)
         try:
-            return [self._add(url, terms) for url in urls]
+            return [adding.add(url).site_id for url in urls]
         finally:
             self._crawler.load(self._clock.now())
-
-    def _add(self, url: str, terms: SeedTerms | None) -> int:
-        now = self._clock.now()
-        return add_seed(self._store, url, now=now, terms=terms, fetch=self._settings.fetch)
 
     def sites(self) -> list[Site]:
         """Return the watched sites, in the order in which they were added."""

@@ -58,6 +58,27 @@ def test_add_and_list(hubwatch: Run) -> None:
     assert "other.example" in hubwatch("list").out
 
 
+def test_a_page_of_a_watched_site_becomes_its_hub(hubwatch: Run) -> None:
+    """A second site of the host would announce everything twice."""
+    hubwatch("add", SITE)
+    joined = hubwatch("add", SITE + "notices/", "--json").json
+    assert [(row["site_id"], row["hub_of"]) for row in joined] == [(1, "news.example")]
+    said = hubwatch("add", "http://www.news.example/press/")
+    assert (said.code, "is a hub of news.example from now on" in said.err) == (0, True)
+    assert [row["seed"] for row in hubwatch("list", "--json").json] == [SITE]
+    hubs = {row["url"]: row["role"] for row in hubwatch("hubs", "--json").json}
+    assert hubs[SITE + "notices/"] == "user"
+
+
+def test_a_page_with_terms_of_its_own_is_a_site_of_its_own(hubwatch: Run) -> None:
+    hubwatch("add", SITE)
+    hubwatch("add", SITE + "notices/", "--reach", "prefix")
+    hubwatch("pause", "1")
+    hubwatch("add", SITE + "press/")  # nothing would visit it as a hub of the paused site
+    seeds = [row["seed"] for row in hubwatch("list", "--json").json]
+    assert seeds == [SITE, SITE + "notices/", SITE + "press/"]
+
+
 def test_add_that_fails_in_part_is_no_success(hubwatch: Run) -> None:
     done = hubwatch("add", SITE, "file:///etc/passwd", "--json")
     assert done.code == 1
@@ -106,17 +127,19 @@ def test_pause_and_resume(hubwatch: Run) -> None:
 
 
 def test_sites_of_one_host_have_names_of_their_own(hubwatch: Run) -> None:
-    hubwatch("add", "d.example", "https://d.example/zh/", "https://d.example:8443/")
+    hubwatch("add", "d.example", "https://d.example:8443/")
+    hubwatch("add", "https://d.example/zh/", "--reach", "prefix")
     names = [row["name"] for row in hubwatch("list", "--json").json]
-    assert names == ["d.example", "d.example/zh", "d.example:8443"]
+    assert names == ["d.example", "d.example:8443", "d.example/zh"]
     assert hubwatch("pause", "d.example/zh", "--json").json == {"paused": ["https://d.example/zh/"]}
     assert hubwatch("pause", "d.example", "--json").json == {"paused": ["https://d.example/"]}
 
 
 def test_a_host_of_several_sites_is_refused_with_the_choices(hubwatch: Run) -> None:
-    hubwatch("add", "https://d.example/en/", "https://d.example/zh/")
+    own = ("--reach", "prefix")
+    hubwatch("add", "https://d.example/en/", "https://d.example/zh/", *own)
     hubwatch("remove", "1", "--yes")
-    hubwatch("add", "https://d.example/fr/")
+    hubwatch("add", "https://d.example/fr/", *own)
     done = hubwatch("pause", "www.d.example")
     assert done.code == 2
     assert "d.example/zh (id 2)" in done.err

@@ -68,6 +68,14 @@ def test_a_site_that_cannot_be_read_says_why_in_the_language_of_the_page(at_once
     assert "暂时无法读取，稍后会再试： 无法获取 robots.txt（域名解析失败）" in chinese
 
 
+def test_a_page_of_a_watched_site_is_said_to_be_its_hub(empty: Served) -> None:
+    client = empty.client(Accept_Language="zh")
+    post(client, "/add", urls="https://news.invalid/")
+    html = unescape(post(client, "/add", urls="https://news.invalid/notices/").text)
+    assert "news.invalid 已在监测" in html
+    assert len(empty.store.read.sites()) == 1
+
+
 @pytest.mark.parametrize(
     ("language", "says"),
     [("en", "is not a public address"), ("zh", "不是公网地址，因此不会被抓取")],

@@ -26,6 +26,7 @@ from incremental.interfaces.cli.at_work import Run, watch
 from incremental.interfaces.cli.common import Json, now, settings_file, settings_of
 from incremental.interfaces.cli.logs import begin_log
 from incremental.interfaces.cli.reporting import Reporter
+from incremental.interfaces.results.sites import AddingSites
 from incremental.settings import Settings
 from incremental.settings.seeds import SeedTerms, add_seed
 from incremental.settings.storage import (
@@ -226,5 +227,6 @@ def _add_sites(store: Store, settings: Settings, urls: Sequence[str]) -> None:
     """Add the sites of the settings, with their terms, and *urls*."""
     for site in settings.site:
         add_seed(store, site.url, now=now(), terms=SeedTerms.of(site), fetch=settings.fetch)
+    adding = AddingSites(store, settings, now=now())
     for url in urls:
-        add_seed(store, url, now=now(), fetch=settings.fetch)
+        adding.add(url)

@@ -144,8 +144,15 @@ def _finish(results: list[AddedSite], *, running: bool, as_json: bool) -> None:
     failed = [result.error for result in results if result.error]
     for problem in failed:
         say(f"hubwatch: {problem}")
-    if len(failed) < len(results) and not as_json:
-        number = counted(len(results) - len(failed), "site")
+    joined = [result for result in results if result.hub_of]
+    for one in joined if not as_json else ():
+        say(
+            f"{readable(one.url)} is a hub of {one.hub_of} from now on, which is watched already. "
+            f"A site of its own: --reach prefix; no list of pages: hubwatch label {one.url} article"
+        )
+    sites = len(results) - len(failed) - len(joined)
+    if sites and not as_json:
+        number = counted(sites, "site")
         visits = "the daemon visits it within seconds"
         say(f"watching {number}; {visits if running else 'start the daemon with: hubwatch run'}")
     if failed:
@@ -159,7 +166,7 @@ def _look(
     # The classifier and the parser take half a second to load, which other commands need not wait for.
     from incremental.daemon.assembly import first_looks  # noqa: PLC0415
 
-    added = [one.site_id for one in results if one.site_id is not None]
+    added = [one.site_id for one in results if one.site_id is not None and one.hub_of is None]
     with progress_bar(disable=len(added) == 1) as bar:
         found = first_looks(store, settings, models_folder(settings, folder), added, SystemClock())
         looks = dict(bar.track(found, total=len(added), description="looking"))

@@ -8,12 +8,16 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from classifier.hub.labels import HUB
 from incremental.base.errors import InputError
+from incremental.base.urls import host_of
 from incremental.interfaces.results.schema import result_of
 from incremental.interfaces.site_editing import site_terms
 from incremental.settings import Settings
-from incremental.settings.seeds import SeedTerms, add_seed
+from incremental.settings.seeds import SeedTerms, add_seed, usable_seed
+from incremental.topics.training.corrections import correct, places
 from store import Store
+from store.enums import SiteStatus
 from store.values import SiteRow
 
 NO_PAGES = {"pages": 0, "hubs": 0, "new_pages": 0}
@@ -68,7 +72,59 @@ class AddedSite:
 
     url: str
     site_id: int | None = None
+    hub_of: str | None = None
+    """The watched site that this page is a hub of from now on; null if it is a site of its own."""
     error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """The site of a seed."""
+
+    site_id: int
+    hub_of: str | None = None
+    """The name of the watched site that the seed is a hub of; None if the site is its own."""
+
+
+class AddingSites:
+    """Adds the sites of seeds, one after another. No *terms*: a known site keeps its own."""
+
+    def __init__(
+        self, store: Store, settings: Settings, *, terms: SeedTerms | None = None, now: float
+    ) -> None:
+        self._store, self._fetch = store, settings.fetch
+        self._terms, self._now = terms, now
+        self._hosts = {_bare_host(seed) for seed in store.read.seeds().values()}
+
+    def add(self, text: str) -> Joined:
+        """Watch the site of a seed.
+
+        Without terms of its own, a page within the scope of a watched site becomes a hub of that site:
+        two sites of one host would announce everything twice.
+
+        Raises:
+            InputError: the seed or a pattern of its scope is not usable.
+        """
+        url = usable_seed(text)
+        around = self._sites_around(url)
+        if around:
+            correct(self._store, url, HUB, now=self._now)
+            return Joined(around[0].id, hub_of=around[0].name)
+        site_id = add_seed(self._store, url, now=self._now, terms=self._terms, fetch=self._fetch)
+        self._hosts.add(_bare_host(url))
+        return Joined(site_id)
+
+    def _sites_around(self, url: str) -> list[SiteRow]:
+        has_terms = self._terms is not None and self._terms != SeedTerms()
+        if has_terms or _bare_host(url) not in self._hosts or self._store.read.site_by_seed(url):
+            return []
+        # Without a hub a site is known for a watched page alone.
+        active = [row for row, _ in places(self._store, url) if row.state == SiteStatus.ACTIVE]
+        return [row for row in active if self._store.read.hubs(row.id)]
+
+
+def _bare_host(url: str) -> str:
+    return host_of(url).removeprefix("www.")
 
 
 def add_sites(  # noqa: PLR0913 - each bears on it
@@ -81,14 +137,14 @@ def add_sites(  # noqa: PLR0913 - each bears on it
     now: float,
 ) -> list[AddedSite]:
     """Watch the sites of *urls*; each has a result of its own. No *terms*: a known site keeps its own."""
-    results = []
+    adding, results = AddingSites(store, settings, terms=terms, now=now), []
     for url in urls:
         try:
-            site_id = add_seed(store, url, now=now, terms=terms, fetch=settings.fetch)
+            added = adding.add(url)
         except InputError as error:
             results.append(AddedSite(url, error=str(error)))
             continue
-        if tags:
-            store.tags.set_site_tags(site_id, tags)
-        results.append(AddedSite(url, site_id))
+        if tags and added.hub_of is None:
+            store.tags.set_site_tags(added.site_id, tags)
+        results.append(AddedSite(url, added.site_id, added.hub_of))
     return results

@@ -14,13 +14,14 @@ from incremental.base.lookup import site_numbered
 from incremental.base.scope import Reach, read_scope
 from incremental.base.tagging import checked_tags, parted
 from incremental.base.texts import Text
+from incremental.interfaces.results.sites import AddingSites, Joined
 from incremental.interfaces.site_editing import SiteEdit, edit_site
 from incremental.interfaces.web.api.schemas import RowId
 from incremental.interfaces.web.context import StoreRoute, Web, web_of
 from incremental.interfaces.web.long_work import begin_looks, look_of
 from incremental.interfaces.web.routes.forms import see
 from incremental.interfaces.web.views import page, problem_of, words_of
-from incremental.settings.seeds import SeedTerms, add_seed, everything_below, folder_of
+from incremental.settings.seeds import SeedTerms, everything_below, folder_of
 from store import Store
 from store.enums import HubRole, HubStatus
 from store.values import SiteRow
@@ -60,13 +61,17 @@ def add(
         chosen = checked_tags(parted(tags))
     except InputError as error:
         return show_forms(request, [], [problem_of(request, error)], urls)
+    adding = AddingSites(store, web.settings, terms=terms, now=web.now())
+    joined: list[tuple[str, Joined]] = []
     for url in typed[:_MOST_SEEDS]:
         try:
-            fetch = web.settings.fetch
-            site_id = add_seed(store, url, now=web.now(), terms=terms, fetch=fetch)
-            added[site_id] = site_numbered(store, site_id)
-            if chosen:
-                store.tags.set_site_tags(site_id, chosen)
+            one = adding.add(url)
+            if one.hub_of is not None:
+                joined.append((url, one))
+            else:
+                added[one.site_id] = site_numbered(store, one.site_id)
+                if chosen:
+                    store.tags.set_site_tags(one.site_id, chosen)
         except InputError as error:
             problems.append(problem_of(request, error))
             refused.append(url)
@@ -74,7 +79,7 @@ def add(
         problems.append(words_of(request)("add.too_many", n=_MOST_SEEDS))
         refused += typed[_MOST_SEEDS:]
     begin_looks(web, [*added][:_MOST_LOOKS])
-    return show_forms(request, list(added.values()), problems, "\n".join(refused))
+    return show_forms(request, list(added.values()), problems, "\n".join(refused), joined)
 
 
 def _terms(reach: Reach, requests: str, include: str, exclude: str) -> SeedTerms | None:
@@ -96,6 +101,7 @@ def show_forms(
     added: Sequence[SiteRow] = (),
     problems: Sequence[str] = (),
     again: str = "",
+    joined: Sequence[tuple[str, Joined]] = (),
     **further: object,
 ) -> Response:
     """Return the page for adding sites; *further* values are for the forms of features."""
@@ -103,6 +109,7 @@ def show_forms(
         "added": added,
         "problems": problems,
         "again": again,
+        "joined": joined,
         "default_requests": web_of(request).settings.revisit.requests_per_day,
     }
     return page(request, "add.html", values | further)
