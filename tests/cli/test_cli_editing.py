@@ -91,6 +91,14 @@ def test_a_visit_of_a_page_or_site_is_asked_for(hubwatch: Run) -> None:
     assert (said.code, "1 page to be visited now; start the daemon" in said.err) == (0, True)
 
 
+def test_one_wrong_name_keeps_no_other_visit_back(hubwatch: Run) -> None:
+    hubwatch("add", SITE)
+    done = hubwatch("visit", SITE, SITE + "never-seen.html", "nowhere")
+    assert (done.code, "1 page to be visited now" in done.err) == (1, True)
+    assert "never-seen.html" in done.err
+    assert "nowhere" in done.err
+
+
 def test_a_visit_that_cannot_be_says_why(hubwatch: Run) -> None:
     hubwatch("add", SITE)
     assert hubwatch("visit", SITE + "never-seen.html").code == 4

@@ -8,6 +8,7 @@ import typer
 
 from incremental.base.errors import InputError
 from incremental.base.lookup import find_topic
+from incremental.base.texts import read_text
 from incremental.features.discovery.accepting import Decision, decide
 from incremental.features.discovery.facts import (
     Proposal,
@@ -71,7 +72,7 @@ def run(
     if as_json:
         print_json({"run": run_of(ended), "proposals": proposals})
         return
-    say(f"{ended.why or 'stopped'}; {counted(len(proposals), 'site')} proposed")
+    say(f"{read_text(ended.why) or 'stopped'}; {counted(len(proposals), 'site')} proposed")
     _print_proposals(of, proposals)
 
 

@@ -29,6 +29,7 @@ from classifier.words.values import PageText
 from classifier.words.vectors import top
 from incremental.base.errors import InputError
 from incremental.base.scope import trap
+from incremental.base.texts import Text
 from incremental.base.urls import canonical_key, host_of, normalize, registered_domain
 from incremental.decide.hubs import HubScorer
 from incremental.features.discovery.bandit import Bandit
@@ -255,16 +256,16 @@ class Discoverer:
         pages: int,
         progress: Progress | None,
     ) -> str:
-        """Run one round; return why the run ended, empty if it has not."""
+        """Run one round; return why the run ended as a stored text, empty if it has not."""
         state = exploration.state
         if state.rounds >= rounds:
-            return "the one round is done" if rounds == 1 else f"all {rounds} rounds are done"
+            return Text("discovery.end_rounds", n=rounds).stored()
         left = pages - len(state.finds)
         if left < 1:
-            return "the one page is read" if pages == 1 else f"all {pages} pages are read"
+            return Text("discovery.end_pages", n=pages).stored()
         done = exploration.step(left)
         if done is None:
-            return "no operator found anything more"
+            return Text("discovery.end_nothing").stored()
         self._record(run_id, done, exploration)
         run = self._store.discovery.run(run_id)
         if progress is not None and run is not None:

@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass
 from datetime import datetime
 
+from incremental.base.texts import read_text
 from incremental.features.discovery.operators import SEARCHING
 from incremental.interfaces.results.schema import result_of
 from store import Store
@@ -104,7 +105,7 @@ def discovery_of(store: Store, topic_id: int) -> Discovery:
 
 def run_of(row: RunRow) -> Run:
     """Return a run."""
-    return result_of(Run, row)
+    return result_of(Run, row, why=read_text(row.why))
 
 
 def _round_of(row: RoundRow) -> Round:
@@ -116,7 +117,7 @@ def proposal_of(row: ProposalRow) -> Proposal:
     """Return a proposed site."""
     pages = [ProposedPage(*page) for page in json.loads(row.pages)]
     hubs = [ProposedHub(*hub) for hub in json.loads(row.hubs)]
-    return result_of(Proposal, row, site=row.host, pages=pages, hubs=hubs)
+    return result_of(Proposal, row, site=row.host, pages=pages, hubs=hubs, why=read_text(row.why))
 
 
 def open_proposals(store: Store) -> dict[int, int]:

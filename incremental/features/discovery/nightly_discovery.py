@@ -17,6 +17,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from hubwatch.errors import HubwatchError
+from incremental.base.texts import read_text
 from incremental.base.threads import InlineExecutor, Start, start_thread
 from incremental.base.times import DAY
 from incremental.daemon.at_work import AtWork
@@ -128,5 +129,5 @@ class NightlyDiscovery:
             logger.warning("topic %s: %s", topic.name, error)
             return
         found = len(self._store.discovery.proposals(topic.id))
-        why = run.why or "continues the next night"
+        why = read_text(run.why) or "continues the next night"
         logger.info("topic %s: %s; %d sites proposed", topic.name, why, found)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 
+from incremental.base.texts import Text
 from incremental.features.discovery.operators import OutLink
 
 # Their scores are summed: one lucky page counts less than three good ones, and large sites have no
@@ -81,10 +82,13 @@ def _proposal(
     hubs = sorted(scores.items(), key=lambda one: (-one[1], len(one[0])))
     relevant = [page for page in read if page.score >= LIKELY]
     ways = dict.fromkeys(page.operator for page in relevant)
+    named_ways = tuple(Text(f"discovery.operator_{way}") for way in ways)
     return SiteProposal(
         host=site,
         score=round(sum(page.score for page in best), 4),
         pages=tuple((page.url, page.title, round(page.score, 4)) for page in best),
         hubs=tuple((url, round(p, 4)) for url, p in hubs[:BEST_HUBS] if p >= MIN_HUB),
-        why=f"{len(relevant)} of {len(read)} pages read are on topic; found by {', '.join(ways)}",
+        why=Text(
+            "discovery.proposed_why", relevant=len(relevant), read=len(read), ways=named_ways
+        ).stored(),
     )

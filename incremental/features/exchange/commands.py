@@ -193,7 +193,9 @@ def _into(path: Path | None, write: Callable[[IO[bytes]], int]) -> int:
 
 def backup(
     context: typer.Context,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="To write, e.g. hubwatch.tar.gz")],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="To write or replace, e.g. hubwatch.tar.gz")
+    ],
     *,
     pages: Annotated[bool, typer.Option(help="With the page cache.")] = True,
     as_json: Json = False,

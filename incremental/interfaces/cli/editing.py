@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from incremental.base.errors import InputError, NotFoundError
 from incremental.base.lookup import find_sites
 from incremental.base.readable_urls import readable
 from incremental.base.scope import Reach
@@ -140,7 +141,7 @@ def visit(
     """
     settings, folder = settings_of(context)
     with open_store(context) as store:
-        found = [one for name in names for one in _request(store, settings, name)]
+        found = [one for name in names for one in _requested(store, settings, name, names)]
         running = daemon_at_work(store, settings, folder)
     if as_json:
         print_json([result_of(Visit, one) for one in found])
@@ -149,6 +150,18 @@ def visit(
     refused = sum(bool(one.refused) for one in found)
     if refused:
         raise typer.Exit(1 if refused < len(found) else 2)
+
+
+def _requested(
+    store: Store, settings: Settings, name: str, names: Sequence[str]
+) -> list[RequestedVisit]:
+    """Request the visits of one of *names*; among others, what cannot be found is refused by itself."""
+    try:
+        return _request(store, settings, name)
+    except (InputError, NotFoundError) as error:
+        if len(names) == 1:
+            raise
+        return [RequestedVisit(0, name, "", now(), str(error))]
 
 
 def _say_requested(found: Sequence[RequestedVisit], *, running: bool) -> None:

@@ -13,6 +13,7 @@ from classifier.hub import LinkEvidence
 from classifier.words.segmentation import tokens
 from classifier.words.values import PageText
 from incremental.base.errors import InputError
+from incremental.base.texts import read_text
 from incremental.base.urls import canonical_key
 from incremental.features.discovery.accepting import accept_sites
 from incremental.features.discovery.discoverer import Dependencies, Discoverer
@@ -246,7 +247,7 @@ def test_a_site_is_asked_no_more_after_a_kill(bridges: Store) -> None:
 @pytest.mark.parametrize("status", [s for s in SearchStatus if s is not SearchStatus.ANSWERED])
 def test_a_provider_in_trouble_ends_no_run(bridges: Store, status: SearchStatus) -> None:
     run = discoverer(bridges, World(), Words(status)).run(rounds=10, pages=50)
-    assert (run.status, run.why) == ("done", "no operator found anything more")
+    assert (run.status, read_text(run.why)) == ("done", "no operator found anything more")
     notes = " ".join(one.note for one in bridges.discovery.rounds(run.id))
     assert (status.value.replace("_", " ") in notes) == (status is not SearchStatus.OFF)
 
