@@ -39,7 +39,7 @@ from incremental.interfaces.results.topics import Topic as Topic  # noqa: PLC041
 from incremental.interfaces.results.topics import topic_result, topic_results
 from incremental.interfaces.site_editing import SiteEdit, edit_site
 from incremental.settings import Settings
-from incremental.settings.loading import load_settings
+from incremental.settings.loading import build_settings, load_settings
 from incremental.settings.seeds import SeedTerms
 from incremental.settings.storage import models_folder, only_writer, open_configured_store
 from incremental.topics.editing import begin, edit_topic, give_feedback
@@ -63,7 +63,8 @@ class Hubwatch:
 
     Args:
         folder: the store is kept in ``hubwatch-data`` below it; created if missing.
-        settings: as in ``hubwatch.toml``; None = the defaults. :meth:`from_toml` reads a file.
+        settings: the sections of ``hubwatch.toml`` as nested mappings, ``{"fetch": {"contact": ...}}``, or
+            settings already built; None = the defaults. :meth:`from_toml` reads a file.
         requests_per_day: the budget of each site, instead of that of *settings*.
         clock: a simulated one makes runs repeatable.
         adapter: a transport for requests instead of the network.
@@ -78,7 +79,7 @@ class Hubwatch:
     def __init__(  # noqa: PLR0913 - each is replaced by some program
         self,
         folder: str | Path,
-        settings: Settings | None = None,
+        settings: Settings | Mapping[str, Any] | None = None,
         *,
         requests_per_day: float | None = None,
         clock: Clock | None = None,
@@ -88,7 +89,9 @@ class Hubwatch:
         place = Path(folder)
         if (place / "hubwatch.sqlite").exists():
             raise InputError("folder", str(place), f"is a store itself; give {place.parent}")
-        self._settings = settings or Settings()
+        self._settings = (
+            settings if isinstance(settings, Settings) else build_settings(settings or {})
+        )
         if requests_per_day is not None:
             revisit = with_fields(self._settings.revisit, requests_per_day=requests_per_day)
             self._settings = with_fields(self._settings, revisit=revisit)

@@ -16,11 +16,9 @@ from local_site import LocalSite
 import hubwatch.api
 from hubwatch import AnnouncedPage, Hubwatch
 from incremental.base.clock import SimulatedClock
-from incremental.base.errors import InputError
+from incremental.base.errors import InputError, SettingsError
 from incremental.base.scope import Reach
 from incremental.base.threads import InlineExecutor
-from incremental.fetch.options import FetchSettings
-from incremental.settings import Settings
 from incremental.settings.seeds import SeedTerms
 from store.errors import StoreDamagedError
 
@@ -90,8 +88,13 @@ def test_what_a_program_can_do_wrong(tmp_path: Path) -> None:
         Hubwatch(tmp_path / "bad")
 
 
+def test_a_wrong_setting_is_named(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match="contct"):
+        Hubwatch(tmp_path, {"fetch": {"contct": "me@example.org"}})
+
+
 def test_real_time_threads_and_sockets(tmp_path: Path) -> None:
-    settings = Settings(fetch=FetchSettings(allowed_networks=("127.0.0.0/8",)))
+    settings = {"fetch": {"allowed_networks": ["127.0.0.0/8"]}}
     with (
         LocalSite({"/": page(STORY)}) as site,
         ThreadPoolExecutor(2) as pool,
