@@ -131,6 +131,17 @@ def test_a_form_of_another_site_changes_nothing(served: Served, headers: dict[st
     assert served.store.read.sites()[0].state == "active"
 
 
+def test_compressed_answers_give_no_token_away(served: Served) -> None:
+    """A token that stays could be read from the sizes of answers (BREACH)."""
+    client = served.client()
+    assert client.get("/").headers["content-encoding"] == "gzip"
+    first, second = form_token(client), form_token(client)
+    assert first != second
+    for token in (first, second):
+        data = {"form_token": token, "state": "paused"}
+        assert client.post("/sites/1/state", data=data).status_code == 200
+
+
 def test_a_form_without_the_token_of_the_page_changes_nothing(served: Served) -> None:
     client = served.client()
     for token in ("", "0" * 64, form_token(served.client())):

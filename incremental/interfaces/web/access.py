@@ -32,6 +32,8 @@ SESSION_SECONDS = 30 * 86_400.0
 SESSION_COOKIE = "hubwatch_session"
 # Lets secret scanners recognise a leaked token.
 _PREFIX = "hubwatch_"
+# Characters of a form token that differ in each answer.
+_SALT = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,5 +191,17 @@ def same_secret(given: str, right: str) -> bool:
 
 
 def form_token(cookie: str) -> str:
-    """Return the CSRF token for a browser's cookie; a digest, so a leaked page does not leak the cookie."""
-    return digest_of(f"form\0{cookie}")
+    """Return a CSRF token for a browser's cookie; a digest, so a leaked page does not leak the cookie.
+
+    It differs in each answer: the size of a compressed answer tells nothing of it (BREACH, 2013).
+    """
+    return _salted(cookie, secrets.token_hex(_SALT // 2))
+
+
+def is_form_token(given: str, cookie: str) -> bool:
+    """Return whether :func:`form_token` made a token for this cookie."""
+    return same_secret(given, _salted(cookie, given[:_SALT]))
+
+
+def _salted(cookie: str, salt: str) -> str:
+    return salt + digest_of(f"form\0{salt}\0{cookie}")[:32]

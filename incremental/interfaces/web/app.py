@@ -14,6 +14,7 @@ from fastapi.responses import JSONResponse, PlainTextResponse, Response
 from fastapi.staticfiles import StaticFiles
 from starlette.datastructures import State
 from starlette.exceptions import HTTPException
+from starlette.middleware.gzip import GZipMiddleware
 from starlette.types import ASGIApp
 
 from hubwatch.errors import HubwatchError
@@ -66,7 +67,8 @@ def make_app(web: Web, *, warm: bool = False) -> ASGIApp:
     app = make_routes(web, gate)
     if warm:
         app.openapi()
-    return Guard(app, web, gate, _turned_away)
+    guarded = Guard(app, web, gate, _turned_away)
+    return GZipMiddleware(guarded, minimum_size=1_000, compresslevel=5)
 
 
 def make_routes(web: Web, gate: Gate) -> FastAPI:

@@ -33,8 +33,7 @@ from incremental.interfaces.web.access import (
     Caller,
     Gate,
     Presented,
-    form_token,
-    same_secret,
+    is_form_token,
 )
 from incremental.interfaces.web.context import Web
 from incremental.settings import Settings
@@ -284,7 +283,7 @@ def _is_from_us(request: Request, body: bytes, *, login: bool) -> bool:
         return kind == "application/json" or (not body and not _is_simple(kind))
     cookie = form_cookie(request)
     token = headers.get("x-form-token") or _form_field(body, "form_token")
-    return bool(cookie) and same_secret(token, form_token(cookie))
+    return bool(cookie) and is_form_token(token, cookie)
 
 
 def _is_simple(kind: str) -> bool:

@@ -17,6 +17,7 @@ from urllib.parse import urlencode, urlsplit
 from fastapi import Request
 from fastapi.responses import HTMLResponse, Response
 from jinja2 import ChoiceLoader, Environment, FileSystemLoader, PrefixLoader, StrictUndefined
+from markupsafe import Markup
 
 from hubwatch.errors import HubwatchError
 from incremental.base.errors import InputError
@@ -118,6 +119,7 @@ def environment(features: tuple[Feature, ...] = ()) -> Environment:
         "query": query,
         "languages": LANGUAGES,
         "version": _version(),
+        "icon": _icon,
         "nav_pages": pages,
         "add_forms": forms,
         "page_forms": [one.page_form for one in features if one.page_form],
@@ -125,6 +127,13 @@ def environment(features: tuple[Feature, ...] = ()) -> Environment:
     return made
 
 
+def _icon(name: str) -> Markup:
+    """Return one of the icons of ``static/icons.svg``; the text beside it or its button names it."""
+    at = f"/static/icons.svg?v={_version()}#{name}"
+    return Markup('<svg class="icon" aria-hidden="true"><use href="{}"/></svg>').format(at)
+
+
+@cache
 def _version() -> str:
     """Return a digest of the static files."""
     digest = hashlib.blake2b(digest_size=6)
