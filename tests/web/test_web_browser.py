@@ -187,6 +187,19 @@ def test_nothing_sticks_out_on_a_phone(shown: Page, path: str) -> None:
     assert box["y"] > 600
 
 
+@pytest.mark.parametrize("width", [768, 900, 1024, 1280])
+def test_the_menu_fits_between_name_and_tools(shown: Page, width: int) -> None:
+    shown.set_viewport_size({"width": width, "height": 700})
+    for path in ("", "messages"):
+        shown.goto(shown.url + path)
+        assert shown.evaluate(
+            """() => {
+              const menu = document.querySelector(".tabs");
+              return menu.scrollWidth <= menu.clientWidth;
+            }"""
+        )
+
+
 def test_no_cell_of_a_table_is_left_out_on_a_phone(shown: Page) -> None:
     shown.set_viewport_size({"width": 360, "height": 740})
     shown.goto(shown.url + "sites/1")
