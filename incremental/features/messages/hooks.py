@@ -1,11 +1,13 @@
-"""Calling a hook: a program with one JSON object on standard input, bounded in time and output.
+"""Calling a hook with one JSON object, bounded in time and output.
 
-Exit code 0 is success. Anything else is a failure, and the last line that it printed the error.
+A program gets it on standard input: exit code 0 is success. Anything else is a failure, and the last line
+that it printed the error. An address gets it by POST, signed, and answers with a status of 200 to 299.
 """
 
 from __future__ import annotations
 
 import contextlib
+import hmac
 import json
 import os
 import select
@@ -15,11 +17,16 @@ import tempfile
 from collections.abc import Sequence
 from typing import Any
 
+import requests
+
 from incremental.base.clock import SystemClock
 from incremental.base.plain_text import one_line
-from incremental.features.messages.delivery import MAX_ERROR, Delivered
+from incremental.base.texts import Text
+from incremental.features.messages.delivery import MAX_ERROR, Delivered, without_secrets
 from incremental.features.messages.message import of_event
 from incremental.features.messages.settings import HookChannel
+from incremental.fetch.guard import ForbiddenAddressError
+from incremental.fetch.libraries import LibraryGate
 from incremental.interfaces.results.changes import change_json
 from incremental.interfaces.results.schema import page_json
 from store.answers.announced import AnnouncedPage
@@ -32,6 +39,7 @@ MAX_OUTPUT_BYTES = 4_000
 _PIECE = 65_536
 _TICK_SECONDS = 0.05
 _VERSION = 1
+_SUCCESS = 2
 _monotonic = SystemClock().monotonic
 
 
@@ -59,8 +67,37 @@ def _object(channel: HookChannel, kind: str, key: str, more: dict[str, Any]) -> 
     return json.dumps(fields, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
 
 
-def call(channel: HookChannel, given: bytes) -> Delivered:
-    """Run the program of a hook; a failure is returned, never raised."""
+def call(gate: LibraryGate, channel: HookChannel, given: bytes, key: str) -> Delivered:
+    """Call a hook; a failure is returned, never raised."""
+    return _post(gate, channel, given, key) if channel.address else _run(channel, given)
+
+
+def _post(gate: LibraryGate, channel: HookChannel, given: bytes, key: str) -> Delivered:
+    """Send the object to the address of a hook, through the address guard; redirects are not followed."""
+    headers = {"Content-Type": "application/json", "Idempotency-Key": key}
+    if channel.secret:
+        digest = hmac.new(channel.secret.encode(), given, "sha256").hexdigest()
+        headers["X-Hubwatch-Signature"] = f"sha256={digest}"
+    try:
+        with gate.opened():
+            answer = requests.post(
+                channel.address,
+                data=given,
+                headers=headers,
+                timeout=channel.timeout_seconds,
+                allow_redirects=False,
+            )
+    except ForbiddenAddressError:
+        return Delivered(ok=False, error=Text("messages.not_public"))
+    except (requests.RequestException, OSError, ValueError) as error:
+        said = f"{type(error).__name__}: {error}"
+        return Delivered(ok=False, error=without_secrets(said, channel.address))
+    taken = answer.status_code // 100 == _SUCCESS
+    return Delivered(taken, "" if taken else f"answered with status {answer.status_code}")
+
+
+def _run(channel: HookChannel, given: bytes) -> Delivered:
+    """Run the program of a hook."""
     with tempfile.TemporaryFile() as file:
         # A file, because a program that does not read would block a pipe.
         file.write(given)

@@ -333,7 +333,7 @@ class Notifier:
         if isinstance(channel, HookChannel):
             # There is one call for each page.
             given = self._given(entries[0], channel, key)
-            return self._hook_executor.submit(partial(call, channel, given))
+            return self._hook_executor.submit(partial(call, self._gate, channel, given, key))
         shown = [self._shown(one, channel) for one in entries]
         message = compose(shown, channel.title, channel.body, group_by=channel.group_by)
         return self._executor.submit(partial(deliver, self._gate, channel.url, message, key))
@@ -403,7 +403,8 @@ def send_test(gate: LibraryGate, channel: ChannelSettings, *, now: float) -> Del
     try:
         sample, key = replace(SAMPLE, found_at=now), f"test-{now:.0f}"
         if isinstance(channel, HookChannel):
-            return call(channel, call_for_page(channel, sample, key, kind="test"))
+            given = call_for_page(channel, sample, key, kind="test")
+            return call(gate, channel, given, key)
         message = compose(
             [of_page(sample, channel.topic)],
             channel.title,

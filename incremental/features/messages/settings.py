@@ -66,12 +66,16 @@ class ChannelSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class HookSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One hook. The program gets one JSON object on standard input."""
+    """One hook. A program gets one JSON object on standard input, or an address gets it by POST."""
 
     name: Annotated[str, example("archive")]
     """What it is called in lists and errors, after `hook:`."""
-    command: Annotated[tuple[str, ...], example(("/usr/local/bin/archive", "--new"))]
+    command: Annotated[tuple[str, ...], example(("/usr/local/bin/archive", "--new"))] = ()
     """The program and its arguments; no shell reads them."""
+    url: Annotated[str, SECRET] = ""
+    """Instead of *command*: the object is sent to this address, `https://` or `http://`."""
+    secret: Annotated[str, SECRET] = ""
+    """With *url*: the header `X-Hubwatch-Signature` is `sha256=` and the HMAC of the body under it."""
     topic: Annotated[str, example("bridges")] = ""
     """Only relevant and grey pages of this topic; empty = all new pages."""
     min_score: _Share = 0.0
@@ -85,13 +89,16 @@ class HookSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     exclude: tuple[str, ...] = ()
     """No pages with one of these words or phrases."""
     timeout_seconds: Annotated[float, msgspec.Meta(gt=0, le=3_600)] = 60.0
-    """The program is ended after this long, and called again later."""
+    """The program or the request is ended after this long, and called again later."""
 
 
 class HookChannel(ChannelSettings, frozen=True, forbid_unknown_fields=True):
     """A hook, or a channel of a feature: the same filters, retries and outbox; *url* is not an address."""
 
     command: tuple[str, ...] = ()
+    address: str = ""
+    """Where the object is sent, if there is no *command*."""
+    secret: str = ""
     timeout_seconds: float = _FEATURE_SECONDS
 
 
@@ -180,10 +187,13 @@ def check_hook(hook: HookSettings, where: str) -> None:
     """Raise SettingsError for values that would fail only when the hook is called."""
     if not hook.name.strip():
         raise SettingsError(f"{where}.name", hook.name, "give the hook a name")
-    if not hook.command or not hook.command[0].strip():
-        way_out = (
-            'write the program and its arguments as a list: ["/usr/local/bin/archive", "--new"]'
-        )
+    if hook.url:
+        if hook.command:
+            raise SettingsError(f"{where}.command", list(hook.command), "give command or url")
+        if not hook.url.startswith(("https://", "http://")):
+            raise SettingsError(f"{where}.url", "...", "must begin with https:// or http://")
+    elif not hook.command or not hook.command[0].strip():
+        way_out = 'write the program and its arguments as a list: ["/usr/local/bin/archive", "--new"], or give url'
         raise SettingsError(f"{where}.command", list(hook.command), way_out)
     if any("\0" in part for part in hook.command):
         raise SettingsError(f"{where}.command", "...", "leave out the NUL character")
@@ -192,7 +202,7 @@ def check_hook(hook: HookSettings, where: str) -> None:
 def check_program(hook: HookSettings, where: str) -> None:
     """Raise SettingsError if there is no such program now."""
     # Not when settings are loaded: it may lie on a disk that comes later, and calls are repeated.
-    if shutil.which(hook.command[0]) is None:
+    if hook.command and shutil.which(hook.command[0]) is None:
         way_out = "no such program can be run; give its full path, and make it executable"
         raise SettingsError(f"{where}.command", hook.command[0], way_out)
 
@@ -202,7 +212,8 @@ def hook_channels(
 ) -> Iterator[HookChannel]:
     """Yield *hooks*, then the channels of *features*."""
     for hook in hooks:
-        fields = msgspec.structs.asdict(hook) | {"name": HOOK + hook.name, "url": HOOK}
+        fields = msgspec.structs.asdict(hook)
+        fields |= {"name": HOOK + hook.name, "url": HOOK, "address": hook.url}
         yield HookChannel(**fields, max_per_hour=_UNBOUNDED)
     for name, target in ((n, t) for feature in features for n, t in feature.channels.items()):
         # Unbuffered, so that what it prints stands before the error it ends with.

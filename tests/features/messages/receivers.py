@@ -56,6 +56,45 @@ class WebHook:
 
 
 @dataclass
+class PostedHook:
+    """A call of a hook by POST."""
+
+    body: bytes
+    headers: dict[str, str]
+
+
+class PostedHooks:
+    """Takes calls of hooks, and answers each with *status*."""
+
+    def __init__(self, status: int) -> None:
+        posted = self.posted = list[PostedHook]()
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                posted.append(PostedHook(body, dict(self.headers)))
+                self.send_response(status)
+                self.send_header("Location", "/elsewhere")
+                self.send_header("Content-Length", "0")
+                self.end_headers()
+
+            def log_message(self, *_: Any) -> None:
+                """Say nothing."""
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
+        self.url = f"http://127.0.0.1:{self._server.server_port}"
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+
+@dataclass
 class MailServer:
     """Takes mail, as much of SMTP as that needs."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 import json
 import os
 import signal
@@ -13,6 +14,7 @@ from typing import Any
 
 import pytest
 from cli_runner import Run
+from receivers import PostedHook, PostedHooks
 from stories import HOME, HOUR, START
 from test_notify_stories import announce, run
 
@@ -20,6 +22,7 @@ from incremental.base.clock import SystemClock
 from incremental.base.errors import SettingsError
 from incremental.base.threads import InlineExecutor, pause
 from incremental.features.messages.channels import given_channels, standings
+from incremental.features.messages.delivery import Delivered
 from incremental.features.messages.hooks import MAX_OUTPUT_BYTES, call
 from incremental.features.messages.notifier import Notifier, send_test
 from incremental.features.messages.plan import MAX_ATTEMPTS
@@ -56,6 +59,10 @@ def python(code: str, *arguments: str) -> tuple[str, ...]:
 
 def channel(code: str, seconds: float = 20.0) -> HookChannel:
     return HookChannel("hook:h", "hook:", command=python(code), timeout_seconds=seconds)
+
+
+def called(to: HookChannel, given: bytes) -> Delivered:
+    return call(LibraryGate(FetchSettings(), SystemClock()), to, given, "key")
 
 
 def calls(file: Path) -> list[dict[str, Any]]:
@@ -130,7 +137,7 @@ print(child.pid, flush=True); open(sys.argv[1], "w").write(str(child.pid)); chil
     file = tmp_path / "child"
     slow = HookChannel("hook:h", "hook:", command=python(code, str(file)), timeout_seconds=3.0)
     began = time.monotonic()
-    outcome = call(slow, b"{}")
+    outcome = called(slow, b"{}")
     assert (outcome.ok, outcome.error[:9]) == (False, "ended aft")
     assert time.monotonic() - began < 20
     # A killed process may take a moment to end.
@@ -153,7 +160,7 @@ def _lives(process: int) -> bool:
 
 def test_what_a_hook_leaves_running_does_not_hold_it_up() -> None:
     code = "import subprocess; subprocess.Popen(['sleep', '60'])"
-    assert call(channel(code), b"{}").ok
+    assert called(channel(code), b"{}").ok
 
 
 @pytest.mark.parametrize("code", [0, 1])
@@ -165,7 +172,7 @@ def test_what_a_hook_starts_in_a_session_of_its_own_does_not_hold_it_up(
     text = f"""import os, subprocess, sys
 child = subprocess.Popen(["sleep", "40"], start_new_session=True)
 open({str(file)!r}, "w").write(str(child.pid)); print("full", flush=True); os._exit({code})"""
-    outcome = call(channel(text), b"{}")
+    outcome = called(channel(text), b"{}")
     child = int(file.read_text())
     assert _lives(child)
     os.kill(child, signal.SIGKILL)
@@ -174,19 +181,20 @@ open({str(file)!r}, "w").write(str(child.pid)); print("full", flush=True); os._e
 
 def test_output_without_end_is_not_kept() -> None:
     code = f"import sys; sys.stdout.write('x' * 20_000_000 + '\\n'); sys.exit('y' * {MAX_OUTPUT_BYTES * 2})"
-    outcome = call(channel(code), b"{}")
+    outcome = called(channel(code), b"{}")
     assert len(outcome.error) <= 300
     assert outcome.error.startswith("exit code 1: yyy")
 
 
 def test_a_hook_that_does_not_read_is_no_failure() -> None:
-    assert call(channel("pass"), b"x" * 5_000_000).ok
+    assert called(channel("pass"), b"x" * 5_000_000).ok
 
 
 def test_a_program_that_is_not_there_is_an_error_that_names_it() -> None:
     gone = HookChannel("hook:h", "hook:", command=("/nowhere/archive",))
     assert (
-        call(gone, b"{}").error == "cannot be started: /nowhere/archive: No such file or directory"
+        called(gone, b"{}").error
+        == "cannot be started: /nowhere/archive: No such file or directory"
     )
 
 
@@ -194,7 +202,7 @@ def test_a_hook_gets_no_setting_and_no_shell(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setenv("HUBWATCH_WEB_PASSWORD", "secret")
     code = "import os, sys; sys.exit(repr([sys.argv[1:], [k for k in os.environ if 'HUBW' in k]]))"
     command = python(code, "$(id)", "; rm -rf x")
-    outcome = call(HookChannel("hook:h", "hook:", command=command), b"{}")
+    outcome = called(HookChannel("hook:h", "hook:", command=command), b"{}")
     assert outcome.error == "exit code 1: [['$(id)', '; rm -rf x'], []]"
 
 
@@ -207,7 +215,7 @@ def test_a_test_call_says_that_it_is_one() -> None:
 @pytest.mark.parametrize(
     ("hook", "said"),
     [
-        ({"name": "a"}, r"hook\[0\].command .*missing"),
+        ({"name": "a"}, r"hook\[0\].command .*or give url"),
         ({"name": "a", "command": "archive --new"}, r"hook\[0\].command"),
         ({"name": "a", "command": []}, r"as a list"),
         ({"name": " ", "command": ["x"]}, "give the hook a name"),
@@ -249,3 +257,59 @@ def test_a_hook_is_listed_tested_and_retried_by_command(hubwatch: Run, tmp_path:
     tried = hubwatch("notify", "test", "hook:h")
     assert (tried.code, tried.err) == (1, "hubwatch: channel hook:h: exit code 1: disk full\n")
     assert hubwatch("notify", "retry", "hook:h").code == 0
+
+
+def _posted(path: str, status: int, secret: str = "hush") -> tuple[Delivered, list[PostedHook]]:
+    """Send a test call to an address of this machine."""
+    here = FetchSettings(allowed_networks=("127.0.0.0/8",))
+    with PostedHooks(status) as receiver:
+        to = HookChannel("hook:h", "hook:", address=receiver.url + path, secret=secret)
+        done = send_test(LibraryGate(here, SystemClock()), to, now=START)
+    return done, receiver.posted
+
+
+def test_an_address_gets_the_object_signed() -> None:
+    done, (posted,) = _posted("/new", 204)
+    assert done == Delivered(ok=True)
+    assert json.loads(posted.body)["kind"] == "test"
+    right = hmac.new(b"hush", posted.body, "sha256").hexdigest()
+    assert posted.headers["X-Hubwatch-Signature"] == f"sha256={right}"
+    assert posted.headers["Content-Type"] == "application/json"
+    assert posted.headers["Idempotency-Key"] == f"test-{START:.0f}"
+
+
+def test_an_address_without_a_secret_gets_no_signature() -> None:
+    _, (posted,) = _posted("/new", 200, secret="")
+    assert "X-Hubwatch-Signature" not in posted.headers
+
+
+@pytest.mark.parametrize("status", [302, 404, 500])
+def test_an_address_that_answers_otherwise_has_failed(status: int) -> None:
+    done, posted = _posted("/new", status)
+    assert (done.ok, done.error, len(posted)) == (False, f"answered with status {status}", 1)
+
+
+def test_an_address_that_cannot_be_reached_fails_without_its_key() -> None:
+    here = FetchSettings(allowed_networks=("127.0.0.0/8",))
+    to = HookChannel("hook:h", "hook:", address="http://127.0.0.1:9/very-secret-path")
+    done = send_test(LibraryGate(here, SystemClock()), to, now=START)
+    assert not done.ok
+    assert "very-secret" not in done.error
+
+
+def test_an_address_that_is_not_public_is_refused() -> None:
+    done = called(HookChannel("hook:h", "hook:", address="http://127.0.0.1:9/"), b"{}")
+    assert "not public" in done.error
+
+
+@pytest.mark.parametrize(
+    ("given", "field"),
+    [
+        ({"url": "https://a.example/", "command": ["true"]}, "command"),
+        ({"url": "ftp://a.example/"}, "url"),
+        ({}, "command"),
+    ],
+)
+def test_a_hook_has_a_program_or_an_address(given: dict[str, Any], field: str) -> None:
+    with pytest.raises(SettingsError, match=field):
+        build_settings({"messages": {"hook": [{"name": "h", **given}]}})

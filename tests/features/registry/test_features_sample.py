@@ -17,13 +17,15 @@ from fake_web import DAY, START, FakeWeb, Reply, Watch
 from web_served import Served, served_with
 
 from incremental.base import features
-from incremental.base.clock import SimulatedClock
+from incremental.base.clock import SimulatedClock, SystemClock
 from incremental.base.errors import SettingsError
 from incremental.daemon.assembly import make_reader
 from incremental.daemon.at_work import AtWork, jobs_of
 from incremental.features.messages.channels import given_channels
 from incremental.features.messages.hooks import call
 from incremental.features.messages.settings import HookChannel
+from incremental.fetch.libraries import LibraryGate
+from incremental.fetch.options import FetchSettings
 from incremental.settings import Settings, build_settings
 from incremental.settings.reference import reference
 from store import Store
@@ -143,9 +145,10 @@ def test_it_adds_a_channel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert (channel.name, type(channel)) == ("feature:log", HookChannel)
     assert isinstance(channel, HookChannel)
     given = {"kind": "page", "page": {"url": "https://a.example/new"}}
-    assert call(channel, json.dumps(given).encode()).ok
+    gate = LibraryGate(FetchSettings(), SystemClock())
+    assert call(gate, channel, json.dumps(given).encode(), "key").ok
     assert (tmp_path / "log").read_text() == "https://a.example/new\n"
-    assert call(channel, b'{"kind": "page"}').error == "exit code 1: KeyError: 'page'"
+    assert call(gate, channel, b'{"kind": "page"}', "key").error == "exit code 1: KeyError: 'page'"
 
 
 def test_it_adds_a_way_to_read_a_hub(tmp_path: Path) -> None:
