@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from incremental.base.scope import read_scope
-from incremental.base.texts import named
+from incremental.base.texts import Text, named
 from incremental.base.times import DAY
 from incremental.base.urls import canonical_key
 from incremental.decide.address_forms import form_of
@@ -27,7 +27,7 @@ from incremental.parse import Page, PageKind
 from incremental.sandbox import Body, Read, Reading, Unread
 from incremental.settings import Settings
 from incremental.visit.host_gate import HostGate
-from incremental.visit.once import fetch_once, problem_of
+from incremental.visit.once import answers, fetch_once, problem_of
 from incremental.visit.visit import Fetch
 from store import Store
 from store.values import SeenLink, SiteRow
@@ -39,6 +39,8 @@ MAX_FEEDS = 5
 # Fewer dates say nothing of a rate.
 MIN_DATES = 3
 RATE_DAYS = 30.0
+# How a host without HTTPS answers; robots.txt is asked for first.
+_NO_TLS = (FetchStatus.TLS_FAILED, FetchStatus.CONNECT_FAILED, FetchStatus.ROBOTS_UNREACHABLE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +89,10 @@ def first_look(  # noqa: PLR0913 - what reads and judges, by name
         look, url=response.url, sitemaps=HostGate(store, settings).sitemaps(row.seed_url)
     )
     if isinstance(reading, str):
+        plain = row.seed_url.replace("https://", "http://", 1)
+        may_lack_tls = response.status in _NO_TLS and plain != row.seed_url
+        if may_lack_tls and answers(store, settings, plain, fetch, now=now):
+            reading = Text("verdict.only_http", problem=reading, url=plain)
         return replace(look, problem=reading)
     page, behind = reading.page, reading.behind
     if behind is not None and behind.links:

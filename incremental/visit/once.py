@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from urllib.parse import urlsplit
 
 from classifier.words.values import PageText
 from incremental.base.errors import InputError
 from incremental.base.texts import Text, named
 from incremental.base.urls import normalize
+from incremental.fetch.robots import robots_url
 from incremental.fetch.status import FetchStatus, Request, Response
 from incremental.sandbox import Body, Read, Unread, read_body
 from incremental.settings import Settings
@@ -88,3 +90,15 @@ def fetch_once(store: Store, settings: Settings, url: str, fetch: Fetch, *, now:
     response = fetch(Request(url))
     store.write.put_host(gate.release(url, response, now))
     return gate.obey(response)
+
+
+def answers(store: Store, settings: Settings, url: str, fetch: Fetch, *, now: float) -> bool:
+    """Ask for the robots.txt of an origin; return whether the origin itself answers.
+
+    For an origin whose host failed with the other scheme: it has not refused a request that it got.
+    """
+    gate = HostGate(store, settings)
+    response = fetch(Request(robots_url(url)))
+    store.write.put_host(gate.release(url, response, now, robots=True))
+    there = response.status in {FetchStatus.FETCHED, FetchStatus.GONE}
+    return there and urlsplit(response.url).scheme == urlsplit(url).scheme

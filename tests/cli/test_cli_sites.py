@@ -79,6 +79,12 @@ def test_a_page_with_terms_of_its_own_is_a_site_of_its_own(hubwatch: Run) -> Non
     assert seeds == [SITE, SITE + "notices/", SITE + "press/"]
 
 
+def test_the_other_scheme_replaces_an_address_that_was_never_read(hubwatch: Run) -> None:
+    hubwatch("add", "news.example")
+    assert hubwatch("add", "http://news.example", "--json").json[0]["hub_of"] is None
+    assert [row["seed"] for row in hubwatch("list", "--json").json] == ["http://news.example/"]
+
+
 def test_add_that_fails_in_part_is_no_success(hubwatch: Run) -> None:
     done = hubwatch("add", SITE, "file:///etc/passwd", "--json")
     assert done.code == 1

@@ -8,6 +8,7 @@ from email.utils import formatdate
 from pathlib import Path
 
 import pytest
+import requests
 from fake_web import DAY, START, FakeWeb, FolderScorer, Reply, feed, page
 
 from incremental.base.clock import SimulatedClock
@@ -137,3 +138,22 @@ def test_a_rate_is_by_dates_of_the_last_month_if_they_suffice(
     """Dates in the future are announcements of events."""
     found = daily_rate([START - age * DAY for age in ages_days], START)
     assert found == (None if rate is None else pytest.approx(rate))
+
+
+def test_a_host_without_https_is_named_by_its_other_address(tmp_path: Path) -> None:
+    refused = Reply(error=requests.ConnectionError)
+    pages = {
+        SEED: refused,
+        "https://news.example/robots.txt": refused,
+        "http://news.example/": page("/1.html", title="News"),
+    }
+    seen, _ = look(tmp_path, pages)
+    assert "It answers without HTTPS: add http://news.example/ instead" in seen.problem
+
+
+def test_a_host_that_does_not_answer_at_all_has_no_other_address(tmp_path: Path) -> None:
+    refused = Reply(error=requests.ConnectionError)
+    hosts = ("https://news.example/", "http://news.example/")
+    pages = {host + name: refused for host in hosts for name in ("", "robots.txt")}
+    seen, _ = look(tmp_path, pages)
+    assert "without HTTPS" not in seen.problem

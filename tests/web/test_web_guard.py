@@ -7,6 +7,7 @@ import re
 from typing import Any
 
 import pytest
+import requests
 from fastapi.routing import APIRoute
 from starlette.routing import Mount, Route
 from web_served import ADDRESS, Served, form_token, post
@@ -17,6 +18,7 @@ from incremental.interfaces.web.access import Gate, new_token
 from incremental.interfaces.web.app import make_routes
 from incremental.interfaces.web.guard import MOST_BODY_BYTES
 from incremental.interfaces.web.server import refuse_unguarded
+from incremental.interfaces.web.server import served as serving
 from incremental.interfaces.web.throttle import FREE_GUESSES, Throttle
 
 PASSWORD = "correct horse battery staple"
@@ -178,6 +180,18 @@ def test_a_refused_form_is_answered_by_a_page_in_the_language_of_the_reader(
     assert "did not come from a page of this server" in part.text
     api = client.post("/api/v1/sites", data={"state": "paused"})
     assert api.json()["detail"].startswith("a change needs a JSON body")
+
+
+@pytest.mark.parametrize("path", ["/", "/sites", "/feeds/new.atom", "/healthz", "/static/app.css"])
+def test_head_is_answered_like_get_without_a_body(served: Served, path: str) -> None:
+    """By a real server: uptime monitors and some readers ask so."""
+    with serving(served.with_settings(port=0).web) as url:
+        found = requests.head(url.rstrip("/") + path, timeout=20)
+        assert (found.status_code, found.content) == (200, b"")
+        assert (
+            found.headers["Content-Type"]
+            == requests.get(url.rstrip("/") + path, timeout=20).headers["Content-Type"]
+        )
 
 
 def test_an_address_that_takes_no_such_request_says_so(served: Served) -> None:

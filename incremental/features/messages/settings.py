@@ -193,7 +193,9 @@ def check_hook(hook: HookSettings, where: str) -> None:
         if not hook.url.startswith(("https://", "http://")):
             raise SettingsError(f"{where}.url", "...", "must begin with https:// or http://")
     elif not hook.command or not hook.command[0].strip():
-        way_out = 'write the program and its arguments as a list: ["/usr/local/bin/archive", "--new"], or give url'
+        way_out = (
+            'write the program and its arguments as a list: ["/bin/archive", "--new"], or give url'
+        )
         raise SettingsError(f"{where}.command", list(hook.command), way_out)
     if any("\0" in part for part in hook.command):
         raise SettingsError(f"{where}.command", "...", "leave out the NUL character")

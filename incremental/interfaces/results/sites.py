@@ -10,7 +10,7 @@ from typing import Any
 
 from classifier.hub.labels import HUB
 from incremental.base.errors import InputError
-from incremental.base.urls import host_of
+from incremental.base.urls import canonical_key, host_of
 from incremental.interfaces.results.schema import result_of
 from incremental.interfaces.site_editing import site_terms
 from incremental.settings import Settings
@@ -115,12 +115,21 @@ class AddingSites:
         return Joined(site_id)
 
     def _sites_around(self, url: str) -> list[SiteRow]:
+        """Return the active sites that read this page, unless it is a site or has terms of its own."""
         has_terms = self._terms is not None and self._terms != SeedTerms()
         if has_terms or _bare_host(url) not in self._hosts or self._store.read.site_by_seed(url):
             return []
-        # Without a hub a site is known for a watched page alone.
-        active = [row for row, _ in places(self._store, url) if row.state == SiteStatus.ACTIVE]
-        return [row for row in active if self._store.read.hubs(row.id)]
+        around = []
+        for row, _ in places(self._store, url):
+            # Without a hub a site is known for a watched page alone.
+            hubs = self._store.read.hubs(row.id)
+            was_read = any(hub.baseline_at is not None for hub in hubs)
+            if canonical_key(row.seed_url) == canonical_key(url) and not was_read:
+                # Its address with the other scheme, which was wrong.
+                self._store.write.withdraw_site(row.id)
+            elif row.state == SiteStatus.ACTIVE and hubs:
+                around.append(row)
+        return around
 
 
 def _bare_host(url: str) -> str:
