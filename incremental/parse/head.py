@@ -30,6 +30,9 @@ _ASIDE = re.compile(
     r"/(?:aside|nav)(?=[./])|/(?!body)[^/]*(?:sidebar|related|recent|popular|comment)",
     re.IGNORECASE,
 )
+# What stands between a title and the name of the site.
+_BETWEEN = r"(?:\s+[-|:·•–—«»/]+\s+|\s*[|｜_：—–]+\s*)"
+_AFTER_TITLE = re.compile(_BETWEEN)
 # HTML standard, "shared declarative refresh steps".
 _REFRESH = re.compile(
     r"\s*(?P<seconds>\d+)(?:\.[\d.]*)?(?:\s*[;,]\s*|\s+)(?:url\s*=\s*)?(?P<quote>['\"]?)(?P<target>.+)",
@@ -90,6 +93,23 @@ class Head:
         elif tag in {"time", "abbr"} and len(self.times) < _MAX_META:
             moment = attributes.get("datetime" if tag == "time" else "title")
             self._start_time(attributes, moment, path)
+
+    def own_title(self) -> str:
+        """Return the title without the name of the site, as far as Open Graph gives either."""
+        title, own, site = (
+            fold(text, _MAX_TITLE_CHARS)
+            for text in (
+                self.title,
+                self.meta.get("og:title", ""),
+                self.meta.get("og:site_name", ""),
+            )
+        )
+        if own and title.startswith(own) and _AFTER_TITLE.match(title, len(own)):
+            title = own
+        name = re.escape(site)
+        around = rf"(?:{name}{_BETWEEN})?(.+?)(?:{_BETWEEN}{name})?"
+        found = re.fullmatch(around, title) if site else None
+        return found[1] if found else title or own
 
     def end_title(self) -> None:
         """Handle the end of a title."""

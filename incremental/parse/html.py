@@ -50,7 +50,7 @@ def parse_html(
     return Page(
         url=url,
         kind=PageKind.HTML,
-        title=head.title or head.meta.get("og:title", "").strip(),
+        title=head.own_title(),
         canonical_url=canonical,
         language=_language(head),
         published_at=publication_date(head, prose, canonical or url, text) if prose else None,

@@ -20,6 +20,26 @@ def read(markup: str, *, want_text: bool = False) -> Page:
         ("<title>One</title><title>Two</title>", "One"),
         ("<svg><title>Icon</title></svg><title>Page</title>", "Page"),
         ("<title></title><meta property=og:title content=' Shared '>", "Shared"),
+        (
+            "<title>It rains - The Post</title><meta property=og:title content='It rains'>",
+            "It rains",
+        ),
+        ("<title>It rains-off</title><meta property=og:title content='It rains'>", "It rains-off"),
+        (
+            "<title>It rains | The Post</title><meta property=og:site_name content='The Post'>",
+            "It rains",
+        ),
+        (
+            "<title>The Post: It rains</title><meta property=og:site_name content='The Post'>",
+            "The Post: It rains",
+        ),
+        (
+            "<title>The Post » It rains</title><meta property=og:site_name content='The Post'>",
+            "It rains",
+        ),
+        ("<title>招标公告_城市网</title><meta property=og:site_name content='城市网'>", "招标公告"),
+        ("<title>The Post</title><meta property=og:site_name content='The Post'>", "The Post"),
+        ("<title>On the post</title><meta property=og:site_name content='post'>", "On the post"),
         ("<title><b>kept as text</b></title>", "<b>kept as text</b>"),
         ("<p>none", ""),
     ],
