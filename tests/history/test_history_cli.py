@@ -101,6 +101,7 @@ def test_a_saved_search_is_run_by_name(hubwatch: Run) -> None:
     assert hubwatch("searches", "save", "town", "council", "--unread").code == 0
     (kept,) = hubwatch("searches", "list", "--json").json
     assert kept["name"] == "town"
+    assert "council --unread" in hubwatch("searches", "list").out
     assert len(hubwatch("searches", "run", "town", "--json").json["pages"]) == 2
     hubwatch("read", PAGE)
     assert len(hubwatch("searches", "run", "town", "--json").json["pages"]) == 1

@@ -110,3 +110,19 @@ def _option(name: str) -> Parameter:
     if name == "site":
         hint, default = Annotated[list[str], get_args(hint)[1]], []
     return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=hint)
+
+
+def in_words(store: Store, filters: Filters) -> str:
+    """Return the words and options of ``searches save`` that give these filters."""
+    sites = {row.id: row.name for row in store.read.sites()}
+    topics = {row.id: row.name for row in store.topics.topics()}
+    said = [filters.q] if filters.q else []
+    for name, value in filters.values().items():
+        if name == "q" or not value:
+            continue
+        if name == "show":
+            said.append(f"--{value}")
+            continue
+        names = {"site": sites, "topic": topics}.get(name, {})
+        said.append(f"--{name.replace('_', '-')} {names.get(value, value)}")
+    return " ".join(said)

@@ -42,6 +42,22 @@ from store.answers import Copy, Version
 Address = Annotated[str, typer.Argument(help="A page's URL.")]
 At = Annotated[str | None, typer.Option(help="As of a span ago (3h, 1d) or a date.")]
 CONTEXT_LINES = 2
+# What people are shown of a page; programs get every column.
+_FACTS = {
+    "title": "title",
+    "url": "url",
+    "site_name": "site",
+    "state": "state",
+    "language": "language",
+    "published_at": "published",
+    "first_seen_at": "first seen",
+    "announced_at": "announced as new",
+    "verified_at": "read by Hubwatch",
+    "version_at": "text as of",
+    "read_at": "read by you",
+    "starred_at": "starred",
+    "copies": "copies",
+}
 _SIGNS = {"added": ("", "+ ", "green"), "removed": ("- ", "", "red"), "changed": ("- ", "+ ", "")}
 
 
@@ -206,10 +222,12 @@ def show(context: typer.Context, url: Address, *, at: At = None, as_json: Json =
 
 
 def _print_facts(answer: dict[str, Any], copies: Sequence[Copy]) -> None:
-    times = {name: v for name, v in answer.items() if name.endswith("_at") and v is not None}
-    shown = answer | {name: when(v) for name, v in times.items()}
-    shown["copies"] = "\n".join(copy.url for copy in copies) or None
-    rows = [(name, v) for name, v in shown.items() if name != "text" and v is not None]
+    facts = {**answer, "copies": "\n".join(copy.url for copy in copies)}
+    rows = [
+        (said, when(facts[name]) if name.endswith("_at") else facts[name])
+        for name, said in _FACTS.items()
+        if facts.get(name)
+    ]
     print_table("", ("", ""), rows)
     print("\n".join(clean(line) for line in (answer["text"] or "(no body kept)").splitlines()))  # noqa: T201
 

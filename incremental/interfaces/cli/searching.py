@@ -20,7 +20,7 @@ from incremental.interfaces.cli.common import (
     report,
     say,
 )
-from incremental.interfaces.cli.filtering import Given, filtered
+from incremental.interfaces.cli.filtering import Given, filtered, in_words
 from incremental.interfaces.filters import from_json, to_json
 from incremental.interfaces.results.schema import NewPages, dated_row, page_result, when
 from store import Store
@@ -163,12 +163,13 @@ def list_searches(context: typer.Context, *, as_json: Json = False) -> None:
     """List the saved searches."""
     with open_store(context) as store:
         rows = store.answers.searches()
+        searches = [(row.name, in_words(store, from_json(row.query))) for row in rows]
     if as_json:
         print_json([dated_row(row) for row in rows])
     elif not rows:
         say("no saved search yet; save one: hubwatch searches save NAME WORDS")
     else:
-        print_table("Searches", ("name", "search"), [(row.name, row.query) for row in rows])
+        print_table("Searches", ("name", "search"), searches)
 
 
 def run(
