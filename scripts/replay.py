@@ -5,6 +5,7 @@
     scripts/replay.py FILE.sqlite --truth FILE.tsv --requests-per-day 12 --log out.tsv --json
     scripts/replay.py FILE.sqlite --topic-example URL --topic-example URL   with a topic at work
     scripts/replay.py FILE.sqlite --topic-example URL --method adaptive --days 3   its first three days
+    scripts/replay.py FILE.sqlite --bound   and how far from what a reader could do who knew
     scripts/replay.py FILE.sqlite --engine dask --store postgres   on an engine, in another store
 
 Everything is real - fetcher, parser, store, policy - but the network below requests, which answers
@@ -33,6 +34,7 @@ from typing import Any, TextIO
 from urllib.parse import unquote, urlsplit
 
 import msgspec
+from replay_bound import bound_minutes
 from replay_place import ENGINES, STORES, Setup, place_of, store_of
 from replay_readers import Readers
 from replay_site import ReplaySite
@@ -312,6 +314,18 @@ def _delays(delays: list[float]) -> dict[str, float | None]:
     }
 
 
+def _against_bound(
+    result: Mapping[str, Any], tally: Tally, site: ReplaySite, truth_file: Path
+) -> dict[str, float]:
+    with truth_file.open(encoding="utf-8", newline="") as file:
+        rows = [row for row in csv.DictReader(file, delimiter="\t") if row["scored"] == "1"]
+    linked = {row["url"]: float(row["linked"]) for row in rows}
+    wanted = {url: at for url, at in linked.items() if at < tally.clock.now()}
+    least = bound_minutes(site, wanted, tally.scored_from, result["fetches_per_day"])
+    ratio = result["delay_minutes"]["mean"] / least
+    return {"bound_mean_minutes": round(least, 1), "ratio_to_bound": round(ratio, 2)}
+
+
 def show(result: dict[str, Any]) -> None:
     """Print the result as a table."""
     table = Table("figure", "value", title=f"{result['site']}")
@@ -346,6 +360,11 @@ def main() -> int:
         "--port", type=int, default=0, help="of the server for --engine (default: a free one)"
     )
     parser.add_argument("--log", type=Path, metavar="FILE", help="TSV: time event url detail")
+    parser.add_argument(
+        "--bound",
+        action="store_true",
+        help="compare with the bound that evenly spread requests set",
+    )
     parser.add_argument("--json", action="store_true", help="one JSON object as the last line")
     arguments = parser.parse_args()
     truth = arguments.truth or arguments.file.parent / "truth" / f"{arguments.file.stem}.tsv"
@@ -374,6 +393,8 @@ def main() -> int:
             setup=Setup(arguments.engine, arguments.store, arguments.port),
         )
     result = score(tally, site, truth)
+    if arguments.bound and result["found"]:
+        result |= _against_bound(result, tally, site, truth)
     result["wall_seconds"] = round(time.perf_counter() - started, 2)
     show(result)
     if arguments.json:

@@ -83,6 +83,16 @@ class ReplaySite:
         headers = {**_typed(url), "ETag": tag, "Last-Modified": formatdate(since, usegmt=True)}
         return Answer(304, b"", headers) if etag == tag else Answer(200, body, headers)
 
+    def changed(self, moment: float, name: str) -> set[str]:
+        """Return the pages whose version of *moment* is new and holds *name*, unescaped."""
+        return {
+            url
+            for url, page in self._pages.items()
+            for since, _, start, length in self._versions.get(page, ())
+            if since == moment
+            and name in unquote(self._body(page)[start : start + length].decode(errors="replace"))
+        }
+
     def _find(self, url: str, moment: float) -> tuple[float, bytes] | None:
         page = self._pages.get(_key(url))
         if page is None and self._path_alias:

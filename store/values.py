@@ -17,7 +17,7 @@ from store.enums import (
     SiteEventKind,
     SiteStatus,
 )
-from store.rules import Fate
+from store.rules import Fate, Rule
 from store.updates import HubUpdate, PageUpdate, SiteUpdate
 
 ARTICLE = HubRole.ARTICLE
@@ -249,8 +249,8 @@ class SiteChanges:
     """Pages to monitor as articles, except those that a user labelled."""
     ended: tuple[int, ...] = ()
     """They are no hubs any more; their sightings stay."""
-    withdrawn: tuple[int, ...] = ()
-    """Lists that were never read: others of their form are articles."""
+    withdrawn: Mapping[int, Rule] = field(default_factory=dict)
+    """Lists that were never read, each with the reason: others like it are articles, or were never there."""
     fields: SiteUpdate = field(default_factory=SiteUpdate)
     added: tuple[SeenLink, ...] = ()
     """Pages, with their hubs."""

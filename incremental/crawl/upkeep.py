@@ -40,11 +40,12 @@ from incremental.base.urls import canonical_key, host_of, normalize
 from incremental.crawl.facts import FactReader
 from incremental.crawl.sites import SOON_ARTICLE_SECONDS, WatchedSite
 from incremental.decide import upkeep
-from incremental.decide.address_forms import form_of
+from incremental.decide.address_forms import form_of, place_of
 from incremental.decide.articles import monitoring_plan
 from incremental.decide.decision import Decision
 from incremental.decide.feed_home import is_given_feed, may_hand_over
 from incremental.decide.news import TRIED_FIRST
+from incremental.decide.site_context import NEVER_THERE
 from incremental.schedule import replanning
 from incremental.schedule.allocation import AFTER_GAIN_SECONDS, article_share
 from incremental.schedule.coverage import MIN_ANNOUNCED, ShownPages, coverage
@@ -52,6 +53,7 @@ from incremental.schedule.state import HubState
 from incremental.visit.visit import Outcome
 from store import Store
 from store.enums import HubKind, HubRole, HubStatus, SiteStatus
+from store.rules import Rule
 from store.updates import HubUpdate, SiteUpdate
 from store.values import (
     ARTICLE,
@@ -91,6 +93,11 @@ class Upkeep:
         """Do what is due for a site after a visit; *is_hub*: the verdict of the first reading of *url*."""
         if is_hub is not None:
             self._review(url, site, now, is_hub=is_hub)
+        elif self._facts.context(site, now).missing_like(url) >= NEVER_THERE:
+            links, place = self._store.read.candidates(site.row.id), place_of(url)
+            absent = (page_id for page_id, link in links.items() if place_of(link.url) == place)
+            withdrawn = dict.fromkeys(absent, Rule.NEVER_THERE)
+            self._change(site, SiteChanges(withdrawn=withdrawn), now)
         self.cover(site, now)
         self.replan(site, now)
         self._monitor(site, now)

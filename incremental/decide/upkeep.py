@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from incremental.base.times import MINUTE, NEVER
 from incremental.schedule.state import HubState
 from store.enums import HubRole, HubStatus
+from store.rules import Rule
 from store.updates import HubUpdate
 from store.values import ARTICLE, HubRow, SeenLink, SiteChanges
 
@@ -31,7 +32,8 @@ def candidates(
     """
     if scores is None:
         return _due(waiting, now)
-    return SiteChanges(withdrawn=tuple(id_ for id_, score in scores.items() if score < threshold))
+    unlike = (page_id for page_id, score in scores.items() if score < threshold)
+    return SiteChanges(withdrawn=dict.fromkeys(unlike, Rule.LIKE_ARTICLES))
 
 
 def covered(

@@ -197,9 +197,9 @@ def _again_at(row: VerificationRow, now: float, facts: VerifiedFacts) -> float |
         return None
     if row.verified_at is not None and is_mistyped(row.url):
         return None
-    # From an hour (staged publishing, a cache), then twice as long as the link has been known; half as long
-    # where a list shows it: four pages of a recorded site were listed hours or days before they were there.
-    wait = age * 2 if facts.by_article else age / 2
+    # From an hour (staged publishing, a cache), then as long as the link has been known; twice as long where
+    # no list shows it: four pages of a recorded site were listed hours or days before they were there.
+    wait = age * 2 if facts.by_article else age
     return now + (1 + facts.missing_like) * min(max(wait, HOUR), facts.missing_wait)
 
 

@@ -14,7 +14,7 @@ from store.database.failures import storage_errors
 from store.database.repository import Repository, batches
 from store.database.statements import Inserted, Prepared, Updated, any_of
 from store.database.texts import columns, storable
-from store.enums import HubRole
+from store.enums import HubRole, PageState
 from store.models import LIVING, Hub, Page, Refresh, Site
 from store.rules import COLUMNS, Rule
 from store.updates import HubUpdate, PageUpdate
@@ -88,11 +88,13 @@ class PageRecords(Repository):
             self._put_hub(page_id, site_id, hub)
         for batch in batches(changes.ended):
             Hub.delete().where(Hub.page.in_(batch)).execute(self._db)
-        for batch in batches(changes.withdrawn):
-            unread = Hub.page.in_(batch) & Hub.visited_at.is_null()
+        for page_id, rule in changes.withdrawn.items():
+            unread = (Hub.page == page_id) & Hub.visited_at.is_null()
             Hub.delete().where(unread & (Hub.role == HubRole.LIST)).execute(self._db)
-            was_hub = Page.id.in_(batch) & (Page.rule == Rule.HUB)
-            Page.update(rule=Rule.LIKE_ARTICLES).where(was_hub).execute(self._db)
+            # Only what is there may be chosen to be monitored.
+            there = PageState.GONE if rule == Rule.NEVER_THERE else PageState.KNOWN
+            was_hub = (Page.id == page_id) & (Page.rule == Rule.HUB)
+            Page.update(rule=rule, state=there).where(was_hub).execute(self._db)
 
     def bring_forward(self, seconds: float, now: float) -> None:
         """Bring visits that are due after *now* forward by *seconds*: the clock was ahead by them."""

@@ -9,7 +9,9 @@ from fake_web import DAY, HOUR, MINUTE, START, Scored, page, watch
 
 from classifier.hub import LinkEvidence
 from incremental.decide.address_forms import form_of
-from store.enums import HubRole
+from incremental.decide.site_context import NEVER_THERE
+from store.enums import HubRole, PageState
+from store.rules import Rule
 
 HOME = "https://news.example/"
 STORIES = [f"/name-{word}/" for word in "abcdefghijklmnopqrstuvwxyz"]
@@ -80,6 +82,20 @@ def test_a_few_of_each_form_are_read_before_the_others(tmp_path: Path) -> None:
         stories = sorted(due.get(HOME.rstrip("/") + path, 0.0) for path in STORIES)
         assert sum(at <= late for at in stories) <= 3
         assert stories[-1] >= late + HOUR / 2
+
+
+def test_after_ten_lists_that_never_were_the_others_of_their_place_are_not_asked_for(
+    tmp_path: Path,
+) -> None:
+    """The theme of a recorded weblog linked to a hundred categories that nobody had made."""
+    tags = [f"/tags/{one}{two}/" for one in "abcdef" for two in "ghijkl"]
+    with watch(tmp_path, {HOME: page(*tags)}, scorer=Fooled()) as crawl:
+        crawl.run(2 * DAY)
+        asked = [url for url in crawl.web.urls() if "/tags/" in url]
+        assert len(asked) == NEVER_THERE
+        assert crawl.store.read.candidates(1) == {}
+        (row,) = crawl.store.read.find_page(HOME + tags[-1][1:], "")
+        assert (row["rule"], row["state"]) == (Rule.NEVER_THERE, PageState.GONE)
 
 
 def test_what_was_withdrawn_says_why(tmp_path: Path) -> None:

@@ -24,6 +24,7 @@ REAL = ROOT.parent / "shared" / "replay"
 KEYS = {
     *("site", "scored", "found", "recall", "announced", "false_new", "fetches", "not_modified"),
     *("fetches_per_found", "delay_minutes", "simulated_days", "wall_seconds"),
+    *("bound_mean_minutes", "ratio_to_bound"),
 }
 
 
@@ -45,7 +46,8 @@ def test_replay_finds_what_there_is(
     small: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     log = small[0].with_suffix(".log")
-    result = run_replay(monkeypatch, capsys, small[0], "--truth", small[1], "--log", log)
+    given = (small[0], "--truth", small[1], "--log", log, "--bound")
+    result = run_replay(monkeypatch, capsys, *given)
     assert set(result) >= KEYS
     assert (result["scored"], result["recall"], result["false_new"]) == (6, 1.0, 0)
     assert result["simulated_days"] == 10

@@ -91,7 +91,7 @@ def wait_hours(
 
 def test_a_form_whose_pages_were_never_there_is_asked_for_less_and_less() -> None:
     assert wait_hours(0) == pytest.approx(48)
-    assert wait_hours(0, by_article=False) == pytest.approx(12)
+    assert wait_hours(0, by_article=False) == pytest.approx(24)
     assert wait_hours(3) == pytest.approx(4 * 48)
     assert wait_hours(NEVER_THERE - 1) is None
 

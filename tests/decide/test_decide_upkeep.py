@@ -7,7 +7,7 @@ from stories import DAY, HOUR, START, hub, target, unread_hub
 from incremental.decide import upkeep
 from incremental.schedule.state import HubState
 from store.enums import HubKind, HubRole
-from store.rules import COLUMNS, Fate
+from store.rules import COLUMNS, Fate, Rule
 from store.values import NewHub
 
 NOW = START + HOUR
@@ -21,12 +21,12 @@ def test_candidates_of_a_form_that_turned_out_to_be_lists_are_due_at_once() -> N
     )
     changes = upkeep.candidates([late, failed, due], None, 0.5, NOW)
     assert changes.updated == {1: {"due_at": NOW}}
-    assert changes.withdrawn == ()
+    assert changes.withdrawn == {}
 
 
 def test_candidates_that_no_longer_look_like_lists_go() -> None:
     changes = upkeep.candidates([], {1: 0.4, 2: 0.6}, 0.5, NOW)
-    assert (changes.withdrawn, changes.updated) == ((1,), {})
+    assert (changes.withdrawn, changes.updated) == ({1: Rule.LIKE_ARTICLES}, {})
 
 
 def test_a_covered_hub_is_dormant_and_due_again_when_it_no_longer_is() -> None:

@@ -54,7 +54,7 @@ def test_covered_hubs_wait_for_known_ones_by_a_few_requests_only() -> None:
 
 def test_articles_that_never_gained_a_link_deserve_ever_less() -> None:
     young, old = article_share(40, 0, 100.0, 0.5), article_share(40, 0, 40 * 365.0, 0.5)
-    assert 0.06 >= young > old
+    assert 0.12 >= young > old
     assert article_share(40, 3, 40 * 365.0, 0.5) > 2 * old
 
 
@@ -117,7 +117,7 @@ def test_a_clock_that_goes_back_grants_nothing() -> None:
 def test_the_share_of_articles_is_bounded(
     articles: int, gains: int, days: float, weight: float
 ) -> None:
-    assert 0.02 <= article_share(articles, gains, days, weight) <= 0.12
+    assert 0.02 <= article_share(articles, gains, days, weight) <= 0.3
 
 
 def test_a_reserve_is_kept_for_what_turns_up() -> None:

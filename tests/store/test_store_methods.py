@@ -19,6 +19,7 @@ from store.crawl.queries import Queries
 from store.crawl.record import Recorder
 from store.enums import HubClass, HubRole, LabelOrigin, PageLabel
 from store.errors import StoreLockedError
+from store.rules import Rule
 from store.values import HostRow, LabelEntry, SiteChanges, TopicOpinion, VisitPlan
 
 LABEL = LabelEntry(
@@ -37,7 +38,7 @@ SAMPLES: dict[str, Any] = {
     "Iterable[SeenLink]": [seen("https://news.example/a", hub=new_hub())],
     "Sequence[SeenLink]": [seen("https://news.example/d", hub=new_hub())],
     "SiteChanges": SiteChanges(
-        {1: {"due_at": START}}, begun={1: new_hub()}, ended=(1,), withdrawn=(1,)
+        {1: {"due_at": START}}, begun={1: new_hub()}, ended=(1,), withdrawn={1: Rule.LIKE_ARTICLES}
     ),
     "Sequence[tuple[int, SeenLink]]": [(1, seen("https://news.example/b"))],
     "NewHub": new_hub(),
