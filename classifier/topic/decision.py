@@ -5,10 +5,10 @@
     the sample's scores  = two normal populations of one deviation: the topic's pages, and all others
                            (EM with the priors below)
     log-odds(score)      = SLOPE * (score - middle) + log(share / (1 - share))          a straight line
-    boundary             = where the expected F1 over the sample is highest
+    boundary             = where the expected F1 over the sample is highest,
+                           and not below the everyday pages' mean + TAIL deviations
     rarity(score)        = -log of the mean, over the two populations, of the share that scores so high
     shift by marks       = argmin of  shift^2 / (2 STEP) + the marks' logistic losses    convex, one number
-    + missing            = log-odds against a topic without fitting pages, or with too few pages
 
 Populations with a common deviation make the line straight, so the probability increases with the score. The
 marks' loss is that of a logistic regression over rarity with only its offset free: one mark changes the sum
@@ -28,7 +28,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, Self
 
 import numpy as np
@@ -51,6 +51,11 @@ SHARE_WEIGHT: Final = 0.2
 LEAST: Final = 30
 # Largest shift of the boundary by one mark, in rarity.
 STEP: Final = math.log(1.4)
+# No page that scores like everyday ones is on topic, whatever share of the sample the others are: up to
+# this many of their deviations above their mean.
+TAIL: Final = 2.0
+# Fewer everyday pages show no tail; the sample is large by then.
+_FEW_EVERYDAY: Final = 10
 # Log-odds per unit of rarity, near boundaries.
 STEEPNESS: Final = 2.5
 # Scores from this to 0.5 are undecided.
@@ -95,32 +100,52 @@ class Decision:
         return cls(float(data["value"]), float(data["slope"]), str(data["source"]))
 
 
+@dataclass(frozen=True, slots=True)
+class Usual:
+    """Standardised scores of pages of no known topic; each kind may be empty."""
+
+    sample: Scores = field(default_factory=lambda: np.zeros(0))
+    """Pages of the crawl."""
+    everyday: Scores = field(default_factory=lambda: np.zeros(0))
+    """Shipped pages of other sites, never on topic."""
+
+    @property
+    def all(self) -> Scores:
+        """Both."""
+        return np.concatenate([self.sample, self.everyday])
+
+    def start(self, line: Line) -> float:
+        """Return the score from which a page is relevant before anything is marked."""
+        boundary = line.score_of(line.boundary(self.all))
+        if len(self.everyday) < _FEW_EVERYDAY:
+            return boundary
+        return max(boundary, float(self.everyday.mean() + TAIL * self.everyday.std()))
+
+
 def decide(
-    sample: Scores,
+    usual: Usual,
     *,
     relevant: Sequence[float] = (),
     irrelevant: Sequence[float] = (),
-    before: Scores | None = None,
-    missing: float = 0.0,
+    before: Usual | None = None,
 ) -> Decision:
-    """Choose from the scores of the sample and of marked pages; all may be empty.
+    """Choose from the scores of pages of no known topic and of marked pages.
 
-    *before* are the sample's scores on the scale of the marked pages', None = *sample*; *missing* are
-    log-odds against the topic, at least 0.
+    *before* are the former on the scale of the marked pages', None = *usual*.
     """
-    line = Line.of(sample)
-    start = line.score_of(line.boundary(sample))
-    right, wrong = _beyond(sample if before is None else before, relevant, irrelevant)
+    line = Line.of(usual.all)
+    start = usual.start(line)
+    right, wrong = _beyond(before or usual, relevant, irrelevant)
     moved = line.of_rarity(float(line.rarity(start)) + shift_by(right, wrong), start)
-    known = "sample" if len(sample) >= LEAST else "usual"
+    known = "sample" if len(usual.all) >= LEAST else "usual"
     source = "marks" if len(relevant) or len(irrelevant) else known
-    return Decision(moved + missing / line.slope, line.slope, source)
+    return Decision(moved, line.slope, source)
 
 
-def _beyond(sample: Scores, *marked: Sequence[float]) -> list[Scores]:
+def _beyond(usual: Usual, *marked: Sequence[float]) -> list[Scores]:
     """Return the rarity of marked pages' scores relative to the boundary."""
-    line = Line.of(sample)
-    start = line.rarity(line.score_of(line.boundary(sample)))
+    line = Line.of(usual.all)
+    start = line.rarity(usual.start(line))
     return [line.rarity(np.asarray(scores, dtype=np.float64)) - start for scores in marked]
 
 

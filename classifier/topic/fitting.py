@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from classifier.papers.adaptive import AdaptiveCentre
 from classifier.papers.rankers import Fitted
 from classifier.topic.corrections import Corrections
-from classifier.topic.decision import Decision, decide
+from classifier.topic.decision import Decision, Usual, decide
 from classifier.topic.fused import FusedTopic
 from classifier.topic.fusion import MIN_SAMPLE, Scale
 from classifier.topic.methods import Setting, fit_method
@@ -22,10 +22,6 @@ from classifier.words.evidence import Evidence
 from classifier.words.vectors import Vector
 
 Scores = NDArray[np.float64]
-
-# In log-odds; halved with twice as many pages of the crawl.
-CAUTION: Final = 6.0
-CAUTIOUS_PAGES: Final = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +44,10 @@ class Fit:
         raw = self.scorer.scores(batch)
         return np_array(self.scale.standardised(raw[None, :])[0])
 
-    def usual(self) -> Scores:
+    def usual(self) -> Usual:
         """Return :meth:`by_method` of pages of no known topic."""
-        return np_array(self.scale.standardised(_usual(self.scorer, self.setting)[None, :])[0])
+        parts = _usual(self.scorer, self.setting)
+        return Usual(*(np_array(self.scale.standardised(part[None, :])[0]) for part in parts))
 
     def moved_by(self, page: Terms) -> Fit | None:
         """Return the fit after a page judged relevant; None if it changes nothing."""
@@ -88,20 +85,8 @@ def fit_topic(method: str, evidence: Evidence, setting: Setting) -> Fit:
         relevant=of(relevant),
         irrelevant=of(irrelevant),
         before=before.usual(),
-        missing=_missing(fit.scorer),
     )
     return replace(fit, decision=decision)
-
-
-def _missing(scorer: Fitted) -> float:
-    """Return the log-odds against a topic without pages in the sample.
-
-    Compared with everyday pages, all pages of one site are similar.
-    """
-    if not isinstance(scorer, FusedTopic) or scorer.meaning is None:
-        return 0.0
-    few = CAUTION * min(1.0, CAUTIOUS_PAGES / (1.0 + scorer.meaning.space.own))
-    return few + scorer.meaning.absence
 
 
 def _fit_to(method: str, evidence: Evidence, setting: Setting) -> Fit:
@@ -110,18 +95,18 @@ def _fit_to(method: str, evidence: Evidence, setting: Setting) -> Fit:
     scorer = FusedTopic.fit(evidence, setting) if fused else fit_method(method, evidence, setting)
     scale = _scale(scorer, setting)
     corrections = Corrections.of_method(method, evidence, setting.background)
-    return Fit(scorer, scale, decide(np.zeros(0)), setting, corrections)
+    return Fit(scorer, scale, decide(Usual()), setting, corrections)
 
 
-def _usual(scorer: Fitted, setting: Setting) -> Scores:
+def _usual(scorer: Fitted, setting: Setting) -> tuple[Scores, Scores]:
     if isinstance(scorer, FusedTopic):
         return scorer.usual_scores()
-    return scorer.scores(setting.sample)
+    return scorer.scores(setting.sample), np.zeros(0)
 
 
 def _scale(scorer: Fitted, setting: Setting) -> Scale:
     """Measure a method on pages of no known topic."""
-    usual = _usual(scorer, setting)
+    usual = np.concatenate(_usual(scorer, setting))
     if isinstance(scorer, FusedTopic) and len(usual) < MIN_SAMPLE:
         # Its views are standardised already; by the usual scale of cosines nearly every page would pass.
         return Scale(np.zeros(1), np.ones(1))

@@ -197,11 +197,11 @@ class FusedTopic:
         words = self.by_words(batch)
         return words if self.meaning is None else self.meaning.scores(batch, words)
 
-    def usual_scores(self) -> Scores:
-        """Return the scores of pages of no known topic: the sample's, and everyday ones' by meaning."""
+    def usual_scores(self) -> tuple[Scores, Scores]:
+        """Return the scores of the sample's pages, and of everyday ones by meaning."""
         if self.meaning is None:
-            return self.by_words(self.setting.sample)
-        return self.meaning.sample_scores[self.meaning.space.known]
+            return self.by_words(self.setting.sample), np.zeros(0)
+        return self.meaning.usual_scores()
 
     def by_words(self, batch: PageBatch) -> Scores:
         """Return weighted sums of standardised views; 0 is the sample's mean."""

