@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from contextlib import closing
 from pathlib import Path
-from time import sleep
 
 from incremental.base.clock import Clock, SystemClock
+from incremental.base.threads import pause
 from incremental.daemon.assembly import hub_scorer, make_fetcher, make_reader
 from incremental.features.corrections.missed import Means, Missed, find_missed
 from incremental.settings import Settings
@@ -24,5 +24,5 @@ def missed_page(
         closing(make_fetcher(settings, clock)) as fetcher,
         make_reader(settings, workers=1) as read,
     ):
-        means = Means(fetcher.fetch, read, scorer, clock.now, sleep)
+        means = Means(fetcher.fetch, read, scorer, clock.now, pause)
         return find_missed(store, settings, url, means)

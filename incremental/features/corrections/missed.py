@@ -110,11 +110,11 @@ def _said(name: str, **values: object) -> Text:
 
 def _of_known(answer: dict[str, Any], seen: list[dict[str, Any]], more: list[Text]) -> Missed:
     """Answer for a page that the store knows: what was decided, and what topics said."""
-    told = next((one for one in seen if one["announced_at"]), None)
+    shown = next((one for one in seen if one["announced_at"]), None)
     url = answer["url"]
     first = (
-        _said("announced", at=when(told["announced_at"]))
-        if told
+        _said("announced", at=when(shown["announced_at"]))
+        if shown
         else _said("decided", verdict=answer["verdict"])
     )
     refused = [
@@ -122,7 +122,7 @@ def _of_known(answer: dict[str, Any], seen: list[dict[str, Any]], more: list[Tex
         for one in answer["topics"]
         if one["verdict"] == "irrelevant"
     ]
-    return Missed(url, "announced" if told else "decided", "", (first, *refused, *more))
+    return Missed(url, "announced" if shown else "decided", "", (first, *refused, *more))
 
 
 def _of_hub(hub: HubRow | None, url: str) -> tuple[str, tuple[Text, ...]]:
