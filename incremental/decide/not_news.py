@@ -18,12 +18,13 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Final
+from urllib.parse import urlsplit
 
 from incremental.decide.address_forms import form_of
 from store.rules import Rule
 
 _SILENT: Final = 1 / 8
-# Before any answer about a form: its pages are mostly all news, or none is.
+# Weight of what is expected before any answer, against one answer.
 _PRIOR: Final = 0.1
 KINDS: Final = ("form", "shown_by", "rule")
 
@@ -103,20 +104,37 @@ def objection(
 def worth_asking(announced: Iterable[Announced], said: Sequence[Objection]) -> list[str]:
     """Return pages about which a user's answer teaches most, of each form of address one, best first."""
     against = {one.url for one in said}
-    learned = withheld(said)
-    forms: dict[str, list[Announced]] = {}
-    for one in announced:
+    learned, pages = withheld(said), list(announced)
+    folders, forms = dict[str, list[Announced]](), dict[str, list[Announced]]()
+    for one in pages:
+        folders.setdefault(_folder(one.url), []).append(one)
         if not any(getattr(one.aspects, kind) in values for kind, values in learned.items()):
             forms.setdefault(one.aspects.form, []).append(one)
 
-    def gain(pages: Sequence[Announced]) -> float:
+    def answers(pages: Sequence[Announced]) -> tuple[int, int]:
         objected = sum(one.url in against for one in pages)
-        answered = objected + sum(one.seen and one.url not in against for one in pages)
-        return (len(pages) - answered) * (objected + _PRIOR) / (answered + 2 * _PRIOR)
+        return objected, objected + sum(one.seen and one.url not in against for one in pages)
+
+    def rate(pages: Sequence[Announced], expected: float) -> float:
+        objected, answered = answers(pages)
+        return (objected + _PRIOR * expected) / (answered + _PRIOR)
+
+    # Forms of a folder are mostly all news, or none is.
+    expected = {folder: rate(pages, 0.5) for folder, pages in folders.items()}
+
+    def gain(pages: Sequence[Announced]) -> float:
+        left = len(pages) - answers(pages)[1]
+        return left * rate(pages, expected[_folder(pages[0].url)])
 
     best = sorted(forms.values(), key=gain, reverse=True)
     open_ones = ([one.url for one in pages if not one.seen] for pages in best)
     return [urls[0] for urls in open_ones if urls]
+
+
+def _folder(url: str) -> str:
+    """Return the first folder of an address; empty = it lies at the root."""
+    folder, slash, _ = urlsplit(url).path.lstrip("/").partition("/")
+    return folder if slash else ""
 
 
 Withheld = Mapping[str, frozenset[str]]
