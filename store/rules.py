@@ -136,7 +136,9 @@ class Rule(StrEnum):
     PERHAPS_A_HUB = "perhaps_a_hub"
     """A doubtful hub: announced, and monitored as well."""
 
-    # A page that was fetched and is withheld.
+    # A page that is withheld, most of them once it was fetched.
+    NOT_NEWS = "not_news"
+    """Users said that pages like it are not news."""
     NOT_THERE = "not_there"
     NOT_THERE_YET = "not_there_yet"
     NEVER_THERE = "never_there"
@@ -157,7 +159,7 @@ class Rule(StrEnum):
 
     @property
     def withholds(self) -> bool:
-        """Whether the page was fetched and is withheld."""
+        """Whether the page is withheld."""
         return self in _WITHHOLDING
 
 
@@ -173,6 +175,7 @@ _FATES = {
 }
 _WITHHOLDING = frozenset(
     {
+        Rule.NOT_NEWS,
         Rule.NOT_THERE,
         Rule.NOT_THERE_YET,
         Rule.NEVER_THERE,

@@ -20,6 +20,7 @@ class SiteUpdate(TypedDict, total=False):
     probed_at: float | None
     migrated_at: float | None
     path_aliases: str
+    not_news: str
     budget: str
     revisit: str
     origin: str

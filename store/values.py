@@ -47,6 +47,7 @@ class SiteRow:
     origin: str = "{}"
     hours: str | None = None
     changed_at: float | None = None
+    not_news: str = "[]"
 
 
 @dataclass(frozen=True, slots=True)

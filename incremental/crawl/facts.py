@@ -56,6 +56,7 @@ from incremental.decide.links import (
 )
 from incremental.decide.migration import MIGRATION_MIN_LINKS
 from incremental.decide.news import shown_later
+from incremental.decide.not_news import Withheld, read_objections, withheld
 from incremental.decide.refresh import Elsewhere, RefreshFacts
 from incremental.decide.sections import (
     MAX_ORIGINALS,
@@ -100,6 +101,7 @@ class _Known(TypedDict):
     hub: HubRow
     row: VerificationRow | None
     of_event: bool
+    not_news: Withheld
 
 
 class _Read(_Known):
@@ -168,6 +170,7 @@ class FactReader:
             hub=hub,
             row=self._store.read.verification(hub.page_id),
             of_event=self._store.backfills.has(hub.page_id),
+            not_news=_not_news(site),
         )
         if case is Case.REDIRECTED:
             return self._redirected(known, outcome, site)
@@ -440,6 +443,7 @@ class FactReader:
             self._settings.news.backdated_days,
             site.row.migrated_at,
             self.context(site, now).url_dates,
+            _not_news(site),
         )
 
     # Pages.
@@ -583,6 +587,10 @@ class FactReader:
         gained = [t for t in gained if context.missing_like(t.url) < NEVER_THERE]
         known = self._store.read.known(row.site_id, [t.canonical_key for t in gained])
         return [t for t in gained if t.canonical_key not in known]
+
+
+def _not_news(site: WatchedSite) -> Withheld:
+    return withheld(read_objections(site.row.not_news))
 
 
 def _may_be_old(

@@ -17,6 +17,7 @@ from incremental.decide.feed_home import LearnedSite
 from incremental.decide.guesses import Guesses
 from incremental.decide.hubs import HubCounts, HubLimits
 from incremental.decide.links import top_folder
+from incremental.decide.not_news import Withheld
 from incremental.decide.sections import MAX_NEW_SECTION, SectionFacts, folder_of_page
 from incremental.decide.url_dates import UrlDates
 from incremental.fetch.status import ENDED
@@ -34,7 +35,7 @@ SURE_SCORE = 0.95
 
 @dataclass(frozen=True, slots=True)
 class Since:
-    """The times that decide whether a link is new, and how its site writes dates; unix seconds, UTC."""
+    """What decides on a whole site whether a link is new: times (unix seconds, UTC) and what users said."""
 
     now: float
     site_added_at: float
@@ -42,6 +43,8 @@ class Since:
     migrated_at: float | None = None
     """When the site last had a URL migration."""
     url_dates: UrlDates = field(default_factory=UrlDates)
+    not_news: Withheld = field(default_factory=dict)
+    """What users said is not news on the site."""
 
     @property
     def oldest_news(self) -> float:
@@ -169,6 +172,8 @@ class HubFacts:
     """Its page; None = it was removed meanwhile."""
     of_event: bool
     """Its page was announced with a backfill event."""
+    not_news: Withheld = field(default_factory=dict)
+    """What users said is not news on this site."""
 
     @property
     def awaits_event(self) -> bool:

@@ -226,7 +226,13 @@ def article(outcome: Outcome, facts: ArticleFacts) -> Decision:
     verified. An old page that a list gained joins the backfill.
     """
     now, page, digest = facts.now, facts.page, outcome.body_md5
-    news = page_news(facts.row, Rule.NOT_A_HUB, page.title, awaits_event=facts.awaits_event)
+    news = page_news(
+        facts.row,
+        Rule.NOT_A_HUB,
+        page.title,
+        awaits_event=facts.awaits_event,
+        not_news=facts.not_news,
+    )
     fields = _page_fields(page, facts) | PageUpdate(
         body_md5=digest, verified_at=now, rule=news.rule or Rule.NOT_A_HUB
     )
@@ -254,7 +260,14 @@ def _perhaps_hub(facts: HubFacts, rule: Rule) -> PageNews:
     """Decide whether a page that may be a hub is announced, because it was found as news."""
     row = facts.row
     title = row.title if row is not None else ""
-    return page_news(row, rule, title, awaits_event=facts.awaits_event, perhaps_list=True)
+    return page_news(
+        row,
+        rule,
+        title,
+        awaits_event=facts.awaits_event,
+        perhaps_list=True,
+        not_news=facts.not_news,
+    )
 
 
 def _with_news(

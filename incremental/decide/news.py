@@ -28,6 +28,7 @@ from incremental.decide.hub_facts import HubView
 from incremental.decide.hubs import choose_hubs
 from incremental.decide.links import is_later_page, stated_date
 from incremental.decide.migration import Migration, migration
+from incremental.decide.not_news import Withheld, is_not_news
 from store.enums import HubKind, HubRole, PageLabel, PageState, SiteEventKind
 from store.rules import COLUMNS, Fate, Rule, is_withheld
 from store.values import NewHub, SeenLink, VerificationRow
@@ -135,7 +136,12 @@ RULES: tuple[tuple[Rule, Callable[[SeenLink, HubView], bool]], ...] = (
 
 def link_rule(target: SeenLink, view: HubView) -> Rule:
     """Return the rule for one link of a hub, by itself."""
-    return next(rule for rule, holds in RULES if holds(target, view))
+    rule = next(rule for rule, holds in RULES if holds(target, view))
+    if rule.fate is Fate.ANNOUNCE and is_not_news(
+        target.url, view.hub.url, rule, view.since.not_news
+    ):
+        return Rule.NOT_NEWS
+    return rule
 
 
 def shown_later(view: HubView) -> frozenset[str]:
@@ -383,12 +389,13 @@ def page_news(  # noqa: PLR0913 - each bears on it
     awaits_event: bool = False,
     perhaps_list: bool = False,
     is_labelled: bool = False,
+    not_news: Withheld | None = None,
 ) -> PageNews:
     """Decide whether a fetched page is announced now: if it was waiting, and is no furniture.
 
     *rule* announces it (None = the rule that found it). *awaits_event*: a list gained this old page, and
     no event has announced it yet. *perhaps_list*: it may be a list, and is one if its URL says so.
-    *is_labelled*: the user called it an article, whatever its URL says.
+    *is_labelled*: the user called it an article, whatever its URL says. *not_news*: what users said is not.
     """
     waits = row is not None and row.state in (PageState.PENDING, PageState.MISSING)
     if row is None or not (waits or awaits_event):
@@ -399,4 +406,6 @@ def page_news(  # noqa: PLR0913 - each bears on it
     kept = furniture(row.url, title)
     if kept is not None and not (is_labelled and kept is Rule.LIST_PAGE):
         return PageNews(rule=kept)
+    if waits and is_not_news(row.url, None, rule or row.rule, not_news or {}):
+        return PageNews(rule=Rule.NOT_NEWS)
     return PageNews(Fate.ANNOUNCE if waits else Fate.BACKFILL, rule)

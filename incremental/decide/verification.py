@@ -284,7 +284,8 @@ def _there(base: VisitRecord, outcome: Outcome, facts: VerifiedFacts) -> Decisio
 
 
 def _news(outcome: Outcome, facts: VerifiedFacts, rule: Rule | None, title: str) -> PageNews:
-    news = page_news(facts.row, rule, title, is_labelled=facts.is_labelled)
+    labelled, said = facts.is_labelled, facts.since.not_news
+    news = page_news(facts.row, rule, title, is_labelled=labelled, not_news=said)
     if news.fate is not Fate.ANNOUNCE or not facts.by_article:
         return news
     if _is_older(outcome, facts):

@@ -70,6 +70,8 @@ class Site(Table):
     migrated_at = DoubleField(null=True)
     path_aliases = TextField(default="{}")
     """JSON: path prefixes that are path aliases, with the paths that show it."""
+    not_news = TextField(default="[]")
+    """JSON list of what users said is not news, and what is withheld because of it."""
     budget = TextField(default="{}")
     """JSON state of the request budget."""
     revisit = TextField(default="{}")

@@ -154,7 +154,7 @@ def test_a_hub_has_its_next_visit_and_a_stranger_none(full: Served) -> None:
         hub,
     )
     other = said(full, URLS["outside"], "en")
-    assert other["news.example"].endswith("No hub has listed this page so far.")
+    assert other["news.example"].endswith("No hub that is watched links to it.")
     assert "The site is paused." in other["other.example"]
     assert said(full, URLS["trap"], "en")["Left out"] == "asset, not a page"
 

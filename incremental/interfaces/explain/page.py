@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from incremental.base.errors import InputError
 from incremental.base.path_aliases import without_path_alias
@@ -26,6 +29,8 @@ from store import Store
 from store.enums import HubStatus, PageState
 from store.rules import Rule, is_withheld
 from store.values import ARTICLE, HubRow, SiteRow
+
+_NEAREST = 3
 
 
 def explain(
@@ -84,7 +89,8 @@ def _in_site(
         p for p in store.read.find_page(address, canonical_key(address)) if p["site"] == row.id
     ]
     if not pages:
-        return answer | {"seen": False}
+        near = nearest(store.read.hubs(row.id), address) if verdict.inside else []
+        return answer | {"seen": False, "nearest": [hub.url for hub in near[:_NEAREST]]}
     page = pages[0]
     first_hub = store.read.urls([page["first_hub_id"]] if page["first_hub_id"] else [])
     answer |= {
@@ -113,6 +119,20 @@ def _in_site(
             "reading": explain_way(hub, settings),
         }
     return answer
+
+
+def nearest(hubs: Sequence[HubRow], url: str) -> list[HubRow]:
+    """Return the hubs that may list a URL, those first whose address has most in common with it."""
+    lists = [hub for hub in hubs if hub.state != HubStatus.DROPPED and hub.role != ARTICLE]
+    asked = urlsplit(url)
+
+    def apart(hub: HubRow) -> tuple[int, int, int]:
+        there = urlsplit(hub.url)
+        pairs = zip(asked.path.split("/")[1:-1], there.path.split("/")[1:], strict=False)
+        common = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+        return -(common if there.netloc == asked.netloc else -1), -hub.new_pages, len(there.path)
+
+    return sorted(lists, key=apart)
 
 
 def _unread(store: Store, page: dict[str, Any]) -> str | None:

@@ -61,7 +61,7 @@ def _site(site: Mapping[str, Any], words: Words) -> str:
     if site["state"] == "paused":
         parts.append(words("explain.paused"))
     if not site["seen"]:
-        return _said([*parts, words("explain.unseen")], words)
+        return _said([*parts, *_unseen(site, words)], words)
     parts.append(_first_seen(site, words))
     parts.append(_decision(site, words))
     if site["unread"]:
@@ -78,6 +78,13 @@ def _site(site: Mapping[str, Any], words: Words) -> str:
     elif "hub" not in site:
         parts.append(words("explain.shown_by_none", days=f"{site['links_forgotten_days']:g}"))
     return _said([*parts, *(_hub(site, words) if "hub" in site else ())], words)
+
+
+def _unseen(site: Mapping[str, Any], words: Words) -> list[str]:
+    if not site["nearest"]:
+        return [words("explain.unseen")]
+    near = words("explain.nearest", hubs=", ".join(site["nearest"]))
+    return [words("explain.unseen"), near, words("explain.look_for_hub")]
 
 
 def _first_seen(site: Mapping[str, Any], words: Words) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from peewee import fn
+from peewee import JOIN, fn
 
 from store.database.failures import storage_errors
 from store.database.repository import Repository
@@ -70,6 +70,24 @@ class PeopleQueries(Repository):
         for site, status, count in self._rows(query):
             counts.setdefault(site, {})[status] = count
         return counts
+
+    def came_from(
+        self, site_id: int, since: float
+    ) -> list[tuple[str, str | None, str | None, bool]]:
+        """Return the pages that a site announced since *since*, latest first.
+
+        Of each its URL, the URL of the first hub, the rule, and whether a user has read or starred it.
+        """
+        hub = Page.alias()
+        seen = News.read_at.is_null(is_null=False) | News.starred_at.is_null(is_null=False)
+        query = (
+            News.select(Page.url, hub.url.alias("hub_url"), Page.rule, seen)
+            .join(Page, on=Page.id == News.page)
+            .join(hub, JOIN.LEFT_OUTER, on=hub.id == Page.first_hub_id)
+            .where((News.site == site_id) & (Page.announced_at >= since))
+            .order_by(News.id.desc())
+        )
+        return list(self._rows(query))
 
     def site_totals(self) -> dict[int, dict[str, int]]:
         """Count pages, hubs that were read and will be again, and announced pages by site id."""

@@ -1,0 +1,62 @@
+"""``hubwatch missed`` and ``hubwatch not-news``."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from incremental.base.lookup import find_sites
+from incremental.features.corrections.making import missed_page
+from incremental.features.corrections.not_news import object_to, suggested, take_back
+from incremental.interfaces.cli.common import (
+    Json,
+    now,
+    open_store,
+    print_json,
+    print_table,
+    report,
+    say,
+    settings_of,
+)
+
+Address = Annotated[str, typer.Argument(metavar="URL", help="The page.")]
+
+
+def missed(context: typer.Context, url: Address, *, as_json: Json = False) -> None:
+    """Say why a page was missed, look for the hub that shows it, and watch that hub.
+
+    The page and at most five likely hubs are fetched, as politely as by the daemon.
+    """
+    settings, folder = settings_of(context)
+    with open_store(context) as store:
+        found = missed_page(store, settings, folder, url)
+    if as_json:
+        print_json(found)
+        return
+    for sentence in found.says:
+        say(sentence)
+
+
+def not_news(
+    context: typer.Context,
+    url: Annotated[str, typer.Argument(metavar="URL", help="The page; with --ask, the site.")],
+    *,
+    ask: Annotated[
+        bool,
+        typer.Option("--ask", help="List the site's pages about which an answer teaches most."),
+    ] = False,
+    undo: Annotated[bool, typer.Option("--undo", help="Take it back.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Say that an announced page is no news, so that pages like it are not announced again.
+
+    Like pages share its form of address, the list that showed it, or the rule that announced it.
+    """
+    with open_store(context) as store:
+        if ask:
+            found = suggested(store, find_sites(store, [url])[0], now=now())
+            print_json(found) if as_json else print_table("", ("page",), [(one,) for one in found])
+            return
+        done = (take_back if undo else object_to)(store, url, now=now())
+    report(done, done.says, as_json=as_json)

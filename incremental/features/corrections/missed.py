@@ -1,0 +1,209 @@
+"""Why a page was missed, and which hub should have shown it.
+
+::
+
+    stored evidence   announced, withheld by a rule, outside, excluded         interfaces/explain
+    the page          fetched once, for its links
+    likely hubs       nearest watched hubs, folders above the page, lists it links to: fetched until one
+                      shows the page, at most MOST_ASKED
+    the hub           not watched: watched from now on; watched: visited now
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urljoin, urlsplit
+
+from incremental.base.path_aliases import rules
+from incremental.base.scope import read_scope
+from incremental.base.texts import Text, named, read_text
+from incremental.base.urls import canonical_key, normalize
+from incremental.decide.hubs import HubScorer, score_targets
+from incremental.decide.links import targets
+from incremental.fetch.status import FetchStatus
+from incremental.interfaces.explain.page import explain, nearest
+from incremental.interfaces.results.schema import when
+from incremental.interfaces.visit_requests import request_page
+from incremental.parse import Page
+from incremental.sandbox import Body, Read, Unread
+from incremental.settings import Settings
+from incremental.topics.training.corrections import correct, places
+from incremental.visit.host_gate import HostGate
+from incremental.visit.once import fetch_once, problem_of
+from incremental.visit.visit import Fetch
+from store import Store
+from store.enums import HubStatus
+from store.values import HubRow, SiteRow
+
+MOST_ASKED = 5
+"""Likely hubs that are fetched."""
+LONGEST_WAIT_SECONDS = 30.0
+_MOST_NEAR = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Missed:
+    """What became of a report of a missed page."""
+
+    url: str
+    cause: str
+    """A key of the texts: ``announced``, ``decided``, ``outside``, ``too_late``, ``unread``, ``unwatched``,
+    ``nowhere``."""
+    hub_url: str
+    """The hub that shows it; empty = none was found."""
+    says: tuple[str, ...]
+    """The whole answer in sentences."""
+
+
+@dataclass(frozen=True)
+class Means:
+    """What fetches, reads and judges pages."""
+
+    fetch: Fetch
+    read: Read
+    scorer: HubScorer
+    now: Callable[[], float]
+    pause: Callable[[float], object]
+
+
+def find_missed(store: Store, settings: Settings, text: str, means: Means) -> Missed:
+    """Find out why a page was missed; watch or visit the hub that shows it.
+
+    Raises:
+        InputError: not a web address.
+    """
+    answer = explain(store, settings, text, now=means.now())
+    url, seen = answer["url"], [site for site in answer["sites"] if site["seen"]]
+    look = _Look(store, settings, means)
+    page = look.at(url)
+    trouble = [] if page is not None else [_said("page_trouble", why=look.problem)]
+    if seen:
+        return _of_known(answer, seen, trouble)
+    sites = places(store, url)
+    if answer["trap"] or not sites:
+        add = [] if answer["trap"] or trouble else [_said("add_site", home=urljoin(url, "/"))]
+        says = (_said("outside", verdict=answer["verdict"]), *trouble, *add)
+        return Missed(url, "outside", "", says)
+    row, address = sites[0]
+    hubs = {hub.canonical_key: hub for hub in store.read.hubs(row.id)}
+    likely = _likely(page, row, address, list(hubs.values()), means.scorer)
+    shown_by = next((hub for hub in likely if look.shows(hub, row, address)), None)
+    if shown_by is None:
+        near = ", ".join(hub.url for hub in nearest(list(hubs.values()), address)[:_MOST_NEAR])
+        failed = [_said("hub_trouble", hub=hub, why=why) for hub, why in look.failed.items()]
+        says = (_said("nowhere", n=look.asked, near=near or row.seed_url), *failed, *trouble)
+        return Missed(url, "nowhere", "", says)
+    cause, says = _of_hub(hubs.get(canonical_key(shown_by)), shown_by)
+    if cause == "too_late":
+        request_page(store, settings, shown_by, now=means.now())
+    else:
+        correct(store, shown_by, "hub", now=means.now())
+    return Missed(url, cause, shown_by, (*says, *trouble))
+
+
+def _said(name: str, **values: object) -> Text:
+    return Text(f"corrections.{name}", **values)
+
+
+def _of_known(answer: dict[str, Any], seen: list[dict[str, Any]], more: list[Text]) -> Missed:
+    """Answer for a page that the store knows: what was decided, and what topics said."""
+    shown = next((one for one in seen if one["announced_at"]), None)
+    url = answer["url"]
+    first = (
+        _said("announced", at=when(shown["announced_at"]))
+        if shown
+        else _said("decided", verdict=answer["verdict"])
+    )
+    refused = [
+        _said("off_topic", topic=one["topic"], score=f"{one['score']:.2f}")
+        for one in answer["topics"]
+        if one["verdict"] == "irrelevant"
+    ]
+    return Missed(url, "announced" if shown else "decided", "", (first, *refused, *more))
+
+
+def _of_hub(hub: HubRow | None, url: str) -> tuple[str, tuple[Text, ...]]:
+    """Return why the hub that shows the page did not bring it, and what is done."""
+    if hub is None or hub.state == HubStatus.DROPPED:
+        return "unwatched", (_said("unwatched", hub=url), _said("watched_now", hub=url))
+    if hub.visited_at is None:
+        status = named("fetch", hub.last_status or "waiting")
+        return "unread", (_said("unread", hub=url, status=status), _said("watched_now", hub=url))
+    late = _said("too_late", hub=url, at=when(hub.visited_at), why=read_text(hub.why))
+    return "too_late", (late, _said("visited_now", hub=url))
+
+
+def _likely(
+    page: Page | None, row: SiteRow, url: str, hubs: list[HubRow], scorer: HubScorer
+) -> Iterator[str]:
+    """Yield likely hubs once each: the nearest, the folders above the page, lists that it links to."""
+    scope, seen = read_scope(row), {canonical_key(url)}
+    links = [] if page is None else targets(page.links, scope, own=canonical_key(url))
+    scores = score_targets(links, scorer)
+    lists = sorted(links, key=lambda link: -scores[link.canonical_key])
+    near = [hub.url for hub in nearest(hubs, url)]
+    for one in (*near[:_MOST_NEAR], *_above(url), *(link.url for link in lists), *near):
+        if canonical_key(one) not in seen and scope.verdict(one).inside:
+            seen.add(canonical_key(one))
+            yield one
+
+
+def _above(url: str) -> list[str]:
+    """Return the folders above a page, the deepest first."""
+    path = urlsplit(url).path.rstrip("/")
+    folders = []
+    while "/" in path:
+        path = path.rpartition("/")[0]
+        folders.append(normalize(urljoin(url, f"{path}/")) or url)
+    return folders
+
+
+class _Look:
+    """Fetches pages one after the other, each when its host allows it."""
+
+    def __init__(self, store: Store, settings: Settings, means: Means) -> None:
+        self._store, self._settings, self._means = store, settings, means
+        self.asked = 0
+        self.problem: str = ""
+        """Why the last page could not be read."""
+        self.failed: dict[str, str] = {}
+        """Likely hubs that could not be read, and why."""
+
+    def shows(self, hub: str, row: SiteRow, url: str) -> bool:
+        """Whether a page links to *url*; False without asking once MOST_ASKED were fetched."""
+        if self.asked >= MOST_ASKED:
+            return False
+        self.asked += 1
+        page = self.at(hub)
+        if page is None:
+            self.failed[hub] = self.problem
+            return False
+        aliases = rules(json.loads(row.path_aliases))
+        found = targets(page.links, read_scope(row), path_aliases=aliases)
+        return canonical_key(url) in {link.canonical_key for link in found}
+
+    def at(self, url: str) -> Page | None:
+        """Return a page; None = :attr:`problem` says why there is none."""
+        now = self._means.now()
+        wait = HostGate(self._store, self._settings).allowed_at(url, now) - now
+        if wait > LONGEST_WAIT_SECONDS:
+            self.problem = Text("robots.trouble", seconds=f"{wait:.0f}")
+            return None
+        if wait > 0:
+            self._means.pause(wait)
+        fetch, now = self._means.fetch, self._means.now()
+        response = fetch_once(self._store, self._settings, url, fetch, now=now)
+        if response.status is not FetchStatus.FETCHED:
+            self.problem = problem_of(response)
+            return None
+        kind = response.headers.get("content-type", "")
+        reading = self._means.read(
+            Body(response.url, response.body, content_type=kind, behind=True)
+        )
+        if isinstance(reading, Unread):
+            self.problem = reading.detail or named("fetch", reading.status)
+            return None
+        return reading.page

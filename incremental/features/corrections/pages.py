@@ -1,0 +1,66 @@
+"""The buttons beside a page, and their routes for programs."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Form
+from fastapi.responses import Response
+
+from incremental.base.errors import NotFoundError
+from incremental.base.texts import Text, stored
+from incremental.features.corrections.making import missed_page
+from incremental.features.corrections.missed import Missed
+from incremental.features.corrections.not_news import NotNews, is_said, object_to, take_back
+from incremental.interfaces.web.api.schemas import RequestSchema, WebAddress, api_router
+from incremental.interfaces.web.context import StoreRoute, Web
+from incremental.interfaces.web.routes.forms import see
+from incremental.interfaces.web.views import query
+from store import Store
+
+router = APIRouter(include_in_schema=False, route_class=StoreRoute)
+api = api_router("pages")
+
+
+class MissedRequest(RequestSchema):
+    """A page that was missed."""
+
+    url: WebAddress
+
+
+class NotNewsRequest(RequestSchema):
+    """An announced page that is no news, or is one after all."""
+
+    url: WebAddress
+    undo: bool = False
+
+
+@api.post("/missed")
+def report_missed(web: Web, store: Store, body: MissedRequest) -> Missed:
+    """Say why a page was missed, and watch a hub that shows it; up to six pages are fetched first."""
+    return missed_page(store, web.settings, web.folder, body.url, web.clock)
+
+
+@api.post("/not-news")
+def report_not_news(web: Web, store: Store, body: NotNewsRequest) -> NotNews:
+    """Withhold pages like an announced one from now on, or take that back."""
+    return (take_back if body.undo else object_to)(store, body.url, now=web.now())
+
+
+@router.post("/corrections")
+def correct_page(
+    web: Web,
+    store: Store,
+    page: Annotated[int, Form(ge=1, le=2**62)],
+    action: Annotated[Literal["missed", "not-news"], Form()],
+) -> Response:
+    """Report a page as missed or as no news; the second click on the latter takes it back."""
+    row = store.read.page(page)
+    if row is None:
+        raise NotFoundError(Text("input.page_unknown"))
+    if action == "missed":
+        found = missed_page(store, web.settings, web.folder, row.url, web.clock)
+        return see(query(f"/pages/{page}", refused=stored(found.says[0])))
+    said = is_said(store, row.site_id, row.url)
+    done = (take_back if said else object_to)(store, row.url, now=web.now())
+    return see(query(f"/pages/{page}", refused=stored(done.says)))

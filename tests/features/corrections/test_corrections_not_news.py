@@ -1,0 +1,119 @@
+"""A user calls a page no news: like pages are withheld, and nothing else is."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from cli_runner import Run
+from fake_web import HOUR, START, Watch, page, watch
+from web_served import Served, post
+
+from incremental.base.errors import NotFoundError
+from incremental.features.corrections.not_news import NotNews, object_to, suggested, take_back
+
+HOME = "https://news.example/"
+JOBS = "/jobs/42.html"
+STEP = 4 * HOUR
+
+
+def stories(upto: int) -> list[str]:
+    return [f"/news/story-of-day-{n}.html" for n in range(upto)]
+
+
+def with_jobs(upto: int = 9) -> dict[str, object]:
+    """A list that gains a story with each step, and with every other one a job."""
+    lists = [
+        (START + n * STEP, page(*stories(n), *(f"/jobs/{40 + k}.html" for k in range(0, n, 2))))
+        for n in range(1, upto)
+    ]
+    return {HOME: [(0, page("/x.html")), *lists]}
+
+
+def say(crawl: Watch, path: str, act: Callable[..., NotNews] = object_to) -> NotNews:
+    done = act(crawl.store, HOME + path[1:], now=crawl.clock.now())
+    crawl.crawler.frontier.load(crawl.clock.now())
+    return done
+
+
+def jobs(crawl: Watch) -> list[str]:
+    return [path for path in crawl.new() if path.startswith("/jobs/")]
+
+
+def test_one_word_withholds_all_pages_of_a_rare_form(tmp_path: Path) -> None:
+    with watch(tmp_path, with_jobs()) as crawl:
+        crawl.run(4.5 * STEP)
+        assert jobs(crawl) == ["/jobs/40.html", JOBS]
+        assert say(crawl, JOBS).withholds == "form"
+        crawl.run(5 * STEP)
+        assert jobs(crawl) == ["/jobs/40.html", JOBS]
+        assert sum(path.startswith("/news/") for path in crawl.new()) == 8
+        rows = crawl.store.read.find_page(HOME + "jobs/46.html", "")
+        assert [row["rule"] for row in rows] == ["not_news"]
+
+
+def test_taken_back_like_pages_are_announced_again(tmp_path: Path) -> None:
+    with watch(tmp_path, with_jobs()) as crawl:
+        crawl.run(4.5 * STEP)
+        say(crawl, JOBS)
+        say(crawl, JOBS, take_back)
+        crawl.run(5 * STEP)
+        assert jobs(crawl) == ["/jobs/40.html", JOBS, "/jobs/44.html", "/jobs/46.html"]
+
+
+def test_one_word_about_a_story_does_not_silence_the_stories(tmp_path: Path) -> None:
+    with watch(tmp_path, with_jobs()) as crawl:
+        crawl.run(6.5 * STEP)
+        assert say(crawl, stories(1)[0]).withholds == ""
+        crawl.run(3 * STEP)
+        assert sum(path.startswith("/news/") for path in crawl.new()) == 8
+
+
+def test_what_was_not_announced_or_not_said_is_an_error(tmp_path: Path) -> None:
+    with watch(tmp_path, with_jobs()) as crawl:
+        crawl.run(2.5 * STEP)
+        with pytest.raises(NotFoundError, match="was not announced"):
+            say(crawl, "/x.html")
+        with pytest.raises(NotFoundError, match="nobody said"):
+            say(crawl, stories(1)[0], take_back)
+
+
+def test_the_button_of_a_page_says_what_was_learned_and_takes_it_back(
+    served: Served, announced: Callable[[], list[int]]
+) -> None:
+    client, number = served.client(), announced()[0]
+    for said in ("Most announced pages like it were news", "Taken back"):
+        done = post(client, "/corrections", page=number, action="not-news")
+        assert done.status_code == 303
+        assert said in client.get(done.headers["location"]).text
+
+
+def test_programs_and_the_command_line_say_it_alike(
+    served: Served, announced: Callable[[], list[int]], hubwatch: Run
+) -> None:
+    page_row = served.store.read.page(announced()[0])
+    assert page_row is not None
+    client = served.client()
+    answer = client.post("/api/v1/not-news", json={"url": page_row.url}).json()
+    assert answer["says"].startswith("Noted.")
+    site = served.store.read.site(page_row.site_id)
+    assert site is not None
+    assert [one["url"] for one in json.loads(site.not_news)] == [page_row.url]
+    undone = client.post("/api/v1/not-news", json={"url": page_row.url, "undo": True})
+    assert undone.json()["says"] == "Taken back: pages like it will be announced again."
+    assert hubwatch("not-news", "https://unknown.example/").code == 4
+
+
+def test_the_form_about_which_an_answer_teaches_most_is_asked_about_first(tmp_path: Path) -> None:
+    """The unknown forms first; then the one that was objected to, not the one that was accepted."""
+    with watch(tmp_path, with_jobs()) as crawl:
+        crawl.run(6.5 * STEP)
+        site = crawl.store.read.sites()[0]
+        story, job = suggested(crawl.store, site, now=crawl.clock.now())
+        assert (story.startswith(HOME + "news/"), job.startswith(HOME + "jobs/")) == (True, True)
+        page_id = crawl.store.read.find_page(story, "")[0]["id"]
+        crawl.store.answers.mark([page_id], now=crawl.clock.now(), read=True)
+        first, *_ = suggested(crawl.store, site, now=crawl.clock.now())
+        assert first == job
