@@ -22,6 +22,7 @@
         .page_watches    PageWatches     pages watched for such changes
         .watched_changes WatchedChanges  changes of those
         .quarantine Quarantined pages, sites, topics and jobs that met a bug
+        .completeness  Completeness  how the new pages of a site were found
         .problems   Problems    what is wrong with sites that may answer every visit
         .daemons    Daemons     daemons that share a PostgreSQL store, their sites and hosts
 
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
 
     from store.access import Access
     from store.answers import Answers
+    from store.completeness import Completeness
     from store.crawl.backfills import Backfills
     from store.crawl.quarantine import Quarantined
     from store.crawl.queries import Queries
@@ -85,6 +87,7 @@ _PARTS = {
     "refreshes": ("store.crawl.refreshes", "Refreshes"),
     "watched_changes": ("store.watched_changes", "WatchedChanges"),
     "quarantine": ("store.crawl.quarantine", "Quarantined"),
+    "completeness": ("store.completeness", "Completeness"),
     "problems": ("store.problems", "Problems"),
     "daemons": ("store.daemons", "Daemons"),
 }
@@ -123,6 +126,7 @@ class Store:
         refreshes: Refreshes = field(init=False)
         watched_changes: WatchedChanges = field(init=False)
         quarantine: Quarantined = field(init=False)
+        completeness: Completeness = field(init=False)
         problems: Problems = field(init=False)
         daemons: Daemons = field(init=False)
     else:

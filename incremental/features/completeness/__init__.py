@@ -1,0 +1,28 @@
+"""Completeness: how many of the new pages of a site were found, and how soon.
+
+::
+
+    facts     new pages, the hubs that showed each, hubs that cannot be read   store.completeness
+    estimate  facts -> share found with its interval: pure                     estimating.py
+    seen      hubwatch completeness, the page /completeness, the API           showing.py
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from incremental.base.features import Feature
+
+_ROOM = "incremental.features.completeness"
+FEATURE = Feature(
+    name="completeness",
+    summary="Says for each site how many of its new pages were found, and how soon.",
+    commands={
+        "Operate": {
+            "completeness": f"{_ROOM}.commands:completeness Show how many new pages were found, by site."
+        }
+    },
+    routers=(f"{_ROOM}.pages:router", f"{_ROOM}.pages:api"),
+    pages={"/completeness": "title"},
+    templates=Path(__file__).with_name("templates"),
+)

@@ -1,0 +1,123 @@
+"""Completeness of sites as people and programs read it."""
+
+from __future__ import annotations
+
+import statistics
+from dataclasses import dataclass
+
+from incremental.base.readable_urls import readable
+from incremental.base.texts import Text
+from incremental.base.times import DAY, MINUTE
+from incremental.features.completeness.estimating import FEWEST_PAGES, Estimate, estimate, losses
+from incremental.fetch.status import HARMLESS
+from store import Store
+from store.completeness import NewPage, Shower
+
+DAYS = 30.0
+# Pages found before a hub was lost tell what it alone showed.
+_EARLIER_DAYS = 90.0
+# A hub that failed for less may come back with everything that it showed meanwhile.
+_LOST_AFTER = 2 * DAY
+_LATE = DAY
+_MOST_NAMED = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Completeness:
+    """How complete the new pages of a site are that were found in the last 30 days."""
+
+    site: str
+    pages: int
+    share: float | None
+    """Estimated share found, 0 to 1; null = nothing can be compared, see *says*."""
+    low: float | None
+    high: float | None
+    """Nine of ten intervals hold the truth."""
+    delay_minutes: float | None
+    """Median from publication, as pages and feeds date it, until found."""
+    late: int
+    """Pages found more than a day after their date."""
+    lost: list[str]
+    """Hubs that can no longer be read and showed pages."""
+    says: str
+    """All this in words."""
+
+
+def completeness_of(store: Store, now: float) -> list[Completeness]:
+    """Return the completeness of each site, in the order the sites were added."""
+    return [of_site(store, row.id, row.name, now) for row in store.read.sites()]
+
+
+def of_site(store: Store, site_id: int, name: str, now: float) -> Completeness:
+    """Return the completeness of a site."""
+    since = now - DAYS * DAY
+    known = store.completeness.new_pages(site_id, since - _EARLIER_DAYS * DAY)
+    showers = store.completeness.showers(site_id)
+    pages = [page for page in known if page.found_at >= since]
+    lost = {
+        hub.id: hub.read_at
+        for hub in showers.values()
+        if hub.read_at and hub.status not in HARMLESS and now - hub.read_at > _LOST_AFTER
+    }
+    found = _estimated(pages, known, showers, lost, since, now)
+    delays = [page.found_at - page.published_at for page in pages if page.published_at is not None]
+    delays = [delay for delay in delays if delay >= 0]
+    late = sum(delay > _LATE for delay in delays)
+    delay = statistics.median(delays) / MINUTE if len(delays) >= FEWEST_PAGES else None
+    names = [readable(showers[hub].url) for hub in sorted(lost, key=lost.__getitem__)]
+    return Completeness(
+        name,
+        len(pages),
+        None if found is None else round(found.share, 3),
+        None if found is None else round(found.low, 3),
+        None if found is None else round(found.high, 3),
+        None if delay is None else round(delay, 1),
+        late,
+        names,
+        _sentence(found, pages, delay, late, names),
+    )
+
+
+def _estimated(  # noqa: PLR0913, PLR0917 - what an estimate rests on
+    pages: list[NewPage],
+    known: list[NewPage],
+    showers: dict[int, Shower],
+    lost: dict[int, float],
+    since: float,
+    now: float,
+) -> Estimate | None:
+    views = [{showers[hub].view for hub in page.shown_by if hub in showers} for page in pages]
+    whole = min(lost.values(), default=now)
+    earlier = [page.shown_by for page in known if page.found_at < whole and page.shown_by]
+    return estimate([one for one in views if one], losses(earlier, lost, since=since, now=now))
+
+
+def _sentence(
+    found: Estimate | None, pages: list[NewPage], delay: float | None, late: int, lost: list[str]
+) -> Text:
+    parts = []
+    if found is not None:
+        low, high = (round(100 * end) for end in (found.low, found.high))
+        shares = {"share": round(100 * found.share), "low": low, "high": high}
+        parts.append(Text("completeness.found", pages=len(pages), **shares))
+    elif len(pages) < FEWEST_PAGES:
+        parts.append(Text("completeness.few", n=len(pages)))
+    else:
+        parts.append(Text("completeness.one_view", pages=len(pages)))
+    if delay is not None:
+        parts.append(Text("completeness.half", delay=_span(delay)))
+    if late:
+        parts.append(Text("completeness.late", n=late))
+    if lost:
+        shown = "; ".join(lost[:_MOST_NAMED])
+        parts.append(Text("completeness.lost", n=len(lost), hubs=shown))
+    return Text("completeness.all", parts=tuple(parts))
+
+
+def _span(minutes: float) -> Text:
+    hours = minutes / 60
+    if hours < 2:  # noqa: PLR2004 - below, minutes say more
+        return Text("completeness.minutes", n=round(minutes))
+    if hours < 48:  # noqa: PLR2004 - likewise
+        return Text("completeness.hours", n=round(hours))
+    return Text("completeness.days", n=round(hours / 24))
