@@ -63,7 +63,7 @@ _COMMANDS: dict[str, tuple[str, ...]] = {
 _MAIN = "import sys; sys.argv[0] = 'hubwatch'; from incremental.interfaces.cli import main; main()"
 
 
-def _fill(store: Store, pages: int, sightings: int) -> None:
+def fill(store: Store, pages: int, sightings: int) -> None:
     """Load sites, pages, hubs, sightings and announcements."""
     database: Any = store.database
     sites, per_site = max(pages // PAGES_OF_SITE, 1), min(pages, PAGES_OF_SITE)
@@ -203,7 +203,7 @@ def measure(
     found: dict[str, Any] = {}
     with open_store(place, cache_folder=home / "pages") as store:
         if pages:
-            _fill(store, pages, sightings)
+            fill(store, pages, sightings)
             found["load_seconds"] = time.monotonic() - began
             found |= _timed(store)
         else:

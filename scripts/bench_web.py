@@ -2,19 +2,19 @@
 """Time the routes of the web page, the API and the feeds, on a store of a given size.
 
     scripts/bench_web.py --pages 1e5 --sightings 1e6
-    scripts/bench_web.py --folder /tmp/store --json
+    scripts/bench_web.py --pages 1e4 --sightings 1e5 --runs 5 --json
 
-The store is that of scripts/bench_queries.py. The server runs in a thread of this process and is
-asked over a socket, one request at a time, as by one browser; the first answer counts like the
-others. Each route is asked ``--runs`` times. Besides the time that passed, the time that the process
-was at work is given, for server and asker together: on a busy machine the rest is waiting for a turn.
+The store is that of scripts/bench_store.py; titles are its pages' only texts. The server runs in a thread
+of this process and is asked over a socket, one request at a time, as by one browser; the first answer
+counts like the others. Each route is asked ``--runs`` times. Besides the time that passed, the time that
+the process was at work is given, for server and asker together: on a busy machine the rest is waiting for
+a turn.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import shutil
 import statistics
 import sys
 import tempfile
@@ -26,7 +26,8 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout, not installed
 
 import msgspec
-from bench_queries import NOW, World
+from bench_store import DAY, START, fill
+from lab.arguments import count
 from lab.printing import show
 from rich.console import Console
 from rich.progress import track
@@ -36,12 +37,16 @@ from incremental.interfaces.web.context import Web
 from incremental.interfaces.web.server import served
 from incremental.settings import Settings, WebSettings
 from store import open_store
+from store.search.fulltext import index_words_of, words_of
 
+NOW = START + 30 * DAY
+# The latest pages, which the search finds.
+SEARCHABLE = 200
 ROUTES = {
     "New": "",
     "New, page 3": "?before={middle}",
     "New, unread": "?show=unread",
-    "New, search": "?q=w12",
+    "New, search": "?q=harbour",
     "New: anything since?": "fresh?after={latest}",
     "Sites": "sites",
     "Site": "sites/1",
@@ -63,19 +68,13 @@ ROUTES = {
 def main() -> int:
     """Make the store, ask each route, report; 0 = done."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
-    parser.add_argument("--pages", type=float, default=1e5)
-    parser.add_argument("--sightings", type=float, default=1e6)
-    parser.add_argument("--words", type=int, default=80, help="of each text")
-    parser.add_argument("--runs", type=int, default=20, help="of each route")
-    parser.add_argument("--folder", help="keep the store here, or use the one that is here")
+    parser.add_argument("--pages", type=count, default=100_000)
+    parser.add_argument("--sightings", type=count, default=1_000_000)
+    parser.add_argument("--runs", type=count, default=20, help="of each route")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
-    folder = Path(options.folder or tempfile.mkdtemp(prefix="hubwatch-bench-"))
-    try:
-        report = _bench(options, folder)
-    finally:
-        if options.folder is None:
-            shutil.rmtree(folder, ignore_errors=True)
+    with tempfile.TemporaryDirectory(prefix="hubwatch-bench-") as folder:
+        report = _bench(options, Path(folder))
     show(report)
     if options.json:
         print(json.dumps(report))
@@ -83,15 +82,14 @@ def main() -> int:
 
 
 def _bench(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
-    path = folder / "bench.sqlite"
-    there = path.exists()
-    with open_store(str(path), cache_folder=folder / "pages") as store:
-        world = World(int(options.pages), int(options.sightings), options.words)
-        if not there:
-            world.fill(store)
+    with open_store(str(folder / "bench.sqlite"), cache_folder=folder / "pages") as store:
+        fill(store, options.pages, options.sightings)
+        # A page's id is that of its row in the list.
         latest = store.answers.latest_cursor()
-        page = next(number for number in range(1, world.pages) if world.is_announced(number))
-        values = {"latest": latest, "middle": latest // 2, "page": page}
+        announced = store.answers.totals().announced
+        words = words_of("The ferry and the harbour", "")
+        index_words_of(store.database, [(latest - one, words) for one in range(SEARCHABLE)])
+        values = {"latest": latest, "middle": latest // 2, "page": latest}
         settings = msgspec.structs.replace(Settings(), web=WebSettings(port=0))
         web = Web(settings, folder, SimulatedClock(NOW), store)
         routes = {}
@@ -99,9 +97,8 @@ def _bench(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
             for name, route in track(ROUTES.items(), console=Console(stderr=True)):
                 routes[name] = _ask(url + route.format(**values), options.runs)
     return {
-        "pages": world.pages,
-        "sites": world.sites,
-        "announced": world.announced,
+        "pages": options.pages,
+        "announced": announced,
         "routes": routes,
     }
 

@@ -28,7 +28,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, TextIO
 from urllib.parse import unquote, urlsplit
@@ -169,14 +169,7 @@ def simulate(  # noqa: PLR0913 - what a replay may be given
 
         add_seed(store, place.url, now=site.first_ts, fetch=place.settings.fetch)
         if wanted:
-            begin(
-                store,
-                TOPIC,
-                examples=wanted.examples,
-                keywords=wanted.keywords,
-                method=wanted.method,
-                now=site.first_ts,
-            )
+            begin(store, TOPIC, **asdict(wanted), now=site.first_ts)
         crawler = make_crawler(
             store,
             place.settings,

@@ -81,7 +81,7 @@ def read_labels(path: Path | str, said: dict[str, Said] | None = None) -> list[L
     from the files before, extended here) a URL labelled both ways is an error.
     """
     rows = []
-    for number, values in read_table(path, {"label", "url"}):
+    for number, values in _read_table(path):
         row = _label_row(path, number, values)
         if said is not None:
             _refuse_contradiction(path, number, row, said)
@@ -99,11 +99,11 @@ def _refuse_contradiction(
         raise LabelFileError(path, number, f"{problem}; keep one of the two")
 
 
-def read_table(path: Path | str, needed: set[str]) -> list[tuple[int, dict[str, str]]]:
+def _read_table(path: Path | str) -> list[tuple[int, dict[str, str]]]:
     """Return (line number, fields by column) of each row."""
     lines = _read_text(path).split("\n")
     columns = lines[0].rstrip("\r").split("\t")
-    missing = needed - set(columns)
+    missing = {"label", "url"} - set(columns)
     if missing:
         raise LabelFileError(path, 1, f"has no column {' and '.join(sorted(missing))}")
     rows = []
@@ -136,11 +136,6 @@ def _label_row(path: Path | str, number: int, values: dict[str, str]) -> LabelRo
     label = _WORDS.get(values["label"])
     if label is None:
         raise LabelFileError(path, number, f"label is {values['label']!r}, not hub or article")
-    return link_row(path, number, {**values, "label": label})
-
-
-def link_row(path: Path | str, number: int, values: dict[str, str]) -> LabelRow:
-    """Return one row; its label is not checked."""
     host = split_url(values["url"]).host
     if not host:
         raise LabelFileError(path, number, f"URL {values['url'][:100]!r} has no host")
@@ -149,7 +144,7 @@ def link_row(path: Path | str, number: int, values: dict[str, str]) -> LabelRow:
     known["domain"] = known["domain"] or host
     for name in CRAWL_COLUMNS:
         known[name] = _number(path, number, name, values.get(name, ""))
-    return LabelRow(**known)
+    return LabelRow(**(known | {"label": label}))
 
 
 def _number(path: Path | str, line: int, name: str, text: str) -> int | None:

@@ -18,6 +18,7 @@ from store.database.addresses import without_password
 from store.database.failures import of_file, storage_errors
 from store.database.home import make_file, make_folder, traces, was_cut_off
 from store.database.upgrades import check_pages, upgrade
+from store.driver import load_driver
 from store.errors import (
     StoreDamagedError,
     StoreError,
@@ -216,7 +217,7 @@ def open_server(url: str, bounds: ServerBounds | None = None) -> Database:
         StoreError: the driver is not installed, or *url* is no address.
     """
     try:
-        import psycopg  # noqa: F401, PLC0415 - an extra, loaded only by those who use it
+        load_driver()
     except ImportError as error:
         raise StoreError("PostgreSQL needs the extra: pip install 'hubwatch[postgres]'") from error
     from playhouse.db_url import parse  # noqa: PLC0415 - reads drivers that few have

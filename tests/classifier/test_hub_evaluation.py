@@ -227,28 +227,6 @@ def test_a_users_labels_update_the_active_model(files: Path, small_model: HubMod
     assert new.training["update_rows"] == len(sample_rows(12))
 
 
-def test_labelling_asks_the_uncertain_first_and_resumes(
-    files: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    label = _script("label_urls")
-    (files / "links.tsv").write_text(
-        "url\tanchor\nhttps://x.example/news/\tNews\nhttps://x.example/\x1b[2Jq\t\n"
-    )
-    answers = iter(["?", "h", "q"])
-    arguments = [
-        str(files / "links.tsv"),
-        "--out",
-        str(files / "out.tsv"),
-        "--model",
-        str(files / "model"),
-    ]
-    assert label.main(arguments, lambda _: next(answers)) == 0
-    assert len(read_labels(files / "out.tsv")) == 1
-    assert "\x1b" not in capsys.readouterr().out
-    assert label.main(arguments, lambda _: "a") == 0
-    assert sorted(row.label for row in read_labels(files / "out.tsv")) == ["article", "hub"]
-
-
 @pytest.mark.skipif(not SHARED.is_dir(), reason="needs ../shared/hub (labelled URLs)")
 def test_the_shipped_model_fits_a_sample_of_the_labelled_urls(
     evaluate_shipped: HubClassifier,

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lab.hub.files import check_two_classes, most_uncertain, read_links
+from lab.hub.files import check_two_classes
 
 from classifier.hub.errors import LabelFileError
 from classifier.hub.labels import (
@@ -67,10 +66,6 @@ def test_a_missing_file_is_a_label_file_error(tmp_path: Path) -> None:
         read_labels(tmp_path / "absent.tsv")
 
 
-def test_links_need_no_label(tmp_path: Path) -> None:
-    assert read_links(_file(tmp_path, "url\nhttp://a.example/x\n"))[0].label == ""
-
-
 def test_one_class_is_not_enough(tmp_path: Path) -> None:
     path = _file(tmp_path, "label\turl\nhub\thttp://a.example/\n")
     with pytest.raises(LabelFileError, match="class hub only"):
@@ -113,10 +108,6 @@ def test_tabs_in_hostile_anchors_do_not_break_the_file(tmp_path: Path) -> None:
 )
 def test_behaviour_labels_only_what_is_clear(behaviour: Behaviour, label: str | None) -> None:
     assert BehaviourRule().judge(behaviour) == label
-
-
-def test_the_most_uncertain_come_first() -> None:
-    assert most_uncertain(np.array([0.9, 0.45, 0.1, 0.52]), 3) == [3, 1, 0]
 
 
 def test_a_training_sets_hash_ignores_order_and_sees_labels() -> None:

@@ -16,7 +16,8 @@ from incremental.base.scope import Scope, read_scope
 from incremental.base.tagging import add_tags
 from incremental.base.texts import hub_why
 from incremental.base.urls import canonical_key, domain_of
-from incremental.features.exchange.lists import Wanted
+from incremental.features.exchange.lists import ReadList, Wanted
+from incremental.interfaces.results.schema import by_name, result_of
 from incremental.settings.seeds import add_seed, check_address
 from store import Store
 from store.enums import HubKind, HubRole, SiteStatus
@@ -75,6 +76,48 @@ class Added:
         """Return what was refused and why."""
         refused = (one for one in self.entries if one.result == "refused")
         return tuple(f"{one.url}: {one.why}" for one in refused)
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedEntry:
+    """The result for one entry."""
+
+    url: str
+    result: Result
+    site: str
+    """Name of its site; empty if refused."""
+    why: str
+    """Why it was refused."""
+    folders: Sequence[str]
+    """The folders of its site."""
+    paused: bool
+    """Its site is new and paused, as in the list."""
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """The result of an import."""
+
+    format: str
+    sites: int
+    """New sites."""
+    feeds: int
+    """Feeds added as hubs."""
+    known: int
+    problems: Sequence[str]
+    """Entries that cannot be used, with place and reason."""
+    skipped: Sequence[str]
+    """Entries for which there is nothing to do, with place and reason."""
+    dry_run: bool
+    entries: Sequence[ImportedEntry]
+
+
+def imported(found: ReadList, added: Added, *, dry_run: bool) -> Imported:
+    """Return what came of a list that was read."""
+    problems = (*found.problems, *added.problems)
+    entries = [result_of(ImportedEntry, one) for one in added.entries]
+    facts = by_name(found) | {"problems": problems, "entries": entries, "dry_run": dry_run}
+    return result_of(Imported, added, **facts)
 
 
 def add_all(

@@ -12,10 +12,10 @@ from fastapi.responses import StreamingResponse
 from pydantic import StringConstraints
 
 from incremental.base.times import moment
-from incremental.features.exchange.adding import add_all
+from incremental.features.exchange.adding import Imported, add_all, imported
 from incremental.features.exchange.apart import read_list_apart
 from incremental.features.exchange.writing import write_pages, write_sites
-from incremental.interfaces.web.api.schemas import REFUSED, RequestSchema, ResponseSchema, RowId
+from incremental.interfaces.web.api.schemas import REFUSED, RequestSchema, RowId
 from incremental.interfaces.web.conditional import ConditionalRoute
 from incremental.interfaces.web.context import web_of
 from store.answers import NewQuery
@@ -43,39 +43,6 @@ class NewList(RequestSchema):
     """Only return what would be taken; write nothing."""
 
 
-class ImportedEntry(ResponseSchema):
-    """The result for one entry."""
-
-    url: str
-    result: Literal["watched", "feed", "known", "refused"]
-    """A new site, a hub of a site, already known, or refused."""
-    site: str
-    """Name of its site; empty if refused."""
-    why: str
-    """Why it was refused."""
-    folders: list[str]
-    """The folders of its site."""
-    paused: bool
-    """Its site is new and paused, as in the list."""
-
-
-class Imported(ResponseSchema):
-    """The result of an import."""
-
-    format: str
-    sites: int
-    """New sites."""
-    feeds: int
-    """Feeds added as hubs."""
-    known: int
-    problems: list[str]
-    """Entries that cannot be used, with place and reason."""
-    skipped: list[str]
-    """Entries for which there is nothing to do, with place and reason."""
-    dry_run: bool
-    entries: list[ImportedEntry]
-
-
 @router.post("/import")
 def import_list(request: Request, body: NewList) -> Imported:
     """Watch the sites of another program's list; feeds become hubs."""
@@ -86,26 +53,7 @@ def import_list(request: Request, body: NewList) -> Imported:
         added = add_all(
             store, found.wanted, now=web.now(), fetch=web.settings.fetch, dry_run=body.dry_run
         )
-    return Imported(
-        format=found.format,
-        sites=added.sites,
-        feeds=added.feeds,
-        known=added.known,
-        problems=[*found.problems, *added.problems],
-        skipped=list(found.skipped),
-        dry_run=body.dry_run,
-        entries=[
-            ImportedEntry(
-                url=one.url,
-                result=one.result,
-                site=one.site,
-                why=one.why,
-                folders=list(one.folders),
-                paused=one.paused,
-            )
-            for one in added.entries
-        ],
-    )
+    return imported(found, added, dry_run=body.dry_run)
 
 
 @streams.get("/export/{form}", response_class=StreamingResponse)

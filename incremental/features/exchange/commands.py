@@ -7,6 +7,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, Annotated
 
@@ -17,7 +18,7 @@ from incremental.base.lookup import find_sites
 from incremental.base.plain_text import one_line
 from incremental.base.readable_urls import readable
 from incremental.base.times import moment
-from incremental.features.exchange.adding import Added, AddedEntry, add_all
+from incremental.features.exchange.adding import Added, AddedEntry, add_all, imported
 from incremental.features.exchange.lists import MAX_FILE_BYTES, ReadList
 from incremental.features.exchange.stores import move_store
 from incremental.features.exchange.writing import write_pages, write_sites
@@ -70,12 +71,13 @@ def import_list(
     found = read_list_apart(content, form, settings.daemon, name=str(file))
     with open_store(context) as store:
         added = add_all(store, found.wanted, now=now(), fetch=settings.fetch, dry_run=dry_run)
-    problems = [one_line(one, _LONGEST_LINE) for one in (*found.problems, *added.problems)]
-    skipped = [one_line(one, _LONGEST_LINE) for one in found.skipped]
+    result = imported(found, added, dry_run=dry_run)
+    problems = [one_line(one, _LONGEST_LINE) for one in result.problems]
+    skipped = [one_line(one, _LONGEST_LINE) for one in result.skipped]
     for line in (*problems, *(f"skipped: {one}" for one in skipped)):
         say(f"hubwatch: {line}")
     if as_json:
-        _print_import(found, added, problems, skipped, dry_run=dry_run)
+        print_json(replace(result, problems=problems, skipped=skipped))
     else:
         for one in added.entries:
             if one.result != "refused":
@@ -85,25 +87,6 @@ def import_list(
             typer.echo("dry run: nothing was written")
     if problems:
         raise typer.Exit(1)
-
-
-def _print_import(
-    found: ReadList, added: Added, problems: list[str], skipped: list[str], *, dry_run: bool
-) -> None:
-    counts = {"sites": added.sites, "feeds": added.feeds, "known": added.known}
-    entries = [
-        {
-            "url": one.url,
-            "result": one.result,
-            "site": one.site,
-            "why": one.why,
-            "folders": list(one.folders),
-            "paused": one.paused,
-        }
-        for one in added.entries
-    ]
-    more = {"problems": problems, "skipped": skipped, "dry_run": dry_run, "entries": entries}
-    print_json({"format": found.format, **counts, **more})
 
 
 def _summary(found: ReadList, added: Added, problems: int, skipped: int) -> str:

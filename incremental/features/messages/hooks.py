@@ -27,8 +27,8 @@ from incremental.features.messages.message import of_event
 from incremental.features.messages.settings import HookChannel
 from incremental.fetch.guard import ForbiddenAddressError
 from incremental.fetch.libraries import LibraryGate
-from incremental.interfaces.results.changes import change_json
-from incremental.interfaces.results.schema import page_json
+from incremental.interfaces.results.changes import change_result
+from incremental.interfaces.results.schema import page_json, plain
 from store.answers.announced import AnnouncedPage
 from store.crawl.backfills import BackfillEvent
 from store.watched_changes import WatchedChangeRow
@@ -59,7 +59,7 @@ def call_for_backfill(
 
 def call_for_change(channel: HookChannel, change: WatchedChangeRow, key: str) -> bytes:
     """Return the JSON object about a change of a watched page's text."""
-    return _object(channel, "changed", key, {"change": change_json(change)})
+    return _object(channel, "changed", key, {"change": plain(change_result(change))})
 
 
 def _object(channel: HookChannel, kind: str, key: str, more: dict[str, Any]) -> bytes:

@@ -14,7 +14,7 @@ from incremental.base.errors import SettingsError
 from incremental.base.plain_text import one_line
 from incremental.features.messages.settings import GroupBy
 from incremental.interfaces.explain.backfill import address, subject
-from incremental.interfaces.results.changes import change_json
+from incremental.interfaces.results.changes import change_result
 from incremental.interfaces.results.schema import page_json, utc
 from store.answers.announced import AnnouncedPage
 from store.crawl.backfills import BackfillEvent
@@ -88,14 +88,13 @@ def of_page(page: AnnouncedPage, topic: str = "") -> TemplatePage:
 
 def of_change(change: WatchedChangeRow, page: AnnouncedPage, topic: str = "") -> TemplatePage:
     """Return a change of a watched page for templates; *found_at* is when it was noticed."""
-    facts = change_json(change)
-    lines = facts["lines"]
-    more = len(lines) - MAX_LINES
+    result = change_result(change)
+    more = len(result.lines) - MAX_LINES
     return of_page(page, topic) | {
-        **{name: facts[name] for name in ("title", "url", "site", "added", "removed")},
+        **{name: getattr(result, name) for name in ("title", "url", "site", "added", "removed")},
         "kind": "changed",
         "found_at": utc(change.at // 1),
-        "lines": [*lines[:MAX_LINES], *([f"… {more} more"] if more > 0 else [])],
+        "lines": [*result.lines[:MAX_LINES], *([f"… {more} more"] if more > 0 else [])],
     }
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from dataclasses import dataclass
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query, Request
 from fastapi import Path as InPath
@@ -10,26 +11,25 @@ from pydantic import Field, StringConstraints
 
 from incremental.base.times import moment
 from incremental.features.page_watches.watching import (
+    PageWatch,
+    WatchedPage,
     WatchWish,
     check_now,
     found_watch,
     pause_watch,
-    watch_json,
     watch_page,
-    watched_page_json,
+    watch_result,
+    watched_page,
 )
-from incremental.interfaces.results.changes import change_json
+from incremental.interfaces.results.changes import TextChange, change_result
 from incremental.interfaces.web.api.schemas import (
     REFUSED,
-    Moment,
     RequestSchema,
-    ResponseSchema,
     RowId,
 )
 from incremental.interfaces.web.conditional import ConditionalRoute
 from incremental.interfaces.web.context import web_of
 from store import Store
-from store.enums import WatchState
 from store.page_watches import WatchStanding
 from store.watched_changes import ChangeQuery
 
@@ -42,67 +42,12 @@ _Words = Annotated[
 ]
 
 
-class TextChange(ResponseSchema):
-    """A change of a watched page; its lines are untrusted: escape them."""
-
-    id: int
-    at: Moment
-    page_id: int
-    watch_id: int | None
-    """null = its watch was removed."""
-    url: str
-    title: str
-    site: str
-    site_id: int
-    removed: list[str]
-    added: list[str]
-    lines: list[str]
-    """Both in order, each with `-` or `+`; shortened."""
-    words_removed: int
-    words_added: int
-
-
-class TextChanges(ResponseSchema):
+@dataclass(frozen=True, slots=True)
+class TextChanges:
     """Changes of watched pages, and the cursor after the latest."""
 
     changes: list[TextChange]
     cursor: int | None
-
-
-class PageWatch(ResponseSchema):
-    """A page or pattern that is watched for changes; intervals null = the site's."""
-
-    id: int
-    pattern: str
-    site_id: int
-    state: WatchState
-    min_minutes: float | None
-    max_minutes: float | None
-    channels: list[str]
-    include: list[str]
-    exclude: list[str]
-    added_at: Moment
-    pages: int
-    gone: int
-    """Pages that are missing now."""
-    checked_at: Moment | None
-    changed_at: Moment | None
-    next_at: Moment | None
-
-
-class WatchedPage(ResponseSchema):
-    """A page of a watch."""
-
-    page_id: int
-    url: str
-    title: str
-    checked_at: Moment | None
-    changed_at: Moment | None
-    gone_at: Moment | None
-    status: str | None
-    checks: int
-    due_at: Moment | None
-    """null = its watch is paused, or it is checked next."""
 
 
 class NewPageWatch(RequestSchema):
@@ -120,13 +65,14 @@ class NewPageWatch(RequestSchema):
     exclude: _Words = Field(default_factory=list)
 
 
-class Checked(ResponseSchema):
+@dataclass(frozen=True, slots=True)
+class Checked:
     """The number of pages to be checked now."""
 
     pages: int
 
 
-@router.get("/changes", response_model=TextChanges)
+@router.get("/changes")
 def list_changes(
     request: Request,
     after: Annotated[
@@ -137,7 +83,7 @@ def list_changes(
     site: Annotated[RowId | None, Query(description="Site id.")] = None,
     page: Annotated[RowId | None, Query(description="Page id.")] = None,
     since: Annotated[str, Query(max_length=40, description="Age (`3h`) or date.")] = "",
-) -> dict[str, Any]:
+) -> TextChanges:
     """List changes of watched pages, newest first; oldest first with `after`."""
     web = web_of(request)
     query = ChangeQuery(
@@ -152,20 +98,20 @@ def list_changes(
     with web.store() as store:
         found = store.watched_changes.changes(query)
     cursor = max((one.id for one in found), default=after)
-    return {"changes": [change_json(one) for one in found], "cursor": cursor}
+    return TextChanges([change_result(one) for one in found], cursor)
 
 
-@router.get("/page-watches", response_model=list[PageWatch])
-def list_watches(request: Request) -> list[dict[str, Any]]:
+@router.get("/page-watches")
+def list_watches(request: Request) -> list[PageWatch]:
     """List what is watched for changes."""
     with web_of(request).store() as store:
         standings = store.page_watches.standings()
         watches = store.page_watches.watches()
-    return [watch_json(one, standings.get(one.id, WatchStanding())) for one in watches]
+    return [watch_result(one, standings.get(one.id, WatchStanding())) for one in watches]
 
 
-@router.post("/page-watches", response_model=PageWatch, status_code=201)
-def add_watch(request: Request, body: NewPageWatch) -> dict[str, Any]:
+@router.post("/page-watches", status_code=201)
+def add_watch(request: Request, body: NewPageWatch) -> PageWatch:
     """Watch a page or a pattern for changes of its text."""
     web = web_of(request)
     wish = WatchWish(
@@ -179,12 +125,12 @@ def add_watch(request: Request, body: NewPageWatch) -> dict[str, Any]:
         return _watch(store, watch.id)
 
 
-@router.get("/page-watches/{watch_id}/pages", response_model=list[WatchedPage])
-def list_pages(request: Request, watch_id: _WatchId) -> list[dict[str, Any]]:
+@router.get("/page-watches/{watch_id}/pages")
+def list_pages(request: Request, watch_id: _WatchId) -> list[WatchedPage]:
     """List the pages of a watch, the last changed first."""
     with web_of(request).store() as store:
         watch = found_watch(store, watch_id)
-        return [watched_page_json(one) for one in store.refreshes.of_watch(watch.id)]
+        return [watched_page(one) for one in store.refreshes.of_watch(watch.id)]
 
 
 @router.post("/page-watches/{watch_id}/visits", status_code=202)
@@ -195,10 +141,10 @@ def check_pages(request: Request, watch_id: _WatchId) -> Checked:
         return Checked(pages=check_now(store, found_watch(store, watch_id), now=web.now()))
 
 
-@router.post("/page-watches/{watch_id}/{action}", response_model=PageWatch)
+@router.post("/page-watches/{watch_id}/{action}")
 def set_state(
     request: Request, watch_id: _WatchId, action: Literal["pause", "resume"]
-) -> dict[str, Any]:
+) -> PageWatch:
     """Pause or resume a watch."""
     web = web_of(request)
     with web.store() as store:
@@ -216,6 +162,6 @@ def remove_watch(request: Request, watch_id: _WatchId) -> None:
         store.page_watches.remove(watch_id, now=web.now())
 
 
-def _watch(store: Store, watch_id: int) -> dict[str, Any]:
+def _watch(store: Store, watch_id: int) -> PageWatch:
     standing = store.page_watches.standings().get(watch_id, WatchStanding())
-    return watch_json(found_watch(store, watch_id), standing)
+    return watch_result(found_watch(store, watch_id), standing)

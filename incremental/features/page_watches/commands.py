@@ -17,9 +17,9 @@ from incremental.features.page_watches.watching import (
     named_watch,
     pause_watch,
     span_minutes,
-    watch_json,
     watch_page,
-    watched_page_json,
+    watch_result,
+    watched_page,
 )
 from incremental.interfaces.cli.common import (
     Json,
@@ -31,8 +31,8 @@ from incremental.interfaces.cli.common import (
     say,
     settings_of,
 )
-from incremental.interfaces.results.changes import change_json
-from incremental.interfaces.results.schema import when
+from incremental.interfaces.results.changes import change_result
+from incremental.interfaces.results.schema import by_name, when
 from incremental.settings.storage import daemon_at_work
 from store.page_watches import WatchRow, WatchStanding
 from store.watched_changes import ChangeQuery, WatchedChangeRow
@@ -92,7 +92,7 @@ def add(  # noqa: PLR0913 - each is an option of the command
         standing = store.page_watches.standings().get(watch.id, WatchStanding())
         running = daemon_at_work(store, settings, folder)
     if as_json:
-        print_json(watch_json(watch, standing))
+        print_json(watch_result(watch, standing))
         return
     pages = counted(standing.pages, "page")
     more = f" ({taken} new), and those found later" if watch.is_pattern else ""
@@ -106,7 +106,7 @@ def list_watches(context: typer.Context, *, as_json: Json = False) -> None:
         watches, standings = store.page_watches.watches(), store.page_watches.standings()
     both = [(one, standings.get(one.id, WatchStanding())) for one in watches]
     if as_json:
-        print_json([watch_json(*one) for one in both])
+        print_json([watch_result(*one) for one in both])
         return
     if not both:
         say("nothing is watched for changes yet; hubwatch watch-page add URL")
@@ -128,14 +128,19 @@ def show(context: typer.Context, target: Which, *, as_json: Json = False) -> Non
     """Show the pages of a watch: last check, last change, next check."""
     with open_store(context) as store:
         watch = named_watch(store, target)
-        pages = [watched_page_json(page) for page in store.refreshes.of_watch(watch.id)]
+        pages = [watched_page(page) for page in store.refreshes.of_watch(watch.id)]
         standing = store.page_watches.standings().get(watch.id, WatchStanding())
     if as_json:
-        print_json({**watch_json(watch, standing), "watched": pages})
+        print_json(by_name(watch_result(watch, standing)) | {"watched": pages})
         return
     columns = ("page", "checked", "status", "changed", "next check")
-    names = ("checked_at", "status", "changed_at", "due_at")
-    rows = [(readable(page["url"]), *(page[name] or "-" for name in names)) for page in pages]
+    rows = [
+        (
+            *(readable(one.url), when(one.checked_at), one.status or "-"),
+            *(when(one.changed_at), when(one.due_at)),
+        )
+        for one in pages
+    ]
     print_table(readable(watch.pattern), columns, rows)
 
 
@@ -212,7 +217,7 @@ def changes(  # noqa: PLR0913 - each is an option of the command
         )
         found = store.watched_changes.changes(query)
     if as_json:
-        print_json([change_json(change) for change in found])
+        print_json([change_result(change) for change in found])
         return
     if not found:
         say("no change yet of a page that is watched (hubwatch watch-page list)")
@@ -221,8 +226,8 @@ def changes(  # noqa: PLR0913 - each is an option of the command
 
 
 def _print(change: WatchedChangeRow) -> None:
-    facts = change_json(change)
-    typer.echo(f"{when(change.at)}  {facts['title']}  ({change.site})")
+    shown = change_result(change)
+    typer.echo(f"{when(change.at)}  {shown.title}  ({change.site})")
     typer.echo(f"  {clean(readable(change.url))}")
-    for line in facts["lines"]:
+    for line in shown.lines:
         typer.echo(f"  {line}")

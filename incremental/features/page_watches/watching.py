@@ -13,7 +13,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from typing import TYPE_CHECKING
 
 from incremental.base.errors import InputError, NotFoundError
 from incremental.base.plain_text import clean
@@ -23,7 +24,7 @@ from incremental.base.texts import Text
 from incremental.base.times import DAY, HOUR, MINUTE
 from incremental.base.urls import canonical_key, host_of
 from incremental.features.page_watches.patterns import take_in
-from incremental.interfaces.results.schema import utc
+from incremental.interfaces.results.schema import by_name, result_of
 from incremental.settings.seeds import check_address, usable_seed
 from store import Store
 from store.enums import WatchState
@@ -51,6 +52,44 @@ class WatchWish:
     """Empty = every channel that is not narrowed to a topic or a search."""
     include: Sequence[str] = ()
     exclude: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PageWatch:
+    """A page or pattern that is watched for changes; intervals null = the site's."""
+
+    id: int
+    pattern: str
+    site_id: int
+    state: WatchState
+    min_minutes: float | None
+    max_minutes: float | None
+    channels: Sequence[str]
+    include: Sequence[str]
+    exclude: Sequence[str]
+    added_at: datetime
+    pages: int
+    gone: int
+    """Pages that are missing now."""
+    checked_at: datetime | None
+    changed_at: datetime | None
+    next_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class WatchedPage:
+    """A page of a watch."""
+
+    page_id: int
+    url: str
+    title: str
+    checked_at: datetime | None
+    changed_at: datetime | None
+    gone_at: datetime | None
+    status: str | None
+    checks: int
+    due_at: datetime | None
+    """null = its watch is paused, or it is checked next."""
 
 
 def watch_page(
@@ -195,39 +234,20 @@ def senders(store: Store) -> dict[int, WatchRow]:
     return {one.id: one for one in store.page_watches.watches()}
 
 
-def watch_json(watch: WatchRow, standing: WatchStanding) -> dict[str, Any]:
-    """Return a watch with what became of it; intervals are minutes, None = the site's."""
+def watch_result(watch: WatchRow, standing: WatchStanding) -> PageWatch:
+    """Return a watch with what became of it."""
     spans = (watch.min_interval_seconds, watch.max_interval_seconds)
     least, most = (None if one is None else one / MINUTE for one in spans)
-    return {
-        "id": watch.id,
-        "pattern": watch.pattern,
-        "site_id": watch.site_id,
-        "state": watch.state,
-        "min_minutes": least,
-        "max_minutes": most,
-        "channels": list(watch.receivers),
-        "include": list(watch.include),
-        "exclude": list(watch.exclude),
-        "added_at": utc(watch.added_at),
-        "pages": standing.pages,
-        "gone": standing.gone,
-        "checked_at": utc(standing.checked_at),
-        "changed_at": utc(standing.changed_at),
-        "next_at": utc(standing.next_at or None),
-    }
+    minutes = {"min_minutes": least, "max_minutes": most}
+    return result_of(
+        PageWatch,
+        by_name(watch) | by_name(standing),
+        **minutes,
+        channels=watch.receivers,
+        next_at=standing.next_at or None,
+    )
 
 
-def watched_page_json(page: RefreshRow) -> dict[str, Any]:
-    """Return a watched page; *due_at* None = its watch is paused, or it is to be checked now."""
-    return {
-        "page_id": page.page_id,
-        "url": page.url,
-        "title": clean(page.title),
-        "checked_at": utc(page.checked_at),
-        "changed_at": utc(page.changed_at),
-        "gone_at": utc(page.gone_at),
-        "status": page.status,
-        "checks": page.checks,
-        "due_at": utc(page.next_at),
-    }
+def watched_page(page: RefreshRow) -> WatchedPage:
+    """Return a watched page."""
+    return result_of(WatchedPage, page, title=clean(page.title), due_at=page.next_at)

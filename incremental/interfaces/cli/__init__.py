@@ -27,6 +27,7 @@ from typer.core import TyperCommand, TyperGroup
 from hubwatch.errors import HubwatchError
 from incremental.base.errors import NotFoundError
 from incremental.base.features import found, imported, switched_off, target_of
+from store.driver import put_off_driver
 from store.errors import StoreError, StorePlaceError
 
 EXIT_USAGE = 2
@@ -183,6 +184,7 @@ def loaded(name: str, listed: str) -> Any:  # noqa: ANN401 - a command of Click'
     Raises:
         FeatureError: it cannot be imported.
     """
+    put_off_driver()
     target = listed.partition(" ")[0]
     found = imported(name, target) if "." in target else target_of(_ROOM + target)
     single = typer.Typer(add_completion=False, pretty_exceptions_enable=False)

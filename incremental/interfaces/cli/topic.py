@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from itertools import chain
 from typing import Annotated, Any
@@ -202,34 +202,32 @@ def edit(  # noqa: PLR0913 - each is an option of the command
     With other keywords, another sentence or another method it is trained again at once. Without options,
     show them.
     """
-    words = replaced(keyword)
     settings, _ = settings_of(context)
-    given = (new_name, words, describe, method, include, exclude, tag)
+    learned: dict[str, Any] = {
+        "keywords": replaced(keyword),
+        "description": describe,
+        "method": method,
+    }
+    more = {"include": replaced(include), "exclude": replaced(exclude), "tags": replaced(tag)}
+    given = {"name": new_name, **learned, **more}
     with open_store(context) as store:
         before = find_topic(store, name)
-        if all(one is None for one in given):
+        if not _any_given(given):
             _show_terms(store, before, as_json=as_json)
             return
-        row = edit_topic(
-            store,
-            before,
-            name=new_name,
-            keywords=words,
-            description=describe,
-            method=method,
-            include=replaced(include),
-            exclude=replaced(exclude),
-            tags=replaced(tag),
-            now=now(),
-        )
+        row = edit_topic(store, before, **given, now=now())
         done = [f"{before.name} is now called {row.name}"] if row.name != before.name else []
-        if (words, describe, method) != (None, None, None):
+        if _any_given(learned):
             row = _learn(context, store, row)
             done.append(_learned(store, row, row.name))
         if row.name != before.name:
             for where in chain(*settings.enabled.asked("mentions", settings, before.name)):
                 say(f"warning: {where} of the settings file names {before.name}")
         _report(store, row, [], "; ".join(done) or f"{row.name} was changed", as_json=as_json)
+
+
+def _any_given(options: Mapping[str, object]) -> bool:
+    return any(value is not None for value in options.values())
 
 
 def _show_terms(store: Store, row: TopicRow, *, as_json: bool) -> None:

@@ -1,28 +1,43 @@
-"""Changes of watched pages as JSON: one schema for the command line, the API and hooks."""
+"""Changes of watched pages: one result for the command line, the API and hooks."""
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from datetime import datetime
 
 from incremental.base.plain_text import clean
-from incremental.interfaces.results.schema import utc
+from incremental.interfaces.results.schema import result_of
 from store.watched_changes import WatchedChangeRow
 
 
-def change_json(change: WatchedChangeRow) -> dict[str, Any]:
-    """Return a change: *removed* and *added* are its shortened lines, *lines* both in order."""
-    return {
-        "id": change.id,
-        "at": utc(change.at),
-        "page_id": change.page_id,
-        "watch_id": change.watch_id,
-        "url": change.url,
-        "title": clean(change.name),
-        "site": change.site,
-        "site_id": change.site_id,
-        "removed": [line for sign, line in change.lines if sign == "-"],
-        "added": [line for sign, line in change.lines if sign == "+"],
-        "lines": [f"{sign} {line}" for sign, line in change.lines],
-        "words_removed": change.words_removed,
-        "words_added": change.words_added,
-    }
+@dataclass(frozen=True, slots=True)
+class TextChange:
+    """A change of a watched page; its lines are untrusted: escape them."""
+
+    id: int
+    at: datetime
+    page_id: int
+    watch_id: int | None
+    """null = its watch was removed."""
+    url: str
+    title: str
+    site: str
+    site_id: int
+    removed: list[str]
+    added: list[str]
+    lines: list[str]
+    """Both in order, each with `-` or `+`; shortened."""
+    words_removed: int
+    words_added: int
+
+
+def change_result(change: WatchedChangeRow) -> TextChange:
+    """Return a change."""
+    return result_of(
+        TextChange,
+        change,
+        title=clean(change.name),
+        removed=[line for sign, line in change.lines if sign == "-"],
+        added=[line for sign, line in change.lines if sign == "+"],
+        lines=[f"{sign} {line}" for sign, line in change.lines],
+    )

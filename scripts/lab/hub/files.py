@@ -1,4 +1,4 @@
-"""What is read beside plain label files: captured pages in a tar, and links without labels."""
+"""Captured pages in a tar, which are read beside label files."""
 
 from __future__ import annotations
 
@@ -9,23 +9,12 @@ from hashlib import md5
 from pathlib import Path
 from typing import Final
 
-import numpy as np
-from numpy.typing import NDArray
-
 from classifier.hub.errors import LabelFileError
-from classifier.hub.labels import LabelRow, link_row, read_table
+from classifier.hub.labels import LabelRow
 from classifier.hub.page_text import BYTE_LIMIT
 
 # Columns of a file that labels captured pages.
 PAGE_COLUMNS: Final = ("label", "url", "domain", "lang", "md5", "encoding", "source")
-
-
-def read_links(path: Path | str) -> list[LabelRow]:
-    """Read a file of links without labels; the rows' labels are empty."""
-    return [
-        link_row(path, number, {**values, "label": ""})
-        for number, values in read_table(path, {"url"})
-    ]
 
 
 def check_two_classes(rows: Sequence[LabelRow], path: Path | str) -> None:
@@ -33,12 +22,6 @@ def check_two_classes(rows: Sequence[LabelRow], path: Path | str) -> None:
     labels = {row.label for row in rows}
     if len(labels) < 2:  # noqa: PLR2004 - hub and article
         raise LabelFileError(path, 0, f"has rows of class {labels.pop()} only; both are needed")
-
-
-def most_uncertain(probabilities: NDArray[np.float64], count: int) -> list[int]:
-    """Return the places of the ``count`` probabilities nearest to one half, nearest first."""
-    order = sorted(range(len(probabilities)), key=lambda place: abs(probabilities[place] - 0.5))
-    return order[:count]
 
 
 @dataclass(frozen=True, slots=True)
