@@ -20,15 +20,16 @@ import sys
 import tempfile
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import lru_cache
 from pathlib import Path
 from urllib.parse import quote, urljoin
 
 import lxml.etree
 import lxml.html
 import msgspec
-from replay import BASELINE_SHARE, DAY, page_key
+from replay import BASELINE_SHARE, DAY, page_key, truth_beside
 from replay_site import Bodies, write_replay
 
 SITES = Path(__file__).parents[1] / "benchmarks" / "sites.toml"
@@ -74,6 +75,7 @@ class Repository:
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        self._fits: dict[str, bool] = {}
 
     def run(self, *arguments: str, given: bytes = b"") -> bytes:
         """Return what git prints; raise CalledProcessError when it fails."""
@@ -104,14 +106,20 @@ class Repository:
     def files(self, commit: str, recipe: Recipe) -> dict[str, str]:
         """Return the blobs of the site's texts by path below its folder."""
         folder = f"{recipe.folder}/" if recipe.folder else ""
-        listed = self.run("ls-tree", "-r", "-l", "-z", commit, *([folder] if folder else []))
+        listed = self.run("ls-tree", "-r", "-z", commit, *([folder] if folder else []))
         found = {}
         for entry in filter(None, listed.decode(errors="replace").split("\0")):
             about, _, path = entry.partition("\t")
-            _mode, kind, blob, size = about.split()
-            if kind == "blob" and int(size) <= _MAX_BYTES and path.endswith(_TEXTS):
-                found[path.removeprefix(folder)] = blob
-        return found
+            if path.endswith(_TEXTS):
+                found[path.removeprefix(folder)] = about.split()[2]
+        self._learn_sizes(set(found.values()) - self._fits.keys())
+        return {path: blob for path, blob in found.items() if self._fits[blob]}
+
+    def _learn_sizes(self, blobs: Iterable[str]) -> None:
+        answer = self.run("cat-file", "--batch-check", given="\n".join(blobs).encode())
+        for line in answer.decode().splitlines():
+            blob, kind, *size = line.split()
+            self._fits[blob] = kind == "blob" and int(size[0]) <= _MAX_BYTES
 
     def blobs(self, names: Iterable[str]) -> Iterator[bytes]:
         """Yield the content of blobs, in their order."""
@@ -128,14 +136,11 @@ Versions = list[tuple[int, int | None, str]]
 """From, to (None = to the end) and blob, oldest first."""
 
 
-def versions_of(
-    repository: Repository, recipe: Recipe, deployments: Iterable[tuple[int, str]]
-) -> dict[str, Versions]:
-    """Return what was served at each path, and when."""
+def versions_of(deployments: Iterable[tuple[int, Mapping[str, str]]]) -> dict[str, Versions]:
+    """Return what was served at each path, and when, given the blobs by path of each deployment."""
     versions: dict[str, Versions] = defaultdict(list)
-    before: dict[str, str] = {}
-    for at, commit in deployments:
-        files = repository.files(commit, recipe)
+    before: Mapping[str, str] = {}
+    for at, files in deployments:
         for path in sorted(before.keys() | files.keys()):
             if before.get(path) == files.get(path):
                 continue
@@ -180,6 +185,7 @@ def links_of(body: bytes, url: str) -> set[str]:
     return set(filter(None, (_key(url, link.strip()) for link in found)))
 
 
+@lru_cache(maxsize=100_000)
 def _key(url: str, link: str) -> str:
     try:
         return page_key(urljoin(url, link))
@@ -225,10 +231,13 @@ def _reached(alive: Mapping[str, Sequence[str]], roots: Iterable[str]) -> set[st
 
 
 def truth_of(
-    versions: Mapping[str, Versions], linked: Mapping[str, int], recipe: Recipe, end: int
+    versions: Mapping[str, Versions],
+    linked: Mapping[str, int],
+    recipe: Recipe,
+    span: tuple[int, int],
 ) -> list[tuple[str, str, int, int, int | str, int]]:
     """Return the rows of the truth: new pages after t0 that could be reached, by the time of it."""
-    first = min(found[0][0] for found in versions.values())
+    first, end = span
     t0 = first + BASELINE_SHARE * (end - first)
     rows = []
     for path, found in versions.items():
@@ -251,29 +260,36 @@ def _kind(place: str, published: int, recipe: Recipe) -> str:
     return "list" if recipe.lists and re.search(recipe.lists, place) else "article"
 
 
-def record(recipe: Recipe, repository: Repository, out: Path) -> tuple[int, int]:
-    """Write recording and truth; return how many pages the one has, and how many rows the other."""
-    deployments, end = repository.deployments(recipe)
-    versions = versions_of(repository, recipe, deployments)
+def write_recording(
+    out: Path,
+    recipe: Recipe,
+    versions: Mapping[str, Versions],
+    span: tuple[int, int],
+    contents: Callable[[Sequence[str]], Iterable[bytes]],
+) -> int:
+    """Write recording and truth; return how many rows the truth has.
+
+    *span*: first and last moment, unix seconds. *contents* returns what blobs hold, in their order.
+    """
     links: dict[str, dict[str, set[str]]] = {}
 
     def pages() -> Iterator[tuple[str, str, Bodies]]:
         for path, found in versions.items():
             url = url_of(path, recipe)
             names = list(dict.fromkeys(blob for _, _, blob in found))
-            bodies = dict(zip(names, repository.blobs(names), strict=True))
+            bodies = dict(zip(names, contents(names), strict=True))
             links[path] = {name: links_of(body, url) for name, body in bodies.items()}
             yield url, path, [(since, until, bodies[blob]) for since, until, blob in found]
 
-    write_replay(out, (recipe.base_url, deployments[0][0], end), pages())
-    rows = truth_of(versions, first_linked(versions, links, recipe), recipe, end)
-    truth = out.parent / "truth" / f"{out.stem}.tsv"
+    write_replay(out, (recipe.base_url, *span), pages())
+    rows = truth_of(versions, first_linked(versions, links, recipe), recipe, span)
+    truth = truth_beside(out)
     truth.parent.mkdir(exist_ok=True)
     with truth.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, delimiter="\t", lineterminator="\n")
         writer.writerow(("url", "kind", "published", "linked", "gone", "scored"))
         writer.writerows(rows)
-    return len(versions), len(rows)
+    return len(rows)
 
 
 def main() -> int:
@@ -301,11 +317,17 @@ def main() -> int:
                     *("clone", "--bare", "--single-branch", "--branch", recipe.branch),
                     *(recipe.repository, "."),
                 )
-            pages, rows = record(recipe, Repository(clone), arguments.out)
+            repository = Repository(clone)
+            deployments, end = repository.deployments(recipe)
+            versions = versions_of(
+                (at, repository.files(commit, recipe)) for at, commit in deployments
+            )
+            span = (deployments[0][0], end)
+            rows = write_recording(arguments.out, recipe, versions, span, repository.blobs)
         except subprocess.CalledProcessError as error:
             print(f"git failed: {error}", file=sys.stderr)
             return 1
-    print(f"{arguments.out}: {pages} pages, {rows} of them to be found")
+    print(f"{arguments.out}: {len(versions)} pages, {rows} of them to be found")
     return 0
 
 

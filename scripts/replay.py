@@ -251,6 +251,11 @@ def _progress(quiet: bool) -> Iterator[Callable[[float], None]]:
         yield lambda share: progress.update(task, completed=share)
 
 
+def truth_beside(file: Path) -> Path:
+    """Return where the truth of a recording is kept."""
+    return file.parent / "truth" / f"{file.stem}.tsv"
+
+
 def page_key(url: str) -> str:
     """Return what scoring compares: no fragment, query, trailing slash or index.html."""
     parts = urlsplit(url)
@@ -348,7 +353,7 @@ def main() -> int:
     parser.add_argument("--log", type=Path, metavar="FILE", help="TSV: time event url detail")
     parser.add_argument("--json", action="store_true", help="one JSON object as the last line")
     arguments = parser.parse_args()
-    truth = arguments.truth or arguments.file.parent / "truth" / f"{arguments.file.stem}.tsv"
+    truth = arguments.truth or truth_beside(arguments.file)
     for path in (arguments.file, truth):
         if not path.is_file():
             parser.error(f"there is no file {path}")
