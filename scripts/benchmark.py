@@ -10,10 +10,12 @@ Each recording needs its truth in truth/NAME.tsv beside it; docs/replays.md expl
 from __future__ import annotations
 
 import argparse
+import contextlib
 import hashlib
 import json
 import os
 import platform
+import sqlite3
 import subprocess
 import sys
 import time
@@ -42,13 +44,26 @@ def recordings(places: Iterable[Path]) -> Iterator[Path]:
             yield place
 
 
+def fingerprint(file: Path) -> str:
+    """Return what is equal for recordings of the same pages, versions and truth, however they are packed."""
+    query = """SELECT url, valid_from, valid_to, length FROM page JOIN version ON page_id = id
+               ORDER BY url, valid_from"""
+    with contextlib.closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as database:
+        rows = repr(database.execute(query).fetchall()).encode()
+    truth = sorted(truth_beside(file).read_bytes().splitlines())
+    return hashlib.sha256(rows + b"\n".join(truth)).hexdigest()[:12]
+
+
 def measure(file: Path) -> dict[str, Any]:
     """Return the figures of one recording, with what identifies its data."""
     site = ReplaySite(file)
     started = time.perf_counter()
     result = score(simulate(site, Settings(), None, quiet=True), site, truth_beside(file))
-    data = hashlib.sha256(file.read_bytes()).hexdigest()[:12]
-    return {**result, "data": data, "wall_seconds": round(time.perf_counter() - started, 1)}
+    return {
+        **result,
+        "data": fingerprint(file),
+        "wall_seconds": round(time.perf_counter() - started, 1),
+    }
 
 
 def circumstances() -> dict[str, str]:
@@ -67,7 +82,6 @@ def row(result: Mapping[str, Any]) -> dict[str, object]:
     """Return what the table shows of a recording."""
     delays = result["delay_minutes"]
     return {
-        "data": result["data"],
         "scored": result["scored"],
         "recall": result["recall"],
         "mean delay, min": delays["mean"],
@@ -100,7 +114,7 @@ def main() -> int:
         print(f"{file.stem} ...", file=sys.stderr, flush=True)
         results.append(measure(file))
     about = circumstances()
-    show({one["site"]: row(one) for one in results}, " · ".join(about.values()))
+    show({f"{one['site']} {one['data']}": row(one) for one in results}, " · ".join(about.values()))
     if arguments.json:
         print(json.dumps({**about, "recordings": results}))
     return 0

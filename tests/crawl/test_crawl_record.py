@@ -210,7 +210,7 @@ def test_the_recording_of_the_repository_is_what_its_script_makes(tmp_path: Path
     kept = benchmark.ROOT / "benchmarks" / "harbour-times.sqlite"
     made = tmp_path / "made.sqlite"
     make_example_recording.make(made)
-    assert truth_beside(made).read_text() == truth_beside(kept).read_text()
+    assert benchmark.fingerprint(made) == benchmark.fingerprint(kept)
     one, other = ReplaySite(made), ReplaySite(kept)
     for place in ("", "feed.xml", "city/", "sport/page/2/"):
         url, at = one.base_url + place, one.last_ts - DAY
@@ -234,4 +234,4 @@ def test_the_benchmark_shows_what_was_found_where_and_with_what(
     assert result.keys() == {"version", "machine", "python", "recordings"}
     (small,) = result["recordings"]
     assert (small["site"], small["scored"], small["false_new"]) == ("small", 0, 0)
-    assert any(line.split()[1:5] == ["small", "│", small["data"], "│"] for line in lines[:-1])
+    assert any(line.split()[1:3] == ["small", small["data"]] for line in lines[:-1])
