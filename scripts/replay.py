@@ -33,12 +33,12 @@ from typing import Any, TextIO
 from urllib.parse import unquote, urlsplit
 
 import msgspec
+from lab.printing import show
 from replay_place import ENGINES, STORES, Setup, place_of, store_of
 from replay_readers import Readers
 from replay_site import ReplaySite
 from rich.console import Console
 from rich.progress import Progress
-from rich.table import Table
 from serve_replay import NOT_MODIFIED
 
 from incremental.base.clock import SimulatedClock
@@ -317,14 +317,6 @@ def _delays(delays: list[float]) -> dict[str, float | None]:
     }
 
 
-def show(result: dict[str, Any]) -> None:
-    """Print the result as a table."""
-    table = Table("figure", "value", title=f"{result['site']}")
-    for key, value in result.items():
-        table.add_row(key, str(value))
-    Console().print(table)
-
-
 def main() -> int:
     """Run from the command line; exit 0, or 2 for wrong usage."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
@@ -380,7 +372,7 @@ def main() -> int:
         )
     result = score(tally, site, truth)
     result["wall_seconds"] = round(time.perf_counter() - started, 2)
-    show(result)
+    show(result, str(result["site"]))
     if arguments.json:
         print(json.dumps(result))
     return 0
