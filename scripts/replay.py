@@ -34,13 +34,13 @@ from typing import Any, TextIO
 from urllib.parse import unquote, urlsplit
 
 import msgspec
+from lab.printing import show
 from replay_bound import bound_minutes
 from replay_place import ENGINES, STORES, Setup, place_of, store_of
 from replay_readers import Readers
 from replay_site import ReplaySite
 from rich.console import Console
 from rich.progress import Progress
-from rich.table import Table
 from serve_replay import NOT_MODIFIED
 
 from incremental.base.clock import SimulatedClock
@@ -246,6 +246,11 @@ def _progress(quiet: bool) -> Iterator[Callable[[float], None]]:
         yield lambda share: progress.update(task, completed=share)
 
 
+def truth_beside(file: Path) -> Path:
+    """Return where the truth of a recording is kept."""
+    return file.parent / "truth" / f"{file.stem}.tsv"
+
+
 def page_key(url: str) -> str:
     """Return what scoring compares: no fragment, query, trailing slash or index.html."""
     parts = urlsplit(url)
@@ -319,14 +324,6 @@ def _against_bound(
     return {"bound_mean_minutes": round(least, 1), "ratio_to_bound": round(ratio, 2)}
 
 
-def show(result: dict[str, Any]) -> None:
-    """Print the result as a table."""
-    table = Table("figure", "value", title=f"{result['site']}")
-    for key, value in result.items():
-        table.add_row(key, str(value))
-    Console().print(table)
-
-
 def main() -> int:
     """Run from the command line; exit 0, or 2 for wrong usage."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
@@ -360,7 +357,7 @@ def main() -> int:
     )
     parser.add_argument("--json", action="store_true", help="one JSON object as the last line")
     arguments = parser.parse_args()
-    truth = arguments.truth or arguments.file.parent / "truth" / f"{arguments.file.stem}.tsv"
+    truth = arguments.truth or truth_beside(arguments.file)
     for path in (arguments.file, truth):
         if not path.is_file():
             parser.error(f"there is no file {path}")
@@ -389,7 +386,7 @@ def main() -> int:
     if arguments.bound and result["found"]:
         result |= _against_bound(result, tally, site, truth)
     result["wall_seconds"] = round(time.perf_counter() - started, 2)
-    show(result)
+    show(result, str(result["site"]))
     if arguments.json:
         print(json.dumps(result))
     return 0

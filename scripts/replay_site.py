@@ -1,17 +1,18 @@
-"""A recorded website at any moment of its past: reading replay files, and serving them.
+"""A recorded website at any moment of its past: replay files, written, read and served.
 
-The format is described where the files come from: ``site(base_url, first_ts, last_ts)``,
-``page(id, url, path, bodies)`` and ``version(page_id, valid_from, valid_to, start, length)``.
+docs/replays.md describes the format.
 """
 
 from __future__ import annotations
 
 import bisect
+import contextlib
 import hashlib
 import io
 import lzma
 import sqlite3
 from collections import OrderedDict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from email.utils import formatdate
 from pathlib import Path
@@ -30,6 +31,36 @@ PATH_ALIASES = {"genai-news.com": "/GenAI-news-site"}
 MAX_CACHED_BYTES = 1_500_000_000
 
 _TYPES = {".xml": "application/xml", ".txt": "text/plain", ".json": "application/json"}
+
+
+Bodies = Sequence[tuple[float, float | None, bytes]]
+"""From, to (None = to the end), and what was served then; oldest first."""
+_TABLES = """
+CREATE TABLE site(base_url TEXT, first_ts INTEGER, last_ts INTEGER);
+CREATE TABLE page(id INTEGER PRIMARY KEY, url TEXT UNIQUE, path TEXT, bodies BLOB);
+CREATE TABLE version(page_id INTEGER, valid_from INTEGER, valid_to INTEGER, start INTEGER, length INTEGER);
+CREATE INDEX version_page ON version(page_id, valid_from);
+"""
+
+
+def write_replay(
+    path: Path, site: tuple[str, float, float], pages: Iterable[tuple[str, str, Bodies]]
+) -> None:
+    """Write a replay file: *site* is its address, first and last moment, *pages* url, path and versions."""
+    with contextlib.closing(sqlite3.connect(path)) as db, db:
+        db.executescript(_TABLES)
+        db.execute("INSERT INTO site VALUES (?, ?, ?)", site)
+        for number, (url, place, versions) in enumerate(pages, 1):
+            starts: dict[bytes, int] = {}
+            length = 0
+            for since, until, body in versions:
+                if body not in starts:
+                    starts[body] = length
+                    length += len(body)
+                row = (number, since, until, starts[body], len(body))
+                db.execute("INSERT INTO version VALUES (?, ?, ?, ?, ?)", row)
+            packed = lzma.compress(b"".join(starts))
+            db.execute("INSERT INTO page VALUES (?, ?, ?, ?)", (number, url, place, packed))
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import lzma
-import sqlite3
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from fake_web import DAY, HOUR, START, page
+from replay_site import write_replay
 
 HOST = "https://recorded.example"
 END = START + 10 * DAY
@@ -15,28 +14,18 @@ T0 = START + 2 * DAY
 Bodies = Sequence[tuple[float, float | None, str]]
 """From, to (None = to the end) and what was served."""
 
-_TABLES = """
-CREATE TABLE site(base_url, first_ts, last_ts);
-CREATE TABLE page(id INTEGER PRIMARY KEY, url, path, bodies);
-CREATE TABLE version(page_id, valid_from, valid_to, start, length);
-"""
 
-
-def write_replay(path: Path, pages: Mapping[str, Bodies]) -> Path:
+def recorded(path: Path, pages: Mapping[str, Bodies]) -> Path:
     """Write a recording of ten days from START."""
-    with sqlite3.connect(path) as db:
-        db.executescript(_TABLES)
-        db.execute("INSERT INTO site VALUES (?, ?, ?)", (HOST + "/", START, END))
-        for number, (place, versions) in enumerate(pages.items(), 1):
-            bodies = [body.encode() for _, _, body in versions]
-            row = (number, HOST + place, place.lstrip("/"), lzma.compress(b"".join(bodies)))
-            db.execute("INSERT INTO page VALUES (?, ?, ?, ?)", row)
-            start = 0
-            for (since, until, _), body in zip(versions, bodies, strict=True):
-                version = (number, since, until, start, len(body))
-                db.execute("INSERT INTO version VALUES (?, ?, ?, ?, ?)", version)
-                start += len(body)
-    db.close()
+    rows = (
+        (
+            HOST + place,
+            place.lstrip("/"),
+            [(since, until, body.encode()) for since, until, body in versions],
+        )
+        for place, versions in pages.items()
+    )
+    write_replay(path, (HOST + "/", START, END), rows)
     return path
 
 
@@ -55,7 +44,7 @@ def small_site(folder: Path) -> tuple[Path, Path]:
         s: [(at, None, page(title=s, text=text))] for s, at in zip(stories, born, strict=True)
     }
     pages["/old.html"] = [(START, START + DAY, page())]
-    replay = write_replay(folder / "small.sqlite", pages)
+    replay = recorded(folder / "small.sqlite", pages)
     truth = folder / "truth" / "small.tsv"
     truth.parent.mkdir()
     rows = ["url\tkind\tpublished\tlinked\tgone\tscored"]

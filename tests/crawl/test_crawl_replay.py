@@ -16,7 +16,7 @@ import pytest
 import replay
 import serve_replay
 from fake_web import DAY, HOUR, START
-from replay_file import END, HOST, T0, small_site, write_replay
+from replay_file import END, HOST, T0, recorded, small_site
 from replay_site import ReplaySite
 
 ROOT = Path(__file__).parents[2]
@@ -108,7 +108,7 @@ def test_a_recording_answers_as_its_server_did(tmp_path: Path) -> None:
         "/folder/": [(START, None, "in")],
         "/a%20b.html": [(START + DAY, None, "late")],
     }
-    site = ReplaySite(write_replay(tmp_path / "x.sqlite", pages))
+    site = ReplaySite(recorded(tmp_path / "x.sqlite", pages))
     first = site.answer(HOST + "/index.html", START)
     assert (first.code, first.body) == (200, b"one")
     assert site.answer(HOST + "/?q=1", START, first.headers["ETag"]).code == 304
@@ -159,7 +159,7 @@ def test_absolute_addresses_lead_to_the_server_itself(tmp_path: Path) -> None:
     body = f'<a href="{HOST}/x.html">x</a>'
     pages = {"/": [(START, None, body)], "/sub/": [(START, None, "s")]}
     with serve_replay.serve(
-        ReplaySite(write_replay(tmp_path / "x.sqlite", pages)), lambda: START
+        ReplaySite(recorded(tmp_path / "x.sqlite", pages)), lambda: START
     ) as url:
         assert ask(url)[1].decode() == f'<a href="{url}x.html">x</a>'
         assert ask(url + "sub")[1] == b"s"

@@ -5,7 +5,7 @@ Two causes are told apart, and multiplied:
 - **overlap**: kinds of hubs (feeds, sitemaps, lists, articles) find pages more or less independently. The
   pages that one kind and the others both showed tell how many neither did (Lincoln and Petersen: Seber, *The
   Estimation of Animal Abundance*, 1982, chapter 3; for crawls arXiv 2603.15416). Kinds agree more than chance
-  would have it, so a share that all miss is added; its size is that of the recordings in docs/completeness.md.
+  would have it, so a share that all miss is added, of the size that recordings show (docs/completeness.md).
 - **losses**: hubs that can no longer be read. The share of earlier pages that they alone showed is missing
   since.
 

@@ -1,0 +1,124 @@
+#!/usr/bin/env python3
+"""Replay recorded websites with default settings, and show recall, delay and false reports in one table.
+
+    scripts/benchmark                       the recording in benchmarks/, and those in ../shared/replay
+    scripts/benchmark FILE.sqlite FOLDER    these
+
+Each recording needs its truth in truth/NAME.tsv beside it; docs/replays.md explains the figures.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import hashlib
+import json
+import os
+import platform
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from lab.printing import show
+from replay import score, simulate, truth_beside
+from replay_site import ReplaySite
+
+from incremental.settings import Settings
+
+ROOT = Path(__file__).parents[1]
+DEFAULT = (ROOT / "benchmarks", ROOT.parent / "shared" / "replay")
+
+
+def recordings(places: Iterable[Path]) -> Iterator[Path]:
+    """Yield the files that are meant, and those in folders that have a truth, in the order of names."""
+    for place in places:
+        if place.is_dir():
+            found = sorted(place.rglob("*.sqlite"))
+            yield from (file for file in found if truth_beside(file).is_file())
+        else:
+            yield place
+
+
+def fingerprint(file: Path) -> str:
+    """Return what is equal for recordings of the same pages, versions and truth, however they are packed."""
+    query = """SELECT url, valid_from, valid_to, length FROM page JOIN version ON page_id = id
+               ORDER BY url, valid_from"""
+    with contextlib.closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as database:
+        rows = repr(database.execute(query).fetchall()).encode()
+    truth = sorted(truth_beside(file).read_bytes().splitlines())
+    return hashlib.sha256(rows + b"\n".join(truth)).hexdigest()[:12]
+
+
+def measure(file: Path) -> dict[str, Any]:
+    """Return the figures of one recording, with what identifies its data."""
+    site = ReplaySite(file)
+    started = time.perf_counter()
+    result = score(simulate(site, Settings(), None, quiet=True), site, truth_beside(file))
+    return {
+        **result,
+        "data": fingerprint(file),
+        "wall_seconds": round(time.perf_counter() - started, 1),
+    }
+
+
+def circumstances() -> dict[str, str]:
+    """Return what was measured, and on what machine."""
+    command = ["git", "-C", str(ROOT), "describe", "--always", "--dirty"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - no shell
+    commit = done.stdout.strip()
+    return {
+        "version": f"hubwatch {version('hubwatch')}" + (f" ({commit})" if commit else ""),
+        "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} processors",
+        "python": f"Python {platform.python_version()}",
+    }
+
+
+def row(result: Mapping[str, Any]) -> dict[str, object]:
+    """Return what the table shows of a recording."""
+    delays = result["delay_minutes"]
+    return {
+        "scored": result["scored"],
+        "recall": result["recall"],
+        "mean delay, min": delays["mean"],
+        "median": delays["median"],
+        "announced": result["announced"],
+        "false new": result["false_new"],
+        "requests a day": result["fetches_per_day"],
+        "seconds": result["wall_seconds"],
+    }
+
+
+def main() -> int:
+    """Run from the command line; exit 0, or 2 for wrong usage."""
+    parser = argparse.ArgumentParser(
+        prog="scripts/benchmark",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("places", nargs="*", type=Path, metavar="PATH", help="file or folder")
+    parser.add_argument("--json", action="store_true", help="one JSON object as the last line")
+    arguments = parser.parse_args()
+    files = list(recordings(arguments.places or filter(Path.is_dir, DEFAULT)))
+    for file in files:
+        if not (file.is_file() and truth_beside(file).is_file()):
+            parser.error(f"{file} or {truth_beside(file)} is not there")
+    if not files:
+        parser.error("there is no recording with a truth")
+    results = []
+    for file in files:
+        print(f"{file.stem} ...", file=sys.stderr, flush=True)
+        results.append(measure(file))
+    about = circumstances()
+    show({f"{one['site']} {one['data']}": row(one) for one in results}, " · ".join(about.values()))
+    if arguments.json:
+        print(json.dumps({**about, "recordings": results}))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
