@@ -7,9 +7,9 @@
 
 The real crawler runs against each recording. At its end and each 30 days before, down to the first fifth,
 the estimate for the last 30 days is asked for; the truth is the share of the articles linked in them, two
-days before their end at the latest, that were announced. ``--without SHARE`` answers 404 for this share of the hubs that are
-known after the first fifth, except the seed, and for this share of lists, feeds and sitemaps that come later
-(by a digest of address and seed).
+days before their end at the latest, that were announced. ``--without SHARE`` answers 404 for this share of
+the hubs that are known after the first fifth, except the seed, and for this share of lists, feeds and
+sitemaps that come later (by a digest of address and seed).
 
 JSON: ``{"months": [{"site", "month", "pages", "estimate", "low", "high", "true", "says"}], "covered",
 "mean_width", "mean_absolute_error", "rank_correlation", "without_estimate"}``. Months without an estimate
