@@ -22,6 +22,8 @@ from typing import Final
 # Of the draws, for the estimate and the interval.
 _DRAWS: Final = 1_000
 _HELD: Final = 0.9
+# From here on nobody can tell whether it is all.
+_ALL: Final = 0.995
 # Beta distribution of the share that every view misses: mean .013.
 _COMMON: Final = (0.8, 60.0)
 # Jeffreys' prior of a share.
@@ -64,13 +66,9 @@ def estimate(views: Sequence[Collection[str]], losses: Iterable[Loss] = ()) -> E
     draw = random.Random(0)  # noqa: S311 - the same facts have the same answer
     shares = sorted(_drawn(draw, pair, losses) for _ in range(_DRAWS))
     kept = round(_HELD * _DRAWS)
-    # The shortest interval; near the end of the scale it reaches the end.
-    at = min(range(_DRAWS - kept + 1), key=lambda i: _end(shares, i + kept - 1) - shares[i])
-    return Estimate(shares[_DRAWS // 2], shares[at], _end(shares, at + kept - 1))
-
-
-def _end(shares: Sequence[float], at: int) -> float:
-    return 1.0 if at == len(shares) - 1 else shares[at]
+    at = min(range(_DRAWS - kept + 1), key=lambda i: shares[i + kept - 1] - shares[i])
+    high = shares[at + kept - 1]
+    return Estimate(shares[_DRAWS // 2], shares[at], 1.0 if high > _ALL else high)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +89,7 @@ def _pair(views: Sequence[Collection[str]]) -> _Pair | None:
         both = sum(kind in of and len(set(of)) > 1 for of in views)
         if others:
             found.append(_Pair(one, others, both))
-    return min(found, key=_unseen, default=None)
+    return min(found, key=lambda pair: (_unseen(pair), -pair.both), default=None)
 
 
 def _unseen(pair: _Pair) -> float:

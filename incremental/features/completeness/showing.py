@@ -9,7 +9,7 @@ from incremental.base.readable_urls import readable
 from incremental.base.texts import Text
 from incremental.base.times import DAY, MINUTE
 from incremental.features.completeness.estimating import FEWEST_PAGES, Estimate, estimate, losses
-from incremental.fetch.status import HARMLESS
+from incremental.fetch.status import HAS_PAGE, FetchStatus
 from store import Store
 from store.completeness import NewPage, Shower
 
@@ -18,6 +18,7 @@ DAYS = 30.0
 _EARLIER_DAYS = 90.0
 # A hub that failed for less may come back with everything that it showed meanwhile.
 _LOST_AFTER = 2 * DAY
+_READ = HAS_PAGE | {FetchStatus.REDIRECTED}
 _LATE = DAY
 _MOST_NAMED = 3
 
@@ -57,7 +58,7 @@ def of_site(store: Store, site_id: int, name: str, now: float) -> Completeness:
     lost = {
         hub.id: hub.read_at
         for hub in showers.values()
-        if hub.read_at and hub.status not in HARMLESS and now - hub.read_at > _LOST_AFTER
+        if hub.read_at and hub.status not in _READ and now - hub.read_at > _LOST_AFTER
     }
     found = _estimated(pages, known, showers, lost, since, now)
     delays = [page.found_at - page.published_at for page in pages if page.published_at is not None]

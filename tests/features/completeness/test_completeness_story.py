@@ -1,0 +1,90 @@
+"""A town's paper loses its list of sport, and Hubwatch says what it no longer finds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cli_runner import Run
+from fake_web import DAY, HOUR, START, FakeWeb, Reply, Watch, feed, page
+from web_served import Served
+
+from incremental.base.clock import SimulatedClock
+from incremental.base.texts import Words
+from incremental.features.completeness.showing import Completeness, of_site
+
+HOME, FEED, SPORT = (f"https://news.example/{name}" for name in ("", "feed.xml", "sport/"))
+LOST = 20 * DAY
+NAMES_FEED = f'<link rel="alternate" type="application/rss+xml" href="{FEED}">'
+
+
+def stories(now: float, folder: str) -> list[str]:
+    """Return the addresses of the latest ten stories: two a day in each folder."""
+    last = int((now - START) // (12 * HOUR))
+    return [f"/{folder}/story-{n}.html" for n in range(last + 10, last, -1)]
+
+
+def paper() -> dict[str, Any]:
+    """Town stories are in the feed and on the home page; sport is on its own list alone."""
+
+    def home(now: float) -> str:
+        return page(*stories(now, "town"), "/sport/|Sport", title="News", head=NAMES_FEED)
+
+    def sport(now: float) -> Any:
+        gone = now - START >= LOST
+        return Reply(b"gone", 404) if gone else page(*stories(now, "sport"), title="Sport")
+
+    def entries(now: float) -> Reply:
+        return feed(*((HOME + place[1:], "") for place in stories(now, "town")))
+
+    texts = {
+        f"https://news.example/{folder}/story-{n}.html": page(
+            title=f"{folder} {n}", text=f"In {folder} number {n} much happened again. " * 30
+        )
+        for folder in ("town", "sport")
+        for n in range(110)
+    }
+    return {HOME: home, SPORT: sport, FEED: entries, **texts}
+
+
+@pytest.fixture
+def press(tmp_path: Path) -> Any:
+    watch = Watch(tmp_path, FakeWeb(SimulatedClock(START), paper()), HOME)
+    yield watch
+    watch.store.close()
+
+
+def said(watch: Watch) -> Completeness:
+    return of_site(watch.store, 1, "news.example", watch.clock.now())
+
+
+def test_a_site_that_loses_a_list_is_less_complete_and_says_which(press: Watch) -> None:
+    press.run(LOST - HOUR)
+    before = said(press)
+    assert before.share is not None
+    assert before.share > 0.9
+    assert before.lost == []
+    press.run(20 * DAY)
+    after = said(press)
+    assert after.share is not None
+    assert after.high is not None
+    assert after.share < before.share - 0.15
+    assert after.lost == ["https://news.example/sport/"]
+    assert "1 hub can no longer be read: https://news.example/sport/" in after.says
+    chinese = Words("zh").said(after.says)
+    assert "1 个枢纽页已无法读取" in chinese
+    assert "最近 30 天的新页面找到约" in chinese
+
+
+def test_the_command_the_page_and_the_api_say_the_same(hubwatch: Run, served: Served) -> None:
+    hubwatch("add", HOME)
+    assert "too few to say" in hubwatch("completeness").out
+    (row,) = hubwatch("completeness", "news.example", "--json").json
+    assert (row["site"], row["share"], row["pages"]) == ("news.example", None, 0)
+    client = served.client(Accept_Language="zh")
+    assert "完整度" in client.get("/completeness").text
+    answer = client.get("/api/v1/completeness").json()
+    assert {"site", "share", "low", "high", "delay_minutes", "late", "lost", "says"} <= set(
+        answer[0]
+    )
