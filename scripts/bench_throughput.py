@@ -5,23 +5,25 @@
 
 A server in a process of its own has lists of 50 links (18 kB, with ETags) on many loopback addresses. We
 crawl with everything that the daemon has: robots.txt obeyed, links canonicalised and judged by the URL
-SVM, every visit a transaction on disk, new pages announced. Each list is visited three times::
+SVM, every visit a transaction on disk, new pages announced. Each list is visited four times::
 
-    first      never read before; all its links are stored
-    unchanged  answered 304
-    changed    three of its fifty links are new, and are announced
+    first       never read before; all its links are stored
+    unchanged   answered 304
+    same_links  without ETag; the body differs, its links do not
+    changed     three of its fifty links are new, and are announced
 
 Lists are given as a user gives them, and pages are not read for their text: a visit is one list.
 ``first_readings`` are lists that nobody gave; each is also read for its text, to tell it from an article.
 
-Scrapy obeys robots.txt, extracts the links, and writes each once into SQLite; a page is a transaction. It
+Scrapy obeys robots.txt, extracts the links, and writes each once into SQLite; a page is a transaction.
+Beside ``same_links`` it reads the lists again, with the links it has. It
 needs an environment of its own: it depends on a package with the same name as one of ours.
 
 first_visits_per_second, ...  visits of lists by the wall clock, robots.txt included
 cpu_ms_first, ...             processor time of a visit, readers included, server not
-statements_per_visit          SQL statements of all three visits; a batch of rows is one, BEGIN none
+statements_per_visit          SQL statements of all four visits; a batch of rows is one, BEGIN none
 peak_rss_mb                   of this process; readers_rss_mb: of its readers together
-ratio_first, ratio_unchanged  visits a second, over Scrapy's pages a second
+ratio_first, ...              visits a second, over Scrapy's pages a second
 rooms                         processor milliseconds of a first visit, by what they go to
 """
 
@@ -75,7 +77,8 @@ from store.values import NewHub, SeenLink, VisitRecord
 
 WORKERS = 16
 _SCRAPY = "scrapy==2.19.*"
-_PHASES = ("first", "unchanged", "changed")
+# Each with the generation and the printing of its lists.
+_PHASES = {"first": (0, 0), "unchanged": (0, 0), "same_links": (0, 1), "changed": (1, 0)}
 # A phase that comes to nothing ends after this long.
 _MOST_SECONDS = 1_800.0
 # Between two visits of a list the clock is put forward by this: longer than the longest interval.
@@ -291,7 +294,7 @@ def measure(  # noqa: PLR0913 - where, and what is told of it
     database: str = "",
     between: Callable[[], object] = lambda: None,
 ) -> tuple[dict[str, Phase], dict[str, float]]:
-    """Visit every list three times; return the visits, and megabytes of memory.
+    """Visit every list four times; return the visits, and megabytes of memory.
 
     On SQLite, or on the empty *database*. *between* is called before, between and after the phases.
     """
@@ -306,9 +309,8 @@ def measure(  # noqa: PLR0913 - where, and what is told of it
         # The first requests after a start are spread over a minute, which has passed by now.
         crawler.load(time.time() - _STAGGERED_SECONDS)
         between()
-        for number, name in enumerate(_PHASES):
-            if number == _PHASES.index("changed"):
-                server.change(1)
+        for number, (name, shown) in enumerate(_PHASES.items()):
+            server.change(*shown)
             world.offset = number * _LATER_SECONDS
             phases[name] = crawl(world, len(world.visits.lists), partial(tick, name))
             between()
@@ -347,28 +349,32 @@ def report(
     return {"ours": ours, "rooms": rooms["first"], "rooms_by_visit": rooms}
 
 
-def scrapy(pages: int, hosts: int) -> dict[str, float]:
-    """Let Scrapy read the same lists once."""
+def scrapy(pages: int, hosts: int) -> dict[str, dict[str, float]]:
+    """Let Scrapy read the same lists: ``first``, then ``same_links``, of the next printing."""
     python = peer_python("scrapy", _SCRAPY)
+    script = Path(__file__).with_name("lab") / "scrapy_peer.py"
+    read: dict[str, dict[str, float]] = {}
     with LoadServer() as server, tempfile.TemporaryDirectory(prefix="hubwatch-peer-") as folder:
         addresses = Path(folder) / "addresses.txt"
         addresses.write_text(
             "\n".join(itertools.chain(*_addresses(server, pages, hosts))), encoding="utf-8"
         )
-        script = Path(__file__).with_name("lab") / "scrapy_peer.py"
-        done = subprocess.run(  # noqa: S603 - our script
-            [python, str(script), str(addresses), str(WORKERS)],
-            check=True,
-            stdout=subprocess.PIPE,
-            text=True,
-            # Ours would stand in for the package of the same name that Scrapy needs.
-            env={name: text for name, text in os.environ.items() if name != "PYTHONPATH"},
-        )
-    answer = json.loads(done.stdout.splitlines()[-1])
-    return {
-        "pages_per_second": answer["pages"] / answer["seconds"],
-        "cpu_ms": 1000 * answer["cpu_seconds"] / answer["pages"],
-    }
+        for name in ("first", "same_links"):
+            server.change(*_PHASES[name])
+            done = subprocess.run(  # noqa: S603 - our script
+                [python, str(script), str(addresses), str(WORKERS), f"{folder}/links.sqlite"],
+                check=True,
+                stdout=subprocess.PIPE,
+                text=True,
+                # Ours would stand in for the package of the same name that Scrapy needs.
+                env={name: text for name, text in os.environ.items() if name != "PYTHONPATH"},
+            )
+            answer = json.loads(done.stdout.splitlines()[-1])
+            read[name] = {
+                "pages_per_second": answer["pages"] / answer["seconds"],
+                "cpu_ms": 1000 * answer["cpu_seconds"] / answer["pages"],
+            }
+    return read
 
 
 def main() -> int:
@@ -397,9 +403,9 @@ def main() -> int:
     answer = report(phases, memory, readings)
     if arguments.peer:
         answer["scrapy"] = scrapy(pages, hosts)
-        rate = answer["scrapy"]["pages_per_second"]
-        answer["ratio_first"] = answer["ours"]["first_visits_per_second"] / rate
-        answer["ratio_unchanged"] = answer["ours"]["unchanged_per_second"] / rate
+        for name, one in phases.items():
+            peer = answer["scrapy"].get(name, answer["scrapy"]["first"])
+            answer[f"ratio_{name}"] = one.in_time / one.seconds / peer["pages_per_second"]
     show(answer, console=console)
     if arguments.as_json:
         print(json.dumps(answer))

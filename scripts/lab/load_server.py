@@ -3,7 +3,8 @@
 
 Each address is a host with ``/``, list pages ``/0/``, ``/1/``, ... of 50 links and about 18 kB, with ETags,
 the articles that they link to, and a robots.txt. A list shows the articles ``3 * generation`` and later;
-``/generation/N``, asked of any host, changes them all at once.
+``/generation/N/PRINTING``, asked of any host, changes them all at once. A printing changes the footer
+alone; only the first, 0, has ETags.
 """
 
 from __future__ import annotations
@@ -58,14 +59,14 @@ def _path(section: str, number: int, title: str) -> str:
 
 
 @functools.lru_cache(maxsize=4_096)
-def list_page(section: str, generation: int) -> bytes:
+def list_page(section: str, generation: int, printing: int) -> bytes:
     """Return the body of a list."""
     newest = LINKS + NEW_EACH * generation
     rows = "".join(_row(section, number) for number in range(newest, newest - LINKS, -1))
     return (
         f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Section {section}</title>'
         f"</head><body>{_MENU}<main><h1>Section {section}</h1><ul>{rows}</ul>"
-        "</main><footer><p>Printed on loopback.</p></footer></body></html>"
+        f"</main><footer><p>Printing {printing}.</p></footer></body></html>"
     ).encode()
 
 
@@ -88,6 +89,7 @@ class _Connection(asyncio.Protocol):
     """One connection, kept alive; requests come one at a time."""
 
     generation = 0
+    printing = 0
     requests = 0
 
     def __init__(self) -> None:
@@ -110,18 +112,18 @@ class _Connection(asyncio.Protocol):
         status = "200 OK"
         parts = path.strip("/").split("/")
         if parts[0] == "generation":
-            _Connection.generation = int(parts[1])
+            _Connection.generation, _Connection.printing = map(int, parts[1:])
         elif path == "/robots.txt":
             kind, body = "text/plain", _ROBOTS
         elif path.endswith(".html"):
             body = article_page(path)
         elif path == "/" or (len(parts) == 1 and parts[0].isdecimal()):
             section = parts[0] or "home"
-            tag = f'"{section}-{self.generation}"'
-            if tag.encode() in head:
+            tag = "" if self.printing else f'"{section}-{self.generation}"'
+            if tag and tag.encode() in head:
                 status = "304 Not Modified"
             else:
-                body = list_page(section, self.generation)
+                body = list_page(section, self.generation, self.printing)
         else:
             status = "404 Not Found"
         tag = f"ETag: {tag}\r\n" if tag else ""
@@ -164,10 +166,12 @@ class LoadServer:
         self._process.kill()
         self._process.communicate()
 
-    def change(self, generation: int) -> None:
-        """Show another generation of all lists."""
+    def change(self, generation: int, printing: int = 0) -> None:
+        """Show another generation or printing of all lists."""
         with socket.create_connection((host(0), self.port)) as line:
-            line.sendall(f"GET /generation/{generation} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+            line.sendall(
+                f"GET /generation/{generation}/{printing} HTTP/1.1\r\nHost: x\r\n\r\n".encode()
+            )
             line.recv(1_000)
 
     def url(self, number: int, section: str = "") -> str:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Scrapy on the same pages: robots obeyed, links extracted and deduplicated, every link in SQLite.
 
-    python scripts/lab/scrapy_peer.py FILE WORKERS    addresses from FILE, one a line
+    python scripts/lab/scrapy_peer.py FILE WORKERS DATABASE    addresses from FILE, one a line
 
 Prints one JSON object: pages, seconds, cpu_seconds, links.
 """
@@ -12,7 +12,6 @@ import json
 import resource
 import sqlite3
 import sys
-import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,7 +21,9 @@ from scrapy import Request, Spider
 from scrapy.crawler import CrawlerProcess
 from scrapy.linkextractors import LinkExtractor
 
-_TABLE = "CREATE TABLE link (url TEXT PRIMARY KEY, anchor TEXT, hub TEXT, seen_at REAL)"
+_TABLE = (
+    "CREATE TABLE IF NOT EXISTS link (url TEXT PRIMARY KEY, anchor TEXT, hub TEXT, seen_at REAL)"
+)
 
 
 class _Lists(Spider):  # type: ignore[misc]  # in an environment of its own
@@ -47,32 +48,31 @@ class _Lists(Spider):  # type: ignore[misc]  # in an environment of its own
 def main() -> int:
     """Crawl; 0 = done."""
     addresses = Path(sys.argv[1]).read_text(encoding="utf-8").split()
-    with tempfile.TemporaryDirectory(prefix="hubwatch-peer-") as folder:
-        database = sqlite3.connect(Path(folder) / "links.sqlite")
-        database.executescript("PRAGMA journal_mode=wal; PRAGMA synchronous=normal;")
-        database.execute(_TABLE)
-        process = CrawlerProcess(
-            {
-                "LOG_LEVEL": "ERROR",
-                "ROBOTSTXT_OBEY": True,
-                "CONCURRENT_REQUESTS": int(sys.argv[2]),
-                "CONCURRENT_REQUESTS_PER_DOMAIN": 1,
-                "DOWNLOAD_DELAY": 0,
-                "TELNETCONSOLE_ENABLED": False,
-                "RETRY_ENABLED": False,
-            }
-        )
-        process.crawl(_Lists, addresses=addresses, database=database)
-        began, used = time.monotonic(), _cpu_seconds()
-        process.start()
-        seconds = time.monotonic() - began
-        (links,) = database.execute("SELECT count(*) FROM link").fetchone()
-        answer = {
-            "pages": _Lists.pages,
-            "seconds": seconds,
-            "cpu_seconds": _cpu_seconds() - used,
-            "links": links,
+    database = sqlite3.connect(sys.argv[3])
+    database.executescript("PRAGMA journal_mode=wal; PRAGMA synchronous=normal;")
+    database.execute(_TABLE)
+    process = CrawlerProcess(
+        {
+            "LOG_LEVEL": "ERROR",
+            "ROBOTSTXT_OBEY": True,
+            "CONCURRENT_REQUESTS": int(sys.argv[2]),
+            "CONCURRENT_REQUESTS_PER_DOMAIN": 1,
+            "DOWNLOAD_DELAY": 0,
+            "TELNETCONSOLE_ENABLED": False,
+            "RETRY_ENABLED": False,
         }
+    )
+    process.crawl(_Lists, addresses=addresses, database=database)
+    began, used = time.monotonic(), _cpu_seconds()
+    process.start()
+    seconds = time.monotonic() - began
+    (links,) = database.execute("SELECT count(*) FROM link").fetchone()
+    answer = {
+        "pages": _Lists.pages,
+        "seconds": seconds,
+        "cpu_seconds": _cpu_seconds() - used,
+        "links": links,
+    }
     print(json.dumps(answer))
     return 0
 

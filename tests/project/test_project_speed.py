@@ -30,17 +30,19 @@ def printed(script: str, *arguments: str) -> dict[str, Any]:
 
 
 @pytest.mark.skipif(not LOOPBACK, reason="only Linux answers on all of 127.0.0.0/8")
-def test_every_list_is_visited_three_times_and_its_news_announced() -> None:
+def test_every_list_is_visited_four_times_and_its_news_announced() -> None:
     answer = printed("bench_throughput.py", "--pages", "24", "--hosts", "6")
     ours = answer["ours"]
     assert ours["visits"] == {
         "first": {"fetched": 24},
         "unchanged": {"not_modified": 24},
+        "same_links": {"fetched": 24},
         "changed": {"fetched": 24},
     }
     assert 24 <= ours["announced"] <= 3 * 24
     keys = {"first_visits_per_second", "unchanged_per_second", "changed_per_second", "peak_rss_mb"}
     keys |= {"cpu_ms_first", "cpu_ms_unchanged", "cpu_ms_changed", "statements_per_visit"}
+    keys |= {"same_links_per_second", "cpu_ms_same_links"}
     assert all(ours[key] > 0 for key in keys)
     assert answer["rooms"].keys() == {"fetch", "parse", "judge", "record", "schedule"}
     assert ours["statements"]["unchanged"] < ours["statements"]["changed"]
