@@ -16,7 +16,14 @@ DOCUMENTS = {
     path.relative_to(ROOT).as_posix(): path
     for path in sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 }
-PAIRS = [("README.md", "README.zh.md"), ("docs/tutorial.md", "docs/zh/tutorial.md")]
+PAIRS = [
+    ("README.md", "README.zh.md"),
+    ("docs/how-relevance-is-judged.md", "docs/zh/topics.md"),
+    *[
+        (f"docs/{name}.md", f"docs/zh/{name}.md")
+        for name in ("tutorial", "problems", "why-was-my-page-not-found")
+    ],
+]
 # The change log names commands as they were called then.
 WITH_COMMANDS = sorted(DOCUMENTS.keys() - {"CHANGELOG.md"})
 
