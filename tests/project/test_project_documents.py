@@ -19,9 +19,10 @@ DOCUMENTS = {
 PAIRS = [
     ("README.md", "README.zh.md"),
     ("docs/how-relevance-is-judged.md", "docs/zh/topics.md"),
+    ("docs/web-and-api.md", "docs/zh/web-page.md"),
     *[
         (f"docs/{name}.md", f"docs/zh/{name}.md")
-        for name in ("tutorial", "problems", "why-was-my-page-not-found")
+        for name in ("tutorial", "messages", "problems", "why-was-my-page-not-found")
     ],
 ]
 # The change log names commands as they were called then.
