@@ -16,7 +16,8 @@ _HEAD = """\
 # `hubwatch settings` shows what is in force.
 """
 _INTRO = (
-    "# Settings\n\nEverything has a default. `hubwatch init` writes `hubwatch.toml` with every setting "
+    "# Settings\n\nEnglish | [简体中文](zh/settings.md)\n\n"
+    "Everything has a default. `hubwatch init` writes `hubwatch.toml` with every setting "
     "below, commented out at its default; `hubwatch settings` shows what is in force and where each value "
     "comes from.\nA variable in the environment outranks the file: `HUBWATCH_REVISIT_REQUESTS_PER_DAY` is "
     "`requests_per_day` in `[revisit]`; lists are separated by commas. An error names the setting, its value "

@@ -16,7 +16,15 @@ DOCUMENTS = {
     path.relative_to(ROOT).as_posix(): path
     for path in sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 }
-PAIRS = [("README.md", "README.zh.md"), ("docs/tutorial.md", "docs/zh/tutorial.md")]
+PAIRS = [
+    ("README.md", "README.zh.md"),
+    ("docs/how-relevance-is-judged.md", "docs/zh/topics.md"),
+    ("docs/web-and-api.md", "docs/zh/web-page.md"),
+    *[
+        (f"docs/{name}.md", f"docs/zh/{name}.md")
+        for name in ("tutorial", "messages", "problems", "settings", "why-was-my-page-not-found")
+    ],
+]
 # The change log names commands as they were called then.
 WITH_COMMANDS = sorted(DOCUMENTS.keys() - {"CHANGELOG.md"})
 
@@ -101,6 +109,21 @@ def test_the_chinese_readme_has_the_output_and_the_figures_of_the_english_one() 
     english, chinese = (DOCUMENTS[name].read_text(encoding="utf-8") for name in PAIRS[0])
     assert FENCE.findall(chinese) == FENCE.findall(english)
     assert figures(chinese) == figures(english)
+
+
+def test_the_chinese_settings_have_the_sections_names_and_defaults_of_the_english_ones() -> None:
+    english, chinese = (DOCUMENTS[f"docs/{name}.md"] for name in ("settings", "zh/settings"))
+    words = {"不设": "not set", "必填": "required"}
+    rows = [
+        (name, words.get(default, default))
+        for name, default in settings_rows(chinese.read_text("utf-8"))
+    ]
+    assert rows == settings_rows(english.read_text("utf-8"))
+
+
+def settings_rows(text: str) -> list[tuple[str, str]]:
+    """Return each heading of a section, and the name and default of each setting, in order."""
+    return re.findall(r"^(?:## (?=\[)|\| )(\[.+|`\w+`)(?: \| (.*?) \|.*)?$", text, re.MULTILINE)
 
 
 def figures(text: str) -> list[list[str]]:
