@@ -66,7 +66,7 @@ class Recipe(msgspec.Struct, forbid_unknown_fields=True):
     """None = the branch's first commit."""
     lists: str = ""
     """A regular expression for pages that are lists, not articles."""
-    relaunches: Sequence[Moment] = ()
+    bulk_deployments: Sequence[Moment] = ()
     backfills: Sequence[Moment] = ()
 
 
@@ -253,7 +253,7 @@ def truth_of(
 
 
 def _kind(place: str, published: int, recipe: Recipe) -> str:
-    for kind, moments in (("relaunch", recipe.relaunches), ("backfill", recipe.backfills)):
+    for kind, moments in (("relaunch", recipe.bulk_deployments), ("backfill", recipe.backfills)):
         for moment in moments:
             if moment.at.timestamp() == published and re.search(moment.pages, place):
                 return kind

@@ -79,6 +79,23 @@ class LibraryGate:
                 requests.sessions.HTTPAdapter = adapter  # as it was
                 smtplib.SMTP._get_socket = get_socket  # type: ignore[attr-defined]  # noqa: SLF001 - likewise
 
+    def post(self, url: str, body: bytes, headers: Mapping[str, str], seconds: float) -> int:
+        """Send *body* by POST; return the status of the answer. Redirects are not followed.
+
+        Raises:
+            ForbiddenAddressError: the address is not public.
+            OSError: no answer within *seconds*, or none at all.
+            ValueError: no address that a request can be sent to.
+        """
+        with _patching, requests.Session() as session:  # one request at a time has the limits
+            session.trust_env = False
+            session.mount("https://", self._adapter)
+            session.mount("http://", self._adapter)
+            answer = session.post(
+                url, data=body, headers=headers, timeout=seconds, allow_redirects=False
+            )
+            return answer.status_code
+
     def _smtp_socket(self) -> object:
         guard = self._guard
 

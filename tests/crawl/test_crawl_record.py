@@ -32,7 +32,7 @@ base_url = "{host}/"
 since = {since}
 lists = '^page/'
 backfills = [{{ at = {imported}, pages = '^2001/' }}]
-relaunches = [{{ at = {relaunched} }}]
+bulk_deployments = [{{ at = {relaunched} }}]
 """
 
 

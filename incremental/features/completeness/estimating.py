@@ -6,8 +6,8 @@ Two causes are told apart, and multiplied:
   pages that one kind and the others both showed tell how many neither did (Lincoln and Petersen: Seber, *The
   Estimation of Animal Abundance*, 1982, chapter 3; for crawls arXiv 2603.15416). Kinds agree more than chance
   would have it, so a share that all miss is added, of the size that recordings show (docs/completeness.md).
-- **losses**: hubs that can no longer be read. The share of earlier pages that they alone showed is missing
-  since.
+- **losses**: hubs that can no longer be read. At most the share of earlier pages that they alone showed is
+  missing since, and at most as much as new pages became fewer.
 
 Nothing here is certain; the interval holds nine of ten.
 """
@@ -15,9 +15,11 @@ Nothing here is certain; the interval holds nine of ten.
 from __future__ import annotations
 
 import random
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
+
+from incremental.base.times import DAY
 
 # Of the draws, for the estimate and the interval.
 _DRAWS: Final = 1_000
@@ -39,9 +41,13 @@ class Loss:
     share_of_time: float
     """Of the window, since they were last read: 0 to 1."""
     alone: int
-    """Earlier pages that only they showed ..."""
-    pages: int
-    """... of so many."""
+    """Of the pages before, those that only they showed."""
+    before: int
+    before_days: float
+    """Pages found before, and in how many days."""
+    after: int
+    after_days: float
+    """Pages found since, and in how many days."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,18 +59,17 @@ class Estimate:
     high: float
 
 
-def estimate(views: Sequence[Collection[str]], losses: Iterable[Loss] = ()) -> Estimate | None:
+def estimate(views: Sequence[Collection[str]], loss: Loss | None = None) -> Estimate | None:
     """Estimate the share found, by the kinds of hubs that showed each page found.
 
     None: fewer than three pages, or one kind alone found all of them and no hub was lost, so nothing
     can be compared.
     """
-    losses = tuple(losses)
     pair = _pair(views)
-    if (len(views) < FEWEST_PAGES and not losses) or (pair is None and not losses):
+    if loss is None and (pair is None or len(views) < FEWEST_PAGES):
         return None
     draw = random.Random(0)  # noqa: S311 - the same facts have the same answer
-    shares = sorted(_drawn(draw, pair, losses) for _ in range(_DRAWS))
+    shares = sorted(_drawn(draw, pair, loss) for _ in range(_DRAWS))
     kept = round(_HELD * _DRAWS)
     at = min(range(_DRAWS - kept + 1), key=lambda i: shares[i + kept - 1] - shares[i])
     high = shares[at + kept - 1]
@@ -98,28 +103,43 @@ def _unseen(pair: _Pair) -> float:
     return total - (pair.one + pair.others - pair.both)
 
 
-def _drawn(draw: random.Random, pair: _Pair | None, losses: Sequence[Loss]) -> float:
+def _drawn(draw: random.Random, pair: _Pair | None, loss: Loss | None) -> float:
     share = 1.0 - draw.betavariate(*_COMMON)
     if pair is not None:
         of_others = draw.betavariate(pair.both + _HALF, pair.others - pair.both + _HALF)
         of_one = draw.betavariate(pair.both + _HALF, pair.one - pair.both + _HALF)
         share *= 1.0 - (1.0 - of_one) * (1.0 - of_others)
-    for loss in losses:
-        alone = draw.betavariate(loss.alone + _HALF, loss.pages - loss.alone + _HALF)
-        share *= 1.0 - loss.share_of_time * alone
+    if loss is not None:
+        alone = draw.betavariate(loss.alone + _HALF, loss.before - loss.alone + _HALF)
+        before = draw.gammavariate(loss.before + _HALF, 1.0) / loss.before_days
+        after = draw.gammavariate(loss.after + _HALF, 1.0) / loss.after_days
+        share *= 1.0 - loss.share_of_time * min(alone, max(1.0 - after / before, 0.0))
     return share
 
 
-def losses(
-    earlier: Sequence[Collection[int]], lost_at: Mapping[int, float], *, since: float, now: float
-) -> list[Loss]:
-    """Return what is missing since hubs were lost: one loss for all of them together.
+def loss_of(
+    found: Sequence[tuple[float, Collection[int]]],
+    lost_at: Mapping[int, float],
+    *,
+    since: float,
+    now: float,
+) -> Loss | None:
+    """Return what may be missing since the first of some hubs was lost; None = nothing.
 
-    *earlier*: the hubs that showed each page found while all were read; *lost_at*: when each lost hub was
-    last read. Hubs lost before *since* count for the whole window.
+    *found*: when each new page was found, also long before *since*, and the hubs that showed it; *lost_at*:
+    when each lost hub was last read. Times are unix seconds.
     """
-    if not lost_at or not earlier:
-        return []
-    alone = sum(all(hub in lost_at for hub in shown) for shown in earlier if shown)
-    began = max(min(lost_at.values()), since)
-    return [Loss((now - began) / (now - since), alone, len(earlier))] if alone else []
+    began = min(lost_at.values(), default=now)
+    before = [(at, shown) for at, shown in found if at < began and shown]
+    alone = sum(all(hub in lost_at for hub in shown) for _, shown in before)
+    if not alone or began >= now:
+        return None
+    first = min(at for at, _ in before)
+    return Loss(
+        share_of_time=(now - max(began, since)) / (now - since),
+        alone=alone,
+        before=len(before),
+        before_days=max(began - first, DAY) / DAY,
+        after=sum(at >= began for at, _ in found),
+        after_days=max(now - began, DAY) / DAY,
+    )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from incremental.base.readable_urls import readable
 from incremental.base.texts import Text
 from incremental.base.times import DAY, MINUTE
-from incremental.features.completeness.estimating import FEWEST_PAGES, Estimate, estimate, losses
+from incremental.features.completeness.estimating import FEWEST_PAGES, Estimate, estimate, loss_of
 from incremental.fetch.status import HAS_PAGE, FetchStatus
 from store import Store
 from store.completeness import NewPage, Shower
@@ -88,9 +88,8 @@ def _estimated(  # noqa: PLR0913, PLR0917 - what an estimate rests on
     now: float,
 ) -> Estimate | None:
     views = [{showers[hub].view for hub in page.shown_by if hub in showers} for page in pages]
-    whole = min(lost.values(), default=now)
-    earlier = [page.shown_by for page in known if page.found_at < whole and page.shown_by]
-    return estimate([one for one in views if one], losses(earlier, lost, since=since, now=now))
+    loss = loss_of([(page.found_at, page.shown_by) for page in known], lost, since=since, now=now)
+    return estimate([one for one in views if one], loss)
 
 
 def _sentence(

@@ -17,8 +17,6 @@ import tempfile
 from collections.abc import Sequence
 from typing import Any
 
-import requests
-
 from incremental.base.clock import SystemClock
 from incremental.base.plain_text import one_line
 from incremental.base.texts import Text
@@ -79,21 +77,14 @@ def _post(gate: LibraryGate, channel: HookChannel, given: bytes, key: str) -> De
         digest = hmac.new(channel.secret.encode(), given, "sha256").hexdigest()
         headers["X-Hubwatch-Signature"] = f"sha256={digest}"
     try:
-        with gate.opened():
-            answer = requests.post(
-                channel.address,
-                data=given,
-                headers=headers,
-                timeout=channel.timeout_seconds,
-                allow_redirects=False,
-            )
+        status = gate.post(channel.address, given, headers, channel.timeout_seconds)
     except ForbiddenAddressError:
         return Delivered(ok=False, error=Text("messages.not_public"))
-    except (requests.RequestException, OSError, ValueError) as error:
+    except (OSError, ValueError) as error:
         said = f"{type(error).__name__}: {error}"
         return Delivered(ok=False, error=without_secrets(said, channel.address))
-    taken = answer.status_code // 100 == _SUCCESS
-    return Delivered(taken, "" if taken else f"answered with status {answer.status_code}")
+    taken = status // 100 == _SUCCESS
+    return Delivered(taken, "" if taken else f"answered with status {status}")
 
 
 def _run(channel: HookChannel, given: bytes) -> Delivered:

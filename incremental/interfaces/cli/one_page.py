@@ -51,7 +51,7 @@ _FACTS = {
     "language": "language",
     "published_at": "published",
     "first_seen_at": "first seen",
-    "announced_at": "announced as new",
+    "announced_at": "announced",
     "verified_at": "read by Hubwatch",
     "version_at": "text as of",
     "read_at": "read by you",
