@@ -32,6 +32,8 @@ _COMMON: Final = (0.8, 60.0)
 _HALF: Final = 0.5
 # Fewer pages say nothing.
 FEWEST_PAGES: Final = 3
+# A kind of hub that showed fewer says nothing of the others.
+_FEWEST_COMPARED: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +64,10 @@ class Estimate:
 def estimate(views: Sequence[Collection[str]], loss: Loss | None = None) -> Estimate | None:
     """Estimate the share found, by the kinds of hubs that showed each page found.
 
-    None: fewer than three pages, or one kind alone found all of them and no hub was lost, so nothing
-    can be compared.
+    None: no hub was lost, and there are not two kinds that showed ten pages each, so nothing can be compared.
     """
     pair = _pair(views)
-    if loss is None and (pair is None or len(views) < FEWEST_PAGES):
+    if loss is None and pair is None:
         return None
     draw = random.Random(0)  # noqa: S311 - the same facts have the same answer
     shares = sorted(_drawn(draw, pair, loss) for _ in range(_DRAWS))
@@ -92,7 +93,7 @@ def _pair(views: Sequence[Collection[str]]) -> _Pair | None:
         one = sum(kind in of for of in views)
         others = sum(any(other != kind for other in of) for of in views)
         both = sum(kind in of and len(set(of)) > 1 for of in views)
-        if others:
+        if min(one, others) >= _FEWEST_COMPARED:
             found.append(_Pair(one, others, both))
     return min(found, key=lambda pair: (_unseen(pair), -pair.both), default=None)
 

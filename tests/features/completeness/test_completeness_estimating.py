@@ -42,7 +42,8 @@ def test_kinds_that_share_half_of_their_pages_missed_some() -> None:
 def test_one_kind_alone_says_nothing() -> None:
     assert estimate([{"list"}] * 50) is None
     assert estimate([]) is None
-    assert estimate([{"feed", "list"}] * 2) is None
+    assert estimate([{"feed", "list"}] * 9) is None
+    assert estimate([{"list"}] * 50 + [{"feed", "list"}] * 9) is None
 
 
 def test_a_kind_that_shows_few_pages_does_not_make_the_others_incomplete() -> None:
