@@ -246,7 +246,7 @@ def _warnings(evidence: Evidence, setting: Setting, pages: int) -> list[Note]:
         for url in evidence.empty_examples
     ]
     if pages < FEW_PAGES:
-        warnings.append(Note("few_pages", {"number": pages, "enough": FEW_PAGES}))
+        warnings.append(Note("few_pages", {"n": pages, "enough": FEW_PAGES}))
     warnings += disagreeing(evidence, setting.sample)
     return warnings + _unseen_keywords(evidence, setting.background)
 

@@ -22,7 +22,10 @@ PAIRS = [
     ("docs/web-and-api.md", "docs/zh/web-page.md"),
     *[
         (f"docs/{name}.md", f"docs/zh/{name}.md")
-        for name in ("tutorial", "messages", "problems", "settings", "why-was-my-page-not-found")
+        for name in (
+            *("tutorial", "messages", "problems", "completeness", "settings"),
+            "why-was-my-page-not-found",
+        )
     ],
 ]
 # The change log names commands as they were called then.
