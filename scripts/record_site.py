@@ -79,13 +79,15 @@ class Repository:
 
     def run(self, *arguments: str, given: bytes = b"") -> bytes:
         """Return what git prints; raise CalledProcessError when it fails."""
-        command = ["git", "-C", str(self._path), *arguments]
+        # The settings of a foreign clone run no program.
+        command = ["git", "-C", str(self._path), "-c", "log.showSignature=false", *arguments]
         return subprocess.run(command, input=given, stdout=subprocess.PIPE, check=True).stdout  # noqa: S603 - no shell
 
     def deployments(self, recipe: Recipe) -> tuple[list[tuple[int, str]], int]:
         """Return time and commit of each deployment, oldest first, and when the last commit was made."""
         log = self.run(
-            "log", "--first-parent", "--reverse", "--format=%ct %H", recipe.commit
+            *("log", "--first-parent", "--reverse", "--format=%ct %H"),
+            *("--end-of-options", recipe.commit, "--"),
         ).decode()
         commits = [(int(time), commit) for time, commit in map(str.split, log.splitlines())]
         end = commits[-1][0]
@@ -314,8 +316,8 @@ def main() -> int:
         try:
             if arguments.git is None:
                 Repository(clone).run(
-                    *("clone", "--bare", "--single-branch", "--branch", recipe.branch),
-                    *(recipe.repository, "."),
+                    *("clone", "--bare", "--single-branch", f"--branch={recipe.branch}"),
+                    *("--", recipe.repository, "."),
                 )
             repository = Repository(clone)
             deployments, end = repository.deployments(recipe)

@@ -26,7 +26,7 @@ class NewPage:
 
 @dataclass(frozen=True, slots=True)
 class Shower:
-    """A hub that showed new pages."""
+    """A hub, whether it is still visited or not."""
 
     id: int
     url: str
@@ -36,6 +36,8 @@ class Shower:
     """Of its last visit."""
     read_at: float
     """When it was last read; 0 = never."""
+    failures: int
+    """Visits in a row that failed."""
 
 
 class Completeness(Repository):
@@ -61,13 +63,16 @@ class Completeness(Repository):
     def showers(self, site_id: int) -> dict[int, Shower]:
         """Return the site's hubs by page id, those that are no longer visited as well."""
         rows = self._rows(
-            Hub.select(Hub.page, Page.url, Hub.kind, Hub.role, Hub.last_status, Hub.visited_at)
+            Hub.select(
+                *(Hub.page, Page.url, Hub.kind, Hub.role, Hub.last_status, Hub.visited_at),
+                Hub.failures,
+            )
             .join(Page, on=Page.id == Hub.page)
             .where(Hub.site_id == site_id)
         )
         return {
-            page: Shower(page, url, _view(kind, role), status or "", at or 0.0)
-            for page, url, kind, role, status, at in rows
+            page: Shower(page, url, _view(kind, role), status or "", at or 0.0, failures)
+            for page, url, kind, role, status, at, failures in rows
         }
 
 

@@ -87,6 +87,8 @@ class Feature:
     """Target: a function of the store; returns, by site id, what is wrong with the site, as a text."""
     page_form: str = ""
     """Template that stands beside what can be done with a page."""
+    check_form: str = ""
+    """Template that stands below the explanation of an address."""
     feeds: Mapping[str, str] = field(default_factory=dict)
     """Feeds that are listed with the others: path without its ending, and text."""
     follows: str = ""

@@ -56,7 +56,7 @@ from incremental.decide.links import (
 )
 from incremental.decide.migration import MIGRATION_MIN_LINKS
 from incremental.decide.news import shown_later
-from incremental.decide.not_news import Withheld, read_objections, withheld
+from incremental.decide.not_news import Withheld, of_page, read_objections, withheld
 from incremental.decide.refresh import Elsewhere, RefreshFacts
 from incremental.decide.sections import (
     MAX_ORIGINALS,
@@ -165,12 +165,13 @@ class FactReader:
         read = hub if page is None else as_read(hub, page)
         reading = None if page is None else self._reading(outcome, page, read, site, now)
         case = case_of(outcome, hub, reading)
+        row = self._store.read.verification(hub.page_id)
         known = _Known(
             now=now,
             hub=hub,
-            row=self._store.read.verification(hub.page_id),
+            row=row,
             of_event=self._store.backfills.has(hub.page_id),
-            not_news=_not_news(site),
+            not_news={} if row is None else self._not_news_like(row, site),
         )
         if case is Case.REDIRECTED:
             return self._redirected(known, outcome, site)
@@ -484,11 +485,18 @@ class FactReader:
             missing_like=max(like, 0),
             missing_wait=self._missing_wait(row, site),
             by_article=by_article,
-            since=self._since(site, now),
+            since=replace(self._since(site, now), not_news=self._not_news_like(row, site)),
             is_labelled=self._store.read.corrections([own]).get(own) == ARTICLE,
             files_differ=row.rule == Rule.SAME_FOLDER
             and files_differ(self._store.read.hubs(site.row.id)),
         )
+
+    def _not_news_like(self, row: VerificationRow, site: WatchedSite) -> Withheld:
+        """Return what users said is not news, of a page that a list showed first."""
+        said = _not_news(site)
+        if not said or row.first_hub_id is None:
+            return said
+        return of_page(said, row.url, self._store.read.urls([row.first_hub_id])[0])
 
     def _missing_wait(self, row: VerificationRow, site: WatchedSite) -> float:
         """Return how long the page waits at most, should it not be there."""

@@ -6,10 +6,10 @@
     a user's "not news" -> the first aspect that stands for such pages is withheld from now on
     the pages to ask a user about -> of each form one, those first whose answer would teach most
 
-A page that nobody objected to need not be news, for nobody may have looked: it counts an eighth of an
-objection. Where most of a site's pages share an aspect it counts in full, because to withhold news is worse
-than to announce too much. An objection that withholds nothing counts for the page alone, and together with
-the next ones.
+A page that somebody looked at without objecting is news. One that nobody looked at need not be: it counts an
+eighth of an objection. Where most of a site's pages share an aspect it counts in full, because to withhold
+news is worse than to announce too much; of fewer than three pages nothing is learned. An objection that
+withholds nothing counts for the page alone, and together with the next ones.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ from incremental.decide.address_forms import form_of
 from store.rules import Rule
 
 _SILENT: Final = 1 / 8
+# Announced pages of a site, before anything is withheld.
+_FEWEST: Final = 3
 # Weight of what is expected before any answer, against one answer.
 _PRIOR: Final = 0.1
 KINDS: Final = ("form", "shown_by", "rule")
@@ -86,16 +88,18 @@ def objection(
 
     *announced*: the pages that the site announced lately. *said*: earlier objections to others of them.
     """
-    # The page itself may be older than those.
-    pages = [page, *(one.aspects for one in announced if one.url != url)]
     said = list(said)
+    refused = {url, *(one.url for one in said)}
+    # The page itself may be older than those.
+    others = [one for one in announced if one.url != url]
     withholds = ""
-    for kind in KINDS:
+    for kind in KINDS if len(others) + 1 >= _FEWEST else ():
         value = getattr(page, kind)
-        same = sum(getattr(one, kind) == value for one in pages)
+        like = [one for one in others if getattr(one.aspects, kind) == value]
         against = 1 + sum(getattr(one, kind) == value for one in said)
-        weight = 1.0 if 2 * same > len(pages) else _SILENT
-        if value and against >= weight * (same - against):
+        kept = [one for one in like if one.url not in refused]
+        silent = 1.0 if 2 * (len(like) + 1) > len(others) + 1 else _SILENT
+        if value and against >= sum(1.0 if one.seen else silent for one in kept):
             withholds = kind
             break
     return Objection(url, page.form, page.shown_by, page.rule, now, withholds)
@@ -148,6 +152,13 @@ def withheld(objections: Iterable[Objection]) -> Withheld:
         if one.withholds:
             found.setdefault(one.withholds, set()).add(getattr(one, one.withholds))
     return {kind: frozenset(values) for kind, values in found.items()}
+
+
+def of_page(said: Withheld, url: str, shown_by: str) -> Withheld:
+    """Return what users said, for a page that was first shown by a list: what they said of the list too."""
+    if shown_by not in said.get("shown_by", frozenset()):
+        return said
+    return {**said, "form": said.get("form", frozenset()) | {form_of(url)}}
 
 
 def is_not_news(url: str, shown_by: str | None, rule: Rule | str | None, said: Withheld) -> bool:

@@ -34,7 +34,7 @@ class _GatedAdapter(GuardedAdapter):
 
     def __init__(self, guard: AddressGuard, clock: Clock, settings: FetchSettings) -> None:
         self._allowance = Allowance(clock)
-        self._seconds = settings.total_timeout_seconds
+        self.seconds = settings.total_timeout_seconds
         super().__init__(guard, self._allowance, settings.ca_file)
 
     def send(  # noqa: PLR0913, PLR0917 - the signature of requests
@@ -47,8 +47,8 @@ class _GatedAdapter(GuardedAdapter):
         proxies: Mapping[str, str] | None = None,
     ) -> requests.Response:
         """Send within the limits; a library without a timeout gets ours."""
-        self._allowance.start(self._seconds, _ANSWER_BYTES)
-        limit = timeout or self._seconds
+        self._allowance.start(self.seconds, _ANSWER_BYTES)
+        limit = timeout or self.seconds
         return super().send(request, stream, limit, verify, cert, proxies)  # type: ignore[arg-type]  # as requests passes them on
 
 
@@ -58,6 +58,7 @@ class LibraryGate:
     def __init__(
         self, settings: FetchSettings, clock: Clock, resolver: Resolver | None = None
     ) -> None:
+        self._clock, self._settings = clock, settings
         self._guard = AddressGuard(settings.allowed_hosts, settings.allowed_networks, resolver)
         self._adapter = _GatedAdapter(self._guard, clock, settings)
 
@@ -87,14 +88,12 @@ class LibraryGate:
             OSError: no answer within *seconds*, or none at all.
             ValueError: no address that a request can be sent to.
         """
-        with _patching, requests.Session() as session:  # one request at a time has the limits
-            session.trust_env = False
-            session.mount("https://", self._adapter)
-            session.mount("http://", self._adapter)
-            answer = session.post(
-                url, data=body, headers=headers, timeout=seconds, allow_redirects=False
-            )
-            return answer.status_code
+        request = requests.Request("POST", url, data=body, headers=dict(headers)).prepare()
+        # One of its own: a slow receiver holds up no message.
+        with contextlib.closing(_GatedAdapter(self._guard, self._clock, self._settings)) as adapter:
+            adapter.seconds = seconds
+            with contextlib.closing(adapter.send(request, stream=True, timeout=seconds)) as answer:
+                return answer.status_code
 
     def _smtp_socket(self) -> object:
         guard = self._guard

@@ -31,7 +31,9 @@ _ASIDE = re.compile(
     re.IGNORECASE,
 )
 # What stands between a title and the name of the site.
-_BETWEEN = r"(?:\s+[-|:·•–—«»/]+\s+|\s*[|｜_：—–]+\s*)"
+# Without blanks only signs that no headline has there.
+_BETWEEN = r"(?:\s+[-|:·•–—«»/]+\s+|\s*[|｜_]+\s*)"
+_BEFORE = r"(?:\s+»\s+|\s*[|｜]+\s*)"
 _AFTER_TITLE = re.compile(_BETWEEN)
 # HTML standard, "shared declarative refresh steps".
 _REFRESH = re.compile(
@@ -107,7 +109,7 @@ class Head:
         if own and title.startswith(own) and _AFTER_TITLE.match(title, len(own)):
             title = own
         name = re.escape(site)
-        around = rf"(?:{name}{_BETWEEN})?(.+?)(?:{_BETWEEN}{name})?"
+        around = rf"(?:{name}{_BEFORE})?(.+?)(?:{_BETWEEN}{name})?"
         found = re.fullmatch(around, title) if site else None
         return found[1] if found else title or own
 

@@ -88,13 +88,17 @@ class PageRecords(Repository):
             self._put_hub(page_id, site_id, hub)
         for batch in batches(changes.ended):
             Hub.delete().where(Hub.page.in_(batch)).execute(self._db)
+        by_rule: dict[Rule, list[int]] = {}
         for page_id, rule in changes.withdrawn.items():
-            unread = (Hub.page == page_id) & Hub.visited_at.is_null()
-            Hub.delete().where(unread & (Hub.role == HubRole.LIST)).execute(self._db)
+            by_rule.setdefault(rule, []).append(page_id)
+        for rule, pages in by_rule.items():
             # Only what is there may be chosen to be monitored.
             there = PageState.GONE if rule == Rule.NEVER_THERE else PageState.KNOWN
-            was_hub = (Page.id == page_id) & (Page.rule == Rule.HUB)
-            Page.update(rule=rule, state=there).where(was_hub).execute(self._db)
+            for batch in batches(pages):
+                unread = Hub.page.in_(batch) & Hub.visited_at.is_null()
+                Hub.delete().where(unread & (Hub.role == HubRole.LIST)).execute(self._db)
+                was_hub = Page.id.in_(batch) & (Page.rule == Rule.HUB)
+                Page.update(rule=rule, state=there).where(was_hub).execute(self._db)
 
     def bring_forward(self, seconds: float, now: float) -> None:
         """Bring visits that are due after *now* forward by *seconds*: the clock was ahead by them."""

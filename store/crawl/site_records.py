@@ -14,7 +14,7 @@ from store.database.repository import Repository
 from store.database.statements import Prepared, Updated, Upserted
 from store.database.texts import columns
 from store.enums import LabelOrigin
-from store.models import Label, Site
+from store.models import Hub, Label, Page, Site
 from store.search.news import forget_texts
 from store.updates import SiteUpdate
 
@@ -60,6 +60,15 @@ class SiteRecords(Repository):
             with self._db.savepoint() as point:
                 yield
                 point.rollback()
+
+    def replace_seed(self, site_id: int, canonical_key: str, url: str, *, now: float) -> None:
+        """Give a site another address of its seed, the page with this key; it is visited at once."""
+        with writing(self._db, self._where):
+            Site.update(seed_url=url, changed_at=now).where(Site.id == site_id).execute(self._db)
+            seed = (Page.site == site_id) & (Page.canonical_key == canonical_key)
+            Page.update(url=url).where(seed).execute(self._db)
+            pages = Page.select(Page.id).where(seed)
+            Hub.update(due_at=now, failures=0).where(Hub.page.in_(pages)).execute(self._db)
 
     def rename_site(self, site_id: int, name: str, url: str) -> None:
         """Name a site *name*, extended by part of *url* if another site has that name."""

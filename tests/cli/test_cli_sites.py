@@ -80,9 +80,24 @@ def test_a_page_with_terms_of_its_own_is_a_site_of_its_own(hubwatch: Run) -> Non
 
 
 def test_the_other_scheme_replaces_an_address_that_was_never_read(hubwatch: Run) -> None:
-    hubwatch("add", "news.example")
-    assert hubwatch("add", "http://news.example", "--json").json[0]["hub_of"] is None
-    assert [row["seed"] for row in hubwatch("list", "--json").json] == ["http://news.example/"]
+    """Its terms and tags stay."""
+    hubwatch("add", "news.example", "--tag", "work", "--requests-per-day", "7")
+    added = hubwatch("add", "http://news.example", "--json").json
+    assert [(row["site_id"], row["hub_of"]) for row in added] == [(1, None)]
+    (row,) = hubwatch("list", "--json").json
+    assert (row["seed"], row["tags"]) == ("http://news.example/", ["work"])
+    assert row["requests_per_day"] == 7
+    hubs = hubwatch("hubs", "--json").json
+    assert [hub["url"] for hub in hubs] == ["http://news.example/"]
+
+
+def test_another_form_of_an_address_takes_nothing_away(hubwatch: Run) -> None:
+    hubwatch("add", SITE + "press", "--tag", "work", "--exclude", "*/ads/*")
+    hubwatch("watch-page", "add", "https://pages.example/terms")
+    hubwatch("add", SITE + "press/", "https://pages.example/terms/")
+    rows = hubwatch("list", "--json").json
+    assert (rows[0]["tags"], rows[0]["exclude"]) == (["work"], ["*/ads/*"])
+    assert len(hubwatch("watch-page", "list", "--json").json) == 1
 
 
 def test_add_that_fails_in_part_is_no_success(hubwatch: Run) -> None:

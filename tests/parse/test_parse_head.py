@@ -38,6 +38,14 @@ def read(markup: str, *, want_text: bool = False) -> Page:
             "It rains",
         ),
         ("<title>招标公告_城市网</title><meta property=og:site_name content='城市网'>", "招标公告"),
+        (
+            "<title>谁能超越：特斯拉</title><meta property=og:site_name content='特斯拉'>",
+            "谁能超越：特斯拉",
+        ),
+        (
+            "<title>Python_basics</title><meta property=og:site_name content='Python'>",
+            "Python_basics",
+        ),
         ("<title>The Post</title><meta property=og:site_name content='The Post'>", "The Post"),
         ("<title>On the post</title><meta property=og:site_name content='post'>", "On the post"),
         ("<title><b>kept as text</b></title>", "<b>kept as text</b>"),

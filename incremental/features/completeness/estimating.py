@@ -22,7 +22,7 @@ from typing import Final
 from incremental.base.times import DAY
 
 # Of the draws, for the estimate and the interval.
-_DRAWS: Final = 1_000
+_DRAWS: Final = 500
 _HELD: Final = 0.9
 # From here on nobody can tell whether it is all.
 _ALL: Final = 0.995
@@ -32,8 +32,10 @@ _COMMON: Final = (0.8, 60.0)
 _HALF: Final = 0.5
 # Fewer pages say nothing.
 FEWEST_PAGES: Final = 3
-# A kind of hub that showed fewer says nothing of the others.
-_FEWEST_COMPARED: Final = 10
+# With fewer pages in common two kinds say nothing of each other, and so with a smaller part of either:
+# then they show different sections.
+_FEWEST_COMMON: Final = 10
+_LEAST_COMMON: Final = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +66,8 @@ class Estimate:
 def estimate(views: Sequence[Collection[str]], loss: Loss | None = None) -> Estimate | None:
     """Estimate the share found, by the kinds of hubs that showed each page found.
 
-    None: no hub was lost, and there are not two kinds that showed ten pages each, so nothing can be compared.
+    None: no hub was lost, and no two kinds have ten pages in common, or half of those of either: nothing
+    can be compared.
     """
     pair = _pair(views)
     if loss is None and pair is None:
@@ -93,7 +96,7 @@ def _pair(views: Sequence[Collection[str]]) -> _Pair | None:
         one = sum(kind in of for of in views)
         others = sum(any(other != kind for other in of) for of in views)
         both = sum(kind in of and len(set(of)) > 1 for of in views)
-        if min(one, others) >= _FEWEST_COMPARED:
+        if both >= max(_FEWEST_COMMON, _LEAST_COMMON * min(one, others)):
             found.append(_Pair(one, others, both))
     return min(found, key=lambda pair: (_unseen(pair), -pair.both), default=None)
 

@@ -9,7 +9,7 @@ from incremental.base.readable_urls import readable
 from incremental.base.texts import Text
 from incremental.base.times import DAY, MINUTE
 from incremental.features.completeness.estimating import FEWEST_PAGES, Estimate, estimate, loss_of
-from incremental.fetch.status import HAS_PAGE, FetchStatus
+from incremental.fetch.status import FetchStatus
 from store import Store
 from store.completeness import NewPage, Shower
 
@@ -18,7 +18,7 @@ DAYS = 30.0
 _EARLIER_DAYS = 90.0
 # A hub that failed for less may come back with everything that it showed meanwhile.
 _LOST_AFTER = 2 * DAY
-_READ = HAS_PAGE | {FetchStatus.REDIRECTED}
+_FAILS = 2
 _LATE = DAY
 _MOST_NAMED = 3
 
@@ -55,12 +55,15 @@ def of_site(store: Store, site_id: int, name: str, now: float) -> Completeness:
     known = store.completeness.new_pages(site_id, since - _EARLIER_DAYS * DAY)
     showers = store.completeness.showers(site_id)
     pages = [page for page in known if page.found_at >= since]
+    showed = {hub for page in known for hub in page.shown_by}
     lost = {
         hub.id: hub.read_at
         for hub in showers.values()
-        if hub.read_at and hub.status not in _READ and now - hub.read_at > _LOST_AFTER
+        if hub.id in showed and hub.view != "article" and _is_lost(hub, now)
     }
-    found = _estimated(pages, known, showers, lost, since, now)
+    found = (
+        None if len(pages) < FEWEST_PAGES else _estimated(pages, known, showers, lost, since, now)
+    )
     delays = [page.found_at - page.published_at for page in pages if page.published_at is not None]
     delays = [delay for delay in delays if delay >= 0]
     late = sum(delay > _LATE for delay in delays)
@@ -75,8 +78,14 @@ def of_site(store: Store, site_id: int, name: str, now: float) -> Completeness:
         None if delay is None else round(delay, 1),
         late,
         names,
-        _sentence(found, pages, delay, late, names),
+        _sentence(found, pages, (delay, len(delays)), late, names),
     )
+
+
+def _is_lost(hub: Shower, now: float) -> bool:
+    """Whether a hub is not there, or failed twice in a row, and was last read two days ago."""
+    fails = hub.status == FetchStatus.GONE or hub.failures >= _FAILS
+    return fails and hub.read_at > 0 and now - hub.read_at > _LOST_AFTER
 
 
 def _estimated(  # noqa: PLR0913, PLR0917 - what an estimate rests on
@@ -93,9 +102,14 @@ def _estimated(  # noqa: PLR0913, PLR0917 - what an estimate rests on
 
 
 def _sentence(
-    found: Estimate | None, pages: list[NewPage], delay: float | None, late: int, lost: list[str]
+    found: Estimate | None,
+    pages: list[NewPage],
+    median: tuple[float | None, int],
+    late: int,
+    lost: list[str],
 ) -> Text:
     parts = []
+    delay, dated = median
     if found is not None:
         low, high = (round(100 * end) for end in (found.low, found.high))
         shares = {"share": round(100 * found.share), "low": low, "high": high}
@@ -105,7 +119,7 @@ def _sentence(
     else:
         parts.append(Text("completeness.one_view", pages=len(pages)))
     if delay is not None:
-        parts.append(Text("completeness.half", delay=_span(delay)))
+        parts.append(Text("completeness.half", n=dated, delay=_span(delay)))
     if late:
         parts.append(Text("completeness.late", n=late))
     if lost:

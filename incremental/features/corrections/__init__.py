@@ -26,5 +26,6 @@ FEATURE = Feature(
     },
     routers=(f"{_ROOM}.pages:api", f"{_ROOM}.pages:router"),
     page_form="corrections/form.html",
+    check_form="corrections/missed_form.html",
     templates=Path(__file__).with_name("templates"),
 )

@@ -35,7 +35,7 @@ from incremental.visit.host_gate import HostGate
 from incremental.visit.once import fetch_once, problem_of
 from incremental.visit.visit import Fetch
 from store import Store
-from store.enums import HubStatus
+from store.enums import HubStatus, LabelOrigin, PageLabel
 from store.values import HubRow, SiteRow
 
 MOST_ASKED = 5
@@ -77,19 +77,22 @@ def find_missed(store: Store, settings: Settings, text: str, means: Means) -> Mi
     """
     answer = explain(store, settings, text, now=means.now())
     url, seen = answer["url"], [site for site in answer["sites"] if site["seen"]]
-    look = _Look(store, settings, means)
-    page = look.at(url)
-    trouble = [] if page is not None else [_said("page_trouble", why=look.problem)]
     if seen:
-        return _of_known(answer, seen, trouble)
+        return _of_known(answer, seen)
     sites = places(store, url)
+    look = _Look(store, settings, means)
+    page = None if answer["trap"] else look.at(url)
+    trouble = (
+        [] if page is not None or not look.problem else [_said("page_trouble", why=look.problem)]
+    )
     if answer["trap"] or not sites:
         add = [] if answer["trap"] or trouble else [_said("add_site", home=urljoin(url, "/"))]
         says = (_said("outside", verdict=answer["verdict"]), *trouble, *add)
         return Missed(url, "outside", "", says)
     row, address = sites[0]
     hubs = {hub.canonical_key: hub for hub in store.read.hubs(row.id)}
-    likely = _likely(page, row, address, list(hubs.values()), means.scorer)
+    likely = _likely(page, row, address, list(hubs.values()), means.scorer, settings.hubs.threshold)
+    likely = (one for one in likely if not _is_article(store, one))
     shown_by = next((hub for hub in likely if look.shows(hub, row, address)), None)
     if shown_by is None:
         near = ", ".join(hub.url for hub in nearest(list(hubs.values()), address)[:_MOST_NEAR])
@@ -98,7 +101,10 @@ def find_missed(store: Store, settings: Settings, text: str, means: Means) -> Mi
         return Missed(url, "nowhere", "", says)
     cause, says = _of_hub(hubs.get(canonical_key(shown_by)), shown_by)
     if cause == "too_late":
-        request_page(store, settings, shown_by, now=means.now())
+        asked = request_page(store, settings, shown_by, now=means.now())
+        refused = [one.refused for one in asked if one.refused]
+        if len(refused) == len(asked):
+            says = (says[0], _said("hub_trouble", hub=shown_by, why=refused[0]))
     else:
         correct(store, shown_by, "hub", now=means.now())
     return Missed(url, cause, shown_by, (*says, *trouble))
@@ -108,7 +114,13 @@ def _said(name: str, **values: object) -> Text:
     return Text(f"corrections.{name}", **values)
 
 
-def _of_known(answer: dict[str, Any], seen: list[dict[str, Any]], more: list[Text]) -> Missed:
+def _is_article(store: Store, url: str) -> bool:
+    """Whether a user called a page an article, which outranks what is found now."""
+    labels = store.read.labels_of(canonical_key(url))
+    return any(one.label == PageLabel.ARTICLE and one.origin == LabelOrigin.USER for one in labels)
+
+
+def _of_known(answer: dict[str, Any], seen: list[dict[str, Any]]) -> Missed:
     """Answer for a page that the store knows: what was decided, and what topics said."""
     shown = next((one for one in seen if one["announced_at"]), None)
     url = answer["url"]
@@ -122,7 +134,7 @@ def _of_known(answer: dict[str, Any], seen: list[dict[str, Any]], more: list[Tex
         for one in answer["topics"]
         if one["verdict"] == "irrelevant"
     ]
-    return Missed(url, "announced" if shown else "decided", "", (first, *refused, *more))
+    return Missed(url, "announced" if shown else "decided", "", (first, *refused))
 
 
 def _of_hub(hub: HubRow | None, url: str) -> tuple[str, tuple[Text, ...]]:
@@ -136,14 +148,20 @@ def _of_hub(hub: HubRow | None, url: str) -> tuple[str, tuple[Text, ...]]:
     return "too_late", (late, _said("visited_now", hub=url))
 
 
-def _likely(
-    page: Page | None, row: SiteRow, url: str, hubs: list[HubRow], scorer: HubScorer
+def _likely(  # noqa: PLR0913, PLR0917 - each bears on it
+    page: Page | None,
+    row: SiteRow,
+    url: str,
+    hubs: list[HubRow],
+    scorer: HubScorer,
+    threshold: float,
 ) -> Iterator[str]:
     """Yield likely hubs once each: the nearest, the folders above the page, lists that it links to."""
     scope, seen = read_scope(row), {canonical_key(url)}
     links = [] if page is None else targets(page.links, scope, own=canonical_key(url))
     scores = score_targets(links, scorer)
-    lists = sorted(links, key=lambda link: -scores[link.canonical_key])
+    lists = [link for link in links if scores[link.canonical_key] >= threshold]
+    lists.sort(key=lambda link: -scores[link.canonical_key])
     near = [hub.url for hub in nearest(hubs, url)]
     for one in (*near[:_MOST_NEAR], *_above(url), *(link.url for link in lists), *near):
         if canonical_key(one) not in seen and scope.verdict(one).inside:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from incremental.base.errors import NotFoundError
 from incremental.base.lookup import find_page, site_numbered
@@ -11,9 +12,11 @@ from incremental.base.times import DAY
 from incremental.decide.not_news import (
     Announced,
     Aspects,
+    is_not_news,
     objection,
     objections_text,
     read_objections,
+    withheld,
     worth_asking,
 )
 from store import Store
@@ -42,7 +45,11 @@ def object_to(store: Store, text: str, *, now: float) -> NotNews:
         InputError: not a web address.
         NotFoundError: the page is unknown, or was not announced.
     """
-    page = find_page(store, text)
+    with store.write.together():
+        return _object_to(store, find_page(store, text), now)
+
+
+def _object_to(store: Store, page: dict[str, Any], now: float) -> NotNews:
     if page["announced_at"] is None:
         raise NotFoundError(Text("corrections.not_announced", url=page["url"]))
     row = site_numbered(store, page["site"])
@@ -59,21 +66,25 @@ def object_to(store: Store, text: str, *, now: float) -> NotNews:
 
 
 def take_back(store: Store, text: str, *, now: float) -> NotNews:
-    """Forget that a page was called no news; pages that were withheld meanwhile stay so.
+    """Forget that a page was called no news; pages that were withheld meanwhile stay so, and it stays read.
 
     Raises:
         InputError: not a web address.
         NotFoundError: the page is unknown, or nobody called it no news.
     """
     page = find_page(store, text)
-    row = site_numbered(store, page["site"])
-    said = read_objections(row.not_news)
-    kept = [one for one in said if one.url != page["url"]]
-    if len(kept) == len(said):
-        raise NotFoundError(Text("corrections.not_said", url=page["url"]))
-    store.write.update_site(row.id, not_news=objections_text(kept), changed_at=now)
-    store.answers.mark([page["id"]], now=now, read=False)
-    return NotNews(page["url"], row.name, "", "", Text("corrections.taken_back"))
+    with store.write.together():
+        row = site_numbered(store, page["site"])
+        said = read_objections(row.not_news)
+        kept = [one for one in said if one.url != page["url"]]
+        if len(kept) == len(said):
+            raise NotFoundError(Text("corrections.not_said", url=page["url"]))
+        store.write.update_site(row.id, not_news=objections_text(kept), changed_at=now)
+    hubs = store.read.urls([page["first_hub_id"]] if page["first_hub_id"] else [])
+    shown_by = next(iter(hubs), None)
+    others = is_not_news(page["url"], shown_by, page["rule"], withheld(kept))
+    says = Text(f"corrections.{'still_withheld' if others else 'taken_back'}")
+    return NotNews(page["url"], row.name, "", "", says)
 
 
 def suggested(store: Store, row: SiteRow, *, now: float) -> list[str]:

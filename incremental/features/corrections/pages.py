@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
-from fastapi import APIRouter, Form
+from fastapi import APIRouter, Form, Request
 from fastapi.responses import Response
 
 from incremental.base.errors import NotFoundError
@@ -15,7 +15,7 @@ from incremental.features.corrections.not_news import NotNews, is_said, object_t
 from incremental.interfaces.web.api.schemas import RequestSchema, WebAddress, api_router
 from incremental.interfaces.web.context import StoreRoute, Web
 from incremental.interfaces.web.routes.forms import see
-from incremental.interfaces.web.views import query
+from incremental.interfaces.web.views import page, query
 from store import Store
 
 router = APIRouter(include_in_schema=False, route_class=StoreRoute)
@@ -48,19 +48,22 @@ def report_not_news(web: Web, store: Store, body: NotNewsRequest) -> NotNews:
 
 
 @router.post("/corrections")
-def correct_page(
-    web: Web,
-    store: Store,
-    page: Annotated[int, Form(ge=1, le=2**62)],
-    action: Annotated[Literal["missed", "not-news"], Form()],
+def object_to_page(
+    web: Web, store: Store, number: Annotated[int, Form(ge=1, le=2**62, alias="page")]
 ) -> Response:
-    """Report a page as missed or as no news; the second click on the latter takes it back."""
-    row = store.read.page(page)
+    """Report a page as no news; the second click takes it back."""
+    row = store.read.page(number)
     if row is None:
         raise NotFoundError(Text("input.page_unknown"))
-    if action == "missed":
-        found = missed_page(store, web.settings, web.folder, row.url, web.clock)
-        return see(query(f"/pages/{page}", refused=stored(found.says[0])))
     said = is_said(store, row.site_id, row.url)
     done = (take_back if said else object_to)(store, row.url, now=web.now())
-    return see(query(f"/pages/{page}", refused=stored(done.says)))
+    return see(query(f"/pages/{number}", refused=stored(done.says)))
+
+
+@router.post("/corrections/missed")
+def missed(
+    request: Request, web: Web, store: Store, url: Annotated[str, Form(max_length=2_000)]
+) -> Response:
+    """Say why a page was missed, and watch a hub that shows it."""
+    found = missed_page(store, web.settings, web.folder, url, web.clock)
+    return page(request, "corrections/missed.html", {"found": found})

@@ -192,6 +192,8 @@ def check_hook(hook: HookSettings, where: str) -> None:
             raise SettingsError(f"{where}.command", list(hook.command), "give command or url")
         if not hook.url.startswith(("https://", "http://")):
             raise SettingsError(f"{where}.url", "...", "must begin with https:// or http://")
+    elif hook.secret:
+        raise SettingsError(f"{where}.secret", "...", "signs what is sent to a url; give one")
     elif not hook.command or not hook.command[0].strip():
         way_out = (
             'write the program and its arguments as a list: ["/bin/archive", "--new"], or give url'

@@ -10,12 +10,13 @@ from typing import Any
 
 from classifier.hub.labels import HUB
 from incremental.base.errors import InputError
+from incremental.base.scope import read_scope
 from incremental.base.urls import canonical_key, host_of
 from incremental.interfaces.results.schema import result_of
 from incremental.interfaces.site_editing import site_terms
 from incremental.settings import Settings
-from incremental.settings.seeds import SeedTerms, add_seed, usable_seed
-from incremental.topics.training.corrections import correct, places
+from incremental.settings.seeds import SeedTerms, add_seed, check_address, usable_seed
+from incremental.topics.training.corrections import correct
 from store import Store
 from store.enums import SiteStatus
 from store.values import SiteRow
@@ -94,42 +95,55 @@ class AddingSites:
     ) -> None:
         self._store, self._fetch = store, settings.fetch
         self._terms, self._now = terms, now
-        self._hosts = {_bare_host(seed) for seed in store.read.seeds().values()}
+        self._on_host: dict[str, list[int]] = {}
+        for site_id, seed in store.read.seeds().items():
+            self._on_host.setdefault(_bare_host(seed), []).append(site_id)
 
     def add(self, text: str) -> Joined:
         """Watch the site of a seed.
 
         Without terms of its own, a page within the scope of a watched site becomes a hub of that site:
-        two sites of one host would announce everything twice.
+        two sites of one host would announce everything twice. The address of a site that could never be
+        read with the other scheme replaces it.
 
         Raises:
             InputError: the seed or a pattern of its scope is not usable.
         """
         url = usable_seed(text)
         around = self._sites_around(url)
-        if around:
+        for row, was_read in around:
+            if not was_read and _without_scheme(row.seed_url) == _without_scheme(url):
+                check_address(url, self._fetch)
+                self._store.write.replace_seed(row.id, canonical_key(url), url, now=self._now)
+                return Joined(row.id)
+        watching = [row for row, _ in around if row.state == SiteStatus.ACTIVE]
+        if watching:
             correct(self._store, url, HUB, now=self._now)
-            return Joined(around[0].id, hub_of=around[0].name)
+            return Joined(watching[0].id, hub_of=watching[0].name)
         site_id = add_seed(self._store, url, now=self._now, terms=self._terms, fetch=self._fetch)
-        self._hosts.add(_bare_host(url))
+        self._on_host.setdefault(_bare_host(url), []).append(site_id)
         return Joined(site_id)
 
-    def _sites_around(self, url: str) -> list[SiteRow]:
-        """Return the active sites that read this page, unless it is a site or has terms of its own."""
+    def _sites_around(self, url: str) -> list[tuple[SiteRow, bool]]:
+        """Return the sites that a page may be part of, and whether each was ever read.
+
+        None if the page is a site, or has terms of its own.
+        """
         has_terms = self._terms is not None and self._terms != SeedTerms()
-        if has_terms or _bare_host(url) not in self._hosts or self._store.read.site_by_seed(url):
+        known = self._on_host.get(_bare_host(url), [])
+        if has_terms or not known or self._store.read.site_by_seed(url):
             return []
         around = []
-        for row, _ in places(self._store, url):
-            # Without a hub a site is known for a watched page alone.
+        for row in self._store.read.sites_by_id(known):
             hubs = self._store.read.hubs(row.id)
-            was_read = any(hub.baseline_at is not None for hub in hubs)
-            if canonical_key(row.seed_url) == canonical_key(url) and not was_read:
-                # Its address with the other scheme, which was wrong.
-                self._store.write.withdraw_site(row.id)
-            elif row.state == SiteStatus.ACTIVE and hubs:
-                around.append(row)
+            # Without a hub a site is known for a watched page alone.
+            if hubs and read_scope(row).verdict(url).inside:
+                around.append((row, any(hub.baseline_at is not None for hub in hubs)))
         return around
+
+
+def _without_scheme(url: str) -> str:
+    return url.partition("://")[2]
 
 
 def _bare_host(url: str) -> str:

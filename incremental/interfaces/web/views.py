@@ -122,6 +122,7 @@ def environment(features: tuple[Feature, ...] = ()) -> Environment:
         "icon": _icon,
         "nav_pages": pages,
         "add_forms": forms,
+        "check_forms": [one.check_form for one in features if one.check_form],
         "page_forms": [one.page_form for one in features if one.page_form],
     }
     return made

@@ -46,6 +46,11 @@ def test_one_kind_alone_says_nothing() -> None:
     assert estimate([{"list"}] * 50 + [{"feed", "list"}] * 9) is None
 
 
+def test_kinds_that_show_different_sections_say_nothing_of_each_other() -> None:
+    assert estimate([{"feed"}] * 60 + [{"list"}] * 60) is None
+    assert estimate([{"feed"}] * 60 + [{"list"}] * 60 + [{"feed", "list"}] * 12) is None
+
+
 def test_a_kind_that_shows_few_pages_does_not_make_the_others_incomplete() -> None:
     found = known([{"feed", "list"}] * 40 + [{"article", "feed", "list"}] * 3)
     assert found.share > 0.97

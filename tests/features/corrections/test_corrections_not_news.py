@@ -12,7 +12,17 @@ from fake_web import HOUR, START, Watch, page, watch
 from web_served import Served, post
 
 from incremental.base.errors import NotFoundError
+from incremental.decide.not_news import (
+    Announced,
+    Aspects,
+    Objection,
+    is_not_news,
+    objection,
+    of_page,
+    withheld,
+)
 from incremental.features.corrections.not_news import NotNews, object_to, suggested, take_back
+from store.rules import Rule
 
 HOME = "https://news.example/"
 JOBS = "/jobs/42.html"
@@ -85,9 +95,48 @@ def test_the_button_of_a_page_says_what_was_learned_and_takes_it_back(
 ) -> None:
     client, number = served.client(), announced()[0]
     for said in ("Most announced pages like it were news", "Taken back"):
-        done = post(client, "/corrections", page=number, action="not-news")
+        done = post(client, "/corrections", page=number)
         assert done.status_code == 303
         assert said in client.get(done.headers["location"]).text
+
+
+def test_a_list_that_is_no_news_withholds_what_is_read_first_too() -> None:
+    said = withheld([Objection("u", "f", HOME, "r", START, "shown_by")])
+    assert not is_not_news(HOME + "x.html", None, Rule.NEW_LINK, said)
+    mine = of_page(said, HOME + "x.html", HOME)
+    assert is_not_news(HOME + "x.html", None, Rule.NEW_LINK, mine)
+    assert of_page(said, HOME + "x.html", HOME + "other/") is said
+
+
+def test_what_somebody_has_read_counts_as_news() -> None:
+    """Nine pages of a form were read: one word does not withhold the form."""
+
+    def one(n: int, folder: str, *, seen: bool) -> Announced:
+        url = f"{HOME}{folder}/{n}.html"
+        return Announced(url, Aspects.of(url, HOME, Rule.NEW_LINK), seen)
+
+    jobs = [one(n, "jobs", seen=True) for n in range(9)]
+    news = [one(n, "news", seen=False) for n in range(12)]
+    first = jobs[0]
+    assert objection(first.url, first.aspects, jobs + news, [], START).withholds == ""
+    unread = [one(n, "jobs", seen=False) for n in range(9)]
+    assert objection(first.url, first.aspects, unread + news, [], START).withholds == "form"
+
+
+def test_a_young_site_is_not_silenced_by_one_word() -> None:
+    url = HOME + "news/1.html"
+    page_of = Aspects.of(url, HOME, Rule.NEW_LINK)
+    assert objection(url, page_of, [Announced(url, page_of, seen=True)], [], START).withholds == ""
+
+
+def test_an_address_that_was_missed_is_named_where_it_is_explained(served: Served) -> None:
+    """A picture is never a page, so nothing is fetched."""
+    client, url = served.client(), HOME + "picture.jpg"
+    assert "I missed this" in client.get("/check", params={"url": url}).text
+    answer = post(client, "/corrections/missed", url=url)
+    assert answer.status_code == 200
+    assert "It was not announced" in answer.text
+    assert url in answer.text
 
 
 def test_programs_and_the_command_line_say_it_alike(
