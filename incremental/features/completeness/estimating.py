@@ -32,10 +32,11 @@ _COMMON: Final = (0.8, 60.0)
 _HALF: Final = 0.5
 # Fewer pages say nothing.
 FEWEST_PAGES: Final = 3
-# With fewer pages in common two kinds say nothing of each other, and so with a smaller part of either:
-# then they show different sections.
-_FEWEST_COMMON: Final = 10
+# Two kinds are compared if they have so many pages in common, and such a part of either: else they show
+# different sections. A kind that showed a smaller part of all pages says little of the others.
+_FEWEST_COMMON: Final = 5
 _LEAST_COMMON: Final = 0.5
+_LEAST_OF_ALL: Final = 1 / 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +67,7 @@ class Estimate:
 def estimate(views: Sequence[Collection[str]], loss: Loss | None = None) -> Estimate | None:
     """Estimate the share found, by the kinds of hubs that showed each page found.
 
-    None: no hub was lost, and no two kinds have ten pages in common, or half of those of either: nothing
-    can be compared.
+    None: no hub was lost, and no two kinds show enough of the same pages to be compared.
     """
     pair = _pair(views)
     if loss is None and pair is None:
@@ -96,7 +96,8 @@ def _pair(views: Sequence[Collection[str]]) -> _Pair | None:
         one = sum(kind in of for of in views)
         others = sum(any(other != kind for other in of) for of in views)
         both = sum(kind in of and len(set(of)) > 1 for of in views)
-        if both >= max(_FEWEST_COMMON, _LEAST_COMMON * min(one, others)):
+        less = min(one, others)
+        if both >= max(_FEWEST_COMMON, _LEAST_COMMON * less) and less >= _LEAST_OF_ALL * len(views):
             found.append(_Pair(one, others, both))
     return min(found, key=lambda pair: (_unseen(pair), -pair.both), default=None)
 

@@ -42,7 +42,7 @@ def test_kinds_that_share_half_of_their_pages_missed_some() -> None:
 def test_one_kind_alone_says_nothing() -> None:
     assert estimate([{"list"}] * 50) is None
     assert estimate([]) is None
-    assert estimate([{"feed", "list"}] * 9) is None
+    assert estimate([{"feed", "list"}] * 4) is None
     assert estimate([{"list"}] * 50 + [{"feed", "list"}] * 9) is None
 
 
