@@ -187,7 +187,7 @@ def test_nothing_sticks_out_on_a_phone(shown: Page, path: str) -> None:
     assert box["y"] > 600
 
 
-@pytest.mark.parametrize("width", [768, 900, 1024, 1280])
+@pytest.mark.parametrize("width", [768, 961, 1024, 1440, 1561])
 def test_the_menu_fits_between_name_and_tools(shown: Page, width: int) -> None:
     shown.set_viewport_size({"width": width, "height": 700})
     for path in ("", "messages"):

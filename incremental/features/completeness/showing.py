@@ -114,6 +114,8 @@ def _sentence(
         low, high = (round(100 * end) for end in (found.low, found.high))
         shares = {"share": round(100 * found.share), "low": low, "high": high}
         parts.append(Text("completeness.found", pages=len(pages), **shares))
+    elif not pages:
+        parts.append(Text("completeness.few_none"))
     elif len(pages) < FEWEST_PAGES:
         parts.append(Text("completeness.few", n=len(pages)))
     else:

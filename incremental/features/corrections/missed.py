@@ -97,7 +97,8 @@ def find_missed(store: Store, settings: Settings, text: str, means: Means) -> Mi
     if shown_by is None:
         near = ", ".join(hub.url for hub in nearest(list(hubs.values()), address)[:_MOST_NEAR])
         failed = [_said("hub_trouble", hub=hub, why=why) for hub, why in look.failed.items()]
-        says = (_said("nowhere", n=look.asked, near=near or row.seed_url), *failed, *trouble)
+        read = look.asked - len(look.failed)
+        says = (*trouble, _said("nowhere", n=read, near=near or row.seed_url), *failed)
         return Missed(url, "nowhere", "", says)
     cause, says = _of_hub(hubs.get(canonical_key(shown_by)), shown_by)
     if cause == "too_late":

@@ -57,7 +57,7 @@ def object_to_page(
         raise NotFoundError(Text("input.page_unknown"))
     said = is_said(store, row.site_id, row.url)
     done = (take_back if said else object_to)(store, row.url, now=web.now())
-    return see(query(f"/pages/{number}", refused=stored(done.says)))
+    return see(query(f"/pages/{number}", said=stored(done.says)))
 
 
 @router.post("/corrections/missed")

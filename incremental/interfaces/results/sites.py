@@ -118,6 +118,9 @@ class AddingSites:
                 return Joined(row.id)
         watching = [row for row, _ in around if row.state == SiteStatus.ACTIVE]
         if watching:
+            # With the scheme by which the site is read.
+            scheme = watching[0].seed_url.partition("://")[0]
+            url = f"{scheme}://{_without_scheme(url)}"
             correct(self._store, url, HUB, now=self._now)
             return Joined(watching[0].id, hub_of=watching[0].name)
         site_id = add_seed(self._store, url, now=self._now, terms=self._terms, fetch=self._fetch)

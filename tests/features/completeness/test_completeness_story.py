@@ -74,12 +74,12 @@ def test_a_site_that_loses_a_list_is_less_complete_and_says_which(press: Watch) 
     assert "1 hub can no longer be read: https://news.example/sport/" in after.says
     chinese = Words("zh").said(after.says)
     assert "1 个枢纽页已无法读取" in chinese
-    assert "最近 30 天的新页面找到约" in chinese
+    assert "约占全部的" in chinese
 
 
 def test_the_command_the_page_and_the_api_say_the_same(hubwatch: Run, served: Served) -> None:
     hubwatch("add", HOME)
-    assert "too few to say" in hubwatch("completeness").out
+    assert "No new pages in the last 30 days" in hubwatch("completeness").out
     (row,) = hubwatch("completeness", "news.example", "--json").json
     assert (row["site"], row["share"], row["pages"]) == ("news.example", None, 0)
     client = served.client(Accept_Language="zh")

@@ -94,7 +94,7 @@ def test_the_button_of_a_page_says_what_was_learned_and_takes_it_back(
     served: Served, announced: Callable[[], list[int]]
 ) -> None:
     client, number = served.client(), announced()[0]
-    for said in ("Most announced pages like it were news", "Taken back"):
+    for said in ("Pages like it are still announced", "Taken back"):
         done = post(client, "/corrections", page=number)
         assert done.status_code == 303
         assert said in client.get(done.headers["location"]).text

@@ -36,6 +36,7 @@ def page_page(
     change: Annotated[int | None, Query(ge=1, le=2**62)] = None,
     asked: Annotated[int, Query(ge=0, le=10_000)] = 0,
     refused: Annotated[str, Query(max_length=500)] = "",
+    said: Annotated[str, Query(max_length=500)] = "",
 ) -> Response:
     """Show a page, and the diff of *change*."""
     detail = store.answers.page(page_id)
@@ -53,6 +54,7 @@ def page_page(
         "tone": tone,
         "asked": asked,
         "problem": words_of(request).known(refused),
+        "said": words_of(request).known(said),
         **item_values(store, rows, None),
     }
     if any(mark.fetched for mark in detail.topics):
