@@ -62,8 +62,13 @@ class SiteRecords(Repository):
                 point.rollback()
 
     def replace_seed(self, site_id: int, canonical_key: str, url: str, *, now: float) -> None:
-        """Give a site another address of its seed, the page with this key; it is visited at once."""
+        """Give a site another address of its seed, the page with this key; it is visited at once.
+
+        Nothing is done if that is the seed of another site.
+        """
         with writing(self._db, self._where):
+            if _BY_SEED.rows(self._db, seed=url):
+                return
             Site.update(seed_url=url, changed_at=now).where(Site.id == site_id).execute(self._db)
             seed = (Page.site == site_id) & (Page.canonical_key == canonical_key)
             Page.update(url=url).where(seed).execute(self._db)
