@@ -88,9 +88,10 @@ def fill(store: Store, pages: int, sightings: int) -> None:
     gone = f"CASE WHEN i % {of_hub} >= {SHOWN} THEN {at} + {DAY} END"
     every, some = (_series(store, count) for count in (sites * per_site, hubs * of_hub))
     statements = f"""
-INSERT INTO site (id, seed_url, name, state, added_at, scope, path_aliases, budget, revisit, origin)
+INSERT INTO site (id, seed_url, name, state, added_at, scope, path_aliases, budget, revisit, origin,
+    not_news)
 SELECT i + 1, 'https://site-' || i || '.example/', 'site-' || i || '.example', 'active', {START},
-    '{{}}', '{{}}', '{{}}', '{{}}', '{{}}' FROM {_series(store, sites)};
+    '{{}}', '{{}}', '{{}}', '{{}}', '{{}}', '[]' FROM {_series(store, sites)};
 INSERT INTO page (id, site_id, canonical_key, url, anchor, title, first_seen_at, announced_at, state)
 SELECT i + 1, {site}, {key}, {url}, {words}, {words}, {at}, {known}, 'known' FROM {every};
 INSERT INTO hub (page_id, site_id, kind, role, state, score, why, due_at, baseline_at, visited_at,
