@@ -104,11 +104,16 @@ class ClusterExecutor(Executor):
 
     def _look(self) -> EngineReport:
         """Return which workers there are, and which of them have our version."""
-        address = self._report.address
-        if self._client.status != "running":
+        address, threads = self._report.address, dict[str, int]()
+        there = self._client.status == "running"
+        if there:
+            try:
+                threads = self._client.nthreads()
+            except OSError:  # the connection broke before the client noticed
+                there = False
+        if not there:
             self._said = {}
             return EngineReport("dask", 0, 0, address, Text("health.no_scheduler", address=address))
-        threads: dict[str, int] = self._client.nthreads()
         said = {one: call for one, call in self._said.items() if not call.cancelled()}
         self._said = {
             one: said.get(one) or self._executor.submit(introduce, workers=[one]) for one in threads
