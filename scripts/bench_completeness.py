@@ -143,7 +143,7 @@ def _month(
 
 
 def figures(found: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return how good the estimates are."""
+    """Compare the estimates with the truth."""
     known = [one for one in found if one["estimate"] is not None]
     result: dict[str, Any] = {
         "months": found,

@@ -31,7 +31,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean
-from urllib.parse import urlsplit
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout, not installed
 
@@ -39,6 +38,7 @@ from incremental.decide.not_news import (
     Announced,
     Aspects,
     Objection,
+    first_folder,
     is_not_news,
     objection,
     withheld,
@@ -62,12 +62,6 @@ class Trial:
     unwanted: str
 
 
-def part_of(url: str) -> str:
-    """Return the first folder of an address; empty = it lies at the root."""
-    folder, slash, _ = urlsplit(url).path.lstrip("/").partition("/")
-    return folder if slash else ""
-
-
 def trials_of(path: Path) -> list[Trial]:
     """Return the trials of one site."""
     with path.open(encoding="utf-8", newline="") as file:
@@ -75,8 +69,8 @@ def trials_of(path: Path) -> list[Trial]:
     urls = list(dict.fromkeys(row["url"] for row in rows))
     early, late = urls[: len(urls) // 2], urls[len(urls) // 2 :]
     found = []
-    for part in sorted({part_of(url) for url in early}):
-        counts = [sum(part_of(url) == part for url in half) for half in (early, late)]
+    for part in sorted({first_folder(url) for url in early}):
+        counts = [sum(first_folder(url) == part for url in half) for half in (early, late)]
         if min(counts) >= _LEAST_PAGES and sum(counts) <= _LARGEST_SHARE * len(urls):
             found.append(Trial(path.stem, early, late, part))
     return found
@@ -88,11 +82,11 @@ def course(trial: Trial, choose: Choose) -> list[tuple[float, float]]:
     said: list[Objection] = []
     path = [_figures(trial, said)]
     while (url := choose(list(pages.values()), said)) is not None:
-        if part_of(url) == trial.unwanted:
+        if first_folder(url) == trial.unwanted:
             said.append(objection(url, pages[url].aspects, pages.values(), said, 0.0))
         pages[url] = replace(pages[url], seen=True)
         # Only an objection that withholds something changes what is announced.
-        changed = part_of(url) == trial.unwanted and said[-1].withholds
+        changed = first_folder(url) == trial.unwanted and said[-1].withholds
         path.append(_figures(trial, said) if changed else path[-1])
     return path
 
@@ -100,8 +94,8 @@ def course(trial: Trial, choose: Choose) -> list[tuple[float, float]]:
 def _figures(trial: Trial, said: Sequence[Objection]) -> tuple[float, float]:
     learned = withheld(said)
     kept = [url for url in trial.late if not is_not_news(url, None, None, learned)]
-    news = sum(part_of(url) != trial.unwanted for url in kept)
-    wanted = sum(part_of(url) != trial.unwanted for url in trial.late)
+    news = sum(first_folder(url) != trial.unwanted for url in kept)
+    wanted = sum(first_folder(url) != trial.unwanted for url in trial.late)
     return news / len(kept) if kept else 1.0, news / wanted
 
 

@@ -111,7 +111,7 @@ def worth_asking(announced: Iterable[Announced], said: Sequence[Objection]) -> l
     learned, pages = withheld(said), list(announced)
     folders, forms = dict[str, list[Announced]](), dict[str, list[Announced]]()
     for one in pages:
-        folders.setdefault(_folder(one.url), []).append(one)
+        folders.setdefault(first_folder(one.url), []).append(one)
         if not any(getattr(one.aspects, kind) in values for kind, values in learned.items()):
             forms.setdefault(one.aspects.form, []).append(one)
 
@@ -128,14 +128,14 @@ def worth_asking(announced: Iterable[Announced], said: Sequence[Objection]) -> l
 
     def gain(pages: Sequence[Announced]) -> float:
         left = len(pages) - answers(pages)[1]
-        return left * rate(pages, expected[_folder(pages[0].url)])
+        return left * rate(pages, expected[first_folder(pages[0].url)])
 
     best = sorted(forms.values(), key=gain, reverse=True)
     open_ones = ([one.url for one in pages if not one.seen] for pages in best)
     return [urls[0] for urls in open_ones if urls]
 
 
-def _folder(url: str) -> str:
+def first_folder(url: str) -> str:
     """Return the first folder of an address; empty = it lies at the root."""
     folder, slash, _ = urlsplit(url).path.lstrip("/").partition("/")
     return folder if slash else ""

@@ -9,7 +9,7 @@ Two causes are told apart, and multiplied:
 - **losses**: hubs that can no longer be read. At most the share of earlier pages that they alone showed is
   missing since, and at most as much as new pages became fewer.
 
-Nothing here is certain; the interval holds nine of ten.
+The interval is meant to hold the truth nine times in ten; docs/completeness.md says how often it did.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Loss:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """Share of the new pages that was found, 0 to 1; nine of ten intervals hold the truth."""
+    """Share of the new pages that was found, 0 to 1, with its 90 % interval."""
 
     share: float
     low: float
@@ -90,7 +90,7 @@ class _Pair:
 
 
 def _pair(views: Sequence[Collection[str]]) -> _Pair | None:
-    """Return the kind whose pages agree best with those of the others; None = there is one kind."""
+    """Return the kind whose pages agree best with those of the others; None = none can be compared."""
     found = []
     for kind in sorted({kind for of in views for kind in of}):
         one = sum(kind in of for of in views)

@@ -33,7 +33,7 @@ class Completeness:
     """Estimated share found, 0 to 1; null = nothing can be compared, see *says*."""
     low: float | None
     high: float | None
-    """Nine of ten intervals hold the truth."""
+    """The 90 % interval of *share*."""
     delay_minutes: float | None
     """Median from publication, as pages and feeds date it, until found."""
     late: int

@@ -34,7 +34,7 @@ def test_kinds_that_agree_miss_next_to_nothing() -> None:
 
 
 def test_kinds_that_share_half_of_their_pages_missed_some() -> None:
-    """A tenth each way alone, as dice would have it: of 100 pages each kind shows half, a quarter no one."""
+    """Two kinds that each show half of 100 pages at random share 25, and neither shows another 25."""
     found = known([{"feed"}] * 25 + [{"list"}] * 25 + [{"feed", "list"}] * 25)
     assert found.low < 0.75 < found.high
 

@@ -20,7 +20,25 @@ class Received:
     body: str
 
 
-class WebHook:
+class _Receiver:
+    """A web server on loopback, for as long as it is entered."""
+
+    def __init__(self, handler: type[BaseHTTPRequestHandler]) -> None:
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        self._server.daemon_threads = True
+        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
+        self.address = f"127.0.0.1:{self._server.server_port}"
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+
+class WebHook(_Receiver):
     """Takes JSON messages; *answer* is announced each one and returns the status code."""
 
     def __init__(self, answer: Callable[[Received], int] = lambda _: 200) -> None:
@@ -41,18 +59,8 @@ class WebHook:
                 """Say nothing."""
 
         self.messages: list[Received] = []
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._server.daemon_threads = True
-        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
-        self.url = f"json://127.0.0.1:{self._server.server_port}/hook-secret"
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._server.shutdown()
-        self._server.server_close()
+        super().__init__(Handler)
+        self.url = f"json://{self.address}/hook-secret"
 
 
 @dataclass
@@ -63,7 +71,7 @@ class PostedHook:
     headers: dict[str, str]
 
 
-class PostedHooks:
+class PostedHooks(_Receiver):
     """Takes calls of hooks, and answers each with *status*."""
 
     def __init__(self, status: int) -> None:
@@ -81,17 +89,8 @@ class PostedHooks:
             def log_message(self, *_: Any) -> None:
                 """Say nothing."""
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
-        self.url = f"http://127.0.0.1:{self._server.server_port}"
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._server.shutdown()
-        self._server.server_close()
+        super().__init__(Handler)
+        self.url = f"http://{self.address}"
 
 
 @dataclass
