@@ -14,7 +14,10 @@ Sites = Annotated[list[str] | None, typer.Argument(metavar="[SITE]...", help="De
 
 
 def completeness(context: typer.Context, names: Sites = None, *, as_json: Json = False) -> None:
-    """Show what share of the new pages of the last 30 days was found, and how soon, by site."""
+    """Show what share of the new pages of the last 30 days was found, and how soon, by site.
+
+    For sites that are named, each page found more than a day after its date is listed with the reason.
+    """
     with open_store(context) as store:
         if names:
             found = [of_site(store, row.id, row.name, now()) for row in find_sites(store, names)]
@@ -26,3 +29,6 @@ def completeness(context: typer.Context, names: Sites = None, *, as_json: Json =
         say("no site yet; add one: hubwatch add https://example.org/")
     else:
         print_table("", ("site", "completeness"), [(one.site, one.says) for one in found])
+        late = [(page.url, page.says) for one in found for page in one.late]
+        if names and late:
+            print_table("", ("found late", "why"), late)

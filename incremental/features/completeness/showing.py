@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import statistics
+from collections import Counter
 from dataclasses import dataclass
 
 from incremental.base.readable_urls import readable
 from incremental.base.texts import Text
 from incremental.base.times import DAY, MINUTE
 from incremental.features.completeness.estimating import FEWEST_PAGES, Estimate, estimate, loss_of
+from incremental.features.completeness.late import Late, cause_of
 from incremental.fetch.status import FetchStatus
 from store import Store
 from store.completeness import NewPage, Shower
@@ -24,6 +26,17 @@ _MOST_NAMED = 3
 
 
 @dataclass(frozen=True, slots=True)
+class LatePage:
+    """A page found more than a day after its date."""
+
+    url: str
+    delay_minutes: float
+    cause: Late
+    says: str
+    """The cause in words, with what helps."""
+
+
+@dataclass(frozen=True, slots=True)
 class Completeness:
     """How complete the new pages of a site are that were found in the last 30 days."""
 
@@ -36,8 +49,8 @@ class Completeness:
     """The 90 % interval of *share*."""
     delay_minutes: float | None
     """Median from publication, as pages and feeds date it, until found."""
-    late: int
-    """Pages found more than a day after their date."""
+    late: list[LatePage]
+    """Pages found more than a day after their date, latest first."""
     lost: list[str]
     """Hubs that can no longer be read and showed pages."""
     says: str
@@ -66,7 +79,11 @@ def of_site(store: Store, site_id: int, name: str, now: float) -> Completeness:
     )
     delays = [page.found_at - page.published_at for page in pages if page.published_at is not None]
     delays = [delay for delay in delays if delay >= 0]
-    late = sum(delay > _LATE for delay in delays)
+    late = [
+        _late(store, page, page.published_at, showers)
+        for page in pages
+        if page.published_at is not None and page.found_at - page.published_at > _LATE
+    ]
     delay = statistics.median(delays) / MINUTE if len(delays) >= FEWEST_PAGES else None
     names = [readable(showers[hub].url) for hub in sorted(lost, key=lost.__getitem__)]
     return Completeness(
@@ -80,6 +97,16 @@ def of_site(store: Store, site_id: int, name: str, now: float) -> Completeness:
         names,
         _sentence(found, pages, (delay, len(delays)), late, names),
     )
+
+
+def _late(store: Store, page: NewPage, dated: float, showers: dict[int, Shower]) -> LatePage:
+    hub = showers.get(page.first_hub or 0)
+    visits = [] if hub is None else store.completeness.visits(hub.id, dated, page.first_seen_at)
+    first = None if hub is None else hub.baseline_at
+    cause = cause_of(dated, page.first_seen_at, page.found_at, first, visits)
+    shown = Text("completeness.no_hub") if hub is None else readable(hub.url)
+    says = Text(f"completeness.why_{cause}", hub=shown)
+    return LatePage(page.url, round((page.found_at - dated) / MINUTE, 1), cause, says)
 
 
 def _is_lost(hub: Shower, now: float) -> bool:
@@ -105,7 +132,7 @@ def _sentence(
     found: Estimate | None,
     pages: list[NewPage],
     median: tuple[float | None, int],
-    late: int,
+    late: list[LatePage],
     lost: list[str],
 ) -> Text:
     parts = []
@@ -123,7 +150,9 @@ def _sentence(
     if delay is not None:
         parts.append(Text("completeness.half", n=dated, delay=_span(delay)))
     if late:
-        parts.append(Text("completeness.late", n=late))
+        causes = Counter(page.cause for page in late).most_common()
+        counted = tuple(Text(f"completeness.late_{cause}", n=n) for cause, n in causes)
+        parts.append(Text("completeness.late", n=len(late), causes=counted))
     if lost:
         shown = "; ".join(lost[:_MOST_NAMED])
         parts.append(Text("completeness.lost", n=len(lost), hubs=shown))
