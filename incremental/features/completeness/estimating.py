@@ -2,10 +2,11 @@
 
 Two causes are told apart, and multiplied:
 
-- **overlap**: kinds of hubs (feeds, sitemaps, lists, articles) find pages more or less independently. The
-  pages that one kind and the others both showed tell how many neither did (Lincoln and Petersen: Seber, *The
-  Estimation of Animal Abundance*, 1982, chapter 3; for crawls arXiv 2603.15416). Kinds agree more than chance
-  would have it, so a share that all miss is added, of the size that recordings show (docs/completeness.md).
+- **overlap**: kinds of hubs (feeds, sitemaps, lists, articles) find pages more or less independently, and so,
+  where no two kinds can be compared, do single hubs. The pages that one and the others both showed tell how
+  many neither did (Lincoln and Petersen: Seber, *The Estimation of Animal Abundance*, 1982, chapter 3; for
+  crawls arXiv 2603.15416). They agree more than chance would have it, so a share that all miss is added, of
+  the size that recordings show (docs/completeness.md).
 - **losses**: hubs that can no longer be read. At most the share of earlier pages that they alone showed is
   missing since, and at most as much as new pages became fewer.
 
@@ -32,8 +33,8 @@ _COMMON: Final = (0.8, 60.0)
 _HALF: Final = 0.5
 # Fewer pages say nothing.
 FEWEST_PAGES: Final = 3
-# Two kinds are compared if they have so many pages in common, and such a part of either: else they show
-# different sections. A kind that showed a smaller part of all pages says little of the others.
+# Two views are compared if they have so many pages in common, and such a part of either: else they show
+# different sections. A view that showed a smaller part of all pages says little of the others.
 _FEWEST_COMMON: Final = 5
 _LEAST_COMMON: Final = 0.5
 _LEAST_OF_ALL: Final = 1 / 3
@@ -64,12 +65,13 @@ class Estimate:
     high: float
 
 
-def estimate(views: Sequence[Collection[str]], loss: Loss | None = None) -> Estimate | None:
-    """Estimate the share found, by the kinds of hubs that showed each page found.
+def estimate(*views: Sequence[Collection[str]], loss: Loss | None = None) -> Estimate | None:
+    """Estimate the share found.
 
-    None: no hub was lost, and no two kinds show enough of the same pages to be compared.
+    *views*: what showed each page found, as kinds of hubs, then as hubs; the first that can be compared
+    counts. None: none can be, and no hub was lost.
     """
-    pair = _pair(views)
+    pair = next(filter(None, map(_pair, views)), None)
     if loss is None and pair is None:
         return None
     draw = random.Random(0)  # noqa: S311 - the same facts have the same answer
@@ -82,7 +84,7 @@ def estimate(views: Sequence[Collection[str]], loss: Loss | None = None) -> Esti
 
 @dataclass(frozen=True, slots=True)
 class _Pair:
-    """Pages that one kind showed, pages that the others did, and those that both did."""
+    """Pages that one view showed, pages that the others did, and those that both did."""
 
     one: int
     others: int
@@ -90,12 +92,12 @@ class _Pair:
 
 
 def _pair(views: Sequence[Collection[str]]) -> _Pair | None:
-    """Return the kind whose pages agree best with those of the others; None = none can be compared."""
+    """Return the view whose pages agree best with those of the others; None = none can be compared."""
     found = []
-    for kind in sorted({kind for of in views for kind in of}):
-        one = sum(kind in of for of in views)
-        others = sum(any(other != kind for other in of) for of in views)
-        both = sum(kind in of and len(set(of)) > 1 for of in views)
+    for view in sorted({view for of in views for view in of}):
+        one = sum(view in of for of in views)
+        others = sum(any(other != view for other in of) for of in views)
+        both = sum(view in of and len(set(of)) > 1 for of in views)
         less = min(one, others)
         if both >= max(_FEWEST_COMMON, _LEAST_COMMON * less) and less >= _LEAST_OF_ALL * len(views):
             found.append(_Pair(one, others, both))

@@ -123,9 +123,11 @@ def _estimated(  # noqa: PLR0913, PLR0917 - what an estimate rests on
     since: float,
     now: float,
 ) -> Estimate | None:
-    views = [{showers[hub].view for hub in page.shown_by if hub in showers} for page in pages]
+    shown = [[showers[hub] for hub in page.shown_by if hub in showers] for page in pages]
+    kinds = [{hub.view for hub in hubs} for hubs in shown if hubs]
+    single = [{hub.url for hub in hubs} for hubs in shown if hubs]
     loss = loss_of([(page.found_at, page.shown_by) for page in known], lost, since=since, now=now)
-    return estimate([one for one in views if one], loss)
+    return estimate(kinds, single, loss=loss)
 
 
 def _sentence(

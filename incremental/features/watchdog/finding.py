@@ -8,13 +8,14 @@
     silent        nothing new for far longer than ever before, though much was expected
     burst         more new pages in a day than in the eight days before together
     textless      new pages have no text, or all the same; earlier ones had their own
-    garbled       titles of new pages have characters that could not be decoded; earlier ones had none
+    garbled       titles of new pages were decoded wrongly, or could not be; earlier ones were not
 
 Thresholds are chosen so that a healthy site almost never has a problem.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -45,7 +46,10 @@ _LONGER: Final = 1.2
 _GAPS: Final = 10
 _BURST: Final = 50
 BURST_DAYS: Final = 8
-_UNDECODED: Final = "\ufffd"
+# What could not be decoded, and two bytes of UTF-8 read as two letters of Western Europe.
+_WRONG: Final = re.compile(
+    "\ufffd|[\u00c2-\u00f4][\u0080-\u00bf\u0152\u0153\u0160\u0161\u0178\u017d\u017e\u2013-\u203a\u20ac\u2122]"
+)
 # Pages that end or move are no fault of the site.
 _PASSING = HAS_PAGE | ENDED | {FetchStatus.REDIRECTED}
 
@@ -191,7 +195,7 @@ def _changed(pages: Sequence[FoundPage]) -> Iterator[tuple[ProblemKey, Evidence]
     for fault, wrong, least in (
         (Fault.TEXTLESS, alike, _LATEST),
         (Fault.TEXTLESS, empty, _LATEST_EMPTY),
-        (Fault.GARBLED, [_UNDECODED in page.title for page in read], _LATEST),
+        (Fault.GARBLED, [_WRONG.search(page.title) is not None for page in read], _LATEST),
     ):
         latest = _trues_at_end(wrong)
         before = wrong[: len(wrong) - latest][-_KNOWN:]

@@ -21,7 +21,7 @@ DAY = 86_400.0
 
 
 def known(views: list[set[str]], loss: Loss | None = None) -> Estimate:
-    found = estimate(views, loss)
+    found = estimate(views, loss=loss)
     assert found is not None
     return found
 
@@ -90,14 +90,14 @@ def test_a_loss_is_counted_from_the_pages_before_it() -> None:
 def test_an_estimate_lies_in_its_interval_and_is_the_same_again(
     views: list[set[str]], lost: Loss | None
 ) -> None:
-    found = estimate(views, lost)
+    found = estimate(views, loss=lost)
     if found is not None:
         assert 0 <= found.low <= found.share <= found.high <= 1
-        assert found == estimate(views, lost)
+        assert found == estimate(views, loss=lost)
 
 
 @given(views=VIEWS, loss=LOSSES)
 def test_a_loss_never_makes_more_complete(views: list[set[str]], loss: Loss) -> None:
-    whole, less = estimate(views), estimate(views, loss)
+    whole, less = estimate(views), estimate(views, loss=loss)
     if whole is not None and less is not None:
         assert less.share <= whole.share + 0.02  # the draws differ

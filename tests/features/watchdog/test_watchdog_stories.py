@@ -186,15 +186,12 @@ def test_pages_that_are_all_the_same_form_are_told(town_watch: Any) -> None:
     assert Fault.TEXTLESS in site.run(4 * DAY)
 
 
-def test_titles_that_cannot_be_decoded_are_told(town_watch: Any) -> None:
+@pytest.mark.parametrize("word", ["Gr\udc80\udc81e", "Gr\u00c3\u00bc\u00c3\u0178e"])
+def test_titles_that_are_decoded_wrongly_are_told(town_watch: Any, word: str) -> None:
     pages = town(listing)
     for n in range(60, 120):
-        broken = (
-            story(n)
-            .replace("<title>Story", "<title>Gr\udc80\udc81e")
-            .encode("utf-8", "surrogateescape")
-        )
-        pages[f"{HOME}a-{n}.html"] = Reply(broken)
+        broken = story(n).replace("<title>Story", f"<title>{word}")
+        pages[f"{HOME}a-{n}.html"] = Reply(broken.encode("utf-8", "surrogateescape"))
     site = town_watch(pages)
     assert site.run(9 * DAY) == []
     assert Fault.GARBLED in site.run(4 * DAY)
