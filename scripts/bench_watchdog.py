@@ -90,6 +90,9 @@ class Faulty:
     def _blocked(self, url: str, _: float) -> Answer:
         return _html("<title>Forbidden</title>", _robots(url), code=403)
 
+    def _moved(self, url: str, _: float) -> Answer:
+        return Answer(301, b"", {"Location": f"https://elsewhere.example{urlsplit(url).path}"})
+
     def _tls(self, url: str, _: float) -> Answer:
         raise requests.exceptions.SSLError(url)
 
@@ -139,6 +142,7 @@ _GONE = {Fault.LINKS_GONE, Fault.UNREACHABLE}
 FAULTS: dict[str, set[Fault]] = {
     **dict.fromkeys(_FORMS, _GONE),
     **{one: {Fault.UNREACHABLE} for one in ("blocked", "tls", "dns", "robots_closed")},
+    "moved": {Fault.MOVED},
     "silent": {Fault.SILENT},
     **{one: {Fault.STANDSTILL} for one in ("frozen_feed", "frozen_list")},
     "links_gone": {Fault.LINKS_GONE, Fault.STANDSTILL},

@@ -153,6 +153,13 @@ class Problems(Repository):
         )
         return dict(self._rows(query.group_by(Visit.status))) if hubs else {}
 
+    def detail(self, hubs: Collection[int], status: str, since: float) -> str:
+        """Return the detail of the latest visit of *hubs* after *since* that ended so; empty = none did."""
+        query = Visit.select(Visit.detail).where(
+            (Visit.page << list(hubs)) & (Visit.at > since) & (Visit.status == status)
+        )
+        return str(self._scalar(query.order_by(Visit.id.desc()).limit(1)) or "") if hubs else ""
+
     def update(
         self,
         site_id: int,

@@ -74,7 +74,7 @@ def redirected(outcome: Outcome, facts: RedirectedFacts) -> Decision:
     # A feed given by the user may be on any host, and move to any.
     moves = not feed and not facts.inside
     if moves and not (hub.role == HubRole.SEED and hub.baseline_at is None):
-        return failed(outcome, facts, FetchStatus.REDIRECTED)
+        return failed(outcome, facts, FetchStatus.REDIRECTED, facts.url)
     new = NewHub(
         HubKind.FEED if feed else HubKind.HTML,
         hub.role,

@@ -3,6 +3,7 @@
 ::
 
     unreachable   nothing was read for six hours: three visits failed, or robots.txt closes the seed
+    moved         nothing was read for six hours: visits are redirected to another host
     links_gone    a list shows hardly a link, and lost many at once
     standstill    the site has new pages, and a hub that used to show them shows none of them
     silent        nothing new for far longer than ever before, though much was expected
@@ -58,6 +59,7 @@ class Fault(StrEnum):
     """Kinds of problems; the text of the same name is the sentence."""
 
     UNREACHABLE = "unreachable"
+    MOVED = "moved"
     LINKS_GONE = "links_gone"
     STANDSTILL = "standstill"
     SILENT = "silent"
@@ -79,6 +81,8 @@ class SiteFacts:
     hubs: Sequence[WatchedHub]
     statuses: Mapping[str, int]
     """Visits of hubs since :func:`last_read`, by status; asked only after :data:`UNREAD_SECONDS`."""
+    moved_to: str
+    """Where the latest of these was redirected, to another host; empty = nowhere."""
     today: int
     """New pages of the last day."""
     before: int
@@ -104,11 +108,10 @@ class Findings:
 
 def findings(facts: SiteFacts, now: float) -> Findings:
     """Find the problems of a site, with the values of their sentences."""
-    status = _unreachable(facts, now)
-    if status is not None:
+    unread = dict(_unread(facts, now))
+    if unread:
         # Nothing else can be judged of a site that cannot be read.
-        others = frozenset(Fault) - {Fault.UNREACHABLE}
-        return Findings({ProblemKey(Fault.UNREACHABLE): {"status": status}}, others)
+        return Findings(unread, frozenset(Fault) - {Fault.UNREACHABLE, Fault.MOVED})
     hubs = dict((*_vanished(facts.hubs), *_standing(facts)))
     found = {**hubs, **dict(_burst(facts)), **dict(_changed(facts.pages))}
     if hubs:
@@ -117,14 +120,20 @@ def findings(facts: SiteFacts, now: float) -> Findings:
     return Findings({**found, **dict(_silent(facts, now))})
 
 
-def _unreachable(facts: SiteFacts, now: float) -> str | None:
-    """Return the status of most failed visits if nothing was read for hours; None = something was."""
+def _unread(facts: SiteFacts, now: float) -> Iterator[tuple[ProblemKey, Evidence]]:
+    """Yield why nothing was read for hours; the status is that of most failed visits."""
     if not facts.hubs or now - last_read(facts.hubs) < UNREAD_SECONDS:
-        return None
-    if any(hub.is_seed and hub.last_status == FetchStatus.ROBOTS_DENIED for hub in facts.hubs):
-        return FetchStatus.ROBOTS_DENIED
+        return
     failed = Counter({name: n for name, n in facts.statuses.items() if name not in _PASSING})
-    return failed.most_common(1)[0][0] if failed.total() >= _FAILURES else None
+    status = next((name for name, _ in failed.most_common(1)), "")
+    if any(hub.is_seed and hub.last_status == FetchStatus.ROBOTS_DENIED for hub in facts.hubs):
+        yield ProblemKey(Fault.UNREACHABLE), {"status": FetchStatus.ROBOTS_DENIED}
+    elif facts.moved_to and facts.statuses[FetchStatus.REDIRECTED] >= max(
+        _FAILURES, failed[status]
+    ):
+        yield ProblemKey(Fault.MOVED), {"to": facts.moved_to}
+    elif failed.total() >= _FAILURES:
+        yield ProblemKey(Fault.UNREACHABLE), {"status": status}
 
 
 def _vanished(hubs: Sequence[WatchedHub]) -> Iterator[tuple[ProblemKey, Evidence]]:

@@ -18,6 +18,7 @@ from incremental.features.watchdog.finding import (
     last_read,
 )
 from incremental.features.watchdog.showing import sentence
+from incremental.fetch.status import FetchStatus
 from incremental.settings import Settings
 from store import Store
 
@@ -88,5 +89,7 @@ class Watchdog:
         hubs = problems.hubs(site, [page.id for page in pages], FEW_LINKS, since=since)
         read_at = last_read(hubs)
         unread = now - read_at >= UNREAD_SECONDS
-        statuses = problems.statuses([hub.id for hub in hubs], read_at) if unread else {}
-        return SiteFacts(pages, hubs, statuses, *problems.counts(site, now, BURST_DAYS))
+        ids = [hub.id for hub in hubs]
+        statuses = problems.statuses(ids, read_at) if unread else {}
+        moved_to = problems.detail(ids, FetchStatus.REDIRECTED, read_at) if unread else ""
+        return SiteFacts(pages, hubs, statuses, moved_to, *problems.counts(site, now, BURST_DAYS))

@@ -125,6 +125,15 @@ def test_a_site_that_refuses_every_visit_is_told(
     assert site.run(4 * DAY) == []
 
 
+def test_a_site_that_moved_to_another_host_is_told_with_the_address_to_add(town_watch: Any) -> None:
+    moved = Reply(b"", 301, headers={"Location": "https://paper.example/"})
+    site = town_watch(town(lambda _: moved))
+    assert site.run(SICK - HOUR) == []
+    assert site.run(3 * DAY) == [Fault.MOVED]
+    assert "hubwatch add https://paper.example/" in site.says()
+    assert site.run(4 * DAY) == []
+
+
 def test_robots_that_close_a_site_are_told(town_watch: Any) -> None:
     def robots(now: float) -> Reply:
         closed = SICK <= now - START < WELL
@@ -287,7 +296,7 @@ def hub_of(at: float, **more: Any) -> WatchedHub:
 
 def facts_of(hub: WatchedHub, **more: Any) -> SiteFacts:
     pages = [page_found(n, START + n * DAY / 4) for n in range(40)]
-    usual = {"statuses": {}, "today": 4, "before": 32}
+    usual = {"statuses": {}, "moved_to": "", "today": 4, "before": 32}
     return SiteFacts(pages, [hub], **{**usual, **more})
 
 
