@@ -91,5 +91,8 @@ class Watchdog:
         unread = now - read_at >= UNREAD_SECONDS
         ids = [hub.id for hub in hubs]
         statuses = problems.statuses(ids, read_at) if unread else {}
-        moved_to = problems.detail(ids, FetchStatus.REDIRECTED, read_at) if unread else ""
+        moved_to = ""
+        # Where the seed leads is the new address, if anything is.
+        for some in ([hub.id for hub in hubs if hub.is_seed], ids) if unread else ():
+            moved_to = moved_to or problems.detail(some, FetchStatus.REDIRECTED, read_at)
         return SiteFacts(pages, hubs, statuses, moved_to, *problems.counts(site, now, BURST_DAYS))
