@@ -211,7 +211,7 @@ def show(context: typer.Context, url: Address, *, at: At = None, as_json: Json =
         detail = store.answers.page(row["id"], most=1)
         answer = {k: v for k, v in row.items() if k not in ("site", "moved_to")}
         answer |= _text_at(store, row, at)
-    copies = [copy for copy in detail.copies if copy.page_id != row["id"]] if detail else []
+    copies = detail.copies if detail else ()
     if detail is not None and detail.news is not None:
         answer |= {name: getattr(detail.news, name) for name in ("read_at", "starred_at")}
     if as_json:
@@ -262,13 +262,13 @@ def copies(context: typer.Context, url: Address, *, as_json: Json = False) -> No
     """List other pages with nearly the same text, on all sites, first seen first."""
     with open_store(context) as store:
         page = find_page(store, url)
-        known = store.answers.copies(page["id"])
-    found = [row for row in known if row.page_id != page["id"]]
+        found = store.answers.copies(page["id"])
+        text = store.answers.text(page["id"])
     if as_json:
         print_json([dated_row(row) for row in found])
         return
     if not found:
-        say("no copies" if known else "no text yet, or too short to compare")
+        say("no copies" if text and text.cluster else "no text yet, or too short to compare")
         return
     rows = [
         (when(row.first_seen_at), when(row.published_at), row.site, f"{row.alike:.0%}", row.url)
