@@ -46,7 +46,7 @@ CONTEXT_LINES = 2
 _FACTS = {
     "title": "title",
     "url": "url",
-    "site_name": "site",
+    "site": "site",
     "state": "state",
     "language": "language",
     "published_at": "published",
@@ -77,7 +77,8 @@ def history(
         visits = store.read.visits(page["id"])
         check = store.refreshes.row(page["id"])
     if as_json:
-        facts = {key: page[key] for key in ("id", "url", "title", "state", "site_name")}
+        facts = {key: page[key] for key in ("id", "url", "title", "state")}
+        facts["site"] = page["site_name"]
         answer = {
             "page": facts,
             "changes": [dated_row(row) for row in changes[::-1]],
@@ -209,7 +210,8 @@ def show(context: typer.Context, url: Address, *, at: At = None, as_json: Json =
     with open_store(context) as store:
         row = find_page(store, url)
         detail = store.answers.page(row["id"], most=1)
-        answer = {k: v for k, v in row.items() if k not in ("site", "moved_to")}
+        answer = {k: v for k, v in row.items() if k not in ("site_name", "moved_to")}
+        answer |= {"site": row["site_name"], "site_id": row["site"]}
         answer |= _text_at(store, row, at)
     copies = detail.copies if detail else ()
     if detail is not None and detail.news is not None:
