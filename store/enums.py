@@ -165,7 +165,7 @@ class TopicVerdict(StrEnum):
     """A topic's verdict on a page."""
 
     RELEVANT = "relevant"
-    GREY = "grey"
+    DOUBTFUL = "doubtful"
     """Too close to the threshold."""
     IRRELEVANT = "irrelevant"
 

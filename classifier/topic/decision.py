@@ -59,7 +59,7 @@ _FEW_EVERYDAY: Final = 10
 # Log-odds per unit of rarity, near boundaries.
 STEEPNESS: Final = 2.5
 # Scores from this to 0.5 are undecided.
-GREY: Final = 0.1
+DOUBTFUL: Final = 0.1
 # The boundary without a sample.
 _USUAL: Final = 1.06
 _ROUNDS: Final = 25
@@ -88,7 +88,7 @@ class Decision:
         """Return the verdict on a score."""
         if raw >= self.value:
             return Verdict.RELEVANT
-        return Verdict.GREY if self.score(raw) >= GREY else Verdict.IRRELEVANT
+        return Verdict.DOUBTFUL if self.score(raw) >= DOUBTFUL else Verdict.IRRELEVANT
 
     def to_json(self) -> dict[str, Any]:
         """Return plain data."""

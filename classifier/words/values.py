@@ -59,7 +59,7 @@ class Verdict(StrEnum):
     """The result of judging a page for a topic."""
 
     RELEVANT = "relevant"
-    GREY = "grey"
+    DOUBTFUL = "doubtful"
     """Just below the threshold: kept and shown as such."""
     IRRELEVANT = "irrelevant"
 

@@ -41,7 +41,7 @@ class Filters:
     site: Annotated[int | None, About("Site id.", least=1, most=2**62)] = None
     topic: Annotated[int | None, About("Topic id.", least=1, most=2**62)] = None
     verdict: Annotated[
-        str, About("Of the topic, or of any.", one_of="^(relevant|grey|irrelevant)?$")
+        str, About("Of the topic, or of any.", one_of="^(relevant|doubtful|irrelevant)?$")
     ] = ""
     language: Annotated[str, About("Only this language, such as zh.", 20)] = ""
     since: Annotated[str, About("A span (90m, 3h, 1d, 2w) or a date.", 40)] = ""

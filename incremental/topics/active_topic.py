@@ -93,7 +93,7 @@ class ActiveTopic:
     def guess(self, key: str, score: float) -> TopicScore:
         """Return the expected relevance of a link as a stored guess."""
         # Never irrelevant: before a fetch a score only orders the queue, only after a fetch may it reject.
-        verdict = Verdict.RELEVANT if score >= LIKELY else Verdict.GREY
+        verdict = Verdict.RELEVANT if score >= LIKELY else Verdict.DOUBTFUL
         return TopicScore(
             canonical_key=key,
             topic_id=self.row.id,

@@ -200,7 +200,7 @@ class Answers(Repository):
             return one_page.text(self._db, page_id)
 
     def copies(self, page_id: int) -> list[Copy]:
-        """Return near-duplicates of a page, itself included, first seen first."""
+        """Return the other pages with nearly the text of a page, first seen first."""
         with storage_errors(self._where):
             return one_page.copies(self._db, page_id)
 

@@ -274,7 +274,7 @@ class _NewsIds:
         self._conditions.append(reduce(or_, parts))
 
     def _wanted_by(self, topic: int) -> Any:  # noqa: ANN401 - a peewee condition
-        """Return the condition that a topic holds a page for relevant or grey."""
+        """Return the condition that a topic holds a page for relevant or doubtful."""
         judged = (PageTopic.topic == topic) & (PageTopic.verdict != TopicVerdict.IRRELEVANT)
         one = fn.EXISTS(PageTopic.select(SQL("1")).where(judged & (PageTopic.page == News.page)))
         return reduce(and_, [one, *self._words_of_topic(topic)])

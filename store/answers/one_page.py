@@ -87,7 +87,7 @@ def text(database: Database, page_id: int) -> StoredText | None:
 
 
 def copies(database: Database, page_id: int) -> list[Copy]:
-    """Return near-duplicates of a page, itself included, first seen first."""
+    """Return the other pages with nearly the text of a page, first seen first."""
     mine = PageText.select(PageText.cluster, PageText.signature).where(PageText.page == page_id)
     row = next(iter(mine.tuples().execute(database)), None)
     if row is None or row[0] is None:
@@ -108,7 +108,7 @@ def copies(database: Database, page_id: int) -> list[Copy]:
         .join(Page, on=Page.id == PageText.page)
         .join(Site, on=Site.id == Page.site)
         .join(News, JOIN.LEFT_OUTER, on=News.page == Page.id)
-        .where(PageText.cluster == cluster)
+        .where((PageText.cluster == cluster) & (PageText.page != page_id))
         .order_by(PageText.page)
         .limit(MAX_COPIES)
     )

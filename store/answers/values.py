@@ -20,7 +20,7 @@ class NewQuery:
     sites: tuple[int, ...] | None = None
     """Site ids; an empty tuple finds nothing."""
     tag: str | None = None
-    """Pages of the sites with this tag, and those that its topics hold for relevant or grey."""
+    """Pages of the sites with this tag, and those that its topics hold for relevant or doubtful."""
     hubs: tuple[int, ...] | None = None
     """Page ids of the hubs that first showed them."""
     topic: int | str | None = None

@@ -235,7 +235,7 @@ class Topics(Repository):
     def guessed(self, topic_id: int, method: str, *, limit: int) -> list[GuessedLink]:
         """Return recent pages scored by *method* that still have link context, newest first."""
         found: list[GuessedLink] = []
-        for verdict in (TopicVerdict.RELEVANT, TopicVerdict.GREY):
+        for verdict in (TopicVerdict.RELEVANT, TopicVerdict.DOUBTFUL):
             latest = (
                 PageTopic.select(
                     PageTopic.page, PageTopic.score, PageTopic.method, PageTopic.fetched

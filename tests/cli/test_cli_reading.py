@@ -15,8 +15,8 @@ from fake_web import DAY, FakeWeb, Watch, page
 from rich.cells import cell_len
 
 from incremental.base.clock import SimulatedClock, SystemClock
-from incremental.base.plain_text import clean
-from incremental.interfaces.cli.common import print_csv, safe
+from incremental.base.plain_text import cell, clean
+from incremental.interfaces.cli.common import safe
 
 HOME = "https://news.example/"
 
@@ -38,15 +38,6 @@ def test_new_as_a_table_and_as_urls(hubwatch: Run, found: list[str]) -> None:
 
 def test_new_as_csv(hubwatch: Run, found: list[str]) -> None:
     rows = list(csv.DictReader(io.StringIO(hubwatch("new", "--format", "csv").out)))
-    assert list(rows[0]) == [
-        "cursor",
-        "found_at",
-        "published_at",
-        "site",
-        "title",
-        "url",
-        "hub_url",
-    ]
     assert set(found) < {row["url"] for row in rows}
 
 
@@ -269,8 +260,5 @@ def test_each_new_page_is_one_line_of_urls(hubwatch: Run, hostile: list[str]) ->
 @pytest.mark.parametrize(
     "value", ["=1", "+1", "-1", "@x", "\t=1", "\r=1", " =1", "\uff1d1", "\x00=1"]
 )
-def test_what_a_spreadsheet_would_run_is_quoted(
-    value: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    print_csv(("a",), [(value,)])
-    assert capsys.readouterr().out.splitlines()[1].strip('"').startswith("'")
+def test_what_a_spreadsheet_would_run_is_quoted(value: str) -> None:
+    assert cell(value).startswith("'")

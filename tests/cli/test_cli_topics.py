@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import re
 import shlex
 from collections.abc import Iterator
@@ -168,7 +170,9 @@ def test_new_pages_of_a_topic_in_every_form(read: Run) -> None:
         ("bridges", "relevant", True)
     }
     assert "1.00" in read("new", "--topic", "bridges").out
-    assert "score,verdict,guess" in read("new", "--topic", "bridges", "--format", "csv").out
+    table = csv.DictReader(io.StringIO(read("new", "--topic", "bridges", "--format", "csv").out))
+    cells = {(row["bridges.verdict"], row["bridges.fetched"]) for row in table}
+    assert cells == {("relevant", "True")}
     urls = read("new", "--topic", "bridges", "--format", "urls").out.split()
     assert sorted(urls) == sorted(BRIDGES)
     assert read("new", "--topic", "bridges", "--limit", "1", "--json").json[0] == rows[0]

@@ -73,7 +73,7 @@ def test_with_a_topic_as_much_is_found(
     assert (result["scored"], result["recall"], result["false_new"]) == (6, 1.0, 0)
     judged: dict[str, Any] = result["topic"]  # type: ignore[assignment]  # JSON
     assert judged["state"] == "ready"
-    assert sum(judged.get(verdict, 0) for verdict in ("relevant", "grey", "guess")) == 6
+    assert sum(judged.get(verdict, 0) for verdict in ("relevant", "doubtful", "guess")) == 6
 
 
 def test_the_budget_of_a_replay_is_held(

@@ -183,7 +183,7 @@ def test_a_page_that_was_not_fetched_shows_a_guess_which_rejects_nothing(tmp_pat
         scores = {one: judged(crawl, address(*one)) for one in NEW}
         guesses = {one: score for one, score in scores.items() if score and not score.fetched}
         assert len(guesses) >= len(NEW) - 1
-        assert {score.verdict for score in guesses.values()} <= {"relevant", "grey"}
+        assert {score.verdict for score in guesses.values()} <= {"relevant", "doubtful"}
         assert max(guesses, key=lambda one: guesses[one].score) in BRIDGES
         assert announced(crawl) == {address(*one) for one in NEW}
 

@@ -31,6 +31,7 @@ RETIRED = {
     "leads": "external candidates",
     "identity": "canonical key",
     "identities": "canonical keys",
+    "grey": "doubtful",
 }
 """Parts of identifiers, with what to write instead."""
 PHRASES = {
@@ -45,6 +46,7 @@ PHRASES = {
     r"\blook_share\b": "verify_share",
     r"\brechecks?\b": "refresh",
     r"\bflood\b": "burst",
+    r"\bgrey\b": "doubtful",
 }
 """Patterns over what users read, with what to write instead."""
 

@@ -114,7 +114,7 @@ def test_what_a_script_draws_at_the_second_visit_is_announced(
             )
             if one.url == url
         ]
-        assert row.read == "rendered"
+        assert row.way == "rendered"
         assert row.cost_requests > 2
         assert "in a browser" in watching.says("en")
         assert "由浏览器运行脚本生成" in watching.says("zh")
@@ -207,7 +207,7 @@ def test_the_commands_of_a_person_watch_a_page_that_scripts_draw(
     assert hubwatch("add", url).code == 0
     assert hubwatch("run", "--once").code == 0
     (row,) = [one for one in hubwatch("hubs", "--json").json if one["url"] == url]
-    assert (row["read"], row["last_status"]) == ("rendered", "fetched")
+    assert (row["way"], row["last_status"]) == ("rendered", "fetched")
     assert "in a browser" in " ".join(hubwatch("check", url).out.split())
     site.json("/zz/rows", rows(4, 1, 2, 3))
     site.page("/n/4", "show()")

@@ -130,7 +130,11 @@ def test_topics_narrow_by_verdict_and_score(announced: Announced) -> None:
     store, _, _ = announced
     pages = {row.url: row.page_id for row in store.answers.new(NewQuery()).rows}
     topic = Topic.insert(name="t", created_at=START, changed_at=START).execute(store.database)
-    for number, verdict, score in ((1, "relevant", 0.9), (2, "grey", 0.5), (4, "relevant", 0.7)):
+    for number, verdict, score in (
+        (1, "relevant", 0.9),
+        (2, "doubtful", 0.5),
+        (4, "relevant", 0.7),
+    ):
         PageTopic.insert(
             page=pages[f"{HOME}{number}"],
             topic=topic,

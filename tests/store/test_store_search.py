@@ -249,9 +249,9 @@ def test_nearly_equal_texts_are_one_cluster_whichever_site_they_are_on(library: 
     far = ReadText("c", "other", "2" * 32, None, bytes(120), (11, 22, 33))
     pages = [put(library, number, read) for number, read in ((1, first), (2, near), (3, far))]
     copies = library.answers.copies(pages[1])
-    assert [copy.page_id for copy in copies] == pages[:2]
+    assert [copy.page_id for copy in copies] == pages[:1]
     assert copies[0].alike == pytest.approx(59 / 60)
-    assert [copy.page_id for copy in library.answers.copies(pages[2])] == [pages[2]]
+    assert library.answers.copies(pages[2]) == []
     assert library.answers.copies(put(library, 4, ReadText("d", "short", "3" * 32))) == []
     rows = library.answers.new(NewQuery()).rows
     assert {row.url: row.copies for row in rows}[f"{HOME}1"] == 1
@@ -261,7 +261,7 @@ def test_a_cluster_is_known_by_its_first_page_even_when_that_changes(library: St
     read = ReadText("a", "text", "0" * 32, None, signature(), (1, 2))
     first, second, third = (put(library, number, read) for number in (1, 2, 3))
     put(library, 1, ReadText("new", "other", "9" * 32, None, bytes(120), (7, 8)))
-    assert [copy.page_id for copy in library.answers.copies(third)] == [first, second, third]
+    assert [copy.page_id for copy in library.answers.copies(third)] == [first, second]
     assert put(library, 4, read) in [copy.page_id for copy in library.answers.copies(second)]
 
 

@@ -159,12 +159,12 @@ def test_a_judgement_replaces_a_guess_and_never_the_other_way(store: Store) -> N
 
 def test_a_refined_guess_replaces_a_guess_alone(store: Store) -> None:
     one, two = topic(store), topic(store, "rivers")
-    guess = score(one, score=0.3, verdict="grey", fetched=False, method="links")
+    guess = score(one, score=0.3, verdict="doubtful", fetched=False, method="links")
     page = announced(store, guess)
     site = store.read.sites()[0].id
     link = seen(HOME + "waits", verify_score=0.3, fate="verify", link_context="{}")
     store.write.add_pages(site, [link], now=START)
-    waits = score(one, link.url, score=0.3, verdict="grey", fetched=False, method="links")
+    waits = score(one, link.url, score=0.3, verdict="doubtful", fetched=False, method="links")
     store.topics.put_scores(site, [waits, score(two)], now=START)
     found = store.topics.guessed(one, "links", limit=10)
     assert [(f.site_id, f.canonical_key, f.score) for f in found] == [
@@ -209,9 +209,9 @@ def test_pages_are_counted_by_verdict(store: Store) -> None:
     announced(store, score(one))
     site = store.read.sites()[0].id
     store.write.add_pages(site, [seen(HOME + "x"), seen(HOME + "y")], now=START)
-    more = [score(one, HOME + "x", verdict="grey"), score(one, HOME + "y", fetched=False)]
+    more = [score(one, HOME + "x", verdict="doubtful"), score(one, HOME + "y", fetched=False)]
     store.topics.put_scores(site, more, now=START)
-    assert store.topics.counts() == {one: {"relevant": 1, "grey": 1, "guess": 1}}
+    assert store.topics.counts() == {one: {"relevant": 1, "doubtful": 1, "guess": 1}}
 
 
 def test_a_removed_site_takes_the_scores_of_its_pages(store: Store) -> None:

@@ -150,7 +150,7 @@ def test_a_page_judged_relevant_moves_the_centre_by_equation_8(method: str, weig
 @pytest.mark.parametrize("method", ["adaptive", "adaptive_guarded"])
 def test_a_page_that_is_not_relevant_moves_nothing(method: str) -> None:
     model, page = learned(method), text_page("football", 50)
-    for verdict in (Verdict.GREY, Verdict.IRRELEVANT):
+    for verdict in (Verdict.DOUBTFUL, Verdict.IRRELEVANT):
         judged = Relevance(0.4, verdict, method, model.version)
         assert model.adapted(page, judged) is model
 

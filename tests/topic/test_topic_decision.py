@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from classifier.topic.decision import GREY, STEP, Decision, Line, Usual, decide
+from classifier.topic.decision import DOUBTFUL, STEP, Decision, Line, Usual, decide
 from classifier.words.values import Verdict
 
 MARKS = st.lists(st.floats(-4, 8), max_size=6)
@@ -149,8 +149,8 @@ def test_pages_that_say_nothing_leave_the_priors(sample: Sequence[float]) -> Non
 def test_below_the_threshold_is_undecided_then_irrelevant() -> None:
     decision = decide(Usual(stream(0.1)))
     undecided = decision.value - 0.1
-    assert decision.verdict(undecided) is Verdict.GREY
-    assert GREY <= decision.score(undecided) < 0.5
+    assert decision.verdict(undecided) is Verdict.DOUBTFUL
+    assert DOUBTFUL <= decision.score(undecided) < 0.5
     assert decision.verdict(decision.value - 2) is Verdict.IRRELEVANT
     assert decision.verdict(-float("inf")) is Verdict.IRRELEVANT
 

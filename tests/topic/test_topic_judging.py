@@ -170,7 +170,7 @@ def guesses(**expected: float) -> Guesses:
     """By path, what topic 1 expects."""
     scores = {
         target(path).canonical_key: (
-            TopicScore(target(path).canonical_key, 1, value, "grey", False, "links", "v"),
+            TopicScore(target(path).canonical_key, 1, value, "doubtful", False, "links", "v"),
         )
         for path, value in expected.items()
     }

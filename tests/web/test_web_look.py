@@ -105,7 +105,7 @@ def test_a_badge_is_shown_where_a_topic_has_something_to_say(served: Served, sho
     begin(served.store, "Bridges", examples=[], keywords=["bridge"], now=served.clock.now())
     rows = served.store.answers.new(NewQuery()).rows
     topic = served.store.topics.topics()[0].id
-    for row, verdict in zip(rows, ("relevant", "irrelevant", "grey"), strict=False):
+    for row, verdict in zip(rows, ("relevant", "irrelevant", "doubtful"), strict=False):
         score = TopicScore(canonical_key(row.url), topic, 0.7, verdict, True, "fused", "1")
         served.store.topics.put_scores(row.site_id, [score], now=served.clock.now())
     shown.reload()

@@ -33,7 +33,7 @@ def quoted_page(page: AnnouncedPage) -> dict[str, Any]:
     written: dict[str, Any] = {
         "url": one_line(page.url, _ADDRESS),
         "title": one_line(page.name, _LINE),
-        "link_text": one_line(page.anchor, _LINE),
+        "anchor": one_line(page.anchor, _LINE),
         "hub_url": one_line(page.hub_url or "", _ADDRESS),
         "excerpt": one_line(page.excerpt, _LINE),
     }

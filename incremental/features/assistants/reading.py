@@ -175,7 +175,7 @@ class Reading:
                     "state": row.state,
                     "added_at": utc(row.added_at),
                     "hubs": totals.get(row.id, {}).get("hubs", 0),
-                    "announced": counts[row.id].announced if row.id in counts else 0,
+                    "new_pages": counts[row.id].announced if row.id in counts else 0,
                     "unread": counts[row.id].unread if row.id in counts else 0,
                 }
                 for row in store.read.sites()

@@ -31,6 +31,7 @@ _KINDS = {
     "csv": "text/csv; charset=utf-8",
     "jsonl": "application/jsonl; charset=utf-8",
     "opml": "text/x-opml; charset=utf-8",
+    "parquet": "application/vnd.apache.parquet",
 }
 
 
@@ -59,12 +60,13 @@ def import_list(request: Request, body: NewList) -> Imported:
 @streams.get("/export/{form}", response_class=StreamingResponse)
 def export(
     request: Request,
-    form: Annotated[Literal["csv", "jsonl", "opml"], InPath()],
+    form: Annotated[Literal["csv", "jsonl", "opml", "parquet"], InPath()],
     since: Annotated[str, Query(max_length=40, description="Age (`3h`) or date.")] = "",
     site: RowId | None = None,
     topic: RowId | None = None,
+    with_text: bool = False,
 ) -> StreamingResponse:
-    """Export new pages (csv, jsonl) or the watched sites with their feeds (opml)."""
+    """Export new pages (csv, jsonl, parquet) or the watched sites with their feeds (opml)."""
     web = web_of(request)
     asked = NewQuery(
         since=moment(since, web.now()) if since else None,
@@ -78,7 +80,7 @@ def export(
         if form == "opml":
             write_sites(store, file)
         else:
-            write_pages(store, asked, form, file)
+            write_pages(store, asked, form, file, with_text=with_text)
     file.seek(0)
     headers = {"Content-Disposition": f'attachment; filename="hubwatch.{form}"'}
     return StreamingResponse(_pieces(file), media_type=_KINDS[form], headers=headers)

@@ -21,7 +21,7 @@ from incremental.base.times import moment
 from incremental.features.exchange.adding import Added, AddedEntry, add_all, imported
 from incremental.features.exchange.lists import MAX_FILE_BYTES, ReadList
 from incremental.features.exchange.stores import move_store
-from incremental.features.exchange.writing import write_pages, write_sites
+from incremental.features.exchange.writing import PAGES, write_pages, write_sites, write_visits
 from incremental.interfaces.cli.common import (
     Json,
     counted,
@@ -33,6 +33,7 @@ from incremental.interfaces.cli.common import (
     say,
     settings_of,
 )
+from incremental.interfaces.results.tables import TABLES
 from incremental.settings.storage import CRAWLER_LOCK, only_writer
 from store.answers import NewQuery
 from store.database import is_server
@@ -42,7 +43,6 @@ from store.maintenance.backup import restore as put_back
 
 FileIn = Annotated[Path, typer.Argument(metavar="FILE", help="The file to read.")]
 _LONGEST_LINE = 500
-_EXPORTS = ("csv", "jsonl", "opml", "warc")
 
 
 def import_list(
@@ -115,7 +115,8 @@ def export(  # noqa: PLR0913 - options of a command
     context: typer.Context,
     *,
     form: Annotated[
-        str, typer.Option("--format", help="csv, jsonl, warc (new pages) or opml (sites, feeds).")
+        str,
+        typer.Option("--format", help="csv, jsonl, parquet, warc; opml for the sites and feeds."),
     ] = "csv",
     out: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Default: stdout.")
@@ -123,11 +124,18 @@ def export(  # noqa: PLR0913 - options of a command
     since: Annotated[str | None, typer.Option(help="Found since: 3h, 2d, 2026-01-31.")] = None,
     topic: Annotated[str | None, typer.Option(help="Only pages of this topic.")] = None,
     site: Annotated[list[str] | None, typer.Option(help="Only pages of these sites.")] = None,
+    with_text: Annotated[
+        bool, typer.Option("--with-text", help="With the main text of each page.")
+    ] = False,
+    visits: Annotated[
+        bool, typer.Option("--visits", help="The visits instead of the new pages.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
-    """Export new pages, or the watched sites, for other programs."""
-    if form not in _EXPORTS:
-        raise InputError("--format", form, f"must be one of: {', '.join(_EXPORTS)}")
+    """Export new pages, visits, or the watched sites, for other programs."""
+    known = TABLES if visits else (*PAGES, "opml")
+    if form not in known:
+        raise InputError("--format", form, f"must be one of: {', '.join(known)}")
     if as_json and out is None:
         raise InputError(
             "--json", "stdout", "is taken by the export; write it to a file: --output FILE"
@@ -142,19 +150,25 @@ def export(  # noqa: PLR0913 - options of a command
             hidden_verdict="irrelevant" if wanted else None,
             sites=tuple(row.id for row in find_sites(store, site)) if site else None,
         )
+        what = "sites" if form == "opml" else "visits" if visits else "pages"
         with progress_bar(disable=out is None) as bar:
-            task = bar.add_task("pages", total=None)
-            count = _into(
-                out,
-                lambda file: (
-                    write_sites(store, file)
-                    if form == "opml"
-                    else write_pages(
-                        store, query, form, file, lambda n: bar.update(task, completed=n)
-                    )
-                ),
-            )
-    what = "sites" if form == "opml" else "pages"
+            task = bar.add_task(what, total=None)
+
+            def write(file: IO[bytes]) -> int:
+                if form == "opml":
+                    return write_sites(store, file)
+                if visits:
+                    return write_visits(store, query.sites, query.since or 0.0, form, file)
+                return write_pages(
+                    store,
+                    query,
+                    form,
+                    file,
+                    lambda n: bar.update(task, completed=n),
+                    with_text=with_text,
+                )
+
+            count = _into(out, write)
     if as_json:
         print_json({"written": count, "what": what, "in": str(out)})
     else:

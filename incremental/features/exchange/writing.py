@@ -1,8 +1,7 @@
-"""Export of new pages and sites: CSV, JSON Lines, OPML, WARC."""
+"""Export of new pages, visits and sites: CSV, JSON Lines, Parquet, OPML, WARC."""
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -12,7 +11,16 @@ from typing import IO, Any
 
 from lxml import etree
 
-from incremental.base.plain_text import cell, clean
+from incremental.base.plain_text import clean
+from incremental.interfaces.results.schema import (
+    Page,
+    PageWithText,
+    SiteVisit,
+    page_result,
+    page_with_text,
+    result_of,
+)
+from incremental.interfaces.results.tables import TABLES, Columns, columns_of, write_table
 from incremental.parse.sniff import Form, sniff
 from store import Store
 from store.answers import NewQuery
@@ -20,42 +28,73 @@ from store.answers.announced import AnnouncedPage
 from store.enums import HubKind, HubRole, HubStatus, SiteStatus
 from store.values import SiteRow
 
-FORMATS = ("csv", "jsonl", "opml", "warc")
-COLUMNS = (
-    *("cursor", "found_at", "published_at", "site", "url", "title", "hub_url", "language", "state"),
-    *("read_at", "starred_at", "topics"),
-)
+PAGES = (*TABLES, "warc")
+"""Formats of announced pages."""
 # Marks what OPML has no word for.
 NAMESPACE = "urn:hubwatch:opml"
 _BATCH = 500
-_TIMES = ("found_at", "published_at", "read_at", "starred_at")
 
 Progress = Callable[[int], None]
 """Called with the number of pages written."""
 
 
-def write_pages(
-    store: Store, query: NewQuery, form: str, out: IO[bytes], progress: Progress | None = None
+def write_pages(  # noqa: PLR0913 - each is an option of the command
+    store: Store,
+    query: NewQuery,
+    form: str,
+    out: IO[bytes],
+    progress: Progress | None = None,
+    *,
+    with_text: bool = False,
 ) -> int:
-    """Write the announced pages of *query*, oldest first; return how many. *form*: not opml."""
+    """Write the announced pages of *query*, oldest first; return how many. *form*: one of :data:`PAGES`."""
     rows = _all(store, query)
     if form == "warc":
         return _write_warc(store, rows, out, progress)
-    text = io.TextIOWrapper(out, encoding="utf-8", newline="", write_through=True)
+    topics = [row.name for row in store.topics.topics()]
+    if with_text:
+        columns = columns_of(PageWithText, topics)
+        return _write((_with_text(store, row) for row in rows), columns, form, out, progress)
+    return _write(map(page_result, rows), columns_of(Page, topics), form, out, progress)
+
+
+def write_visits(
+    store: Store, sites: Sequence[int] | None, since: float, form: str, out: IO[bytes]
+) -> int:
+    """Write the visits since *since*, oldest first; return how many. *form*: one of :data:`TABLES`."""
+
+    def all_visits() -> Iterator[SiteVisit]:
+        after = 0
+        while rows := store.read.visits_after(after, since=since, sites=sites, limit=_BATCH):
+            yield from (result_of(SiteVisit, row) for row in rows)
+            after = rows[-1]["id"]
+
+    return _write(all_visits(), columns_of(SiteVisit), form, out)
+
+
+def _write(
+    results: Iterable[object],
+    columns: Columns,
+    form: str,
+    out: IO[bytes],
+    progress: Progress | None = None,
+) -> int:
     count = 0
-    writer = csv.writer(text)
-    if form == "csv":
-        writer.writerow(COLUMNS)
-    for count, row in enumerate(rows, 1):
-        values = _values(row)
-        if form == "csv":
-            writer.writerow([_cell(values[name]) for name in COLUMNS])
-        else:
-            text.write(json.dumps(values, ensure_ascii=False) + "\n")
-        if progress is not None:
-            progress(count)
-    text.detach()
+
+    def counted() -> Iterator[object]:
+        nonlocal count
+        for count, result in enumerate(results, 1):
+            yield result
+            if progress is not None:
+                progress(count)
+
+    write_table(counted(), columns, form, out)
     return count
+
+
+def _with_text(store: Store, row: AnnouncedPage) -> PageWithText:
+    kept = store.answers.text(row.page_id)
+    return page_with_text(row, kept.text if kept is not None else "")
 
 
 def _all(store: Store, query: NewQuery) -> Iterator[AnnouncedPage]:
@@ -66,29 +105,6 @@ def _all(store: Store, query: NewQuery) -> Iterator[AnnouncedPage]:
         if not answer.more:
             return
         query = replace(query, after=answer.cursor)
-
-
-def _values(row: AnnouncedPage) -> dict[str, Any]:
-    values: dict[str, Any] = {name: getattr(row, name) for name in COLUMNS if name != "topics"}
-    values["title"] = row.name
-    values |= {name: _iso(values[name]) for name in _TIMES}
-    values["topics"] = [
-        {"topic": mark.topic, "score": round(mark.score, 4), "verdict": mark.verdict}
-        for mark in row.topics
-    ]
-    return values
-
-
-def _iso(at: float | None) -> str | None:
-    if at is None or not 0 <= at < 8e10:  # noqa: PLR2004 - beyond the year 4500 nothing is meant
-        return None
-    return datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds")
-
-
-def _cell(value: object) -> str:
-    if isinstance(value, list):
-        value = "; ".join(f"{one['topic']} {one['score']} {one['verdict']}" for one in value)
-    return cell(value)
 
 
 def write_sites(store: Store, out: IO[bytes]) -> int:

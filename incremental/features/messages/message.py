@@ -41,7 +41,7 @@ DEFAULT_TITLE = """\
 DEFAULT_BODY = """\
 {% macro entry(page) %}{% if count > 1 %}{% if page.kind == "changed" %}Changed: {% endif %}{{ page.title }}
 {% endif %}{{ page.url }}
-{{ page.site }}{% if page.verdict == "grey" %} (perhaps on topic){% endif %}
+{{ page.site }}{% if page.verdict == "doubtful" %} (perhaps on topic){% endif %}
 {% for line in page.lines %}{{ line }}
 {% endfor %}{% endmacro -%}
 {% for group in groups -%}

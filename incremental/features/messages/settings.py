@@ -36,7 +36,7 @@ class ChannelSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     url: Annotated[str, SECRET, example("mailto://user:password@example.org?to=you@example.org")]
     """``mailto://``, ``slack://``, ``tgram://``, ``json://`` and others of Apprise."""
     topic: Annotated[str, example("bridges")] = ""
-    """Only relevant and grey pages of this topic; empty = all new pages."""
+    """Only relevant and doubtful pages of this topic; empty = all new pages."""
     min_score: _Share = 0.0
     """With *topic*: minimum score."""
     search: str = ""
@@ -77,7 +77,7 @@ class HookSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     secret: Annotated[str, SECRET] = ""
     """With *url*: the header `X-Hubwatch-Signature` is `sha256=` and the HMAC of the body under it."""
     topic: Annotated[str, example("bridges")] = ""
-    """Only relevant and grey pages of this topic; empty = all new pages."""
+    """Only relevant and doubtful pages of this topic; empty = all new pages."""
     min_score: _Share = 0.0
     """With *topic*: minimum score."""
     search: str = ""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -14,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from incremental.base.clock import SystemClock
-from incremental.base.plain_text import cell, one_line
+from incremental.base.plain_text import one_line
 from incremental.interfaces.results.schema import to_json
 from incremental.settings import Settings, load_settings, settings_path
 from incremental.settings.storage import open_configured_store
@@ -62,13 +60,6 @@ def report(result: object, said: str, *, as_json: bool) -> None:
         print_json(result)
     else:
         say(said)
-
-
-def print_csv(header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Print CSV on stdout; cells that a spreadsheet would run as formulas get an apostrophe."""
-    writer = csv.writer(sys.stdout)
-    writer.writerow(header)
-    writer.writerows([cell(value) for value in row] for row in rows)
 
 
 def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:

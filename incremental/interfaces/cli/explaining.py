@@ -121,7 +121,7 @@ def hubs(  # noqa: PLR0913 - each is an option of the command
     table = [
         (
             readable(hub.url),
-            hub.kind if hub.read == "plain" else f"{hub.kind} ({hub.read})",
+            hub.kind if hub.way == "plain" else f"{hub.kind} ({hub.way})",
             hub.state,
             hub.visits,
             hub.new_pages,

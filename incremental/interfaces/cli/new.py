@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from enum import StrEnum
 from itertools import islice
@@ -16,7 +17,6 @@ from incremental.interfaces.cli.common import (
     Json,
     counted,
     open_store,
-    print_csv,
     print_json,
     print_table,
     say,
@@ -25,13 +25,12 @@ from incremental.interfaces.cli.filtering import Given, filtered
 from incremental.interfaces.explain.backfill import headline
 from incremental.interfaces.filters import backfill_query
 from incremental.interfaces.results.judged import why_empty
-from incremental.interfaces.results.schema import Page, dated_row, page_result, scored, when
+from incremental.interfaces.results.schema import Page, page_result, scored, when
+from incremental.interfaces.results.tables import columns_of, write_csv
 from store import Store
 from store.answers import NewQuery
 
 _SHOWN_EVENTS = 5
-# Of CSV.
-_COLUMNS = ("cursor", "found_at", "published_at", "site", "title", "url", "hub_url")
 
 
 class Format(StrEnum):
@@ -66,7 +65,7 @@ def new(  # noqa: PLR0913 - each is an option of the command
         query = given.query(store, after=after, limit=limit, order=order)
         pages = [page_result(row) for row in store.answers.new(query).rows]
         if form is not Format.TABLE:
-            print_plain(pages, form, _COLUMNS, topic)
+            print_plain(store, pages, form)
             return
         if pages:
             print_pages(pages, "new", topic)
@@ -95,18 +94,17 @@ def backfills(  # noqa: PLR0913 - each is an option of the command
         query = backfill_query(store, given.query(store), after=after, order=order)
         found = islice(store.backfills.all_pages(query), limit)
         pages = [page_result(row) for row in found]
-    if form is not Format.TABLE:
-        print_plain(pages, form, ("cursor", "event", *_COLUMNS[1:]))
-    elif not pages:
+        if form is not Format.TABLE:
+            print_plain(store, pages, form)
+            return
+    if not pages:
         say("no older pages have been added to lists")
     else:
         print_pages(pages, "older")
         say_cursor(pages)
 
 
-def print_plain(
-    pages: Sequence[Page], form: Format, columns: Sequence[str], topic: str = ""
-) -> None:
+def print_plain(store: Store, pages: Sequence[Page], form: Format) -> None:
     """Print what programs read."""
     if form is Format.URLS:
         for page in pages:
@@ -114,19 +112,8 @@ def print_plain(
     elif form is Format.JSON:
         print_json(pages)
     else:
-        scores = ("score", "verdict", "guess") if topic else ()
-        rows = [[dated_row(page)[column] for column in columns] for page in pages]
-        if topic:
-            rows = [[*row, *_scores(page, topic)] for row, page in zip(rows, pages, strict=True)]
-        print_csv([*columns, *scores], rows)
-
-
-def _scores(page: Page, topic: str) -> tuple[object, ...]:
-    """Return score, verdict (None = a guess), and whether it is a guess."""
-    found = scored(page, topic)
-    if found is None:
-        return None, None, None
-    return round(found.score, 4), found.verdict if found.fetched else None, not found.fetched
+        topics = [row.name for row in store.topics.topics()]
+        write_csv(pages, columns_of(Page, topics), sys.stdout)
 
 
 def print_pages(pages: Sequence[Page], what: str, topic: str = "") -> None:

@@ -46,7 +46,7 @@ CONTEXT_LINES = 2
 _FACTS = {
     "title": "title",
     "url": "url",
-    "site_name": "site",
+    "site": "site",
     "state": "state",
     "language": "language",
     "published_at": "published",
@@ -77,7 +77,8 @@ def history(
         visits = store.read.visits(page["id"])
         check = store.refreshes.row(page["id"])
     if as_json:
-        facts = {key: page[key] for key in ("id", "url", "title", "state", "site_name")}
+        facts = {key: page[key] for key in ("id", "url", "title", "state")}
+        facts["site"] = page["site_name"]
         answer = {
             "page": facts,
             "changes": [dated_row(row) for row in changes[::-1]],
@@ -209,9 +210,10 @@ def show(context: typer.Context, url: Address, *, at: At = None, as_json: Json =
     with open_store(context) as store:
         row = find_page(store, url)
         detail = store.answers.page(row["id"], most=1)
-        answer = {k: v for k, v in row.items() if k not in ("site", "moved_to")}
+        answer = {k: v for k, v in row.items() if k not in ("site_name", "moved_to")}
+        answer |= {"site": row["site_name"], "site_id": row["site"]}
         answer |= _text_at(store, row, at)
-    copies = [copy for copy in detail.copies if copy.page_id != row["id"]] if detail else []
+    copies = detail.copies if detail else ()
     if detail is not None and detail.news is not None:
         answer |= {name: getattr(detail.news, name) for name in ("read_at", "starred_at")}
     if as_json:
@@ -262,13 +264,13 @@ def copies(context: typer.Context, url: Address, *, as_json: Json = False) -> No
     """List other pages with nearly the same text, on all sites, first seen first."""
     with open_store(context) as store:
         page = find_page(store, url)
-        known = store.answers.copies(page["id"])
-    found = [row for row in known if row.page_id != page["id"]]
+        found = store.answers.copies(page["id"])
+        text = store.answers.text(page["id"])
     if as_json:
         print_json([dated_row(row) for row in found])
         return
     if not found:
-        say("no copies" if known else "no text yet, or too short to compare")
+        say("no copies" if text and text.cluster else "no text yet, or too short to compare")
         return
     rows = [
         (when(row.first_seen_at), when(row.published_at), row.site, f"{row.alike:.0%}", row.url)

@@ -276,7 +276,7 @@ def list_topics(context: typer.Context, *, as_json: Json = False) -> None:
             _wanted(row),
             row.corrections,
             row.pages["relevant"],
-            row.pages["grey"],
+            row.pages["doubtful"],
             row.why or "; ".join(row.warnings),
         )
         for row in rows

@@ -38,7 +38,7 @@ _THRESHOLDS = {
     "corrections": "the pages that you marked",
     "usual": "what is usual",
 }
-_VERDICTS = {"grey": "doubtful (listed, and marked as such)"}
+_VERDICTS = {"doubtful": "doubtful (listed, and marked as such)"}
 # A shift by the user's corrections below this moves no verdict that anybody would notice.
 _LEAST_SHIFT = 0.05
 

@@ -35,7 +35,7 @@ class Hub:
     candidate: bool
     """Only looks like a hub: never read."""
     found_because: str
-    read: str
+    way: str
     """From where its links come: plain, embedded, json, rendered, browser_missing."""
     cost_requests: float
     """Of a visit, with the time of a browser."""
@@ -88,7 +88,7 @@ def hub_results(
                     score=round(hub.score, 3),
                     candidate=is_candidate(hub),
                     found_because=read_text(hub.why),
-                    read=explain_way(hub, settings)["kind"] or WayKind.PLAIN.value,
+                    way=explain_way(hub, settings)["kind"] or WayKind.PLAIN.value,
                     cost_requests=round(state.cost, 1),
                     due_at=at,
                     rate_per_day=rounded(why.rate_per_day, 4) if _has_rate(hub) else None,

@@ -146,6 +146,14 @@ class LikePage(Page):
 
 
 @dataclass(frozen=True, slots=True)
+class PageWithText(Page):
+    """An announced page with its stored main text."""
+
+    text: str
+    """Untrusted; empty if none is stored."""
+
+
+@dataclass(frozen=True, slots=True)
 class NewPages:
     """New pages, and the cursor to continue from."""
 
@@ -182,6 +190,14 @@ class PageVisit:
     detail: str
 
 
+@dataclass(frozen=True, slots=True)
+class SiteVisit(PageVisit):
+    """One fetch of a page of a watched site."""
+
+    url: str
+    site: str
+
+
 def page_topic(mark: TopicMark) -> PageTopic:
     """Return a topic's score of a page."""
     return result_of(
@@ -197,6 +213,11 @@ def page_result(page: AnnouncedPage) -> Page:
 def like_page(page: AnnouncedPage, likeness: float) -> LikePage:
     """Return an announced page with its likeness to another."""
     return result_of(LikePage, page, **_of_page(page), likeness=round(likeness, 4))
+
+
+def page_with_text(page: AnnouncedPage, text: str) -> PageWithText:
+    """Return an announced page with its main text."""
+    return result_of(PageWithText, page, **_of_page(page), text=text)
 
 
 def _of_page(page: AnnouncedPage) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from incremental.topics.notes import warnings_of
 from store import Store
 from store.topics.values import TopicRow
 
-_VERDICTS = ("relevant", "grey", "irrelevant", "guess")
+_VERDICTS = ("relevant", "doubtful", "irrelevant", "guess")
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ Lists of announced pages are in :mod:`store.answers`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from peewee import JOIN, fn
@@ -57,6 +58,19 @@ class PeopleQueries(Repository):
         """Return a page's latest visits, newest first."""
         query = Visit.select().where(Visit.page == page_id).order_by(Visit.at.desc()).limit(limit)
         return self._dicts(query)
+
+    def visits_after(
+        self, after: int, *, since: float, sites: Sequence[int] | None = None, limit: int = 500
+    ) -> list[dict[str, Any]]:
+        """Return visits since *since*, with URL and site, in the order in which they were recorded.
+
+        *after* is the id of the last one read; 0 = from the beginning.
+        """
+        query = Visit.select(Visit, Page.url, Site.name.alias("site")).join(Page).join(Site)
+        query = query.where((Visit.id > after) & (Visit.at >= since))
+        if sites is not None:
+            query = query.where(Page.site.in_(sites))
+        return self._dicts(query.order_by(Visit.id).limit(limit))
 
     def visit_counts(self, since: float) -> dict[int, dict[str, int]]:
         """Count visits since *since* by site id and status."""

@@ -92,7 +92,7 @@ def test_it_says_what_is_new_and_why(folder: Path) -> None:
         why = await assistant.ask("explain_page", url=urls[0])
         assert "announced" in json.dumps(why["from_site"])
         sites = (await assistant.ask("list_sites"))["sites"]
-        assert [(one["name"], one["announced"]) for one in sites] == [
+        assert [(one["name"], one["new_pages"]) for one in sites] == [
             ("news.example", 3),
             ("other.example", 1),
         ]

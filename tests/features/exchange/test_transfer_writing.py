@@ -38,7 +38,7 @@ def test_a_spreadsheet_gets_rows_and_no_formulas(sqlite_store: Store) -> None:
     rows = list(csv.DictReader(io.StringIO(written(sqlite_store, "csv"))))
     assert [row["title"] for row in rows] == ["One", '\'=HYPERLINK("http://x")', "三<b>"]
     assert rows[0]["url"] == HOME + "one"
-    assert rows[0]["found_at"] == "2023-11-14T23:13:20+00:00"
+    assert rows[0]["found_at"] == "2023-11-14T23:13:20Z"
 
 
 def test_a_program_gets_a_line_for_each_page(sqlite_store: Store) -> None:
