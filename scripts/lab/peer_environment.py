@@ -11,14 +11,17 @@ _ROOT = Path(__file__).resolve().parents[2]
 
 
 def peer_python(name: str, requirement: str) -> Path:
-    """Return the interpreter of ``.venv-<name>`` below the project, made with *requirement* if missing."""
+    """Return the interpreter of ``.venv-<name>`` below the project, made if missing.
+
+    *requirement*: packages, apart by spaces.
+    """
     folder = _ROOT / f".venv-{name}"
     python = folder / "bin" / "python"
     stamp = folder / "requirement"
     if not stamp.exists() or stamp.read_text(encoding="utf-8") != requirement:
         print(f"installing {requirement} into {folder}", file=sys.stderr)
         venv.create(folder, with_pip=True, clear=True)
-        install = [str(python), "-m", "pip", "install", "--quiet", requirement]
+        install = [str(python), "-m", "pip", "install", "--quiet", *requirement.split()]
         subprocess.run(install, check=True)  # noqa: S603 - pip, and a requirement of ours
         stamp.write_text(requirement, encoding="utf-8")
     return python
