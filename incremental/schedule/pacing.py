@@ -59,6 +59,11 @@ def early_visit_at(hub: HubState, site: SiteState, budget: BudgetState, terms: T
     """Return the next early visit of a new hub, to learn its rate; infinite = it is no longer new."""
     if not 1 <= hub.visits <= len(_EARLY_VISITS):
         return float("inf")
+    # What the first look at a site found is looked at again as soon as the user allows: what appeared
+    # meanwhile is news.
+    first_look = hub.visits == 1 and hub.visited_at - budget.started_at < _HOUR
+    if first_look and hub.kind in (ListKind.HOME, ListKind.FEED, ListKind.SITEMAP):
+        return hub.visited_at + terms.min_interval_seconds
     mean = max(site.hubs, 1) / left_for_visits(budget, terms.requests_per_day) * _DAY
     return hub.visited_at + max(_EARLY_VISITS[hub.visits - 1], mean)
 

@@ -204,8 +204,8 @@ def budget_and_visit(
     budget = advance(site.budget, per_day, now)
     return {
         "budget_per_day": per_day,
-        "requests_last_day": budget.used_lately,
-        "requests_today": budget.used_today,
+        "requests_last_day": budget.made_lately,
+        "requests_today": budget.made_today,
         "price_minutes": rounded(price_minutes(budget, per_day, site.state.weight_total)),
         "next_due": planned(due_at, open_at(site.budget, per_day, now), now),
     }
