@@ -278,7 +278,17 @@ def list_sites(
     elif not rows:
         say("no site yet; add one: hubwatch add https://example.org/")
     else:
-        columns = ("id", "name", "seed", "state", "reach", "hubs", "pages", "new_pages")
+        columns = (
+            "id",
+            "name",
+            "seed",
+            "state",
+            "reach",
+            "hubs",
+            "candidates",
+            "pages",
+            "new_pages",
+        )
         table = [
             [
                 *(getattr(row, column) for column in columns),
