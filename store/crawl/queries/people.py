@@ -90,7 +90,7 @@ class PeopleQueries(Repository):
         return list(self._rows(query))
 
     def site_totals(self) -> dict[int, dict[str, int]]:
-        """Count pages, announced pages, hubs that were read and candidates, both to be visited, by site id."""
+        """Count pages, announced pages, and hubs that will be visited, read or candidates, by site id."""
         # Each from an index alone: counting the announced in their own rows would read every page.
         counted = {
             "pages": Page.select(Page.site, fn.COUNT(Page.id)).group_by(Page.site),
