@@ -5,7 +5,7 @@
     scripts/bench_first_hour.py FILE.sqlite --starts 12 --grants 0,60 --json
 
 The site is added at several moments, each at most a day before a page of the truth is linked. True hubs
-are the pages that were there when it was added and show at least two of the truth's pages as soon as these
+are the pages that were there when it was added and show at least three of the truth's pages as soon as these
 are linked. A page that is not
 announced within the first day counts with the time until its end.
 """
@@ -22,6 +22,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+from urllib.parse import urljoin
 
 import msgspec
 from lab.printing import show
@@ -33,13 +34,16 @@ from incremental.settings import Settings
 
 LOOK_SECONDS = 1200.0
 HOUR = 3600.0
-_LEAST_SHOWN = 2
+# The pages before and after a new article link to it as well.
+_LEAST_SHOWN = 3
 
 
 def true_hubs(site: ReplaySite, articles: dict[str, float]) -> Counter[str]:
     """Return how many of the articles (URL to when it was linked) each page showed at once."""
     return Counter(
-        page_key(one) for url, at in articles.items() for one in site.changed(at, name_of(url))
+        page_key(urljoin(site.base_url, one))
+        for url, at in articles.items()
+        for one in site.changed(at, name_of(url))
     )
 
 
