@@ -222,6 +222,7 @@ class Frontier:
         self._due[site.row.id] = due
         hub_at, article_at = due.lists, due.hubs[HubClass.ARTICLE]
         bounded = (
+            (due.hubs[HubClass.EXPLORE], site.unread_at(now)),
             (article_at, site.reserve_at(now)),
             (due.read, site.allows_at(Share.READ, now)),
             (due.awaited, now),
@@ -473,7 +474,9 @@ class Frontier:
         """Return what is due by class, refreshes aside, and whether the page to verify was missing."""
         found: dict[Share, VisitTask] = {}
         for kind, due_at in due.hubs.items():
-            hub = self._due_hub(site, now, Share(kind)) if _is_due(due_at, now) else None
+            waits = kind is HubClass.EXPLORE and site.unread_at(now) > now
+            due_now = _is_due(due_at, now) and not waits
+            hub = self._due_hub(site, now, Share(kind)) if due_now else None
             if hub is not None:
                 found[Share(kind)] = hub_task(hub)
         verifications = self._verifications(site, due, now)

@@ -212,7 +212,14 @@ class WatchedSite:
     def has_grant(self, now: float) -> bool:
         """Whether a hub that was never read may be read beyond the budget, because the site is new."""
         terms = self.terms
-        return grant_left(self.budget, terms.grant, terms.requests_per_day, now) >= 1
+        left = grant_left(self.budget, terms.grant, terms.requests_per_day, now)
+        return left >= 1 and in_window(now, terms) <= now
+
+    def unread_at(self, now: float) -> float:
+        """Return from when on a hub that was never read may be read."""
+        # What the grant did not pay for waits, so that the first hour's budget is left for a second look.
+        waits = self.budget.granted and not self.has_grant(now)
+        return max(now, self.budget.started_at + HOUR) if waits else now
 
     def reserve_at(self, now: float) -> float:
         """Return from when on enough is saved up for low-value requests."""
