@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import msgspec
 import pytest
-from fake_web import DAY, HOUR, MINUTE, START, Reply, Watch, gaps, page, watch
+from fake_web import DAY, HOUR, MINUTE, START, Watch, gaps, page, watch
 
 from incremental.interfaces.results.first_hour import understood
 from incremental.interfaces.results.status import next_look
-from incremental.schedule.budget import BudgetState
+from incremental.schedule.budget import BudgetState, grant_left
 from incremental.settings import Settings
 from incremental.topics.training.corrections import correct
 from store.values import SiteRow
@@ -92,15 +91,11 @@ def test_what_was_spent_of_the_grant_survives_a_restart(tmp_path: Path) -> None:
         assert granted(again) == 20
 
 
-def test_what_is_left_of_the_grant_lapses_after_a_day(tmp_path: Path) -> None:
-    """The site was down when it was added; what it links to when it is back waits for its budget."""
-    pages: Any = {HOME: [(0, Reply(code=503)), (START + 25 * HOUR, TAGGED[HOME])]}
-    with watch(tmp_path, pages, settings=Settings()) as crawl:
-        crawl.run(25 * HOUR)
-        before = granted(crawl)
-        crawl.run(DAY)
-        assert len(crawl.store.read.hubs()) > len(TAGS)
-        assert granted(crawl) == before < 20
+def test_what_is_left_of_the_grant_lapses_after_a_day() -> None:
+    state = BudgetState(started_at=START, granted=12)
+    assert grant_left(state, 60, 48, START + DAY - 1) == 48
+    assert grant_left(state, 60, 48, START + DAY) == 0
+    assert grant_left(BudgetState(), 60, 4, START) == 8
 
 
 def test_a_page_that_a_user_makes_a_hub_is_read_at_once(tmp_path: Path) -> None:
