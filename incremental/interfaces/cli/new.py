@@ -29,7 +29,6 @@ from incremental.interfaces.explain.backfill import headline
 from incremental.interfaces.filters import backfill_query
 from incremental.interfaces.results.judged import why_empty
 from incremental.interfaces.results.schema import Page, dated_row, page_result, scored, when
-from incremental.interfaces.results.status import next_look
 from incremental.settings.storage import daemon_at_work
 from store import Store
 from store.answers import NewQuery
@@ -85,6 +84,11 @@ def new(  # noqa: PLR0913 - each is an option of the command
 
 def _next_look(context: typer.Context, store: Store) -> str:
     """Return when there may be something new, and how to look at once."""
+    if not store.read.seeds():
+        return ""
+    # It loads the parser, which a list that is not empty does without.
+    from incremental.interfaces.results.status import next_look  # noqa: PLC0415
+
     settings, folder = settings_of(context)
     look = next_look(store, settings, now())
     if look is None:

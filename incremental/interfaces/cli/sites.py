@@ -31,7 +31,6 @@ from incremental.interfaces.cli.common import (
     say,
     settings_of,
 )
-from incremental.interfaces.results.first_hour import Understood, understood
 from incremental.interfaces.results.schema import when
 from incremental.interfaces.results.sites import AddedSite, add_sites, site_results
 from incremental.settings import Settings
@@ -45,6 +44,7 @@ from store.enums import SiteStatus
 
 if TYPE_CHECKING:
     from incremental.crawl.first_look import FirstLook
+    from incremental.interfaces.results.first_hour import Understood
 
 # A grant of sixty requests at five seconds each lasts five minutes; a host may ask for longer pauses.
 _MOST_FOLLOWED_SECONDS = 1200.0
@@ -138,8 +138,7 @@ def add(  # noqa: PLR0913 - each is an option of the command
         added = [one.site_id for one in results if one.site_id is not None and one.hub_of is None]
         if running and looks:
             _follow(store, settings, added)
-        rows = store.read.sites_by_id(added)
-        known = {row.name: understood(store, settings, row, now()) for row in rows}
+        known = _known(store, settings, added)
     if as_json:
         print_json([_listed(one, looks) for one in results])
     _finish(results, known, running=running, as_json=as_json)
@@ -151,13 +150,21 @@ def _listed(one: AddedSite, looks: Mapping[int, FirstLook]) -> dict[str, Any]:
     return asdict(one) | ({"found": asdict(look)} if look is not None else {})
 
 
+def _known(store: Store, settings: Settings, site_ids: Sequence[int]) -> dict[str, Understood]:
+    """Return what is understood of sites so far, by name."""
+    # It loads the parser, which other commands need not wait for.
+    from incremental.interfaces.results.first_hour import understood  # noqa: PLC0415
+
+    rows = store.read.sites_by_id(site_ids)
+    return {row.name: understood(store, settings, row, now()) for row in rows}
+
+
 def _follow(store: Store, settings: Settings, site_ids: Sequence[int]) -> None:
     """Show on a terminal how the daemon reads the hubs of new sites, until it has; Ctrl-C stops showing."""
     with progress_bar() as bar, contextlib.suppress(KeyboardInterrupt):
         task, waits, until = bar.add_task("", total=None), Event(), now() + _MOST_FOLLOWED_SECONDS
         while not bar.disable and now() < until:
-            rows = store.read.sites_by_id(site_ids)
-            known = [understood(store, settings, row, now()) for row in rows]
+            known = _known(store, settings, site_ids).values()
             if not any(one.goes_on for one in known):
                 return
             read, unread = sum(one.hubs for one in known), sum(one.candidates for one in known)
