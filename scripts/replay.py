@@ -45,6 +45,7 @@ from serve_replay import NOT_MODIFIED
 
 from incremental.base.clock import SimulatedClock
 from incremental.base.lookup import find_topic
+from incremental.base.times import NEVER
 from incremental.daemon.assembly import make_crawler
 from incremental.fetch.status import FetchStatus, Request, Response
 from incremental.settings import PolicyName, Settings
@@ -82,6 +83,8 @@ class Tally:
     backfill_cursor: int = 0
     topic: dict[str, Any] = field(default_factory=dict)
     """With a topic: its state, and by page key what it makes of each announced page."""
+    hubs: list[str] = field(default_factory=list)
+    """At the end: addresses of the hubs that were read and will be again."""
     footprint: dict[str, int] = field(default_factory=dict)
     """At the end: hubs in use, known pages, bytes of the database and of the page cache."""
     readers: dict[str, int] = field(default_factory=dict)
@@ -189,6 +192,9 @@ def simulate(  # noqa: PLR0913 - what a replay may be given
             tally.topic = _judged(store)
         tally.readers = readers.figures(clock.now)
         tally.footprint = _footprint(store)
+        rows = store.read.hubs(store.read.sites()[0].id)
+        read = (hub.url for hub in rows if hub.visits and hub.due_at < NEVER)
+        tally.hubs = [place.recorded(url, site) for url in read]
     return tally
 
 

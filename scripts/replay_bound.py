@@ -23,7 +23,7 @@ def bound_minutes(
     """Return the mean delay in minutes over pages by URL, each linked (unix seconds) after *start*."""
     gap, waiting = _DAY / per_day, dict[str, float]()
     coming = sorted(linked.items(), key=lambda one: -one[1])
-    shown = {url: site.changed(at, _name(url)) or {url} for url, at in coming}
+    shown = {url: site.changed(at, name_of(url)) or {url} for url, at in coming}
     delays, request = list[float](), 0
     while coming or waiting:
         if not waiting:
@@ -39,6 +39,6 @@ def bound_minutes(
     return statistics.fmean(delays)
 
 
-def _name(url: str) -> str:
+def name_of(url: str) -> str:
     """Return what a link to *url* ends with, however it begins."""
     return unquote(urlsplit(url).path).removesuffix("index.html").rstrip("/").rpartition("/")[2]

@@ -204,8 +204,9 @@ class DueTimes:
 
     @property
     def lists(self) -> float | None:
-        """The earliest of hubs, monitored articles excluded."""
-        found = (due_at for kind, due_at in self.hubs.items() if kind is not HubClass.ARTICLE)
+        """The earliest of hubs that were read, monitored articles excluded."""
+        others = (HubClass.ARTICLE, HubClass.EXPLORE)
+        found = (due_at for kind, due_at in self.hubs.items() if kind not in others)
         return min((one for one in found if one is not None), default=None)
 
     @property

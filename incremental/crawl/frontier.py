@@ -4,6 +4,7 @@ For each site in turn, the one that may be asked first::
 
     asked for by a user? -> first, even over budget
     something urgent?    -> first, even over budget (a list overflowed)
+    a new site?          -> hubs that were never read, when nothing else is due, beyond the budget
     budget spent?        -> wait for the next grant
     allocation           -> the class whose turn it is: known hubs, new hubs, new pages, ...
     nothing due          -> a refresh; or its share, if known hubs never leave any
@@ -221,6 +222,7 @@ class Frontier:
         self._due[site.row.id] = due
         hub_at, article_at = due.lists, due.hubs[HubClass.ARTICLE]
         bounded = (
+            (due.hubs[HubClass.EXPLORE], site.unread_at(now)),
             (article_at, site.reserve_at(now)),
             (due.read, site.allows_at(Share.READ, now)),
             (due.awaited, now),
@@ -237,6 +239,10 @@ class Frontier:
     def _ready_at(self, site: WatchedSite, now: float) -> float:
         owed = self.gate.allowed_at(site.scope.seed_url, now)
         planned_at = max(site.next_due_at, site.open_at(now))
+        due = self._due.get(site.row.id)
+        unread_at = None if due is None else due.hubs[HubClass.EXPLORE]
+        if unread_at is not None and site.has_grant(now):
+            planned_at = min(planned_at, max(unread_at, now))
         urgent_at = now if self._requested.waits(site.row.id) else site.urgent_at(now)
         return in_window(max(min(urgent_at, planned_at), owed), site.terms)
 
@@ -428,10 +434,16 @@ class Frontier:
 
     def _candidate(self, site: WatchedSite, now: float) -> VisitTask | None:
         """Return the next fetch of *site*: what is due in the class whose turn it is."""
-        if site.open_at(now) > now:
+        has_grant = site.has_grant(now)
+        closed = site.open_at(now) > now
+        if closed and not has_grant:
             return None
         due = self._store.read.due_times(site.row.id)
+        if closed:
+            return self._unread(site, due, now)
         found, missing = self._found(site, due, now)
+        if has_grant and (unread := found.pop(Share.EXPLORE, None)) and not found:
+            return unread
         rest = found.keys() - {Share.ARTICLE}
         idle = not rest and (not found or site.reserve_at(now) > now)
         if idle or (rest <= {Share.REVISIT} and self._refresh_starves(site, now)):
@@ -449,13 +461,22 @@ class Frontier:
             site.allocation.draw(Share.READ)
         return found[share]
 
+    def _unread(self, site: WatchedSite, due: DueTimes, now: float) -> VisitTask | None:
+        """Return the next hub that was never read."""
+        if not _is_due(due.hubs[HubClass.EXPLORE], now):
+            return None
+        hub = self._due_hub(site, now, Share.EXPLORE)
+        return None if hub is None else hub_task(hub)
+
     def _found(
         self, site: WatchedSite, due: DueTimes, now: float
     ) -> tuple[dict[Share, VisitTask], bool]:
         """Return what is due by class, refreshes aside, and whether the page to verify was missing."""
         found: dict[Share, VisitTask] = {}
         for kind, due_at in due.hubs.items():
-            hub = self._due_hub(site, now, Share(kind)) if _is_due(due_at, now) else None
+            waits = kind is HubClass.EXPLORE and site.unread_at(now) > now
+            due_now = _is_due(due_at, now) and not waits
+            hub = self._due_hub(site, now, Share(kind)) if due_now else None
             if hub is not None:
                 found[Share(kind)] = hub_task(hub)
         verifications = self._verifications(site, due, now)
@@ -536,7 +557,15 @@ class Frontier:
             revisit = task.purpose is Purpose.HUB and not task.extra
             others = len(response.redirects) + (not revisit) + more
             per_day = site.terms.requests_per_day
-            site.budget = spend(site.budget, per_day, now, visits=int(revisit), others=others)
+            unread = task.purpose is Purpose.HUB and task.extra and site.has_grant(now)
+            site.budget = spend(
+                site.budget,
+                per_day,
+                now,
+                visits=int(revisit),
+                others=0 if unread else others,
+                granted=others if unread else 0,
+            )
         for site_id in self._waiting.pop(host.name, ()):
             if (waits := self.watched.get(site_id, now)) is not None:
                 heapq.heappush(self._queue, (self._ready_at(waits, now), site_id))

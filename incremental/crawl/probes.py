@@ -5,7 +5,6 @@ from __future__ import annotations
 from urllib.parse import urlsplit
 
 from incremental.base.texts import hub_why
-from incremental.base.times import MINUTE
 from incremental.base.urls import canonical_key, normalize
 from incremental.parse import Page, PageKind
 from store.enums import HubKind, HubRole
@@ -29,6 +28,6 @@ def probes(page: Page, url: str, now: float) -> tuple[SeenLink, ...]:
     links = []
     for number, (kind, place) in enumerate(places):
         url = normalize(place) or place
-        hub = NewHub(kind, HubRole.PROBE, 0.5, hub_why("usual_place"), now + MINUTE * number)
+        hub = NewHub(kind, HubRole.PROBE, 0.5, hub_why("usual_place"), now + number)
         links.append(SeenLink(canonical_key=canonical_key(url), url=url, hub=hub))
     return tuple(links)

@@ -22,7 +22,14 @@ from incremental.schedule.allocation import (
     Share,
     shares,
 )
-from incremental.schedule.budget import BudgetState, advance, open_at, price_minutes, reserve_at
+from incremental.schedule.budget import (
+    BudgetState,
+    advance,
+    grant_left,
+    open_at,
+    price_minutes,
+    reserve_at,
+)
 from incremental.schedule.coverage import Coverage
 from incremental.schedule.pacing import in_window
 from incremental.schedule.protocol import Policy, Terms
@@ -202,6 +209,18 @@ class WatchedSite:
         """Return from when on budget and hours allow a request."""
         return in_window(open_at(self.budget, self.terms.requests_per_day, now), self.terms)
 
+    def has_grant(self, now: float) -> bool:
+        """Whether a hub that was never read may be read beyond the budget, because the site is new."""
+        terms = self.terms
+        left = grant_left(self.budget, terms.grant, terms.requests_per_day, now)
+        return left >= 1 and in_window(now, terms) <= now
+
+    def unread_at(self, now: float) -> float:
+        """Return from when on a hub that was never read may be read."""
+        # What the grant did not pay for waits, so that the first hour's budget is left for a second look.
+        waits = self.budget.granted and not self.has_grant(now)
+        return max(now, self.budget.started_at + HOUR) if waits else now
+
     def reserve_at(self, now: float) -> float:
         """Return from when on enough is saved up for low-value requests."""
         return in_window(reserve_at(self.budget, self.terms.requests_per_day, now), self.terms)
@@ -344,6 +363,8 @@ def watch(
         min_interval_seconds=row.min_interval_seconds or defaults.min_interval_minutes * MINUTE,
         max_interval_seconds=row.max_interval_seconds or defaults.max_interval_hours * HOUR,
         windows=windows(_hours(row, settings)),
+        # A limit of all sites together holds for new ones as well.
+        grant=0.0 if defaults.total_requests_per_day else defaults.first_requests,
     )
     return WatchedSite(
         row=row,

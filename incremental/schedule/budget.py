@@ -9,6 +9,9 @@ Every request counts, whatever it was for. Three things hold the budget:
 - The *bucket*: grants arrive evenly, at most half a day's are saved up, and an empty bucket closes the
   site until the next grant.
 - The *day* (UTC): never more requests than a day's budget, and in one hour at most four times the mean.
+
+A new site gets a grant beyond all this, once, for the hubs that nobody has read yet. What it pays for
+leaves price, bucket and day as they are.
 """
 
 from __future__ import annotations
@@ -48,6 +51,10 @@ _TRIM_LIMIT = 2.0
 # A stall of any length moves the price by at most a day, so that nothing bursts after it.
 _LONGEST_STALL_DAYS = 1.0
 _START_MINUTES = 30.0
+# How long the grant of a new site waits for a slow host or a daemon that is down; what is left lapses.
+_GRANT_SECONDS = _DAY
+# A site of which few requests a day may be made is one to be careful with.
+_MOST_GRANTED_DAYS = 2
 # A site counts as known from this weight on: a link a year.
 _LEAST = 0.01
 
@@ -73,6 +80,8 @@ class BudgetState(JsonState):
     """The budget when last used, for read-only callers."""
     floor_minutes: float = 0.0
     """Price of a budget shared with other sites; the higher price counts."""
+    granted: float = 0.0
+    """Requests that the grant of a new site has paid for; not among those used."""
 
     @property
     def used_lately(self) -> float:
@@ -88,6 +97,18 @@ class BudgetState(JsonState):
     def visited_today(self) -> float:
         """Hub visits among them."""
         return sum(self.visited[: self._hour + 1])
+
+    @property
+    def made_lately(self) -> float:
+        """All requests since a day ago: those used, and those of the grant."""
+        young = self.updated_at - self.started_at < _DAY
+        return self.used_lately + (self.granted if young else 0.0)
+
+    @property
+    def made_today(self) -> float:
+        """The same since midnight, UTC."""
+        began_today = self.started_at // _DAY == self.updated_at // _DAY
+        return self.used_today + (self.granted if began_today else 0.0)
 
     @property
     def _hour(self) -> int:
@@ -159,14 +180,28 @@ def _habit(state: BudgetState, now: float) -> tuple[float, ...]:
     return tuple(habit)
 
 
-def spend(
-    state: BudgetState, requests_per_day: float, now: float, *, visits: int = 0, others: int = 0
+def grant_left(state: BudgetState, grant: float, requests_per_day: float, now: float) -> float:
+    """Return how much of a new site's *grant* (requests) is left; negative = the last visit took more."""
+    if state.started_at and now - state.started_at >= _GRANT_SECONDS:
+        return 0.0
+    return min(grant, _MOST_GRANTED_DAYS * requests_per_day) - state.granted
+
+
+def spend(  # noqa: PLR0913 - the kinds of requests, by name
+    state: BudgetState,
+    requests_per_day: float,
+    now: float,
+    *,
+    visits: int = 0,
+    others: int = 0,
+    granted: int = 0,
 ) -> BudgetState:
-    """Return *state* after *visits* of hubs and *others* of any other kind."""
+    """Return *state* after *visits* of hubs, *others* of any other kind, and *granted* beyond the budget."""
     state = advance(state, requests_per_day, now)
     count = visits + others
     return replace(
         state,
+        granted=state.granted + granted,
         # May be overdrawn, and is taken off the rest of the day: robots.txt, and what is worthless later
         # (the next page of a list that overflowed) do not wait for a grant.
         tokens=state.tokens - count,

@@ -36,7 +36,9 @@ def longest_interval(
     """
     longest = terms.max_interval_seconds
     idle = reserve_at(budget, terms.requests_per_day, now) <= now
-    if idle and hub.kind in (ListKind.HOME, ListKind.FEED):
+    # On its first day a site saves up nothing, because what is left goes to lists that were never read.
+    new = now - budget.started_at < _DAY
+    if (idle or new) and hub.kind in (ListKind.HOME, ListKind.FEED):
         return min(longest, _IDLE_INTERVAL)
     # A home page keeps the limit of the settings: that of a recorded weblog, which shared a tenth of the
     # visits with 162 tags, was not visited for eighteen days.
@@ -59,6 +61,11 @@ def early_visit_at(hub: HubState, site: SiteState, budget: BudgetState, terms: T
     """Return the next early visit of a new hub, to learn its rate; infinite = it is no longer new."""
     if not 1 <= hub.visits <= len(_EARLY_VISITS):
         return float("inf")
+    # What the first look at a site found is looked at again as soon as the user allows: what appeared
+    # meanwhile is news. A home page may be read twice in the first minutes.
+    first_look = hub.visited_at - budget.started_at < min(terms.min_interval_seconds, _HOUR)
+    if first_look and hub.kind in (ListKind.HOME, ListKind.FEED, ListKind.SITEMAP):
+        return hub.visited_at + terms.min_interval_seconds
     mean = max(site.hubs, 1) / left_for_visits(budget, terms.requests_per_day) * _DAY
     return hub.visited_at + max(_EARLY_VISITS[hub.visits - 1], mean)
 

@@ -29,6 +29,8 @@ class Terms:
     """If the budget allows: many hubs and few requests make it longer."""
     windows: tuple[tuple[float, float], ...] = ()
     """Allowed hours of the day (UTC) as (start, end); end before start = over midnight; empty = always."""
+    grant: float = 0.0
+    """Requests beyond the budget, once, while the site is new: for hubs that nobody has read."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from store.database import writing
 from store.database.repository import batches, upsert
 from store.database.texts import columns
 from store.enums import HubRole, HubStatus, LabelOrigin, PageState
-from store.models import Hub, Label, Page
+from store.models import Hub, Label, Page, VisitRequest
 from store.rules import Rule
 from store.values import LabelEntry, SeenLink
 
@@ -32,7 +32,8 @@ class LabelRecords(PageRecords):
     def correct(self, label: LabelEntry, pages: Sequence[tuple[int, SeenLink]]) -> None:
         """Record a user's label and apply it to *pages*, given with their site ids.
 
-        A page whose link has a hub becomes a hub; any other stops being one, unless it is a seed.
+        A page whose link has a hub becomes a hub, and is read now if it was never read; any other stops
+        being one, unless it is a seed.
         """
         with writing(self._db, self._where):
             self._put_labels([label])
@@ -54,6 +55,9 @@ class LabelRecords(PageRecords):
         for before, after in awake.items():
             Hub.update(state=after).where(known & (Hub.state == before)).execute(self._db)
         Page.update(verify_due_at=None).where(Page.id == page_id).execute(self._db)
+        if Hub.select().where(known & (Hub.visits == 0)).exists(self._db):
+            asked = {"page": page_id, "site_id": site_id, "at": now}
+            VisitRequest.insert(asked).on_conflict_ignore().execute(self._db)
 
     def _demote(self, site_id: int, link: SeenLink, now: float) -> None:
         pages = Page.select(Page.id).where(

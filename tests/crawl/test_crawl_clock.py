@@ -22,7 +22,9 @@ from store.answers import NewQuery
 
 HOME = "https://news.example/"
 BUDGET = 30
-SETTINGS = msgspec.structs.replace(Settings(), revisit=RevisitSettings(requests_per_day=BUDGET))
+SETTINGS = msgspec.structs.replace(
+    Settings(), revisit=RevisitSettings(requests_per_day=BUDGET, first_requests=0)
+)
 MOST_IN_AN_HOUR = 6
 """Four times the mean, or what a small budget may ask in a row."""
 JUMPS = {"an hour back": -HOUR, "a day back": -DAY, "a month ahead": 30 * DAY}

@@ -293,7 +293,9 @@ def test_a_host_that_is_down_for_a_day_is_found_again(tmp_path: Path) -> None:
 
 
 def test_no_day_has_more_requests_than_the_budget(tmp_path: Path) -> None:
-    settings = msgspec.structs.replace(Settings(), revisit=RevisitSettings(requests_per_day=20))
+    settings = msgspec.structs.replace(
+        Settings(), revisit=RevisitSettings(requests_per_day=20, first_requests=0)
+    )
     with watch(tmp_path, SITE, settings=settings) as crawl:
         crawl.run(6 * DAY)
         times = [a.at for a in crawl.web.asked]
@@ -311,7 +313,9 @@ def test_a_site_with_a_budget_of_zero_is_left_alone(tmp_path: Path) -> None:
 
 
 def test_the_budget_is_of_each_site_and_outlives_a_restart(tmp_path: Path) -> None:
-    settings = msgspec.structs.replace(Settings(), revisit=RevisitSettings(requests_per_day=10))
+    settings = msgspec.structs.replace(
+        Settings(), revisit=RevisitSettings(requests_per_day=10, first_requests=0)
+    )
     web = FakeWeb(SimulatedClock(START), SITE)
     for _ in range(8):
         with Watch(tmp_path, web, HOME, settings=settings) as crawl:

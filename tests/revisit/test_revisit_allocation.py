@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -129,17 +130,22 @@ def test_a_reserve_is_kept_for_what_turns_up() -> None:
     assert reserve_at(state, 0, NOW) == float("inf")
 
 
+def _spent() -> BudgetState:
+    return spend(advance(BudgetState(), 48, NOW), 48, NOW, visits=12)
+
+
 def test_a_home_page_is_read_daily_however_many_silent_hubs_its_site_has() -> None:
     site = SiteState(hubs=162)
-    spent = spend(advance(BudgetState(), 48, NOW), 48, NOW, visits=12)
+    spent = replace(_spent(), started_at=NOW - 2 * DAY)
     home = HubState(kind=ListKind.HOME, first_at=NOW - 300 * DAY)
     assert longest_interval(home, site, spent, Terms(), NOW) == DAY
     assert longest_interval(home, site, spent, Terms(), NOW + DAY) == 2 * HOUR
+    assert longest_interval(home, site, _spent(), Terms(), NOW) == 2 * HOUR  # on its first day
 
 
 def test_silent_hubs_come_sooner_when_the_budget_is_not_used() -> None:
     site, hub = SiteState(hubs=162), HubState(first_at=NOW)
-    spent = spend(advance(BudgetState(), 48, NOW), 48, NOW, visits=12)
+    spent = replace(_spent(), started_at=NOW - 2 * DAY)
     busy = longest_interval(hub, site, spent, Terms(), NOW)
     idle = longest_interval(hub, site, spent, Terms(), NOW + DAY)
     feed = HubState(kind=ListKind.FEED, first_at=NOW - 300 * DAY)

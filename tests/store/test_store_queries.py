@@ -115,7 +115,9 @@ def test_totals_count_pages_hubs_that_were_read_and_what_was_announced(store: St
     publish(store, site, home, 1, 2)
     assert store.read.site_totals()[site]["hubs"] == 0
     store.write.visit(visit_of(site, home, START + 9 * HOUR, hub_fields={"visits": 1}, links=None))
-    assert store.read.site_totals() == {site: {"pages": 3, "new_pages": 2, "hubs": 1}}
+    assert store.read.site_totals() == {
+        site: {"pages": 3, "new_pages": 2, "hubs": 1, "candidates": 0}
+    }
 
 
 def test_a_change_by_another_connection_is_noticed(where: str, store: Store) -> None:

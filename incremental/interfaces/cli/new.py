@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Sequence
 from enum import StrEnum
@@ -16,10 +17,12 @@ from incremental.base.texts import named
 from incremental.interfaces.cli.common import (
     Json,
     counted,
+    now,
     open_store,
     print_json,
     print_table,
     say,
+    settings_of,
 )
 from incremental.interfaces.cli.filtering import Given, filtered
 from incremental.interfaces.explain.backfill import headline
@@ -27,6 +30,7 @@ from incremental.interfaces.filters import backfill_query
 from incremental.interfaces.results.judged import why_empty
 from incremental.interfaces.results.schema import Page, page_result, scored, when
 from incremental.interfaces.results.tables import columns_of, write_csv
+from incremental.settings.storage import daemon_at_work
 from store import Store
 from store.answers import NewQuery
 
@@ -72,9 +76,30 @@ def new(  # noqa: PLR0913 - each is an option of the command
             say_cursor(pages)
         else:
             nothing = "nothing new yet" + (f" since {given.since}" if given.since else "")
-            say(why_empty(store, query, topic) or nothing)
+            say(why_empty(store, query, topic) or nothing + _next_look(context, store))
         if not (topic or given.language or given.starred) and after is None:
             _say_backfills(store, query)
+
+
+def _next_look(context: typer.Context, store: Store) -> str:
+    """Return when there may be something new, and how to look at once."""
+    if not store.read.seeds():
+        return ""
+    # It loads the parser, which a list that is not empty does without.
+    from incremental.interfaces.results.status import next_look  # noqa: PLC0415
+
+    settings, folder = settings_of(context)
+    look = next_look(store, settings, now())
+    if look is None:
+        return ""
+    name = f"'{look.site}'" if " " in look.site else look.site
+    at_once = f"hubwatch visit {name} looks now"
+    if not daemon_at_work(store, settings, folder):
+        return ". Sites are visited while the daemon runs: hubwatch run"
+    minutes = math.ceil((look.at - now()) / 60)
+    if minutes <= 0:
+        return f". {look.site} is being looked at"
+    return f". Next look in {counted(minutes, 'minute')}; {at_once}"
 
 
 @filtered("since", "until", "site", "tag")

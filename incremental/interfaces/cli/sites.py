@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
+from threading import Event
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -28,6 +31,7 @@ from incremental.interfaces.cli.common import (
     say,
     settings_of,
 )
+from incremental.interfaces.results.schema import when
 from incremental.interfaces.results.sites import AddedSite, add_sites, site_results
 from incremental.settings import Settings
 from incremental.settings.seeds import SeedTerms, everything_below, folder_of, usable_seed
@@ -40,7 +44,10 @@ from store.enums import SiteStatus
 
 if TYPE_CHECKING:
     from incremental.crawl.first_look import FirstLook
+    from incremental.interfaces.results.first_hour import Understood
 
+# A grant of sixty requests at five seconds each lasts five minutes; a host may ask for longer pauses.
+_MOST_FOLLOWED_SECONDS = 1200.0
 Names = Annotated[list[str], typer.Argument(metavar="SITE...", help="Name, seed URL or id.")]
 
 
@@ -128,9 +135,13 @@ def add(  # noqa: PLR0913 - each is an option of the command
         if look if look is not None else at_terminal:
             looks = _look(store, settings, folder, results, quiet=as_json)
         running = daemon_at_work(store, settings, folder)
+        added = [one.site_id for one in results if one.site_id is not None and one.hub_of is None]
+        if running and looks:
+            _follow(store, settings, added)
+        known = _known(store, settings, added)
     if as_json:
         print_json([_listed(one, looks) for one in results])
-    _finish(results, running=running, as_json=as_json)
+    _finish(results, known, running=running, as_json=as_json)
 
 
 def _listed(one: AddedSite, looks: Mapping[int, FirstLook]) -> dict[str, Any]:
@@ -139,7 +150,56 @@ def _listed(one: AddedSite, looks: Mapping[int, FirstLook]) -> dict[str, Any]:
     return asdict(one) | ({"found": asdict(look)} if look is not None else {})
 
 
-def _finish(results: list[AddedSite], *, running: bool, as_json: bool) -> None:
+def _known(store: Store, settings: Settings, site_ids: Sequence[int]) -> dict[str, Understood]:
+    """Return what is understood of sites so far, by name."""
+    # It loads the parser, which other commands need not wait for.
+    from incremental.interfaces.results.first_hour import understood  # noqa: PLC0415
+
+    rows = store.read.sites_by_id(site_ids)
+    return {row.name: understood(store, settings, row, now()) for row in rows}
+
+
+def _follow(store: Store, settings: Settings, site_ids: Sequence[int]) -> None:
+    """Show on a terminal how the daemon reads the hubs of new sites, until it has; Ctrl-C stops showing."""
+    with progress_bar() as bar, contextlib.suppress(KeyboardInterrupt):
+        task, waits, until = bar.add_task("", total=None), Event(), now() + _MOST_FOLLOWED_SECONDS
+        while not bar.disable and now() < until:
+            known = _known(store, settings, site_ids).values()
+            if not any(one.goes_on for one in known):
+                return
+            read, unread = sum(one.hubs for one in known), sum(one.candidates for one in known)
+            shown = (
+                f"{counted(read, 'hub')} read, {unread} not yet; Ctrl-C: the daemon goes on alone"
+            )
+            bar.update(task, description=shown)
+            waits.wait(1)
+
+
+def _terms_said(name: str, known: Understood, *, running: bool) -> str:
+    """Say what is watched, how often, from when news can be expected, and what it takes to be faster."""
+    parts = [
+        counted(number, what)
+        for number, what in ((known.feeds, "feed"), (known.sitemaps, "sitemap"))
+        if number
+    ]
+    among = f" ({', '.join(parts)} among them)" if parts else ""
+    hubs = f"{counted(known.hubs, 'hub')} read{among}, {known.candidates} not read yet. "
+    if known.news_from is not None:
+        since = f"New pages can be expected from {when(max(known.news_from, now()))} on. "
+    else:
+        after = "its first visit" if running else "the daemon has begun"
+        since = f"New pages can be expected from {known.min_minutes:g} minutes after {after}. "
+    return (
+        f"{name}: {hubs if known.hubs else ''}Each hub is visited every {known.min_minutes:g} minutes to "
+        f"{known.max_hours:g} hours, as often as it pays, with {known.requests_per_day:g} requests a day. "
+        f"{since}Faster: hubwatch edit {shlex.quote(name)} --requests-per-day "
+        f"{2 * known.requests_per_day or 48:g} --min-interval-minutes {known.min_minutes / 3:g}"
+    )
+
+
+def _finish(
+    results: list[AddedSite], known: Mapping[str, Understood], *, running: bool, as_json: bool
+) -> None:
     """Say what was added, and what failed; exit with 1, or 2 if nothing was added."""
     failed = [result.error for result in results if result.error]
     for problem in failed:
@@ -155,6 +215,8 @@ def _finish(results: list[AddedSite], *, running: bool, as_json: bool) -> None:
         number = counted(sites, "site")
         visits = "the daemon visits it within seconds"
         say(f"watching {number}; {visits if running else 'start the daemon with: hubwatch run'}")
+        for name, seen in known.items() if len(known) == 1 else ():
+            say(_terms_said(name, seen, running=running))
     if failed:
         raise typer.Exit(2 if len(failed) == len(results) else 1)
 
@@ -167,7 +229,7 @@ def _look(
     from incremental.daemon.assembly import first_looks  # noqa: PLC0415
 
     added = [one.site_id for one in results if one.site_id is not None and one.hub_of is None]
-    with progress_bar(disable=len(added) == 1) as bar:
+    with progress_bar() as bar:
         found = first_looks(store, settings, models_folder(settings, folder), added, SystemClock())
         looks = dict(bar.track(found, total=len(added), description="looking"))
     for site_id, seen in looks.items() if not quiet else ():
@@ -278,7 +340,17 @@ def list_sites(
     elif not rows:
         say("no site yet; add one: hubwatch add https://example.org/")
     else:
-        columns = ("id", "name", "seed", "state", "reach", "hubs", "pages", "new_pages")
+        columns = (
+            "id",
+            "name",
+            "seed",
+            "state",
+            "reach",
+            "hubs",
+            "candidates",
+            "pages",
+            "new_pages",
+        )
         table = [
             [
                 *(getattr(row, column) for column in columns),

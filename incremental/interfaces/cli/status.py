@@ -126,7 +126,7 @@ def _print_sites(found: Status) -> None:
         (
             row.name,
             row.state,
-            row.hubs,
+            f"{row.hubs}, and {row.candidates} not read yet" if row.candidates else row.hubs,
             row.new_pages,
             f"{row.requests_today:g} of {row.budget_per_day:g}",
             f"{row.requests_last_day:g}",

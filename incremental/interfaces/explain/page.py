@@ -202,12 +202,13 @@ def budget_and_visit(
     site = watch(row, settings, policy_maker(settings))
     per_day = site.terms.requests_per_day
     budget = advance(site.budget, per_day, now)
+    opens_at = now if site.has_grant(now) else open_at(site.budget, per_day, now)
     return {
         "budget_per_day": per_day,
-        "requests_last_day": budget.used_lately,
-        "requests_today": budget.used_today,
+        "requests_last_day": budget.made_lately,
+        "requests_today": budget.made_today,
         "price_minutes": rounded(price_minutes(budget, per_day, site.state.weight_total)),
-        "next_due": planned(due_at, open_at(site.budget, per_day, now), now),
+        "next_due": planned(due_at, opens_at, now),
     }
 
 

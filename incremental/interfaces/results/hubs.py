@@ -71,13 +71,14 @@ def hub_results(
     for row in rows:
         site = watch(row, settings, policy_maker(settings))
         opens_at = open_at(site.budget, site.terms.requests_per_day, now)
+        unread_at = now if site.has_grant(now) else opens_at
         hubs = store.read.hubs(row.id)
         hubs.sort(key=lambda hub: (-1.0, 0.0) if not is_candidate(hub) else (0.0, -hub.score))
         for hub in hubs:
             state = site.hub_state(hub)
             why = site.policy.why(state, site.state, site.budget, now)
             due_at = hub.due_at if hub.due_at < NEVER else None
-            at = planned(due_at, opens_at, now)
+            at = planned(due_at, opens_at if hub.visits else unread_at, now)
             reason = why.reason if at == due_at else Text("reason.waits_for_budget")
             answer.append(
                 result_of(

@@ -21,7 +21,7 @@ from store import Store
 from store.enums import SiteStatus
 from store.values import SiteRow
 
-NO_PAGES = {"pages": 0, "hubs": 0, "new_pages": 0}
+NO_PAGES = {"pages": 0, "hubs": 0, "candidates": 0, "new_pages": 0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +47,8 @@ class Site:
     pages: int
     hubs: int
     """Those that were read and will be again."""
+    candidates: int
+    """Addresses that look like hubs and were not read yet."""
     new_pages: int
 
 

@@ -20,9 +20,12 @@ from incremental.settings.storage import MEGABYTE
 from incremental.topics.embedding.choice import standing
 from store import Store
 from store.daemons import DaemonRow
+from store.enums import SiteStatus as StoredState
 from store.maintenance.monitoring import SiteEvent as EventRow
 
 MOST_QUARANTINED = 50
+# Of the sites due first: a spent budget may delay some of them.
+_MOST_COMPARED = 50
 DAY = 86_400.0
 
 
@@ -196,6 +199,9 @@ class SiteStatus:
     state: str
     pages: int
     hubs: int
+    """Those that were read and will be again."""
+    candidates: int
+    """Addresses that look like hubs and were not read yet."""
     new_pages: int
     budget_per_day: float
     requests_last_day: float
@@ -277,6 +283,28 @@ def _sites(store: Store, settings: Settings, now: float) -> list[SiteStatus]:
         )
         for row in store.read.sites()
     ]
+
+
+@dataclass(frozen=True, slots=True)
+class NextLook:
+    """The next visit of any site."""
+
+    site: str
+    at: float
+    """Unix seconds; in the past = it is due."""
+
+
+def next_look(store: Store, settings: Settings, now: float) -> NextLook | None:
+    """Return the next visit of a watched site; None = none is planned."""
+    due = store.monitor.next_due()
+    first = sorted(due, key=lambda site: due[site])[:_MOST_COMPARED]
+    looks = [
+        NextLook(row.name, at)
+        for row in store.read.sites_by_id(first)
+        if row.state == StoredState.ACTIVE
+        and (at := budget_and_visit(settings, row, due[row.id], now=now)["next_due"]) is not None
+    ]
+    return min(looks, key=lambda look: look.at, default=None)
 
 
 def site_notes(store: Store, features: Features) -> dict[int, Text]:

@@ -104,13 +104,16 @@ class PeopleQueries(Repository):
         return list(self._rows(query))
 
     def site_totals(self) -> dict[int, dict[str, int]]:
-        """Count pages, hubs that were read and will be again, and announced pages by site id."""
+        """Count pages, announced pages, and hubs that will be visited, read or candidates, by site id."""
         # Each from an index alone: counting the announced in their own rows would read every page.
         counted = {
             "pages": Page.select(Page.site, fn.COUNT(Page.id)).group_by(Page.site),
             "new_pages": News.select(News.site, fn.COUNT(News.id)).group_by(News.site),
             "hubs": Hub.select(Hub.site_id, fn.COUNT(Hub.page))
             .where(Hub.due_at < NEVER_DUE, Hub.visits > 0)
+            .group_by(Hub.site_id),
+            "candidates": Hub.select(Hub.site_id, fn.COUNT(Hub.page))
+            .where(Hub.due_at < NEVER_DUE, Hub.visits == 0)
             .group_by(Hub.site_id),
         }
         totals: dict[int, dict[str, int]] = {}

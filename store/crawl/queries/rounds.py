@@ -58,9 +58,10 @@ _AWAITED_STATES = (PageState.PENDING, PageState.MISSING)
 _AWAITED = Page.state.in_(_AWAITED_STATES)
 # Not null, as a range: SQLite uses no index for ``IS NOT NULL`` and would read every page of a site.
 _PLANNED = Page.verify_due_at > -1e12  # noqa: PLR2004 - before any time
-# Sitemaps and seeds go first: they are few, and sometimes the only place that shows a page. Behind two
-# hundred covered tag pages, the sitemap of a recorded weblog waited four days.
-_ORDINARY = Case(None, (((Hub.kind == HubKind.SITEMAP) | (Hub.role == HubRole.SEED), 0),), 1)
+# Sitemaps, seeds and the usual places of feeds go first: they are few, and sometimes the only place that
+# shows a page. Behind two hundred covered tag pages, the sitemap of a recorded weblog waited four days.
+_FIRST = (Hub.kind == HubKind.SITEMAP) | Hub.role.in_((HubRole.SEED, HubRole.PROBE))
+_ORDINARY = Case(None, ((_FIRST, 0),), 1)
 _ALL = 1_000_000
 
 
@@ -271,7 +272,7 @@ class RoundQueries(Repository):
     ) -> list[HubRow]:
         """Return hubs of a class due at *now*; *limit* None = all.
 
-        Sitemaps and seeds come first, then the longest overdue.
+        Sitemaps, seeds and the usual places of feeds come first, then the longest overdue.
         """
         most = _ALL if limit is None else limit
         return [

@@ -14,6 +14,7 @@ from incremental.base.lookup import topic_numbered
 from incremental.base.texts import Text
 from incremental.interfaces.filters import Filters, from_json, lenient, number, to_json
 from incremental.interfaces.results.judged import judged_for
+from incremental.interfaces.results.status import next_look
 from incremental.interfaces.web.api.schemas import RowId as PageId
 from incremental.interfaces.web.context import StoreRoute, Web, web_of
 from incremental.interfaces.web.reading import (
@@ -69,6 +70,8 @@ def reading_list(
     }
     if asked.hidden_verdict and not values["rows"]:
         values["judged"] = judged_for(store, asked)
+    if not values["rows"] and not filters.narrows():
+        values["next_look"] = next_look(store, web.settings, web.now())
     older = query("/", **filters.values(), before=answer.cursor) if answer.more else ""
     values |= {
         "filters": filters.values(),
