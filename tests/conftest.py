@@ -12,6 +12,7 @@ from browser_tab import browser, shown, tab  # noqa: F401 - fixtures of a real b
 from cli_runner import found, hubwatch  # noqa: F401 - fixtures of the command line
 from hypothesis import HealthCheck, settings
 from lab.postgres_server import PostgresServer, missing_for_postgres
+from untested import untested
 from web_served import announced, empty, served, watched  # noqa: F401 - fixtures of the web page
 
 from store import Store, open_store
@@ -28,6 +29,13 @@ settings.register_profile(
 settings.register_profile("ci", settings.get_profile("hubwatch"), derandomize=True)
 # A landing is judged on the same examples each time; new ones are drawn on a developer's machine.
 settings.load_profile("ci" if os.environ.get("CI") else "hubwatch")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say what was not tested, as the last line of the summary."""
+    skipped = terminalreporter.getreports("skipped")
+    if line := untested(report.longreprtext for report in skipped):
+        terminalreporter.write_line(line, yellow=True)
 
 
 @pytest.fixture(scope="session")
