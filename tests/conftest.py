@@ -31,6 +31,31 @@ settings.register_profile("ci", settings.get_profile("hubwatch"), derandomize=Tr
 settings.load_profile("ci" if os.environ.get("CI") else "hubwatch")
 
 
+# They wait for processes and deadlines, minutes a file: begun last, they would end alone.
+_BEGUN_FIRST = (
+    "sharing/test_sharing_processes",
+    "crawl/test_crawl_kills",
+    "sharing/test_sharing_kills",
+    "engines/",
+    "rendering/",
+    "reading/",
+    "web/test_web_browser",
+    "revisit/test_revisit_benchmark",
+    "project/test_project_patterns",
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the files that take longest; the order within a file stays."""
+
+    def place(item: pytest.Item) -> int:
+        file = item.nodeid.removeprefix("tests/")
+        waits = (place for place, begin in enumerate(_BEGUN_FIRST) if file.startswith(begin))
+        return next(waits, len(_BEGUN_FIRST))
+
+    items.sort(key=place)
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Say what was not tested, as the last line of the summary."""
     skipped = terminalreporter.getreports("skipped")
