@@ -47,3 +47,19 @@ prepare() {
         --editable ".${extras:+[$extras]}" 2> >(grep -v -i -e warning -e deprecation >&2)
     touch "$stamp"
 }
+
+# Has Playwright install its Chromium where there is none; tests/untested.py says so if that fails.
+prepare_browser() {
+    .venv/bin/python - <<'PYTHON' && return
+import sys
+
+from incremental.settings.browser import BrowserSettings
+from incremental.visit.rendering.browser import find_browser
+
+sys.exit(find_browser(BrowserSettings()).problem is not None)
+PYTHON
+    echo "no Chromium: installing the one of Playwright ..." >&2
+    if ! timeout 600 .venv/bin/playwright install chromium >/dev/null 2>&1; then
+        echo "it could not be installed; the tests that need it are skipped" >&2
+    fi
+}

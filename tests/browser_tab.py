@@ -7,13 +7,15 @@ installed; where there is neither, the tests that ask for it are skipped.
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pytest
 from web_served import Served
+
+from incremental.settings.browser import BrowserSettings
+from incremental.visit.rendering.browser import find_browser
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -25,17 +27,15 @@ PATIENCE_MS = 90_000
 @pytest.fixture(scope="module")  # not longer: its event loop runs until it ends
 def browser() -> Iterator[Browser]:
     pytest.importorskip("playwright", reason="playwright is not installed")
-    from playwright.sync_api import Error, sync_playwright
+    from playwright.sync_api import sync_playwright
 
+    executable = find_browser(BrowserSettings()).executable
+    if not executable:
+        pytest.skip("no Chromium is installed")
     # A sandbox of its own needs rights that root in a container does not have.
     arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
     with sync_playwright() as playwright:
-        try:
-            opened = playwright.chromium.launch(
-                executable_path=shutil.which("chromium"), args=arguments
-            )
-        except Error as error:
-            pytest.skip(f"no Chromium to drive: {str(error).splitlines()[0]}")
+        opened = playwright.chromium.launch(executable_path=executable, args=arguments)
         yield opened
         opened.close()
 

@@ -12,6 +12,7 @@ from browser_tab import browser, shown, tab  # noqa: F401 - fixtures of a real b
 from cli_runner import found, hubwatch  # noqa: F401 - fixtures of the command line
 from hypothesis import HealthCheck, settings
 from lab.postgres_server import PostgresServer, missing_for_postgres
+from untested import untested
 from web_served import announced, empty, served, watched  # noqa: F401 - fixtures of the web page
 
 from store import Store, open_store
@@ -28,6 +29,38 @@ settings.register_profile(
 settings.register_profile("ci", settings.get_profile("hubwatch"), derandomize=True)
 # A landing is judged on the same examples each time; new ones are drawn on a developer's machine.
 settings.load_profile("ci" if os.environ.get("CI") else "hubwatch")
+
+
+# They wait for processes and deadlines, minutes a file: begun last, they would end alone.
+_BEGUN_FIRST = (
+    "sharing/test_sharing_processes",
+    "crawl/test_crawl_kills",
+    "sharing/test_sharing_kills",
+    "engines/",
+    "rendering/",
+    "reading/",
+    "web/test_web_browser",
+    "revisit/test_revisit_benchmark",
+    "project/test_project_patterns",
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the files that take longest; the order within a file stays."""
+
+    def place(item: pytest.Item) -> int:
+        file = item.nodeid.removeprefix("tests/")
+        waits = (place for place, begin in enumerate(_BEGUN_FIRST) if file.startswith(begin))
+        return next(waits, len(_BEGUN_FIRST))
+
+    items.sort(key=place)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say what was not tested, as the last line of the summary."""
+    skipped = terminalreporter.getreports("skipped")
+    if line := untested(report.longreprtext for report in skipped):
+        terminalreporter.write_line(line, yellow=True)
 
 
 @pytest.fixture(scope="session")
