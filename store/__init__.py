@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from store.maintenance.monitoring import Monitoring
     from store.maintenance.retention import Retention
     from store.maintenance.space import Space
+    from store.near_duplicates import NearDuplicates
     from store.outbox import Outbox
     from store.page_watches import PageWatches
     from store.problems import Problems
@@ -88,6 +89,7 @@ _PARTS = {
     "watched_changes": ("store.watched_changes", "WatchedChanges"),
     "quarantine": ("store.crawl.quarantine", "Quarantined"),
     "completeness": ("store.completeness", "Completeness"),
+    "near_duplicates": ("store.near_duplicates", "NearDuplicates"),
     "problems": ("store.problems", "Problems"),
     "daemons": ("store.daemons", "Daemons"),
 }
@@ -127,6 +129,7 @@ class Store:
         watched_changes: WatchedChanges = field(init=False)
         quarantine: Quarantined = field(init=False)
         completeness: Completeness = field(init=False)
+        near_duplicates: NearDuplicates = field(init=False)
         problems: Problems = field(init=False)
         daemons: Daemons = field(init=False)
     else:

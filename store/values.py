@@ -360,8 +360,6 @@ class ReadText:
     language: str | None = None
     signature: bytes | None = None
     """MinHash, 16 bits per value; None = too short to compare."""
-    bands: tuple[int, ...] = ()
-    """Hashes of the signature's bands, below 2**63."""
 
 
 # Due later than any clock can reach: its watch is paused.

@@ -114,6 +114,9 @@ class Feature:
     """Targets by name: functions of one new page, called in a process of their own."""
     readers: Mapping[str, str] = field(default_factory=dict)
     """Targets by media type: functions of (body, URL) that return a ``Page`` with its links."""
+    signature: str = ""
+    """Target: a function of a page's main text, called where it was read; returns bytes that
+    are stored with it, or None."""
 
 
 @dataclass(frozen=True)
@@ -137,6 +140,11 @@ class Features:
     def readers(self) -> dict[str, str]:
         """The readers of bodies by media type."""
         return {kind: target for one in self.on for kind, target in one.readers.items()}
+
+    @property
+    def signature(self) -> str:
+        """The function that makes signatures of texts; empty = none."""
+        return next((one.signature for one in self.on if one.signature), "")
 
     def section(self, name: str) -> Any:  # noqa: ANN401 - a Struct
         """Return the type of a feature's section; None = it is off, broken, or has none."""

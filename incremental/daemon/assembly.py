@@ -21,7 +21,7 @@ from incremental.crawl.part import Part
 from incremental.decide.hubs import HubScorer
 from incremental.fetch.options import origin
 from incremental.fetch.session import Fetcher
-from incremental.sandbox import Read, read_body, with_readers
+from incremental.sandbox import Read, read_body, with_features
 from incremental.settings import Settings
 from incremental.settings.policies import policy_maker
 from incremental.visit.engines.visits import EngineReport, visit_elsewhere, visits_in
@@ -163,9 +163,10 @@ def make_reader(settings: Settings, *, workers: int | None = None) -> Iterator[R
     daemon = settings.daemon
     wanted = daemon.parse_workers
     count = min(cores(), MAX_AUTO_WORKERS) if isinstance(wanted, str) else wanted
-    readers = settings.enabled.readers
+    features = settings.enabled
+    with_ours = partial(with_features, features.readers, features.signature)
     if not count:
-        yield with_readers(readers, read_body)
+        yield with_ours(read_body)
         return
     # Only commands that fetch start processes.
     from incremental.sandbox.pool import ReaderPool  # noqa: PLC0415
@@ -173,7 +174,7 @@ def make_reader(settings: Settings, *, workers: int | None = None) -> Iterator[R
 
     limits = ReaderLimits(daemon.parse_seconds, daemon.parse_memory_mb)
     with ReaderPool(workers or count, limits) as pool:
-        yield with_readers(readers, pool.read)
+        yield with_ours(pool.read)
 
 
 def first_looks(

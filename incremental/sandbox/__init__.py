@@ -22,7 +22,7 @@ from incremental.sandbox.body import (
     Unread,
     read_body,
     topic_text,
-    with_readers,
+    with_features,
 )
 
 __all__ = [
@@ -33,5 +33,5 @@ __all__ = [
     "Unread",
     "read_body",
     "topic_text",
-    "with_readers",
+    "with_features",
 ]

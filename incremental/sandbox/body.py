@@ -61,6 +61,8 @@ class Body:
     """Where the scripts of its page look for slugs."""
     reader: str = ""
     """The function of a feature that reads bodies of this type, as ``module:name``; empty = we do."""
+    signature: str = ""
+    """The function of a feature that makes the signature of a text to be stored; empty = none is made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +103,7 @@ def read_body(body: Body) -> Reading:
     html = ""
     if body.describe or (body.keep_text and page.kind is PageKind.HTML):
         html, _ = decode_body(body.content, body.content_type)
-    read = read_text(page, html, body.md5) if body.keep_text else None
+    read = _stored_text(body, page, html) if body.keep_text else None
     return Reading(
         page,
         text=_topic_text(body, page, read) if body.for_topics else None,
@@ -124,15 +126,20 @@ def _page(body: Body) -> Page:
     )
 
 
-def with_readers(readers: Mapping[str, str], read: Read) -> Read:
-    """Return *read* with the *readers* of features, by media type."""
+def _stored_text(body: Body, page: Page, html: str) -> ReadText:
+    read = read_text(page, html, body.md5)
+    return replace(read, signature=target_of(body.signature)(read.text)) if body.signature else read
+
+
+def with_features(readers: Mapping[str, str], signature: str, read: Read) -> Read:
+    """Return *read* with the *readers* of features, by media type, and with their *signature* of texts."""
 
     def reading(body: Body) -> Reading | Unread:
         kind = body.content_type.partition(";")[0].strip().lower()
         reader = readers.get(kind, "") if body.role is BodyRole.PAGE else ""
-        return read(replace(body, reader=reader) if reader else body)
+        return read(replace(body, reader=reader, signature=signature))
 
-    return reading if readers else read
+    return reading if readers or signature else read
 
 
 def _read_part(body: Body) -> Reading:

@@ -3,7 +3,7 @@
 ::
 
     new(NewQuery)      NewsAnswer: filters, full-text search, cursor
-    page, history, versions, text, copies   of one page
+    page, history, versions, text           of one page
     counts             announced, unread, starred; by site
     mark               read, unread, starred
     searches           saved queries
@@ -22,7 +22,6 @@ from store.answers import one_page
 from store.answers.announced import AnnouncedPage, TopicMark
 from store.answers.news import new_pages, news_rows, topics_of
 from store.answers.values import (
-    Copy,
     Counts,
     HistoryEntry,
     NewQuery,
@@ -42,7 +41,6 @@ from store.values import NEVER_DUE
 __all__ = [
     "AnnouncedPage",
     "Answers",
-    "Copy",
     "Counts",
     "HistoryEntry",
     "NewQuery",
@@ -130,7 +128,6 @@ class Answers(Repository):
                 **facts,
                 news=news_rows(self._db, [news]).get(news) if news is not None else None,
                 text=one_page.text(self._db, page_id),
-                copies=tuple(one_page.copies(self._db, page_id)),
                 topics=tuple(topics_of(self._db, [page_id]).get(page_id, ())),
                 history=tuple(one_page.history(self._db, page_id, most)),
                 next_refresh_at=next_at,
@@ -198,11 +195,6 @@ class Answers(Repository):
         """Return a page's latest text; None = never fetched or announced."""
         with storage_errors(self._where):
             return one_page.text(self._db, page_id)
-
-    def copies(self, page_id: int) -> list[Copy]:
-        """Return the other pages with nearly the text of a page, first seen first."""
-        with storage_errors(self._where):
-            return one_page.copies(self._db, page_id)
 
     # Marks and saved searches.
 

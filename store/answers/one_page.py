@@ -1,16 +1,14 @@
-"""One page: its history, versions, text, and copies elsewhere."""
+"""One page: its history, versions, text."""
 
 from __future__ import annotations
 
 from peewee import JOIN, Database
 
 from store.answers.excerpts import unpacked
-from store.answers.values import Copy, HistoryEntry, StoredText, Version
+from store.answers.values import HistoryEntry, StoredText, Version
 from store.database.statements import Prepared
-from store.models import Change, News, Page, PageText, Site
-from store.search.clusters import agreement
+from store.models import Change, Page, PageText
 
-MAX_COPIES = 200
 _TEXT = (
     PageText.title,
     PageText.text,
@@ -18,7 +16,6 @@ _TEXT = (
     PageText.language,
     PageText.cluster,
     PageText.at,
-    PageText.signature,
     PageText.forgotten_at,
 )
 
@@ -84,36 +81,3 @@ def text(database: Database, page_id: int) -> StoredText | None:
     for title, packed, *rest in query.tuples().execute(database):
         return StoredText(title, unpacked(packed), *rest)
     return None
-
-
-def copies(database: Database, page_id: int) -> list[Copy]:
-    """Return the other pages with nearly the text of a page, first seen first."""
-    mine = PageText.select(PageText.cluster, PageText.signature).where(PageText.page == page_id)
-    row = next(iter(mine.tuples().execute(database)), None)
-    if row is None or row[0] is None:
-        return []
-    cluster, signature = row
-    query = (
-        PageText.select(
-            Page.id,
-            Page.url,
-            Page.title,
-            Site.name,
-            Site.id,
-            Page.first_seen_at,
-            Page.published_at,
-            News.found_at,
-            PageText.signature,
-        )
-        .join(Page, on=Page.id == PageText.page)
-        .join(Site, on=Site.id == Page.site)
-        .join(News, JOIN.LEFT_OUTER, on=News.page == Page.id)
-        .where((PageText.cluster == cluster) & (PageText.page != page_id))
-        .order_by(PageText.page)
-        .limit(MAX_COPIES)
-    )
-    found = [
-        Copy(*(*row[:-1], agreement(bytes(signature or b""), bytes(row[-1] or b""))))
-        for row in query.tuples().execute(database)
-    ]
-    return sorted(found, key=lambda copy: (copy.first_seen_at, copy.page_id))

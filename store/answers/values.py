@@ -95,23 +95,6 @@ class Version:
 
 
 @dataclass(frozen=True, slots=True)
-class Copy:
-    """A page in a cluster of near-duplicates."""
-
-    page_id: int
-    url: str
-    title: str
-    site: str
-    site_id: int
-    first_seen_at: float
-    published_at: float | None
-    found_at: float | None
-    """When it was announced; None = never."""
-    alike: float
-    """Share of its signature equal to the queried page's."""
-
-
-@dataclass(frozen=True, slots=True)
 class StoredText:
     """A page's latest text."""
 
@@ -123,7 +106,6 @@ class StoredText:
     language: str | None
     cluster: int | None
     at: float
-    signature: bytes | None = None
     forgotten_at: float | None = None
     """When the text was forgotten for its age; None = it was not."""
 
@@ -153,7 +135,6 @@ class PageDetail:
     news: AnnouncedPage | None
     """None = not announced as new, so it cannot be marked."""
     text: StoredText | None
-    copies: tuple[Copy, ...]
     topics: tuple[TopicMark, ...]
     history: tuple[HistoryEntry, ...]
     next_refresh_at: float | None

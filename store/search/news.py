@@ -16,7 +16,7 @@ from store.database.statements import Inserted, Prepared, Updated, Upserted, any
 from store.database.texts import MAX_TEXT, storable
 from store.enums import ChangeKind
 from store.models import Change, News, Page, PageBand, PageText, PageVector
-from store.search.clusters import cluster_of, put_bands
+from store.near_duplicates import put_signature
 from store.search.fulltext import index_words_of, unindex_words_of, words_of
 from store.search.vectors import await_vectors, text_digest
 from store.values import ReadText
@@ -95,14 +95,13 @@ def put_text(database: Database, page_id: int, read: ReadText, at: float) -> Non
     """Keep and index the current text of a page, and assign its cluster of near-duplicates."""
     title = storable(read.title, MAX_TEXT)
     text = storable(read.text, MAX_TEXT_CHARS)
-    put_bands(database, page_id, read.bands)
     row = {
         "title": title,
         "text": zlib.compress(text.encode()) if text else None,
         "md5": read.md5,
         "language": primary_language(read.language),
         "signature": read.signature,
-        "cluster": cluster_of(database, page_id, read),
+        "cluster": put_signature(database, page_id, read.signature),
         "at": at,
         "forgotten_at": None,
     }

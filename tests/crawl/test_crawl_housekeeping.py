@@ -45,7 +45,7 @@ def write(store: Store, days: int, *, each: int = 20, body: int = 20_000) -> Non
         links = [seen(url, fate="announce") for url in paths]
         for page in store.write.visit(visit_of(site, home, at, *links)):
             words = " ".join(f"{page * 7919 % (number + 11)}x{number}" for number in range(400))
-            text = ReadText("Title", words, "a" * 32, bands=tuple(range(page * 16, page * 16 + 16)))
+            text = ReadText("Title", words, "a" * 32, signature=os.urandom(120))
             store.write.visit(visit_of(site, page, at + 1, links=None, text=text))
         store.cache.put(paths[0], os.urandom(body))
         for file in store.cache_folder.rglob("*.*"):

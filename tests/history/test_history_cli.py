@@ -59,7 +59,7 @@ def test_a_change_is_announced_and_shown(hubwatch: Run, past: float) -> None:
 def test_a_page_is_shown_as_it_was(hubwatch: Run) -> None:
     assert "Friday" in hubwatch("show", PAGE).out
     assert "Friday" not in hubwatch("show", PAGE, "--at", "4d").out
-    assert hubwatch("show", PAGE, "--json").json["copies"] == []
+    assert hubwatch("show", PAGE, "--json").json["copies"] == 0
     same = hubwatch("diff", PAGE, "--from", "1h", "--json").json
     assert (same["changed"], same["summary"]) == (False, "nothing changed")
     assert hubwatch("diff", PAGE, "--from", "4d", "--to", "1h", "--json").json["changed"]

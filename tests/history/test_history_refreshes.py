@@ -197,22 +197,6 @@ def test_a_announced_page_that_was_taken_for_a_hub_is_read_as_well(tmp_path: Pat
         assert crawl.store.refreshes.row(row.page_id) is not None
 
 
-def test_copies_on_two_sites_are_found_while_crawling(tmp_path: Path) -> None:
-    other = "https://other.example/"
-    text = " ".join(f"word{n} of a long report" for n in range(60))
-    pages = {
-        HOME: NEWS,
-        PAGE: article(text),
-        other: [(0, page("/z.html")), (START + 9 * HOUR, page("/copy.html", "/z.html"))],
-        other + "copy.html": article(text + " Source: News.", title="Another title"),
-    }
-    with watch(tmp_path, pages, HOME, other, settings=SETTINGS) as crawl:
-        crawl.run(2 * DAY)
-        (found,) = crawl.store.read.find_page(other + "copy.html", "")
-        copies = crawl.store.answers.copies(found["id"])
-        assert [copy.url for copy in copies] == [PAGE]
-
-
 def test_a_page_that_changed_is_refreshed_sooner() -> None:
     terms = RefreshTerms(first_seconds=DAY, max_seconds=90 * DAY)
     assert next_refresh_at(START, START, terms) == START + DAY

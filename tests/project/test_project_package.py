@@ -186,7 +186,17 @@ def test_every_script_with_a_main_can_be_run() -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["run", "test", "benchmark", "lock", "release", "docs", "audit_dependencies", "environment.sh", "../.ci/run"],
+    [
+        "run",
+        "test",
+        "benchmark",
+        "lock",
+        "release",
+        "docs",
+        "audit_dependencies",
+        "environment.sh",
+        "../.ci/run",
+    ],
 )
 def test_shell_scripts_are_sound(name: str) -> None:
     done = subprocess.run(

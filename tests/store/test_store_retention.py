@@ -17,8 +17,7 @@ from store.values import HostRow, NextRefresh, PageChange, ReadText, SiteChanges
 
 OLD = START + DAY
 NOW = START + 400 * DAY
-BANDS = tuple(range(16))
-TEXT = ReadText("A bridge", "The bridge over the river opens.", "a" * 32, "en", b"ab" * 64, BANDS)
+TEXT = ReadText("A bridge", "The bridge over the river opens.", "a" * 32, "en", b"ab" * 64)
 
 
 def forget(store: Store, kind: Kind, before: float = NOW - 100 * DAY) -> int:
@@ -97,7 +96,7 @@ def test_copies_are_still_named_when_the_text_is_forgotten(store: Store) -> None
     news_site(store)
     one, other = announce(store, "a"), announce(store, "b", OLD + 10)
     forget(store, Kind.TEXTS)
-    copies = store.answers.copies(one)
+    copies = store.near_duplicates.of(one)
     assert [(copy.page_id, copy.alike) for copy in copies] == [(other, 1.0)]
 
 

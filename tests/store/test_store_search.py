@@ -10,7 +10,7 @@ from stories import HOME, START, news_site, seen, visit_of
 from store import Store
 from store.answers import NewQuery
 from store.answers.excerpts import excerpt
-from store.search.clusters import agreement
+from store.near_duplicates import agreement
 from store.search.words import MAX_WORDS, folded, index_words, read_query
 from store.values import ReadText
 
@@ -244,25 +244,25 @@ def signature(*values: int) -> bytes:
 
 
 def test_nearly_equal_texts_are_one_cluster_whichever_site_they_are_on(library: Store) -> None:
-    first = ReadText("a", "text", "0" * 32, None, signature(1, 2, 3), (11, 12, 13))
-    near = ReadText("b", "text!", "1" * 32, None, signature(9, 2, 3), (99, 12, 13))
-    far = ReadText("c", "other", "2" * 32, None, bytes(120), (11, 22, 33))
+    first = ReadText("a", "text", "0" * 32, signature=signature(1, 2, 3))
+    near = ReadText("b", "text!", "1" * 32, signature=signature(9, 2, 3))
+    far = ReadText("c", "other", "2" * 32, signature=bytes(120))
     pages = [put(library, number, read) for number, read in ((1, first), (2, near), (3, far))]
-    copies = library.answers.copies(pages[1])
+    copies = library.near_duplicates.of(pages[1])
     assert [copy.page_id for copy in copies] == pages[:1]
     assert copies[0].alike == pytest.approx(59 / 60)
-    assert library.answers.copies(pages[2]) == []
-    assert library.answers.copies(put(library, 4, ReadText("d", "short", "3" * 32))) == []
+    assert library.near_duplicates.of(pages[2]) == []
+    assert library.near_duplicates.of(put(library, 4, ReadText("d", "short", "3" * 32))) == []
     rows = library.answers.new(NewQuery()).rows
     assert {row.url: row.copies for row in rows}[f"{HOME}1"] == 1
 
 
 def test_a_cluster_is_known_by_its_first_page_even_when_that_changes(library: Store) -> None:
-    read = ReadText("a", "text", "0" * 32, None, signature(), (1, 2))
+    read = ReadText("a", "text", "0" * 32, signature=signature())
     first, second, third = (put(library, number, read) for number in (1, 2, 3))
-    put(library, 1, ReadText("new", "other", "9" * 32, None, bytes(120), (7, 8)))
-    assert [copy.page_id for copy in library.answers.copies(third)] == [first, second]
-    assert put(library, 4, read) in [copy.page_id for copy in library.answers.copies(second)]
+    put(library, 1, ReadText("new", "other", "9" * 32, signature=bytes(120)))
+    assert [copy.page_id for copy in library.near_duplicates.of(third)] == [first, second]
+    assert put(library, 4, read) in [copy.page_id for copy in library.near_duplicates.of(second)]
 
 
 @given(st.lists(st.integers(0, 65_535), min_size=1, max_size=60))

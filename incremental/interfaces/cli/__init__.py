@@ -61,7 +61,6 @@ PURPOSES: dict[str, dict[str, Any]] = {
     },
     "Follow": {
         "backfills": "new:backfills List older pages that were added to lists; newest first.",
-        "copies": "one_page:copies List other pages with nearly the same text, on all sites.",
     },
     "Mark and correct": {
         "read": "searching:read Mark pages as read.",

@@ -1,4 +1,4 @@
-"""One page: ``history diff show copies``."""
+"""One page: ``history diff show``."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from incremental.parse import parse
 from incremental.parse.decoding import decode_body
 from incremental.parse.history.textdiff import Piece, Row, TextDiff
 from store import Store
-from store.answers import Copy, Version
+from store.answers import Version
 
 Address = Annotated[str, typer.Argument(help="A page's URL.")]
 At = Annotated[str | None, typer.Option(help="As of a span ago (3h, 1d) or a date.")]
@@ -213,22 +213,16 @@ def show(context: typer.Context, url: Address, *, at: At = None, as_json: Json =
         answer = {k: v for k, v in row.items() if k not in ("site_name", "moved_to")}
         answer |= {"site": row["site_name"], "site_id": row["site"]}
         answer |= _text_at(store, row, at)
-    copies = detail.copies if detail else ()
     if detail is not None and detail.news is not None:
-        answer |= {name: getattr(detail.news, name) for name in ("read_at", "starred_at")}
+        marks = ("read_at", "starred_at", "copies")
+        answer |= {name: getattr(detail.news, name) for name in marks}
     if as_json:
-        listed = [{"url": copy.url, "site": copy.site} for copy in copies]
-        print_json(dated(answer) | {"copies": listed})
+        print_json(dated(answer))
         return
-    _print_facts(answer, copies)
-
-
-def _print_facts(answer: dict[str, Any], copies: Sequence[Copy]) -> None:
-    facts = {**answer, "copies": "\n".join(copy.url for copy in copies)}
     rows = [
-        (said, when(facts[name]) if name.endswith("_at") else facts[name])
+        (said, when(answer[name]) if name.endswith("_at") else answer[name])
         for name, said in _FACTS.items()
-        if facts.get(name)
+        if answer.get(name)
     ]
     print_table("", ("", ""), rows)
     print("\n".join(clean(line) for line in (answer["text"] or "(no body kept)").splitlines()))  # noqa: T201
@@ -258,23 +252,3 @@ def _hub_text(store: Store, row: dict[str, Any]) -> str | None:
     digest = row["body_md5"] or (hub.body_md5 if hub else None)
     body = store.cache.get(row["url"], digest) if digest else None
     return parse(body, row["url"], decode=decode_body, want_text=True).text if body else None
-
-
-def copies(context: typer.Context, url: Address, *, as_json: Json = False) -> None:
-    """List other pages with nearly the same text, on all sites, first seen first."""
-    with open_store(context) as store:
-        page = find_page(store, url)
-        found = store.answers.copies(page["id"])
-        text = store.answers.text(page["id"])
-    if as_json:
-        print_json([dated_row(row) for row in found])
-        return
-    if not found:
-        say("no copies" if text and text.cluster else "no text yet, or too short to compare")
-        return
-    rows = [
-        (when(row.first_seen_at), when(row.published_at), row.site, f"{row.alike:.0%}", row.url)
-        for row in found
-    ]
-    columns = ("first seen", "published", "site", "similarity", "url")
-    print_table(counted(len(found), "page"), columns, rows)

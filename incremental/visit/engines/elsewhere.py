@@ -77,7 +77,9 @@ def terms_of(settings: Settings, *, readers: int | None) -> WorkerTerms:
     wanted = daemon.parse_workers
     if isinstance(wanted, int):
         readers = wanted if readers is None else min(wanted, readers)
-    return WorkerTerms(settings.fetch, limits, readers, tuple(settings.enabled.readers.items()))
+    features = settings.enabled
+    by_type = tuple(features.readers.items())
+    return WorkerTerms(settings.fetch, limits, readers, by_type, features.signature)
 
 
 @dataclass(frozen=True, slots=True)

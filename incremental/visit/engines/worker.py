@@ -17,7 +17,7 @@ from incremental.base.texts import Text
 from incremental.base.threads import cores
 from incremental.fetch.options import FetchSettings, SiteAccess, origin
 from incremental.fetch.session import Fetcher
-from incremental.sandbox import Read, read_body, with_readers
+from incremental.sandbox import Read, read_body, with_features
 from incremental.sandbox.pool import ReaderPool
 from incremental.sandbox.process import ReaderLimits
 from incremental.settings import Settings
@@ -27,7 +27,7 @@ from incremental.visit.ways.parts import PartFetcher
 from incremental.visit.ways.visiting import HubVisitor
 
 # The form of tasks, terms and outcomes. Raise it when one of them changes.
-PROTOCOL = 4
+PROTOCOL = 5
 # More than there are processors read nothing sooner.
 MAX_READERS = 4
 
@@ -42,6 +42,8 @@ class WorkerTerms:
     """Processes that read bodies, of each worker; None = one per processor, 0 = the worker itself."""
     by_type: tuple[tuple[str, str], ...] = ()
     """Readers of features by media type; their packages are installed on each worker as well."""
+    signature: str = ""
+    """The function of a feature that makes the signature of a text."""
 
 
 @dataclass(frozen=True)
@@ -128,7 +130,8 @@ def _tools(terms: WorkerTerms) -> _Tools:
     fetcher = Fetcher(terms.fetch, clock=SystemClock())
     readers = min(cores(), MAX_READERS) if terms.readers is None else terms.readers
     pool = ReaderPool(readers, terms.limits) if readers else None
-    read = with_readers(dict(terms.by_type), read_body if pool is None else pool.read)
+    by_type, reads = dict(terms.by_type), read_body if pool is None else pool.read
+    read = with_features(by_type, terms.signature, reads)
     tools = _Tools(fetcher, _visitor(fetcher, terms), read)
     weakref.finalize(tools, fetcher.close)
     if pool is not None:

@@ -39,7 +39,7 @@ from incremental.interfaces.web.changes import Difference, difference, versions_
 from incremental.interfaces.web.context import Web
 from incremental.topics.editing import give_feedback
 from store import Store
-from store.answers import Copy, HistoryEntry, PageDetail, StoredText, Version
+from store.answers import HistoryEntry, PageDetail, StoredText, Version
 
 router = api_router("pages", "/pages")
 _PAGE: Any = shape_of(
@@ -48,9 +48,8 @@ _PAGE: Any = shape_of(
     id=int,
     announced=Page | None,
     topics=list[PageTopic],
-    copies=list[shape_of(Copy, leave=["site_id", "found_at"])],  # type: ignore[misc]  # made of fields
 )
-_TEXT: Any = shape_of(StoredText, leave=["language", "cluster", "signature", "forgotten_at"])
+_TEXT: Any = shape_of(StoredText, leave=["language", "cluster", "forgotten_at"])
 _VERSIONS: Any = list[shape_of(Version)]  # type: ignore[misc]  # likewise
 _CHANGES: Any = list[shape_of(HistoryEntry, leave=["hub_id"])]  # type: ignore[misc]  # likewise
 PageId = Annotated[RowId, InPath(description="Id from the list.")]

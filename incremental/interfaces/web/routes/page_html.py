@@ -1,4 +1,4 @@
-"""One page: facts, cached text, history, diff, copies, sightings, visits."""
+"""One page: facts, cached text, history, diff, sightings, visits."""
 
 from __future__ import annotations
 
