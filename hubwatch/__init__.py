@@ -8,9 +8,27 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from hubwatch.api import AnnouncedPage, Hubwatch, Site, Topic, WatchedChangeRow
+    from hubwatch.api import (
+        Hubwatch,
+        Page,
+        PageChange,
+        Site,
+        SiteVisit,
+        TextChange,
+        Topic,
+        to_pandas,
+    )
 
-__all__ = ["AnnouncedPage", "Hubwatch", "Site", "Topic", "WatchedChangeRow"]
+__all__ = [
+    "Hubwatch",
+    "Page",
+    "PageChange",
+    "Site",
+    "SiteVisit",
+    "TextChange",
+    "Topic",
+    "to_pandas",
+]
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - the protocol of modules

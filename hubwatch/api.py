@@ -5,9 +5,10 @@
 ...     hubwatch.add("https://example.org/news/")
 ...     hubwatch.add_topic("harbour", describe="Ships, docks and the harbour authority")
 ...     for page in hubwatch.watch():
-...         print(page.found, page.url, page.name)
+...         print(page.found_at, page.url, page.title)
 
-One process writes to a store at a time: beside a running daemon, use its HTTP API. There is no asynchronous
+One process writes to a store at a time: beside a running daemon use :meth:`Hubwatch.connect`, which has the
+same methods, except those that crawl. There is no asynchronous
 variant, because the crawler decides and writes in one thread on purpose. In an asyncio program run it in a
 thread: ``await asyncio.to_thread(hubwatch.run)``, then iterate over :meth:`Hubwatch.new_pages`.
 """
@@ -26,15 +27,25 @@ from typing import Any, Literal, Self
 from msgspec.structs import replace as with_fields
 from requests.adapters import BaseAdapter
 
+from hubwatch.client import Client
 from incremental.base.clock import Clock, SystemClock
 from incremental.base.errors import InputError
-from incremental.base.lookup import find_sites, find_topic
+from incremental.base.lookup import find_page, find_sites, find_topic
+from incremental.base.times import moment
 from incremental.base.urls import canonical_key
 from incremental.crawl.sharing.joining import refuse_beside
 from incremental.daemon.assembly import make_crawler, make_fetcher, make_renderer
 from incremental.interfaces.explain.page import explain
+from incremental.interfaces.filters import Filters, backfill_query
+from incremental.interfaces.results.changes import TextChange as TextChange  # noqa: PLC0414 - likewise
+from incremental.interfaces.results.changes import change_result
+from incremental.interfaces.results.schema import Page as Page  # noqa: PLC0414 - offered with the crawler
+from incremental.interfaces.results.schema import PageChange as PageChange  # noqa: PLC0414 - likewise
+from incremental.interfaces.results.schema import SiteVisit as SiteVisit  # noqa: PLC0414 - likewise
+from incremental.interfaces.results.schema import page_result, result_of
 from incremental.interfaces.results.sites import AddingSites, site_results
 from incremental.interfaces.results.sites import Site as Site  # noqa: PLC0414 - likewise
+from incremental.interfaces.results.tables import to_pandas as to_pandas  # noqa: PLC0414 - likewise
 from incremental.interfaces.results.topics import Topic as Topic  # noqa: PLC0414 - likewise
 from incremental.interfaces.results.topics import topic_result, topic_results
 from incremental.interfaces.site_editing import SiteEdit, edit_site
@@ -46,13 +57,10 @@ from incremental.topics.editing import begin, edit_topic, give_feedback
 from incremental.topics.editing import set_paused as pause_topic
 from incremental.topics.training.corrections import correct
 from store.answers import NewQuery
-from store.answers.announced import AnnouncedPage as AnnouncedPage  # noqa: PLC0414 - offered with the crawler
-from store.crawl.backfills import BackfillQuery
-from store.enums import HubStatus, SiteStatus, TopicVerdict
+from store.enums import HubStatus, SiteStatus
 from store.topics.values import TopicRow
 from store.values import SiteRow
 from store.watched_changes import ChangeQuery
-from store.watched_changes import WatchedChangeRow as WatchedChangeRow  # noqa: PLC0414 - likewise
 
 _BATCH = 500
 _PATIENCE_SECONDS = 60.0
@@ -126,6 +134,11 @@ class Hubwatch:
         """Open the store that the settings file at *path* configures."""
         settings, folder = load_settings(Path(path))
         return cls(folder, settings)
+
+    @staticmethod
+    def connect(url: str = "http://127.0.0.1:8787", token: str = "") -> Client:
+        """Return a client of the Hubwatch that runs at *url*; ``hubwatch token add`` makes a *token*."""
+        return Client(url, token)
 
     def __enter__(self) -> Self:
         return self
@@ -276,7 +289,7 @@ class Hubwatch:
                 return
             done.wait(max(min(wake_at - now, _PATIENCE_SECONDS), 0.0))
 
-    def watch(self, *, after: int | None = None, **filters: Any) -> Iterator[AnnouncedPage]:  # noqa: ANN401
+    def watch(self, *, after: int | None = None, **filters: Any) -> Iterator[Page]:  # noqa: ANN401
         """Crawl without end and yield each page when it is announced, oldest first.
 
         *after* is the cursor of the last page seen; None begins with what is announced from now on.
@@ -299,58 +312,72 @@ class Hubwatch:
     def new_pages(  # noqa: PLR0913 - each narrows the list
         self,
         *,
-        since: datetime | None = None,
+        since: datetime | str = "",
+        until: datetime | str = "",
         after: int | None = None,
         site: str | None = None,
         topic: str | None = None,
-        tag: str | None = None,
-        language: str | None = None,
-        text: str = "",
         backfill: bool = False,
-    ) -> Iterator[AnnouncedPage]:
+        **more: Any,  # noqa: ANN401 - fields of Filters
+    ) -> Iterator[Page]:
         """Yield announced pages, oldest first.
 
         Args:
-            since: found at this time or later; it must be aware.
+            since: found at this time or later: a datetime, a date, or a span such as ``3h``.
+            until: found before it.
             after: the cursor of the last page seen.
             site: name, seed or id of a site.
             topic: only pages that are relevant to this topic, or may be.
-            tag: only pages of sites or topics with this tag.
-            language: such as ``zh``.
-            text: words that title or text must contain.
-            backfill: yield the older pages that lists gained instead; their cursors are separate, and only
-                *since* and *after* narrow them.
+            backfill: yield the older pages that lists gained instead; their cursors are separate.
+            **more: ``q`` (words in title or text), ``verdict``, ``tag``, ``language``, ``min_score`` and
+                ``show`` (``unread`` or ``starred``), as parameters of the HTTP API.
 
         Raises:
             NotFoundError: there is no such site or topic.
+            InputError: *since* or *until* is no time.
         """
-        at = since.timestamp() if since is not None else None
-        if backfill:
-            asked = BackfillQuery(since=at, after=after, order="oldest")
-            yield from self._store.backfills.all_pages(asked)
-            return
-        query = NewQuery(
-            since=at,
-            after=after,
-            sites=None if site is None else (self._row(site).id,),
+        filters = Filters(
+            since=str(since),
+            until=str(until),
+            site=None if site is None else self._row(site).id,
             topic=None if topic is None else find_topic(self._store, topic).id,
-            hidden_verdict=None if topic is None else TopicVerdict.IRRELEVANT,
-            tag=tag,
-            language=language,
-            text=text,
-            limit=_BATCH,
-            order="oldest",
+            **more,
         )
+        query = filters.query(self._clock.now(), after=after, limit=_BATCH, order="oldest")
+        if backfill:
+            asked = backfill_query(self._store, query, after=after, order="oldest")
+            yield from map(page_result, self._store.backfills.all_pages(asked))
+            return
         while True:
             answer = self._store.answers.new(query)
-            yield from answer.rows
+            yield from map(page_result, answer.rows)
             if not answer.more:
                 return
             query = replace(query, after=answer.cursor)
 
-    def changes(self, *, limit: int = 50) -> list[WatchedChangeRow]:
+    def history(self, url: str) -> list[PageChange]:
+        """Return what changed on a page, newest first.
+
+        Raises:
+            NotFoundError: no hub has shown it.
+        """
+        page = find_page(self._store, url)["id"]
+        return [result_of(PageChange, row) for row in self._store.answers.history(page)]
+
+    def visits(
+        self, *, since: datetime | str = "", site: str | None = None, after: int = 0
+    ) -> Iterator[SiteVisit]:
+        """Yield visits in the order in which they were made; *after* is the id of the last one read."""
+        at = moment(str(since), self._clock.now()) if since else 0.0
+        sites = None if site is None else (self._row(site).id,)
+        while rows := self._store.read.visits_after(after, since=at, sites=sites, limit=_BATCH):
+            yield from (result_of(SiteVisit, row) for row in rows)
+            after = rows[-1]["id"]
+
+    def changes(self, *, limit: int = 50) -> list[TextChange]:
         """Return the latest changes of watched pages, newest first."""
-        return self._store.watched_changes.changes(ChangeQuery(limit=limit))
+        rows = self._store.watched_changes.changes(ChangeQuery(limit=limit))
+        return [change_result(row) for row in rows]
 
     def explain(self, url: str) -> Mapping[str, Any]:
         """Return why a URL was or was not announced, and its next visit, as ``check --json`` does."""

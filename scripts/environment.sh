@@ -42,8 +42,9 @@ prepare() {
             return 1
         fi
     fi
+    # Python compiles what it uses at the first start; all of it would take another 100 MB.
     echo "installing ${extras:+with extras $extras }(a few minutes the first time) ..." >&2
-    .venv/bin/python -m pip install --quiet --disable-pip-version-check \
+    .venv/bin/python -m pip install --quiet --no-compile --disable-pip-version-check \
         --editable ".${extras:+[$extras]}" 2> >(grep -v -i -e warning -e deprecation >&2)
     touch "$stamp"
 }

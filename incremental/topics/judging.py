@@ -13,8 +13,8 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
 
-from classifier.words.evidence import Lacking
 from classifier.words.values import LinkContext, PageText, Relevance
 from incremental.base.scope import trap
 from incremental.base.texts import Text, named
@@ -22,6 +22,9 @@ from incremental.base.times import DAY, HOUR
 from incremental.base.urls import canonical_key, host_of, registered_domain
 from store.topics.values import ExampleRow
 from store.values import NewExternalCandidate, TopicScore
+
+if TYPE_CHECKING:
+    from classifier.words.evidence import Lacking
 
 # Origins of examples: given with the topic, or a user's verdict on a page that was found.
 EXAMPLE = "example"

@@ -70,13 +70,3 @@ class AnnouncedPage:
     def name(self) -> str:
         """The title, else the anchor text."""
         return self.title or self.anchor
-
-    @property
-    def found(self) -> datetime:
-        """When it was found."""
-        return datetime.fromtimestamp(self.found_at, UTC)
-
-    @property
-    def published(self) -> datetime | None:
-        """The publication date that the page or its list gives."""
-        return moment_of(self.published_at)

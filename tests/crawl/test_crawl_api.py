@@ -14,7 +14,7 @@ from fake_web import DAY, HOUR, START, FakeWeb, page
 from local_site import LocalSite
 
 import hubwatch.api
-from hubwatch import AnnouncedPage, Hubwatch
+from hubwatch import Hubwatch, Page
 from incremental.base.clock import SimulatedClock
 from incremental.base.errors import InputError, SettingsError
 from incremental.base.scope import Reach
@@ -48,15 +48,15 @@ def test_seeds_in_new_pages_out(tmp_path: Path) -> None:
         assert watching.add(HOME) == [1]
         run_until(watching, clock, START + DAY)
         (found,) = watching.new_pages()
-    assert isinstance(found, AnnouncedPage)
+    assert isinstance(found, Page)
     assert (found.url, found.title, found.site) == (
         HOME[:-1] + STORY,
         "The harbour",
         "news.example",
     )
     assert found.hub_url == HOME
-    assert found.found.tzinfo is UTC
-    assert found.found > datetime.fromtimestamp(START + HOUR, UTC)
+    assert found.found_at.tzinfo is UTC
+    assert found.found_at > datetime.fromtimestamp(START + HOUR, UTC)
 
 
 def test_step_works_at_once_after_add(tmp_path: Path) -> None:
@@ -75,8 +75,8 @@ def test_following_on_from_a_cursor(tmp_path: Path) -> None:
         run_until(watching, clock, START + DAY)
         (found,) = watching.new_pages(after=0)
         assert list(watching.new_pages(after=found.cursor)) == []
-        assert list(watching.new_pages(since=found.found)) == [found]
-        assert list(watching.new_pages(since=found.found + timedelta(seconds=1))) == []
+        assert list(watching.new_pages(since=found.found_at)) == [found]
+        assert list(watching.new_pages(since=found.found_at + timedelta(seconds=1))) == []
 
 
 def test_what_a_program_can_do_wrong(tmp_path: Path) -> None:
@@ -127,7 +127,11 @@ def examples() -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize(("name", "code"), examples())
 def test_the_examples_of_the_documents_run(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, code: str
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    name: str,
+    code: str,
 ) -> None:
     """They run as they stand; the network below them is a fake one, and time jumps."""
     clock = SimulatedClock(START)
@@ -140,7 +144,7 @@ def test_the_examples_of_the_documents_run(
         def run(self, rounds: int = 1) -> None:
             run_until(super(), clock, clock.now() + rounds * 2 * HOUR)  # type: ignore[arg-type]  # super() is the crawler
 
-        def watch(self, **more: Any) -> Iterator[AnnouncedPage]:
+        def watch(self, **more: Any) -> Iterator[Page]:
             """Watch for a day: the loops of the examples have no end of their own."""
             self.run(12)
             yield from self.new_pages(**more)
@@ -148,6 +152,7 @@ def test_the_examples_of_the_documents_run(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("hubwatch.api.Hubwatch", Offline)
     exec(compile(code, name, "exec"), {"__name__": "example"})
+    assert not name.startswith("README") or "['https://example.org/" in capsys.readouterr().out
 
 
 EVERY = {url: page(STORY) for url in ("https://example.org/", "https://example.org/news/")}

@@ -28,7 +28,7 @@ COLUMNS = (FIELDS - {"topics"}) | {"harbour.score", "harbour.verdict", "harbour.
 def judged(served: Served, hubwatch: Run, monkeypatch: pytest.MonkeyPatch) -> Served:
     """A page that the topic ``harbour`` may want, and commands in the folder of its store."""
     monkeypatch.chdir(served.web.folder)
-    assert hubwatch
+    assert hubwatch("list").code == 0
     store = served.store
     topic = store.topics.add("harbour", ["harbour"], "fused", now=0.0)
     newest = store.answers.new(NewQuery(limit=1)).rows[0]

@@ -17,6 +17,7 @@ from incremental.base.times import moment
 from incremental.features.assistants.quoting import NOTICE, quoted, quoted_page, quoted_text
 from incremental.interfaces.explain.page import explain
 from incremental.interfaces.results.schema import plain, utc
+from incremental.interfaces.results.sites import site_results
 from incremental.interfaces.results.topics import topic_results
 from incremental.interfaces.web.explanation import explanation
 from incremental.settings import Settings
@@ -166,21 +167,9 @@ class Reading:
     def list_sites(self) -> Answer:
         """List the watched sites: state, number of hubs, announced and unread pages."""
         with self.shared.in_this_thread() as store:
-            totals, counts = store.read.site_totals(), store.answers.counts()
-            rows = [
-                {
-                    "id": row.id,
-                    "name": one_line(row.name, _NAME),
-                    "seed": row.seed_url,
-                    "state": row.state,
-                    "added_at": utc(row.added_at),
-                    "hubs": totals.get(row.id, {}).get("hubs", 0),
-                    "new_pages": counts[row.id].announced if row.id in counts else 0,
-                    "unread": counts[row.id].unread if row.id in counts else 0,
-                }
-                for row in store.read.sites()
-            ]
-        return {"sites": rows}
+            sites, counts = site_results(store, store.read.sites()), store.answers.counts()
+        unread = {number: counted.unread for number, counted in counts.items()}
+        return {"sites": [quoted(plain(one)) | {"unread": unread.get(one.id, 0)} for one in sites]}
 
     def list_topics(self) -> Answer:
         """List the topics: what the user wants, whether it is ready, and how many pages are relevant."""

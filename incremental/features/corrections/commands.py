@@ -56,7 +56,7 @@ def not_news(
     with open_store(context) as store:
         if ask:
             found = suggested(store, find_sites(store, [url])[0], now=now())
-            print_json(found) if as_json else print_table("", ("page",), [(one,) for one in found])
+            print_json(found) if as_json else print_table("", ("url",), [(one,) for one in found])
             return
         done = (take_back if undo else object_to)(store, url, now=now())
     report(done, done.says, as_json=as_json)

@@ -41,6 +41,7 @@ _Name = Annotated[str, InPath(min_length=1, max_length=200, description="Channel
 _LEFT = ["message", "anchor", "site_id", "backfill_id", "change_id"]
 _ENTRIES: Any = list[shape_of(OutboxRow, leave=_LEFT)]  # type: ignore[misc]  # made of fields
 _SHOWN = {"counts": dict[str, int], "last_sent_at": Moment, "last_error": str}
+_SHOWN |= {"held_until": Moment, "held_by": str}
 _CHANNELS: Any = list[shape_of(ChannelSettings, leave=UNSHOWN, **_SHOWN)]  # type: ignore[misc]  # likewise
 _Text = Annotated[str, StringConstraints(max_length=10_000)]
 _Number = Annotated[float, Field(ge=0, le=1e6)]
@@ -79,7 +80,7 @@ def list_channels(request: Request) -> list[dict[str, Any]]:
     """List the channels: pages by state, and when they were last sent."""
     web = web_of(request)
     with web.store() as store:
-        found = standings(store, all_channels(store, web.settings))
+        found = standings(store, all_channels(store, web.settings), now=web.now())
     return [one.shown() for one in found]
 
 

@@ -16,16 +16,24 @@ import msgspec
 from incremental.base.errors import InputError, NotFoundError, SettingsError
 from incremental.base.tagging import checked_words
 from incremental.base.texts import Text, read_text
+from incremental.base.times import HOUR
 from incremental.features.messages.checks import check_sending
+from incremental.features.messages.plan import MOST_PER_HOUR, Plan, Rhythm, plan
 from incremental.features.messages.settings import (
+    PROGRAMS,
+    UNBOUNDED,
     ChannelSettings,
     MessagesSettings,
     check_channel,
+    clock,
     hook_channels,
+    quiet_hours,
+    zone,
 )
 from incremental.settings import Settings
 from store import Store
 from store.enums import OutboxState
+from store.outbox import OutboxRow
 
 logger = logging.getLogger("hubwatch.messages")
 
@@ -152,26 +160,59 @@ class ChannelStanding:
     last_sent_at: float | None
     last_error: str
     """Last error of a message not sent yet; empty = none."""
+    held_until: float | None
+    """When what waits is sent at the earliest; None = nothing is held back."""
+    held_by: str
+    """``quiet``, ``digest``, ``cap`` or ``retry``; see :class:`~incremental.features.messages.plan.Plan`."""
 
     def shown(self) -> dict[str, Any]:
         """Return it without its address, which contains the key of its service."""
         own = {name: getattr(self.channel, name) for name in SHOWN}
-        further = ("counts", "last_sent_at", "last_error")
+        own["max_per_hour"] = per_hour(self.channel)
+        further = ("counts", "last_sent_at", "last_error", "held_until", "held_by")
         return own | {name: getattr(self, name) for name in further}
 
 
-def standings(store: Store, channels: Sequence[ChannelSettings]) -> list[ChannelStanding]:
+def standings(
+    store: Store, channels: Sequence[ChannelSettings], *, now: float
+) -> list[ChannelStanding]:
     """Return the channels in the order of the settings."""
     counts, errors = store.outbox.counts(), store.outbox.last_errors()
-    return [
-        ChannelStanding(
-            channel=one,
-            counts={state: counts.get(one.name, {}).get(state, 0) for state in STATES},
-            last_sent_at=store.outbox.last_sent_at(one.name),
-            last_error=read_text(errors.get(one.name, "")),
+    found = []
+    for one in channels:
+        planned = plan_of(store, one, store.outbox.open(one.name), now)
+        found.append(
+            ChannelStanding(
+                channel=one,
+                counts={state: counts.get(one.name, {}).get(state, 0) for state in STATES},
+                last_sent_at=store.outbox.last_sent_at(one.name),
+                last_error=read_text(errors.get(one.name, "")),
+                held_until=planned.check_at if planned.held_by else None,
+                held_by=planned.held_by,
+            )
         )
-        for one in channels
-    ]
+    return found
+
+
+def per_hour(channel: ChannelSettings) -> int:
+    """Return the most messages of a channel in an hour."""
+    usual = UNBOUNDED if channel.url.startswith(PROGRAMS) else MOST_PER_HOUR
+    return channel.max_per_hour or usual
+
+
+def plan_of(
+    store: Store, channel: ChannelSettings, entries: Sequence[OutboxRow], now: float
+) -> Plan:
+    """Return what a channel sends now of its open *entries*, and what holds the others back."""
+    rhythm = Rhythm(
+        every_minutes=channel.every_minutes,
+        daily_at=clock(channel.daily_at, "daily_at") if channel.daily_at else None,
+        quiet=quiet_hours(channel.quiet_hours, "quiet_hours"),
+        per_hour=per_hour(channel),
+        zone=zone(channel.time_zone, "time_zone"),
+    )
+    sent = store.outbox.messages_since(channel.name, now - HOUR)
+    return plan(entries, rhythm, sent, store.outbox.last_sent_at(channel.name), now)
 
 
 def _unknown(name: str, known: Sequence[str]) -> Text:

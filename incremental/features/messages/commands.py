@@ -9,9 +9,10 @@ from typing import Annotated, Any, get_type_hints
 import typer
 
 from incremental.base.clock import SystemClock
-from incremental.base.texts import read_text
+from incremental.base.texts import Words, read_text
 from incremental.features.messages.channels import (
     STATES,
+    ChannelStanding,
     added_channels,
     all_channels,
     channel_named,
@@ -45,7 +46,7 @@ def list_channels(context: typer.Context, *, as_json: Json = False) -> None:
     """List the channels: what they announce, when, and their counts."""
     settings, _ = settings_of(context)
     with open_store(context) as store:
-        found = standings(store, all_channels(store, settings))
+        found = standings(store, all_channels(store, settings), now=now())
     rows = [
         {
             "channel": one.channel.name,
@@ -56,7 +57,15 @@ def list_channels(context: typer.Context, *, as_json: Json = False) -> None:
         for one in found
     ]
     if as_json:
-        more = [{"last_sent_at": utc(one.last_sent_at), "error": one.last_error} for one in found]
+        more = [
+            {
+                "last_sent_at": utc(one.last_sent_at),
+                "error": one.last_error,
+                "held_until": utc(one.held_until),
+                "held_by": one.held_by,
+            }
+            for one in found
+        ]
         print_json([{**row, **further} for row, further in zip(rows, more, strict=True)])
         return
     if not rows:
@@ -64,10 +73,19 @@ def list_channels(context: typer.Context, *, as_json: Json = False) -> None:
             "no channel yet; add one: hubwatch notify add NAME, or [[messages.channel]] in the settings"
         )
         return
-    columns = ["channel", "about", "when", *STATES, "last sent", "error"]
+    columns = ["channel", "about", "when", *STATES, "last sent", "held back", "error"]
     pairs = zip(rows, found, strict=True)
-    cells = [[*row.values(), when(one.last_sent_at), one.last_error] for row, one in pairs]
+    cells = [
+        [*row.values(), when(one.last_sent_at), _held(one), one.last_error] for row, one in pairs
+    ]
     print_table(counted(len(rows), "channel"), columns, cells)
+
+
+def _held(one: ChannelStanding) -> str:
+    """Say until when what waits is held back, and why."""
+    if one.held_until is None:
+        return ""
+    return f"until {when(one.held_until)}: {Words('en')(f'messages.held_{one.held_by}')}"
 
 
 def add(

@@ -29,6 +29,7 @@ from incremental.base.texts import Text, stored
 from incremental.base.times import DAY, HOUR
 from incremental.daemon.at_work import Trouble
 from incremental.features.messages.changed import ChangedPages, Senders
+from incremental.features.messages.channels import plan_of
 from incremental.features.messages.delivery import Delivered, deliver
 from incremental.features.messages.hooks import (
     call,
@@ -45,14 +46,8 @@ from incremental.features.messages.message import (
     of_event,
     of_page,
 )
-from incremental.features.messages.plan import Rhythm, message_key, plan, retry_at
-from incremental.features.messages.settings import (
-    ChannelSettings,
-    HookChannel,
-    clock,
-    quiet_hours,
-    zone,
-)
+from incremental.features.messages.plan import message_key, retry_at
+from incremental.features.messages.settings import ChannelSettings, HookChannel
 from incremental.fetch.libraries import LibraryGate
 from store import Store
 from store.answers import NewQuery
@@ -83,17 +78,6 @@ BUG_SECONDS = 600.0
 
 SavedQuery = Callable[[str], NewQuery | None]
 """Returns the query of a saved search; None if missing or damaged."""
-
-
-def rhythm_of(channel: ChannelSettings) -> Rhythm:
-    """Return the rhythm that a channel's settings describe."""
-    return Rhythm(
-        every_minutes=channel.every_minutes,
-        daily_at=clock(channel.daily_at, "daily_at") if channel.daily_at else None,
-        quiet=quiet_hours(channel.quiet_hours, "quiet_hours"),
-        per_hour=channel.max_per_hour,
-        zone=zone(channel.time_zone, "time_zone"),
-    )
 
 
 @dataclass(slots=True)
@@ -211,9 +195,7 @@ class Notifier:
         entries = self._store.outbox.open(channel.name)
         if not entries:
             return math.inf
-        sent = self._store.outbox.messages_since(channel.name, now - HOUR)
-        last = self._store.outbox.last_sent_at(channel.name)
-        planned = plan(entries, rhythm_of(channel), sent, last, now)
+        planned = plan_of(self._store, channel, entries, now)
         if planned.batches:
             chosen = set(planned.batches[0])
             self._send(channel, [one for one in entries if one.id in chosen], now)

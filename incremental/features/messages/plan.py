@@ -24,6 +24,7 @@ MAX_ATTEMPTS = 12
 FIRST_RETRY_SECONDS = 60.0
 LONGEST_RETRY_SECONDS = 6 * HOUR
 MINUTE = 60.0
+MOST_PER_HOUR = 20
 
 
 class Entry(Protocol):
@@ -51,7 +52,7 @@ class Rhythm:
     """One digest a day at this time; *every_minutes* is ignored."""
     quiet: tuple[time, time] | None = None
     """From, until; may cross midnight."""
-    per_hour: int = 20
+    per_hour: int = MOST_PER_HOUR
     """Messages; the excess is combined into one."""
     zone: tzinfo | None = None
 
@@ -69,6 +70,8 @@ class Plan:
     """Ids of the entries of each message."""
     check_at: float
     """Unix seconds; infinite when nothing waits."""
+    held_by: str = ""
+    """Why what waits goes out only then: ``quiet``, ``digest``, ``cap`` or ``retry``; empty = none."""
 
 
 def plan(
@@ -94,11 +97,12 @@ def plan(
     opens = _opens_at(ready, rhythm, last_sent_at, now) if ready else math.inf
     later = min((one.next_at or 0.0 for one in waiting if one not in ready), default=math.inf)
     if not ready or opens > now:
-        return Plan(repeated, min(opens, later))
+        held = "retry" if later < opens else "digest" if rhythm.digest else "quiet"
+        return Plan(repeated, min(opens, later), held if waiting else "")
     recent = [at for at in sent if now - HOUR < at <= now]
     room = rhythm.per_hour - len(recent)
     if room < 1:
-        return Plan(repeated, min(recent[0] + HOUR, later))
+        return Plan(repeated, min(recent[0] + HOUR, later), "cap")
     return Plan((*repeated, *_batches([one.id for one in ready], rhythm, room)), later)
 
 

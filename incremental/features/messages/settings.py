@@ -21,7 +21,9 @@ from incremental.settings.marks import SECRET, example
 RESERVED = HOOK, FEATURE = ("hook:", "feature:")
 _FEATURE_SECONDS = 60.0
 # There is one call for each page, however many pages are new.
-_UNBOUNDED = 1_000_000_000
+UNBOUNDED = 1_000_000_000
+# Webhooks: what reads them is a program, which no number of messages disturbs.
+PROGRAMS = tuple(f"{name}{tail}://" for name in ("json", "xml", "form") for tail in ("", "s"))
 _CLOCK = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)")
 GroupBy = Literal["", "site", "topic"]
 _Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
@@ -57,8 +59,8 @@ class ChannelSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """``22:00-07:00``: messages wait until they are over."""
     time_zone: Annotated[str, example("Asia/Shanghai")] = ""
     """Such as ``Asia/Shanghai``; empty = this machine's."""
-    max_per_hour: Annotated[int, msgspec.Meta(ge=1, le=1_000)] = 20
-    """Messages; the excess is combined into one."""
+    max_per_hour: Annotated[int, msgspec.Meta(ge=1, le=1_000)] | None = None
+    """Messages; the excess is combined into one. Not set = 20, and none for `json://`, `xml://`, `form://`."""
     title: str = ""
     """Template (Jinja2) of the title; empty = default."""
     body: str = ""
@@ -218,8 +220,8 @@ def hook_channels(
     for hook in hooks:
         fields = msgspec.structs.asdict(hook)
         fields |= {"name": HOOK + hook.name, "url": HOOK, "address": hook.url}
-        yield HookChannel(**fields, max_per_hour=_UNBOUNDED)
+        yield HookChannel(**fields, max_per_hour=UNBOUNDED)
     for name, target in ((n, t) for feature in features for n, t in feature.channels.items()):
         # Unbuffered, so that what it prints stands before the error it ends with.
         command = (sys.executable, "-u", "-m", "incremental.features.messages.calling", target)
-        yield HookChannel(name=FEATURE + name, url=HOOK, max_per_hour=_UNBOUNDED, command=command)
+        yield HookChannel(name=FEATURE + name, url=HOOK, max_per_hour=UNBOUNDED, command=command)

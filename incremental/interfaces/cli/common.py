@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.box import HEAVY_HEAD
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -21,6 +22,9 @@ from store import Store
 if TYPE_CHECKING:
     from rich.progress import Progress
 
+_LONG_CELL = 300
+# No address is longer.
+_MOST_CHARS = 2_100
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 
 
@@ -44,7 +48,7 @@ def open_store(context: typer.Context) -> Store:
     return open_configured_store(*load_settings(context.obj))
 
 
-def safe(text: object, limit: int = 300) -> Text:
+def safe(text: object, limit: int = _LONG_CELL) -> Text:
     """Return untrusted text made safe to print: one line, no markup, no control characters."""
     return Text(one_line(str(text), limit))
 
@@ -63,11 +67,35 @@ def report(result: object, said: str, *, as_json: bool) -> None:
 
 
 def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Print a table fitted to the terminal; long cells wrap."""
-    table = Table(*columns, title=safe(title), title_justify="left", header_style="bold")
-    for row in rows:
-        table.add_row(*(safe(value) for value in row))
-    console().print(table)
+    """Print a table fitted to the terminal; long cells wrap.
+
+    A last column ``url`` is never wrapped nor cut, so that an address can be copied: the terminal breaks its
+    line, and nothing stands behind it.
+    """
+    has_urls = bool(columns) and columns[-1] == "url"
+    table = Table(
+        *columns,
+        title=safe(title),
+        title_justify="left",
+        header_style="bold",
+        box=None if has_urls else HEAVY_HEAD,
+    )
+    longest = 0
+    for *row, last in rows:
+        shown = safe(last, _MOST_CHARS if has_urls else _LONG_CELL)
+        longest = max(longest, shown.cell_len)
+        table.add_row(*map(safe, row), shown)
+    out = console()
+    if has_urls:
+        table.columns[-1].no_wrap = True
+        table.columns[-1].min_width = longest
+        wide = Console(highlight=False, width=out.width + longest)
+        with wide.capture() as captured:
+            wide.print(table)
+        for line in captured.get().splitlines():
+            print(line.rstrip())  # noqa: T201
+    else:
+        out.print(table)
 
 
 def console() -> Console:

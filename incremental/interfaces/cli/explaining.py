@@ -120,7 +120,6 @@ def hubs(  # noqa: PLR0913 - each is an option of the command
         return
     table = [
         (
-            readable(hub.url),
             hub.kind if hub.way == "plain" else f"{hub.kind} ({hub.way})",
             hub.state,
             hub.visits,
@@ -128,10 +127,11 @@ def hubs(  # noqa: PLR0913 - each is an option of the command
             _rate(hub),
             when(hub.due_at),
             hub.why,
+            readable(hub.url),
         )
         for hub in rows
     ]
-    columns = ("hub", "kind", "state", "visits", "new", "new/day", "next visit", "why")
+    columns = ("kind", "state", "visits", "new", "new/day", "next visit", "why", "url")
     print_table("Hubs", columns, table)
 
 

@@ -143,10 +143,11 @@ def print_plain(store: Store, pages: Sequence[Page], form: Format) -> None:
 
 def print_pages(pages: Sequence[Page], what: str, topic: str = "") -> None:
     """Print pages as a table, with their scores for *topic*."""
-    columns = ["found", "site", "title", "url", *(["score"] if topic else [])]
+    columns = ["found", "site", *(["score"] if topic else []), "title", "url"]
     table = [
-        [when(page.found_at), page.site, page.title, readable(page.url)]
+        [when(page.found_at), page.site]
         + ([_score(page, topic)] if topic else [])
+        + [page.title, readable(page.url)]
         for page in pages
     ]
     print_table(counted(len(pages), f"{what} page"), columns, table)

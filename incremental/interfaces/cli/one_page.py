@@ -25,6 +25,7 @@ from incremental.interfaces.cli.common import (
 )
 from incremental.interfaces.explain.page_versions import compare, previous, text_of, version_at
 from incremental.interfaces.results.schema import (
+    PageChange,
     PageVisit,
     Sighting,
     dated,
@@ -81,7 +82,7 @@ def history(
         facts["site"] = page["site_name"]
         answer = {
             "page": facts,
-            "changes": [dated_row(row) for row in changes[::-1]],
+            "changes": [result_of(PageChange, row) for row in changes[::-1]],
             "changes_from": utc(page["changes_from"]),
             "versions": [_version(version) for version in versions],
             "sightings": [result_of(Sighting, row) for row in sightings],

@@ -85,10 +85,10 @@ def _answer(store: Store, query: NewQuery, *, as_json: bool) -> None:
         say("nothing found")
         return
     rows = [
-        (when(row.found_at), row.site, row.name, readable(row.url), row.excerpt)
+        (when(row.found_at), row.site, row.name, row.excerpt, readable(row.url))
         for row in answer.rows
     ]
-    columns = ("found", "site", "title", "url", "text")
+    columns = ("found", "site", "title", "text", "url")
     print_table(counted(len(rows), "page"), columns, rows)
     if answer.more:
         say(f"more: --after {answer.cursor}")

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from itertools import chain
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -16,7 +16,6 @@ from incremental.base.plain_text import clean
 from incremental.base.readable_urls import readable
 from incremental.base.texts import read_text
 from incremental.base.urls import canonical_key, normalize
-from incremental.daemon.assembly import make_embedder, make_fetcher
 from incremental.interfaces.cli.common import (
     Json,
     counted,
@@ -41,10 +40,12 @@ from incremental.topics.editing import (
     give_feedback,
     set_paused,
 )
-from incremental.topics.model_store import TopicModelStore
 from store import Store
 from store.enums import TopicState
 from store.topics.values import TopicRow
+
+if TYPE_CHECKING:
+    from incremental.topics.model_store import TopicModelStore
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="As `hubwatch topic list` shows it.")]
 OfTopic = Annotated[str, typer.Option("--topic", metavar="NAME", help="The topic to train.")]
@@ -125,6 +126,10 @@ def _learn(context: typer.Context, store: Store, row: TopicRow) -> TopicRow:
 @contextmanager
 def open_models(context: typer.Context, store: Store) -> Iterator[TopicModelStore]:
     """Yield the topics' models, with the configured embedder."""
+    # The crawler and numbers are loaded only where a topic learns.
+    from incremental.daemon.assembly import make_embedder, make_fetcher  # noqa: PLC0415
+    from incremental.topics.model_store import TopicModelStore  # noqa: PLC0415
+
     settings, _ = settings_of(context)
     clock = SystemClock()
     with (

@@ -164,6 +164,21 @@ class NewPages:
 
 
 @dataclass(frozen=True, slots=True)
+class PageChange:
+    """A change of a page and its cause."""
+
+    id: int
+    at: datetime
+    kind: str
+    detail: str
+    hub_url: str | None
+    """The hub that showed it (added), or the page itself."""
+    body_before: str | None
+    body_after: str | None
+    """MD5s of bodies; the page cache may have pruned them."""
+
+
+@dataclass(frozen=True, slots=True)
 class Sighting:
     """A page seen on a hub, from when to when."""
 

@@ -52,10 +52,15 @@ def to_pandas(results: Iterable[object]) -> DataFrame:
         InputError: pandas is not installed.
     """
     try:
-        from pandas import DataFrame  # noqa: PLC0415 - an extra
+        import pandas as pd  # noqa: PLC0415 - an extra
     except ImportError:
         raise InputError("pandas", "", _MISSING) from None
-    return DataFrame([row_of(one) for one in results])
+    frame = pd.DataFrame([row_of(one) for one in results])
+    for name in frame.columns:
+        if name == "at" or name.endswith("_at"):
+            # A column without any time would hold objects.
+            frame[name] = pd.to_datetime(frame[name], utc=True)
+    return frame
 
 
 def write_csv(results: Iterable[object], columns: Columns, out: IO[str]) -> None:

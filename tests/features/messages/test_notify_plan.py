@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from incremental.features.messages.channels import per_hour
 from incremental.features.messages.plan import (
     Rhythm,
     after_quiet,
@@ -19,6 +20,7 @@ from incremental.features.messages.plan import (
     plan,
     retry_at,
 )
+from incremental.features.messages.settings import ChannelSettings
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC).timestamp()
 HOUR = 3600.0
@@ -58,6 +60,28 @@ def test_a_spent_cap_waits_for_its_hour() -> None:
     sent = (NOON - 3000, NOON - 10)
     waiting = plan(entries(1), Rhythm(per_hour=2), sent, NOON - 10, NOON)
     assert (waiting.batches, waiting.check_at) == ((), NOON - 3000 + HOUR)
+    assert waiting.held_by == "cap"
+
+
+@pytest.mark.parametrize(
+    ("why", "rhythm", "fields"),
+    [
+        ("quiet", Rhythm(quiet=(time(11), time(13)), zone=UTC), {}),
+        ("digest", Rhythm(daily_at=time(18), zone=UTC), {}),
+        ("retry", Rhythm(), {"next_at": NOON + 60}),
+        ("", Rhythm(), {}),
+    ],
+)
+def test_what_is_held_back_says_why(why: str, rhythm: Rhythm, fields: dict[str, object]) -> None:
+    planned = plan(entries(1, **fields), rhythm, (), None, NOON)
+    assert (planned.held_by, planned.batches == ()) == (why, bool(why))
+
+
+def test_nothing_holds_back_what_programs_read() -> None:
+    mail, webhook = "mailto://example.org", "jsons://example.org/new"
+    assert per_hour(ChannelSettings("mail", mail)) == 20
+    assert per_hour(ChannelSettings("webhook", webhook)) > 1_000
+    assert per_hour(ChannelSettings("webhook", webhook, max_per_hour=5)) == 5
 
 
 def test_a_digest_gathers_until_its_time() -> None:

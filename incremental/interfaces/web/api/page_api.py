@@ -18,6 +18,7 @@ from incremental.interfaces.results.schema import (
     LikePage,
     NewPages,
     Page,
+    PageChange,
     PageTopic,
     PageVisit,
     Sighting,
@@ -39,7 +40,7 @@ from incremental.interfaces.web.changes import Difference, difference, versions_
 from incremental.interfaces.web.context import Web
 from incremental.topics.editing import give_feedback
 from store import Store
-from store.answers import HistoryEntry, PageDetail, StoredText, Version
+from store.answers import PageDetail, StoredText, Version
 
 router = api_router("pages", "/pages")
 _PAGE: Any = shape_of(
@@ -51,7 +52,6 @@ _PAGE: Any = shape_of(
 )
 _TEXT: Any = shape_of(StoredText, leave=["language", "cluster", "forgotten_at"])
 _VERSIONS: Any = list[shape_of(Version)]  # type: ignore[misc]  # likewise
-_CHANGES: Any = list[shape_of(HistoryEntry, leave=["hub_id"])]  # type: ignore[misc]  # likewise
 PageId = Annotated[RowId, InPath(description="Id from the list.")]
 
 
@@ -161,16 +161,17 @@ def get_versions(store: Store, page_id: PageId) -> list[Version]:
     return store.answers.versions(page_id)
 
 
-@router.get("/{page_id}/history", response_model=_CHANGES)
+@router.get("/{page_id}/history")
 def get_history(
     store: Store,
     page_id: PageId,
     before: Annotated[int | None, Query(ge=0, le=2**62)] = None,
     limit: Annotated[int, Query(ge=1, le=500)] = 100,
-) -> list[HistoryEntry]:
+) -> list[PageChange]:
     """List the changes of a page, newest first; `before` is the id of the last entry read."""
     _detail(store, page_id)
-    return store.answers.history(page_id, limit=limit, before=before)
+    rows = store.answers.history(page_id, limit=limit, before=before)
+    return [result_of(PageChange, row) for row in rows]
 
 
 @router.get("/{page_id}/diff", response_model=shape_of(Difference))

@@ -9,7 +9,8 @@ from fastapi import Query
 
 from incremental.base.lookup import site_numbered
 from incremental.base.tagging import checked_tags
-from incremental.interfaces.results.schema import result_of
+from incremental.base.times import moment
+from incremental.interfaces.results.schema import SiteVisit, result_of
 from incremental.interfaces.results.sites import AddedSite, Site, add_sites, site_results
 from incremental.interfaces.site_editing import SiteEdit, edit_site
 from incremental.interfaces.visit_requests import Visit, request_page, request_site
@@ -83,6 +84,22 @@ def remove_site(store: Store, site_id: SiteId) -> None:
 def list_tags(store: Store) -> list[Tag]:
     """List the tags with how many sites and topics have each."""
     return store.tags.tags()
+
+
+@router.get("/visits")
+def list_visits(
+    web: Web,
+    store: Store,
+    since: Annotated[str, Query(max_length=40, description="Age (`3h`) or date.")] = "",
+    site: Annotated[RowId | None, Query(description="Only this site.")] = None,
+    after: Annotated[int, Query(ge=0, le=2**62, description="Id of the last one read.")] = 0,
+    limit: Annotated[int, Query(ge=1, le=1_000)] = 500,
+) -> list[SiteVisit]:
+    """List visits in the order in which they were made."""
+    at = moment(since, web.now()) if since else 0.0
+    sites = None if site is None else (site,)
+    rows = store.read.visits_after(after, since=at, sites=sites, limit=limit)
+    return [result_of(SiteVisit, row) for row in rows]
 
 
 @router.post("/visits")
