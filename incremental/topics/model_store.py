@@ -60,6 +60,8 @@ logger = logging.getLogger("hubwatch.topics")
 # Latest visited pages that stand for off-topic text.
 NEGATIVES = 100
 FEW_PAGES = 15
+# Latest pages that a first topic is compared with, and that a changed topic judges again.
+LATEST = 200
 # How long a training that waits for vectors does so.
 PATIENCE_SECONDS = 30.0
 # Of a page, that an explanation chooses from.
@@ -249,9 +251,18 @@ class TopicModelStore:
                 self._background = Background()
             if self.embedder is not None:
                 self._background.meanings.use(self.embedder.space)
+            if not self._background.pages:
+                self._catch_up(self._background)
             self._kept_pages = self._background.pages
             self._trained_vectors = _vectors_of(self._background)
         return self._background
+
+    def _catch_up(self, background: Background) -> None:
+        """Count the pages that were read before there was any topic."""
+        # Without them the first topic would have nothing to compare with, and take most of what there is.
+        for page in self._texts(self._store.topics.kept_pages(limit=LATEST)):
+            background.observe_page(page)
+        background.learn_concepts()
 
     def observe(self, text: PageText) -> None:
         """Count a fetched page."""

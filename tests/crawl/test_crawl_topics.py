@@ -32,6 +32,7 @@ from topic_web import (
     watch_topic,
 )
 
+from classifier.words.background import Background
 from classifier.words.values import PageText
 from incremental.base.clock import SimulatedClock
 from incremental.base.texts import read_text
@@ -455,15 +456,30 @@ def test_a_topic_begun_on_a_young_site_learns_at_fifteen_and_thirty_pages(tmp_pa
         assert not rough(crawl, "soups")
 
 
+def test_the_first_topic_is_compared_with_the_pages_that_were_read_before_it(
+    tmp_path: Path,
+) -> None:
+    pages = small_news(36)
+    with Watch(tmp_path, FakeWeb(watch_clock(), pages), HOME, settings=MANY_VERIFICATIONS) as crawl:
+        crawl.run(DAY)
+        begin(crawl.store, "soups", examples=(), keywords=["soup"], now=crawl.clock.now())
+        learned = TopicModelStore(crawl.store, ()).learn(topic_of(crawl, "soups"))
+        assert pages_learned_with(crawl, "soups") >= 30
+        assert not rough(crawl, "soups")
+        crawl.crawler.load(crawl.clock.now())
+        assert topic_of(crawl, "soups").version == learned.version
+
+
 def test_a_topic_that_a_command_trained_on_older_counts_learns_alone(tmp_path: Path) -> None:
     with watch_topic(tmp_path, small_news(70), settings=MANY_VERIFICATIONS) as crawl:
         run_until_judged(crawl, 40)
         before = topic_of(crawl).version
         begin(crawl.store, "soups", examples=(), keywords=["soup"], now=crawl.clock.now())
         counted = crawl.store.topics.background("pages")
-        crawl.store.topics.put_background("pages", "", now=START)
+        older = json.dumps(Background(3).to_json())
+        crawl.store.topics.put_background("pages", older, now=START)
         TopicModelStore(crawl.store, ()).learn(topic_of(crawl, "soups"))
-        assert pages_learned_with(crawl, "soups") == 0
+        assert pages_learned_with(crawl, "soups") == 3
         crawl.store.topics.put_background("pages", counted, now=START)
         crawl.crawler.load(crawl.clock.now())
         run_until_judged(crawl, 58)
