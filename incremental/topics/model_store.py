@@ -401,7 +401,10 @@ class TopicModelStore:
                     continue
                 links = active_topic.links if active_topic is not None else self._links(row)
                 done = active_topic is not None and active_topic.caught_up
-                active_topic = ActiveTopic(row, model, links, self._lacking(model), caught_up=done)
+                # Its verdicts follow, also on pages that a former model judged.
+                outdated = self._store.topics.kept_pages(limit=LATEST) if done else []
+                lacking = self._lacking(model)
+                active_topic = ActiveTopic(row, model, links, lacking, done, outdated)
             active_topic.row = row
             self._active_topics[row.id] = active_topic
         return self._active_topics

@@ -165,6 +165,20 @@ def test_pages_that_were_announced_before_are_judged_when_the_topic_is_ready(
         assert set(verdicts(crawl, SOUPS).values()) == {"irrelevant"}
 
 
+def test_verdicts_on_pages_already_found_follow_when_a_topic_changes(tmp_path: Path) -> None:
+    with watch_topic(tmp_path, two_subjects(), settings=MANY_VERIFICATIONS) as crawl:
+        crawl.run(12 * HOUR)
+        while crawl.crawler.catch_up(crawl.clock.now()):
+            pass
+        before = [one for one in verdicts(crawl, NEW) if one not in SOUPS[:2]]
+        assert len(before) > 2
+        correct(crawl, *[address(*one) for one in SOUPS[:2]], relevant=True)
+        while crawl.crawler.catch_up(crawl.clock.now()):
+            pass
+        scores = [judged(crawl, address(*one)) for one in before]
+        assert {one.version for one in scores if one} == {topic_of(crawl).version}
+
+
 def test_without_a_topic_nothing_is_loaded_and_nothing_judged(tmp_path: Path) -> None:
     with Watch(tmp_path, FakeWeb(watch_clock(), two_subjects()), HOME) as crawl:
         crawl.run(12 * HOUR)
