@@ -47,6 +47,7 @@ from incremental.topics.judging import (
     vector_warnings,
 )
 from incremental.topics.notes import note_text, stored_warnings, warnings_of
+from incremental.visit.page_texts import cached_text
 from store import Store
 from store.enums import ExampleOrigin, TopicState, TopicVerdict
 from store.topics.values import ExampleRow, KeptPage, TopicFields, TopicRow
@@ -236,6 +237,11 @@ class TopicModelStore:
                 text = PageText(page.url, kept.title, body=kept.text, language=kept.language)
                 if not is_empty(text):
                     yield text
+
+    def latest(self) -> list[PageText]:
+        """Return the latest pages read, as they were judged then."""
+        pages = self._store.topics.kept_pages(limit=LATEST)
+        return [text for page in pages if (text := cached_text(self._store, page.url))]
 
     # Shared by all topics.
 

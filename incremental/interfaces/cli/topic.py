@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from itertools import chain
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -45,6 +46,10 @@ from incremental.topics.model_store import TopicModelStore
 from store import Store
 from store.enums import TopicState
 from store.topics.values import TopicRow
+
+if TYPE_CHECKING:
+    from classifier.topic.model import TopicModel
+    from classifier.words.values import PageText
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="As `hubwatch topic list` shows it.")]
 OfTopic = Annotated[str, typer.Option("--topic", metavar="NAME", help="The topic to train.")]
@@ -107,13 +112,41 @@ def _correct(
     context: typer.Context, urls: list[str], of: str, *, relevant: bool, as_json: bool
 ) -> None:
     with open_store(context) as store:
-        row, trained = give_feedback(store, of, urls, relevant=relevant, now=now())
-        verdict = "relevant" if relevant else "irrelevant"
-        done = f"{counted(len(trained), 'page')} marked as {verdict} to {row.name}"
-        if any(one.at_hand for one in trained):
-            row = _learn(context, store, row)
-            done += f"; {_learned(store, row, 'it')}"
+        row = find_topic(store, of)
+        known = {one.canonical_key for one in store.topics.examples(row.id)}
+        effect = ""
+        with open_models(context, store) as model_store:
+            before, pages = model_store.model(row) if row.version else None, model_store.latest()
+            row, trained = give_feedback(store, of, urls, relevant=relevant, now=now())
+            verdict = "relevant" if relevant else "irrelevant"
+            done = f"{counted(len(trained), 'page')} marked as {verdict} to {row.name}"
+            if any(one.at_hand for one in trained):
+                row = model_store.learn(row)
+                done += f"; {_learned(store, row, 'it')}"
+                effect = _effect(before, model_store.model(row) if row.version else None, pages)
         _report(store, row, trained, done, as_json=as_json)
+        if effect and not as_json:
+            say(effect)
+        if not as_json and not known & {canonical_key(one.url) for one in trained}:
+            marked = shlex.join(one.url for one in trained)
+            say(f"to undo: hubwatch topic forget {marked} --topic {shlex.quote(row.name)}")
+
+
+def _effect(before: TopicModel | None, after: TopicModel | None, pages: Sequence[PageText]) -> str:
+    """Say how many of the latest pages a topic accepts now, and what its change did."""
+    if after is None or not pages:
+        return ""
+    new = _accepted(after, pages)
+    said = f"of the latest {counted(len(pages), 'page')} read it accepts {len(new)}"
+    if before is None:
+        return said
+    old = _accepted(before, pages)
+    return f"{said}: {len(new - old)} that it did not before, and {len(old - new)} no longer"
+
+
+def _accepted(model: TopicModel, pages: Sequence[PageText]) -> set[str]:
+    judged = zip(pages, model.judge_many(pages), strict=True)
+    return {page.url for page, found in judged if found.verdict.value == "relevant"}
 
 
 def _learn(context: typer.Context, store: Store, row: TopicRow) -> TopicRow:
