@@ -341,11 +341,19 @@ class TopicWatch:
                 self._without_bug(topic_id, learned, now)
 
     def catch_up(self, now: float) -> bool:
-        """Judge a few pages that were announced before a topic was ready; return whether more wait."""
+        """Judge a few pages that a former model judged, or that were announced before a topic was ready.
+
+        Return whether more wait.
+        """
         # Only after its examples were tried: the first of three alone is a poor judge.
         if self.topic_fetches.next_at() <= now:
             return False
         for topic_id, active_topic in list(self._active_topics.items()):
+            if active_topic.outdated:
+                for page in active_topic.outdated[:CAUGHT_UP_AT_ONCE]:
+                    self._judge_kept(page, now, again=True)
+                del active_topic.outdated[:CAUGHT_UP_AT_ONCE]
+                return True
             if active_topic.caught_up:
                 continue
             kept = self._store.topics.unjudged(
@@ -358,14 +366,14 @@ class TopicWatch:
             return True
         return False
 
-    def _judge_kept(self, page: KeptPage, now: float) -> bool:
+    def _judge_kept(self, page: KeptPage, now: float, *, again: bool = False) -> bool:
         body = self._store.cache.get(page.url, page.body_md5)
         text = None if body is None else attempt(lambda: text_of(body, page.url, self._read))
         if text is None or isinstance(text, Bug) or is_empty(text):
             return False
         scores = []
         for topic_id, active_topic in list(self._active_topics.items()):
-            work = partial(active_topic.judge, text)
+            work = partial(active_topic.judge, text, again=again)
             relevance = self._without_bug(topic_id, work, now)
             if relevance is not None:
                 scores.append(score_of(page.canonical_key, topic_id, relevance))

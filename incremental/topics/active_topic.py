@@ -13,7 +13,7 @@ from classifier.topic.model import TopicModel
 from classifier.words.evidence import Lacking
 from classifier.words.values import LinkContext, PageText, Relevance, Verdict
 from incremental.topics.judging import BY_MEANING, BY_WORDS, LIKELY
-from store.topics.values import TopicRow
+from store.topics.values import KeptPage, TopicRow
 from store.values import TopicScore
 
 
@@ -28,7 +28,9 @@ class ActiveTopic:
     lacking: Lacking = field(default_factory=Lacking)
     # Pages announced before it was ready have been judged.
     caught_up: bool = False
-    # Such pages whose bodies are lost or have no text.
+    # Pages that a former model judged, newest first.
+    outdated: list[KeptPage] = field(default_factory=list)
+    # Unjudged pages whose bodies are lost or have no text.
     unreadable: int = 0
     # URLs of hubs already observed: their words count once.
     hubs_read: set[str] = field(default_factory=set)

@@ -60,6 +60,8 @@ logger = logging.getLogger("hubwatch.topics")
 # Latest visited pages that stand for off-topic text.
 NEGATIVES = 100
 FEW_PAGES = 15
+# Latest pages that a first topic is compared with, and that a changed topic judges again.
+LATEST = 200
 # How long a training that waits for vectors does so.
 PATIENCE_SECONDS = 30.0
 # Of a page, that an explanation chooses from.
@@ -235,6 +237,10 @@ class TopicModelStore:
                 if not is_empty(text):
                     yield text
 
+    def latest(self) -> list[PageText]:
+        """Return the latest pages read."""
+        return list(self._texts(self._store.topics.kept_pages(limit=LATEST)))
+
     # Shared by all topics.
 
     @property
@@ -249,9 +255,18 @@ class TopicModelStore:
                 self._background = Background()
             if self.embedder is not None:
                 self._background.meanings.use(self.embedder.space)
+            if not self._background.pages:
+                self._catch_up(self._background)
             self._kept_pages = self._background.pages
             self._trained_vectors = _vectors_of(self._background)
         return self._background
+
+    def _catch_up(self, background: Background) -> None:
+        """Count the pages that were read before there was any topic."""
+        # Without them the first topic would have nothing to compare with, and take most of what there is.
+        for page in self._texts(self._store.topics.kept_pages(limit=LATEST)):
+            background.observe_page(page)
+        background.learn_concepts()
 
     def observe(self, text: PageText) -> None:
         """Count a fetched page."""
@@ -390,7 +405,10 @@ class TopicModelStore:
                     continue
                 links = active_topic.links if active_topic is not None else self._links(row)
                 done = active_topic is not None and active_topic.caught_up
-                active_topic = ActiveTopic(row, model, links, self._lacking(model), caught_up=done)
+                # Its verdicts follow, also on pages that a former model judged.
+                outdated = self._store.topics.kept_pages(limit=LATEST) if done else []
+                lacking = self._lacking(model)
+                active_topic = ActiveTopic(row, model, links, lacking, done, outdated)
             active_topic.row = row
             self._active_topics[row.id] = active_topic
         return self._active_topics

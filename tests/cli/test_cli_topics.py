@@ -159,6 +159,24 @@ def test_what_you_say_of_a_page_shows_at_once(read: Run) -> None:
     assert len(read("new", "--topic", "bridges", "--json").json) == 2
 
 
+def test_a_mark_says_what_it_does_to_the_latest_pages_and_how_to_undo_it(read: Run) -> None:
+    assert re.search(
+        r"of the latest \d+ pages read it accepts \d+$", bridges(read).err, re.MULTILINE
+    )
+    before = read("topic", "show", "bridges", "--json").json
+    said = read("relevant", SOUPS[0], "--topic", "bridges").err
+    assert re.search(
+        r"of the latest \d+ pages read it accepts \d+: \d+ that it did not before", said
+    )
+    (undo,) = re.findall("to undo: hubwatch (.+)", said)
+    read(*shlex.split(undo))
+    after = read("topic", "show", "bridges", "--json").json
+    assert [one["url"] for one in after["pages_learned"]] == BRIDGES[:2]
+    assert after["terms"] == before["terms"]
+    read("irrelevant", BRIDGES[0], "--topic", "bridges")
+    assert "to undo" not in read("relevant", BRIDGES[0], "--topic", "bridges").err
+
+
 def test_new_pages_of_a_topic_in_every_form(read: Run) -> None:
     bridges(read)
     read("relevant", *BRIDGES, "--topic", "bridges")

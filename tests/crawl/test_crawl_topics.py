@@ -32,6 +32,7 @@ from topic_web import (
     watch_topic,
 )
 
+from classifier.words.background import Background
 from classifier.words.values import PageText
 from incremental.base.clock import SimulatedClock
 from incremental.base.texts import read_text
@@ -162,6 +163,20 @@ def test_pages_that_were_announced_before_are_judged_when_the_topic_is_ready(
             pass
         assert set(verdicts(crawl, BRIDGES).values()) == {"relevant"}
         assert set(verdicts(crawl, SOUPS).values()) == {"irrelevant"}
+
+
+def test_verdicts_on_pages_already_found_follow_when_a_topic_changes(tmp_path: Path) -> None:
+    with watch_topic(tmp_path, two_subjects(), settings=MANY_VERIFICATIONS) as crawl:
+        crawl.run(12 * HOUR)
+        while crawl.crawler.catch_up(crawl.clock.now()):
+            pass
+        before = [one for one in verdicts(crawl, NEW) if one not in SOUPS[:2]]
+        assert len(before) > 2
+        correct(crawl, *[address(*one) for one in SOUPS[:2]], relevant=True)
+        while crawl.crawler.catch_up(crawl.clock.now()):
+            pass
+        scores = [judged(crawl, address(*one)) for one in before]
+        assert {one.version for one in scores if one} == {topic_of(crawl).version}
 
 
 def test_without_a_topic_nothing_is_loaded_and_nothing_judged(tmp_path: Path) -> None:
@@ -455,15 +470,30 @@ def test_a_topic_begun_on_a_young_site_learns_at_fifteen_and_thirty_pages(tmp_pa
         assert not rough(crawl, "soups")
 
 
+def test_the_first_topic_is_compared_with_the_pages_that_were_read_before_it(
+    tmp_path: Path,
+) -> None:
+    pages = small_news(36)
+    with Watch(tmp_path, FakeWeb(watch_clock(), pages), HOME, settings=MANY_VERIFICATIONS) as crawl:
+        crawl.run(DAY)
+        begin(crawl.store, "soups", examples=(), keywords=["soup"], now=crawl.clock.now())
+        learned = TopicModelStore(crawl.store, ()).learn(topic_of(crawl, "soups"))
+        assert pages_learned_with(crawl, "soups") >= 30
+        assert not rough(crawl, "soups")
+        crawl.crawler.load(crawl.clock.now())
+        assert topic_of(crawl, "soups").version == learned.version
+
+
 def test_a_topic_that_a_command_trained_on_older_counts_learns_alone(tmp_path: Path) -> None:
     with watch_topic(tmp_path, small_news(70), settings=MANY_VERIFICATIONS) as crawl:
         run_until_judged(crawl, 40)
         before = topic_of(crawl).version
         begin(crawl.store, "soups", examples=(), keywords=["soup"], now=crawl.clock.now())
         counted = crawl.store.topics.background("pages")
-        crawl.store.topics.put_background("pages", "", now=START)
+        older = json.dumps(Background(3).to_json())
+        crawl.store.topics.put_background("pages", older, now=START)
         TopicModelStore(crawl.store, ()).learn(topic_of(crawl, "soups"))
-        assert pages_learned_with(crawl, "soups") == 0
+        assert pages_learned_with(crawl, "soups") == 3
         crawl.store.topics.put_background("pages", counted, now=START)
         crawl.crawler.load(crawl.clock.now())
         run_until_judged(crawl, 58)

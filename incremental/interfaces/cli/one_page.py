@@ -29,7 +29,6 @@ from incremental.interfaces.results.schema import (
     PageVisit,
     Sighting,
     dated,
-    dated_row,
     result_of,
     utc,
     when,

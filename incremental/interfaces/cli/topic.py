@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from itertools import chain
 from typing import TYPE_CHECKING, Annotated, Any
@@ -45,6 +46,8 @@ from store.enums import TopicState
 from store.topics.values import TopicRow
 
 if TYPE_CHECKING:
+    from classifier.topic.model import TopicModel
+    from classifier.words.values import PageText
     from incremental.topics.model_store import TopicModelStore
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="As `hubwatch topic list` shows it.")]
@@ -88,8 +91,8 @@ def add(  # noqa: PLR0913 - each is an option of the command
             method=method,
             now=now(),
         )
-        row = _learn(context, store, row)
-        _report(store, row, trained, "", as_json=as_json)
+        row, effect = _learn(context, store, row)
+        _report(store, row, trained, "", effect, as_json=as_json)
         if not (as_json or daemon_at_work(store, settings, folder)):
             say("pages are scored while the daemon runs: hubwatch run")
 
@@ -108,19 +111,47 @@ def _correct(
     context: typer.Context, urls: list[str], of: str, *, relevant: bool, as_json: bool
 ) -> None:
     with open_store(context) as store:
+        row = find_topic(store, of)
+        known = {one.canonical_key for one in store.topics.examples(row.id)}
         row, trained = give_feedback(store, of, urls, relevant=relevant, now=now())
         verdict = "relevant" if relevant else "irrelevant"
-        done = f"{counted(len(trained), 'page')} marked as {verdict} to {row.name}"
+        done, effect = f"{counted(len(trained), 'page')} marked as {verdict} to {row.name}", ""
         if any(one.at_hand for one in trained):
-            row = _learn(context, store, row)
+            row, effect = _learn(context, store, row)
             done += f"; {_learned(store, row, 'it')}"
-        _report(store, row, trained, done, as_json=as_json)
+        _report(store, row, trained, done, effect, as_json=as_json)
+        if not as_json and not known & {canonical_key(one.url) for one in trained}:
+            marked = shlex.join(one.url for one in trained)
+            say(f"to undo: hubwatch topic forget {marked} --topic {shlex.quote(row.name)}")
 
 
-def _learn(context: typer.Context, store: Store, row: TopicRow) -> TopicRow:
-    """Let a topic learn what is at hand; the rest it learns when the daemon has fetched it."""
+def _effect(before: TopicModel | None, after: TopicModel | None, pages: Sequence[PageText]) -> str:
+    """Say how many of the latest pages a topic accepts now, and what its change did."""
+    if after is None or not pages:
+        return ""
+    new = _accepted(after, pages)
+    said = f"of the latest {counted(len(pages), 'page')} read it accepts {len(new)}"
+    if before is None:
+        return said
+    old = _accepted(before, pages)
+    return f"{said}: {len(new - old)} that it did not before, and {len(old - new)} no longer"
+
+
+def _accepted(model: TopicModel, pages: Sequence[PageText]) -> set[str]:
+    judged = zip(pages, model.judge_many(pages), strict=True)
+    return {page.url for page, found in judged if found.verdict.value == "relevant"}
+
+
+def _learn(context: typer.Context, store: Store, row: TopicRow) -> tuple[TopicRow, str]:
+    """Let a topic learn what is at hand, and say what that does to the latest pages.
+
+    The rest it learns when the daemon has fetched it.
+    """
     with open_models(context, store) as model_store:
-        return model_store.learn(row)
+        # Until it learns, the store keeps the model of before the change.
+        before, pages = model_store.model(row) if row.version else None, model_store.latest()
+        row = model_store.learn(row)
+        return row, _effect(before, model_store.model(row) if row.version else None, pages)
 
 
 @contextmanager
@@ -154,8 +185,14 @@ def _learned(store: Store, row: TopicRow, who: str) -> str:
     return f"{who} was retrained on " + (f"{', '.join(more)} and {last}" if more else last)
 
 
-def _report(
-    store: Store, row: TopicRow, trained: list[GivenExample], done: str, *, as_json: bool
+def _report(  # noqa: PLR0913 - what there is to say
+    store: Store,
+    row: TopicRow,
+    trained: list[GivenExample],
+    done: str,
+    effect: str,
+    *,
+    as_json: bool,
 ) -> None:
     """Say what was done (empty = a topic was begun or got examples), and what the topic waits for."""
     topic = topic_result(store, row)
@@ -168,6 +205,8 @@ def _report(
         say(done)
     if not done or row.why or row.state != TopicState.READY:
         say(f"topic {row.name} is {row.state}" + (f": {read_text(row.why)}" if row.why else ""))
+    if effect:
+        say(effect)
     for url in waiting:
         say(f"{readable(url)} will be fetched by the daemon: hubwatch run")
     for warning in topic.warnings:
@@ -222,13 +261,15 @@ def edit(  # noqa: PLR0913 - each is an option of the command
             return
         row = edit_topic(store, before, **given, now=now())
         done = [f"{before.name} is now called {row.name}"] if row.name != before.name else []
+        effect = ""
         if _any_given(learned):
-            row = _learn(context, store, row)
+            row, effect = _learn(context, store, row)
             done.append(_learned(store, row, row.name))
         if row.name != before.name:
             for where in chain(*settings.enabled.asked("mentions", settings, before.name)):
                 say(f"warning: {where} of the settings file names {before.name}")
-        _report(store, row, [], "; ".join(done) or f"{row.name} was changed", as_json=as_json)
+        said = "; ".join(done) or f"{row.name} was changed"
+        _report(store, row, [], said, effect, as_json=as_json)
 
 
 def _any_given(options: Mapping[str, object]) -> bool:
@@ -257,9 +298,9 @@ def forget(context: typer.Context, urls: Pages, *, of: OfTopic, as_json: Json = 
             known = store.topics.examples(row.id)
             ids = [one.id for one in known if one.canonical_key == key]
             row = forget_example(store, row, ids[0] if ids else 0, now=now())
-        row = _learn(context, store, row)
+        row, effect = _learn(context, store, row)
         done = f"{counted(len(urls), 'page')} forgotten; {_learned(store, row, row.name)}"
-        _report(store, row, [], done, as_json=as_json)
+        _report(store, row, [], done, effect, as_json=as_json)
 
 
 def list_topics(context: typer.Context, *, as_json: Json = False) -> None:
