@@ -64,7 +64,7 @@ def test_a_page_speaks_the_language_of_the_browser(served: Served, path: str) ->
     answer = client.get(path)
     assert (answer.status_code, answer.headers["content-language"]) == (200, "zh")
     assert '<html lang="zh-Hans">' in answer.text
-    post(client, "/language", language="en", back=path)
+    post(client, "/preferences", language="en", back=path)
     assert '<html lang="en">' in client.get(path).text
 
 
@@ -186,7 +186,7 @@ def test_a_search_is_saved_and_shown(served: Served) -> None:
     client = served.client()
     there = post(client, "/searches", name="Tenders", q="招标").headers["location"]
     shown = client.get(there)
-    assert "桥梁招标公告" in shown.text
+    assert "桥梁<mark>招标</mark>公告" in shown.text
     assert "The bridge" not in shown.text
     assert "Tenders" in client.get("/feeds").text
 
@@ -264,7 +264,10 @@ def test_who_only_reads_is_shown_no_button_that_changes(served: Served) -> None:
     post(client, "/login", secret=token)
     for path in ("/", "/sites/1", "/topics", "/models", "/pages/1"):
         html = client.get(path).text
-        assert set(re.findall(r'method="post" action="([^"]+)"', html)) <= {"/language", "/logout"}
+        assert set(re.findall(r'method="post" action="([^"]+)"', html)) <= {
+            "/preferences",
+            "/logout",
+        }
 
 
 def test_a_seed_that_is_not_public_is_trouble_and_no_waiting(empty: Served) -> None:

@@ -6,12 +6,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import msgspec
+from markupsafe import Markup, escape
 
 from incremental.base.urls import canonical_key
 from incremental.interfaces.filters import Filters, backfill_query
+from incremental.interfaces.web.views import View
 from store import Store
 from store.answers import AnnouncedPage, TopicMark
 from store.crawl.backfills import BackfillEvent
+from store.search.words import occurrences, read_query
 
 _MOST_TERMS = 6
 _MOST_EVENTS = 200
@@ -50,20 +53,21 @@ def feedback(store: Store, rows: Iterable[AnnouncedPage], chosen: int | None) ->
 
 def terms_of(mark: TopicMark, word: Callable[[str], str] = str) -> str:
     """Return the terms behind a topic's judgement, strongest first; *word* gives what is shown for each."""
-    terms = _terms(mark) if mark.fetched else []
-    return ", ".join(f"{word(term)} {share:+.2f}" for term, share in terms[:_MOST_TERMS])
+    shown = terms(mark.terms)[:_MOST_TERMS] if mark.fetched else ()
+    return ", ".join(f"{word(term)} {share:+.2f}" for term, share in shown)
 
 
 def like_of(mark: TopicMark) -> str:
     """Return the URL of the example that a guessed link is like; empty = words alone, or judged."""
-    return next((url for url, _ in _terms(mark)), "") if not mark.fetched else ""
+    return next((url for url, _ in terms(mark.terms)), "") if not mark.fetched else ""
 
 
-def _terms(mark: TopicMark) -> list[tuple[str, float]]:
+def terms(stored: str) -> tuple[tuple[str, float], ...]:
+    """Return stored terms with their shares; none if they cannot be read."""
     try:
-        return msgspec.json.decode(mark.terms, type=list[tuple[str, float]])
+        return msgspec.json.decode(stored, type=tuple[tuple[str, float], ...])
     except (msgspec.ValidationError, msgspec.DecodeError):
-        return []
+        return ()
 
 
 def following(
@@ -99,6 +103,34 @@ def merged(
 ) -> list[AnnouncedPage | BackfillEvent]:
     """Merge rows and events, newest first."""
     return sorted([*rows, *events], key=_cursor, reverse=True)
+
+
+Group = tuple[str, list[AnnouncedPage | BackfillEvent]]
+
+
+def grouped(rows: Iterable[AnnouncedPage | BackfillEvent], name: str, view: View) -> list[Group]:
+    """Return rows below the headings of their days or, if *name* is ``site``, of their sites.
+
+    Headings come in the order of their first row.
+    """
+    groups: dict[str, list[AnnouncedPage | BackfillEvent]] = {}
+    for row in rows:
+        groups.setdefault(row.site if name == "site" else view.day(row.found_at), []).append(row)
+    return list(groups.items())
+
+
+def marker(search: str) -> Callable[[str], Markup]:
+    """Return a function that escapes a text and marks in it the words of a search."""
+    phrases = read_query(search)
+
+    def marked(text: str) -> Markup:
+        parts, at = [], 0
+        for start, end in occurrences(text, phrases):
+            parts += [escape(text[at:start]), Markup("<mark>{}</mark>").format(text[start:end])]
+            at = end
+        return Markup().join([*parts, escape(text[at:])])
+
+    return marked
 
 
 def _cursor(one: AnnouncedPage | BackfillEvent) -> int:

@@ -15,7 +15,7 @@ from incremental.interfaces.explain.topic import word_of
 from incremental.interfaces.web.api.schemas import RowId
 from incremental.interfaces.web.changes import Difference, difference, versions_of_change
 from incremental.interfaces.web.context import StoreRoute
-from incremental.interfaces.web.reading import terms_of
+from incremental.interfaces.web.reading import marker, terms_of
 from incremental.interfaces.web.routes.forms import tone
 from incremental.interfaces.web.routes.news import item_values
 from incremental.interfaces.web.views import page, words_of
@@ -45,7 +45,7 @@ def page_page(
     rows = (detail.news,) if detail.news else ()
     values: dict[str, Any] = {
         "page": detail,
-        "body": _lines(detail.text.text) if detail.text else "",
+        "body": _lines(detail.text.text) if detail.text else [],
         "hub": store.read.hub(page_id),
         "sightings": store.read.sightings(page_id)[:_MOST_SIGHTINGS],
         "visits": store.read.visits(page_id),
@@ -60,6 +60,19 @@ def page_page(
     if any(mark.fetched for mark in detail.topics):
         values["terms_of"] = partial(terms_of, word=word_of(store, page_id))
     return page(request, "page.html", values)
+
+
+@router.get("/pages/{page_id}/reading")
+def reading_part(
+    request: Request, store: Store, page_id: RowId, q: Annotated[str, Query(max_length=300)] = ""
+) -> Response:
+    """Return the text of a page for the pane beside the list; words of the search *q* are marked."""
+    detail = store.answers.page(page_id, most=1)
+    if detail is None:
+        raise NotFoundError(Text("input.page_unknown"))
+    body = detail.text.text if detail.text else ""
+    values = {"page": detail, "body": _lines(body), "marked": marker(q)}
+    return page(request, "_reading.html", values)
 
 
 @router.get("/pages/{page_id}/like")
@@ -96,6 +109,6 @@ def _difference(store: Store, detail: PageDetail, change: int) -> Difference | N
         return None
 
 
-def _lines(text: str) -> str:
-    """Return the text without control and bidi characters."""
-    return "\n".join(clean(line) for line in text[:_MOST_TEXT].splitlines())
+def _lines(text: str) -> list[str]:
+    """Return the paragraphs of a text without control and bidi characters."""
+    return [line for one in text[:_MOST_TEXT].splitlines() if (line := clean(one))]
