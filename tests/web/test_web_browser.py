@@ -167,6 +167,14 @@ def test_what_a_key_did_is_undone_by_another(shown: Page) -> None:
     expect(shown.locator(".item.unread")).to_have_count(4)
 
 
+def test_opening_a_page_marks_it_without_a_word(shown: Page) -> None:
+    item = shown.locator(".item", has_text="The bridge")
+    item.locator("a.title").click()
+    expect(item).not_to_have_class(re.compile("unread"))
+    expect(shown.locator("#toast")).to_be_hidden()
+    expect(shown.locator("#reader p", has_text=re.compile("^The bridge$"))).to_have_count(0)
+
+
 def test_the_theme_is_switched_and_stays(shown: Page) -> None:
     def paper() -> str:
         return str(shown.evaluate("getComputedStyle(document.body).backgroundColor"))

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import msgspec
 from markupsafe import Markup, escape
 
+from incremental.base.plain_text import clean
 from incremental.base.urls import canonical_key
 from incremental.interfaces.filters import Filters, backfill_query
 from incremental.interfaces.web.views import View
@@ -18,6 +19,7 @@ from store.search.words import occurrences, read_query
 
 _MOST_TERMS = 6
 _MOST_EVENTS = 200
+_MOST_TEXT = 100_000
 
 
 @dataclass(frozen=True)
@@ -27,12 +29,16 @@ class Feedback:
     topics: Mapping[int, str]
     """Names by id."""
     chosen: int | None
+    """The topic that the list is filtered by."""
     said: Mapping[tuple[int, str], str]
+    trained: int | None = None
+    """The topic that a button has just trained, which the row keeps."""
 
     def topic_of(self, row: AnnouncedPage) -> int | None:
         """Return the topic that a row's buttons train: the chosen, best scoring, or only one."""
-        if self.chosen in self.topics:
-            return self.chosen
+        for topic in (self.trained, self.chosen):
+            if topic in self.topics:
+                return topic
         if row.topics:
             return max(row.topics, key=lambda mark: mark.score).topic_id
         return next(iter(self.topics)) if len(self.topics) == 1 else None
@@ -43,12 +49,15 @@ class Feedback:
         return "" if topic is None else self.said.get((topic, canonical_key(row.url)), "")
 
 
-def feedback(store: Store, rows: Iterable[AnnouncedPage], chosen: int | None) -> Feedback:
+def feedback(
+    store: Store, rows: Iterable[AnnouncedPage], chosen: int | None, trained: int | None
+) -> Feedback:
     """Look up topics and earlier answers for a list's buttons."""
     topics = {topic.id: topic.name for topic in store.topics.topics()}
     if not topics:
         return Feedback({}, None, {})
-    return Feedback(topics, chosen, store.topics.said_of([canonical_key(row.url) for row in rows]))
+    said = store.topics.said_of([canonical_key(row.url) for row in rows])
+    return Feedback(topics, chosen, said, trained)
 
 
 def terms_of(mark: TopicMark, word: Callable[[str], str] = str) -> str:
@@ -117,6 +126,11 @@ def grouped(rows: Iterable[AnnouncedPage | BackfillEvent], name: str, view: View
     for row in rows:
         groups.setdefault(row.site if name == "site" else view.day(row.found_at), []).append(row)
     return list(groups.items())
+
+
+def paragraphs(text: str) -> list[str]:
+    """Return the paragraphs of a stored text without control and bidi characters."""
+    return [line for one in text[:_MOST_TEXT].splitlines() if (line := clean(one))]
 
 
 def marker(search: str) -> Callable[[str], Markup]:

@@ -29,7 +29,7 @@ class Change:
     page_id: int | None = None
     """The page whose row shows it."""
     topic: int | None = None
-    """The topic that the list is filtered by."""
+    """The topic that the row's buttons train."""
 
 
 class Undos:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from http import HTTPStatus
 from typing import Annotated, Any
-from urllib.parse import quote
+from urllib.parse import parse_qsl, quote, urlsplit
 
 from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import Response
@@ -141,9 +141,11 @@ def list_values(
     return {"rows": rows, "groups": groups, "group": group, "marked": marker(filters.q)}
 
 
-def item_values(store: Store, rows: tuple[AnnouncedPage, ...], topic: int | None) -> dict[str, Any]:
-    """Return the template values that list rows need."""
-    learned = feedback(store, rows, topic)
+def item_values(
+    store: Store, rows: tuple[AnnouncedPage, ...], topic: int | None, trained: int | None = None
+) -> dict[str, Any]:
+    """Return the template values that list rows need; *trained* is the topic that their buttons trained."""
+    learned = feedback(store, rows, topic, trained)
     return {"feedback": learned, "terms_of": terms_of, "like_of": like_of, "marked": escape}
 
 
@@ -155,7 +157,7 @@ def mark(
     page_id: PageId,
     mark: Annotated[str, Form(max_length=20)],
     topic: Annotated[str, Form(pattern=r"^\d{0,18}$")] = "",
-    quiet: bool = False,
+    quiet: Annotated[bool, Form()] = False,
     back: Back = "/",
 ) -> Response:
     """Mark a page as read, starred or relevant; returns its row to htmx, else redirects.
@@ -189,7 +191,10 @@ def _row(
     detail = store.answers.page(page_id, most=1)
     if detail is None or detail.news is None:
         raise NotFoundError(Text("input.page_unknown"))
-    values = {"row": detail.news, **item_values(store, (detail.news,), topic)}
+    shown = parse_qsl(urlsplit(request.headers.get("hx-current-url", "")).query)
+    filters = lenient(dict(shown))
+    values = item_values(store, (detail.news,), filters.topic, trained=topic)
+    values |= {"row": detail.news, "marked": marker(filters.q)}
     return page(request, template, values)
 
 

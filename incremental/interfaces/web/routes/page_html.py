@@ -15,7 +15,7 @@ from incremental.interfaces.explain.topic import word_of
 from incremental.interfaces.web.api.schemas import RowId
 from incremental.interfaces.web.changes import Difference, difference, versions_of_change
 from incremental.interfaces.web.context import StoreRoute
-from incremental.interfaces.web.reading import marker, terms_of
+from incremental.interfaces.web.reading import marker, paragraphs, terms_of
 from incremental.interfaces.web.routes.forms import tone
 from incremental.interfaces.web.routes.news import item_values
 from incremental.interfaces.web.views import page, words_of
@@ -23,7 +23,6 @@ from store import Store
 from store.answers import NewQuery, PageDetail
 
 router = APIRouter(include_in_schema=False, route_class=StoreRoute)
-_MOST_TEXT = 100_000
 _MOST_SIGHTINGS = 200
 _MOST_LIKE = 50
 
@@ -45,7 +44,7 @@ def page_page(
     rows = (detail.news,) if detail.news else ()
     values: dict[str, Any] = {
         "page": detail,
-        "body": _lines(detail.text.text) if detail.text else [],
+        "body": paragraphs(detail.text.text) if detail.text else [],
         "hub": store.read.hub(page_id),
         "sightings": store.read.sightings(page_id)[:_MOST_SIGHTINGS],
         "visits": store.read.visits(page_id),
@@ -70,8 +69,10 @@ def reading_part(
     detail = store.answers.page(page_id, most=1)
     if detail is None:
         raise NotFoundError(Text("input.page_unknown"))
-    body = detail.text.text if detail.text else ""
-    values = {"page": detail, "body": _lines(body), "marked": marker(q)}
+    lines = paragraphs(detail.text.text) if detail.text else []
+    # The text mostly begins with the heading, which stands above it.
+    repeats = bool(lines) and clean(detail.title).casefold().startswith(lines[0].casefold())
+    values = {"page": detail, "body": lines[repeats:], "marked": marker(q)}
     return page(request, "_reading.html", values)
 
 
@@ -107,8 +108,3 @@ def _difference(store: Store, detail: PageDetail, change: int) -> Difference | N
         return difference(store, detail.page_id, detail.url, before, after)
     except NotFoundError:
         return None
-
-
-def _lines(text: str) -> list[str]:
-    """Return the paragraphs of a text without control and bidi characters."""
-    return [line for one in text[:_MOST_TEXT].splitlines() if (line := clean(one))]

@@ -44,6 +44,10 @@
     window.htmx.ajax("POST", form.action, { target: item, swap: "outerHTML", values });
   }
 
+  function setCovered(covered) {
+    for (const part of document.querySelectorAll(".top, .head, .filters, .saved, #list")) part.inert = covered;
+  }
+
   function read(item) {
     const search = new URLSearchParams(window.location.search).get("q") || "";
     const before = shown();
@@ -57,7 +61,7 @@
       reader.hidden = false;
       reader.scrollTop = 0;
       document.body.classList.add("reading");
-      document.getElementById("list").inert = narrow.matches;
+      setCovered(narrow.matches);
       copyMarks();
       reader.focus({ preventScroll: true });
       now.scrollIntoView({ block: "nearest" });
@@ -70,7 +74,7 @@
     if (!item) return;
     item.classList.remove("shown");
     document.body.classList.remove("reading");
-    document.getElementById("list").inert = false;
+    setCovered(false);
     reader.hidden = true;
     reader.replaceChildren();
     item.focus();
