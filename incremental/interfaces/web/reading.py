@@ -128,9 +128,12 @@ def grouped(rows: Iterable[AnnouncedPage | BackfillEvent], name: str, view: View
     return list(groups.items())
 
 
-def paragraphs(text: str) -> list[str]:
-    """Return the paragraphs of a stored text without control and bidi characters."""
-    return [line for one in text[:_MOST_TEXT].splitlines() if (line := clean(one))]
+def paragraphs(text: str, title: str) -> list[str]:
+    """Return the paragraphs of a stored text, without control and bidi characters and the *title*."""
+    lines = [line for one in text[:_MOST_TEXT].splitlines() if (line := clean(one))]
+    # The text mostly begins with its heading, which a title may continue with the site's name.
+    repeats = bool(lines) and clean(title).casefold().startswith(lines[0].casefold())
+    return lines[repeats:]
 
 
 def marker(search: str) -> Callable[[str], Markup]:

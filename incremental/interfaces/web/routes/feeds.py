@@ -193,8 +193,9 @@ def _announced(row: AnnouncedPage | BackfillEvent, words: Words, base: str) -> E
 
 
 def _with_text(store: Store, entry: Entry, row: AnnouncedPage | BackfillEvent) -> Entry:
-    text = store.answers.text(row.page_id) if isinstance(row, AnnouncedPage) else None
-    return entry if text is None else replace(entry, content=tuple(paragraphs(text.text)))
+    if not isinstance(row, AnnouncedPage) or (text := store.answers.text(row.page_id)) is None:
+        return entry
+    return replace(entry, content=tuple(paragraphs(text.text, row.name)))
 
 
 @router.get("/feeds/backfill.{form}")

@@ -9,7 +9,6 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 
 from incremental.base.errors import NotFoundError
-from incremental.base.plain_text import clean
 from incremental.base.texts import Text
 from incremental.interfaces.explain.topic import word_of
 from incremental.interfaces.web.api.schemas import RowId
@@ -44,7 +43,7 @@ def page_page(
     rows = (detail.news,) if detail.news else ()
     values: dict[str, Any] = {
         "page": detail,
-        "body": paragraphs(detail.text.text) if detail.text else [],
+        "body": _body(detail),
         "hub": store.read.hub(page_id),
         "sightings": store.read.sightings(page_id)[:_MOST_SIGHTINGS],
         "visits": store.read.visits(page_id),
@@ -69,10 +68,7 @@ def reading_part(
     detail = store.answers.page(page_id, most=1)
     if detail is None:
         raise NotFoundError(Text("input.page_unknown"))
-    lines = paragraphs(detail.text.text) if detail.text else []
-    # The text mostly begins with the heading, which stands above it.
-    repeats = bool(lines) and clean(detail.title).casefold().startswith(lines[0].casefold())
-    values = {"page": detail, "body": lines[repeats:], "marked": marker(q)}
+    values = {"page": detail, "body": _body(detail), "marked": marker(q)}
     return page(request, "_reading.html", values)
 
 
@@ -99,6 +95,10 @@ def like_page(request: Request, store: Store, page_id: RowId) -> Response:
         **item_values(store, rows, None),
     }
     return page(request, "like.html", values)
+
+
+def _body(detail: PageDetail) -> list[str]:
+    return paragraphs(detail.text.text, detail.title) if detail.text else []
 
 
 def _difference(store: Store, detail: PageDetail, change: int) -> Difference | None:

@@ -41,7 +41,7 @@
     if (!form) return;
     const topic = form.querySelector("[name=topic]");
     const values = { mark: "read", quiet: "true", topic: topic ? topic.value : "" };
-    window.htmx.ajax("POST", form.action, { target: item, swap: "outerHTML", values });
+    window.htmx.ajax("POST", form.action, { source: item, target: item, swap: "outerHTML", values });
   }
 
   function setCovered(covered) {
@@ -55,7 +55,7 @@
     else window.history.pushState({ reading: true }, "");
     item.classList.add("shown");
     const address = `/pages/${item.id.slice(5)}/reading?q=${encodeURIComponent(search)}`;
-    window.htmx.ajax("GET", address, { target: reader, swap: "innerHTML" }).then(() => {
+    window.htmx.ajax("GET", address, { source: reader, target: reader, swap: "innerHTML" }).then(() => {
       const now = shown();
       if (now !== item && (!now || now.id !== item.id)) return;
       reader.hidden = false;
@@ -125,7 +125,7 @@
     if (event.key === "Escape" && tag === "INPUT") return event.target.blur();
     if (/^(INPUT|TEXTAREA|SELECT)$/.test(tag)) return;
     if (event.key === "?" && help()) return event.preventDefault();
-    if (event.key === "z") return window.htmx.ajax("POST", "/undo", { swap: "none" });
+    if (event.key === "z") return window.htmx.ajax("POST", "/undo", { source: toast(), target: toast(), swap: "none" });
     if (event.key === "Enter" && !(event.target.matches(".item"))) return;
     const act = keys[event.key];
     if (!act || !document.querySelector(".item")) return;
