@@ -86,16 +86,15 @@ def following(
     return max([cursor, *(row.cursor for row in rows), *(event.id for event in events)])
 
 
-@dataclass(frozen=True)
-class Between:
-    """A part of the list: above one cursor and below another, None = no bound."""
-
-    above: int | None = None
-    below: int | None = None
-
-
-def gained(store: Store, filters: Filters, part: Between, now: float) -> list[BackfillEvent]:
-    """Return the backfills in a part of the list.
+def gained(
+    store: Store,
+    filters: Filters,
+    now: float,
+    *,
+    above: int | None = None,
+    below: int | None = None,
+) -> list[BackfillEvent]:
+    """Return the backfills between two cursors; None = no bound.
 
     Events have only a site, its tags and a time, so any other filter excludes them.
     """
@@ -103,7 +102,7 @@ def gained(store: Store, filters: Filters, part: Between, now: float) -> list[Ba
         return []
     if filters.show == "starred":
         return []
-    within = {"above": part.above, "after": part.below, "limit": _MOST_EVENTS}
+    within = {"above": above, "after": below, "limit": _MOST_EVENTS}
     return store.backfills.events(backfill_query(store, filters.query(now), **within))
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
-from threading import Lock
 
 from fastapi import Request
 
@@ -13,16 +13,16 @@ from incremental.base.texts import Text
 from incremental.interfaces.web.guard import form_cookie
 from store import Store
 
-_MOST_CHANGES = 20
-_MOST_BROWSERS = 100
+_MOST_CHANGES = 200
 TakeBack = Callable[[Store, float], object]
 """Called with the store and the time of the click."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class Change:
     """A change that can be taken back."""
 
+    browser: str
     said: Text
     """What was done."""
     take_back: TakeBack
@@ -30,46 +30,37 @@ class Change:
     """The page whose row shows it."""
     topic: int | None = None
     """The topic that the row's buttons train."""
+    is_shown: bool = False
 
 
 class Undos:
-    """The latest changes of each browser. Thread-safe."""
+    """The latest changes of all browsers."""
 
     def __init__(self) -> None:
-        self._lock = Lock()
-        self._changes: OrderedDict[str, list[Change]] = OrderedDict()
-        self._unsaid: dict[str, Text] = {}
+        # Handlers run in several threads: each step below is one call, which CPython does not interrupt.
+        self._changes: deque[Change] = deque(maxlen=_MOST_CHANGES)
 
-    def keep(self, request: Request, change: Change) -> None:
-        """Remember a change of this browser, and say so on the next page that it gets."""
-        browser = form_cookie(request)
-        if not browser:
-            return
-        with self._lock:
-            changes = self._changes.setdefault(browser, [])
-            self._changes.move_to_end(browser)
-            changes.append(change)
-            del changes[:-_MOST_CHANGES]
-            self._unsaid[browser] = change.said
-            while len(self._changes) > _MOST_BROWSERS:
-                forgotten, _ = self._changes.popitem(last=False)
-                self._unsaid.pop(forgotten, None)
-
-    def take(self, request: Request) -> Change | None:
-        """Return the latest change of this browser and forget it; None if there is none."""
-        with self._lock:
-            changes = self._changes.get(form_cookie(request))
-            return changes.pop() if changes else None
-
-    def say(self, request: Request, said: Text) -> None:
-        """Say something on the next page that this browser gets."""
-        with self._lock:
-            self._unsaid[form_cookie(request)] = said
+    def latest(self, request: Request) -> Change | None:
+        """Return the latest change of this browser; None if there is none."""
+        browser, newest = form_cookie(request), tuple(self._changes)[::-1]
+        return next((one for one in newest if one.browser == browser), None)
 
     def unsaid(self, request: Request) -> Text | None:
-        """Return what was done and not yet said to this browser, once."""
-        with self._lock:
-            return self._unsaid.pop(form_cookie(request), None)
+        """Return what this browser did last, unless it was told so already."""
+        change = self.latest(request)
+        if change is None or change.is_shown:
+            return None
+        change.is_shown = True
+        return change.said
+
+    def keep(self, change: Change) -> None:
+        """Remember a change, which the next page that its browser gets offers to undo."""
+        self._changes.append(change)
+
+    def forget(self, change: Change) -> None:
+        """Forget a change that is taken back."""
+        with suppress(ValueError):  # a second click at the same time
+            self._changes.remove(change)
 
 
 def undos_of(request: Request) -> Undos:
@@ -78,6 +69,14 @@ def undos_of(request: Request) -> Undos:
     return undos
 
 
-def undoable(request: Request, key: str, take_back: TakeBack, **said: object) -> None:
-    """Remember that *take_back* undoes what was just done, which the text *key* names."""
-    undos_of(request).keep(request, Change(Text(f"undo.{key}", **said), take_back))
+def undoable(  # noqa: PLR0913, PLR0917 - the parts of a change
+    request: Request,
+    key: str,
+    take_back: TakeBack,
+    page_id: int | None = None,
+    topic: int | None = None,
+    n: int = 0,
+) -> None:
+    """Offer to undo what was just done: the text *key*, of *n* pages, or of one and a topic."""
+    said = Text(f"undo.{key}", n=n)
+    undos_of(request).keep(Change(form_cookie(request), said, take_back, page_id, topic))

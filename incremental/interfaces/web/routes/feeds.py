@@ -20,7 +20,7 @@ from incremental.interfaces.web.api.schemas import RowId
 from incremental.interfaces.web.conditional import ConditionalRoute, unless_known
 from incremental.interfaces.web.context import web_of
 from incremental.interfaces.web.feeds import Entry, Feed, Outline, atom, json_feed, opml, rss
-from incremental.interfaces.web.reading import Between, gained, merged, paragraphs
+from incremental.interfaces.web.reading import gained, merged, paragraphs
 from incremental.interfaces.web.routes.forms import base_of
 from incremental.interfaces.web.routes.news import search_filters
 from incremental.interfaces.web.views import page, query, words_of
@@ -151,7 +151,7 @@ def _feed(request: Request, named: _Named, form: str) -> Response:
     with web.store() as store:
         asked = named.filters.query(web.now(), limit=_ENTRIES)
         rows = store.answers.new(asked).rows
-        events = gained(store, named.filters, Between(), web.now())
+        events = gained(store, named.filters, web.now())
         shown = merged(rows, events)[:_ENTRIES]
         entries = [_announced(row, words_of(request), base) for row in shown]
         if request.query_params.get("full") == "1":

@@ -20,7 +20,6 @@ from incremental.interfaces.results.judged import judged_for
 from incremental.interfaces.web.api.schemas import RowId as PageId
 from incremental.interfaces.web.context import StoreRoute, Web, web_of
 from incremental.interfaces.web.reading import (
-    Between,
     feedback,
     following,
     gained,
@@ -32,7 +31,7 @@ from incremental.interfaces.web.reading import (
     terms_of,
 )
 from incremental.interfaces.web.routes.forms import Back, RowId, see
-from incremental.interfaces.web.undo import Change, TakeBack, undoable, undos_of
+from incremental.interfaces.web.undo import TakeBack, undoable, undos_of
 from incremental.interfaces.web.views import (
     PREFERENCES,
     View,
@@ -72,8 +71,8 @@ def reading_list(
     latest = max(store.answers.latest_cursor(), store.backfills.latest_cursor())
     asked = filters.query(web.now(), after=number(before), limit=_PER_PAGE)
     answer = store.answers.new(asked)
-    part = Between(answer.cursor if answer.more else None, number(before))
-    events = gained(store, filters, part, web.now())
+    oldest = answer.cursor if answer.more else None
+    events = gained(store, filters, web.now(), above=oldest, below=number(before))
     values = {
         "events": events,
         "sites": store.read.sites(),
@@ -109,7 +108,7 @@ def fresh(
     answer = store.answers.new(replace(asked, order="oldest"))
     rows = answer.rows[::-1]
     below = following(after, rows) + 1 if answer.more else None
-    events = gained(store, filters, Between(after, below), web.now())
+    events = gained(store, filters, web.now(), above=after, below=below)
     if not rows and not events:
         return Response(status_code=204)
     values = item_values(store, rows, filters.topic)
@@ -178,8 +177,7 @@ def mark(
     else:
         raise InputError("mark", mark, f"must be one of: {', '.join(_MARKS)}, (ir)relevant")
     if not quiet:
-        change = Change(Text(f"undo.{mark}"), take_back, page_id, chosen)
-        undos_of(request).keep(request, change)
+        undoable(request, mark, take_back, page_id, chosen)
     if "hx-request" not in request.headers:
         return see(back)
     return _row(request, store, page_id, chosen, "_item.html" if quiet else "_marked.html")
@@ -237,14 +235,14 @@ def _give_feedback(
 @router.post("/undo")
 def undo(request: Request, web: Web, store: Store, back: Back = "/") -> Response:
     """Take back the latest change of this browser; returns its row to htmx, else redirects."""
-    is_part, undos = "hx-request" in request.headers, undos_of(request)
-    change = undos.take(request)
-    if change is None:
-        return Response(status_code=HTTPStatus.NO_CONTENT) if is_part else see(back)
-    change.take_back(store, web.now())
-    undos.say(request, Text("undo.done"))
-    if not is_part:
+    change = undos_of(request).latest(request)
+    if change is not None:
+        undos_of(request).forget(change)
+        change.take_back(store, web.now())
+    if "hx-request" not in request.headers:
         return see(back)
+    if change is None:
+        return Response(status_code=HTTPStatus.NO_CONTENT)
     if change.page_id is None:
         return Response(headers={"HX-Refresh": "true"})
     return _row(request, store, change.page_id, change.topic, "_undone.html")

@@ -35,15 +35,20 @@ def page_page(
     asked: Annotated[int, Query(ge=0, le=10_000)] = 0,
     refused: Annotated[str, Query(max_length=500)] = "",
     said: Annotated[str, Query(max_length=500)] = "",
+    q: Annotated[str, Query(max_length=300)] = "",
 ) -> Response:
-    """Show a page, and the diff of *change*."""
+    """Show a page, and the diff of *change*; to htmx, for the pane, its text with the words *q* marked."""
     detail = store.answers.page(page_id)
     if detail is None:
         raise NotFoundError(Text("input.page_unknown"))
+    body = paragraphs(detail.text.text, detail.title) if detail.text else []
+    if "hx-request" in request.headers:
+        part = {"page": detail, "body": body, "marked": marker(q)}
+        return page(request, "_reading.html", part)
     rows = (detail.news,) if detail.news else ()
     values: dict[str, Any] = {
         "page": detail,
-        "body": _body(detail),
+        "body": body,
         "hub": store.read.hub(page_id),
         "sightings": store.read.sightings(page_id)[:_MOST_SIGHTINGS],
         "visits": store.read.visits(page_id),
@@ -58,18 +63,6 @@ def page_page(
     if any(mark.fetched for mark in detail.topics):
         values["terms_of"] = partial(terms_of, word=word_of(store, page_id))
     return page(request, "page.html", values)
-
-
-@router.get("/pages/{page_id}/reading")
-def reading_part(
-    request: Request, store: Store, page_id: RowId, q: Annotated[str, Query(max_length=300)] = ""
-) -> Response:
-    """Return the text of a page for the pane beside the list; words of the search *q* are marked."""
-    detail = store.answers.page(page_id, most=1)
-    if detail is None:
-        raise NotFoundError(Text("input.page_unknown"))
-    values = {"page": detail, "body": _body(detail), "marked": marker(q)}
-    return page(request, "_reading.html", values)
 
 
 @router.get("/pages/{page_id}/like")
@@ -95,10 +88,6 @@ def like_page(request: Request, store: Store, page_id: RowId) -> Response:
         **item_values(store, rows, None),
     }
     return page(request, "like.html", values)
-
-
-def _body(detail: PageDetail) -> list[str]:
-    return paragraphs(detail.text.text, detail.title) if detail.text else []
 
 
 def _difference(store: Store, detail: PageDetail, change: int) -> Difference | None:

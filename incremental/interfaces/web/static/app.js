@@ -54,7 +54,7 @@
     if (before) before.classList.remove("shown");
     else window.history.pushState({ reading: true }, "");
     item.classList.add("shown");
-    const address = `/pages/${item.id.slice(5)}/reading?q=${encodeURIComponent(search)}`;
+    const address = `/pages/${item.id.slice(5)}?q=${encodeURIComponent(search)}`;
     window.htmx.ajax("GET", address, { source: reader, target: reader, swap: "innerHTML" }).then(() => {
       const now = shown();
       if (now !== item && (!now || now.id !== item.id)) return;
