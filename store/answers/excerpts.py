@@ -11,7 +11,7 @@ from peewee import Database, chunked
 
 from store.answers.announced import AnnouncedPage
 from store.models import PageText
-from store.search.words import Phrase, simplified
+from store.search.words import Phrase, occurrences
 
 LEAD_BYTES = 2_000
 """Bounds of a stored text and of its inflated form: enough for its beginning."""
@@ -31,7 +31,7 @@ def with_excerpts(
         )
         texts.update(query.tuples().execute(database))
     return [
-        replace(row, excerpt=excerpt(unpacked(texts[row.page_id]), phrases))
+        replace(row, excerpt=excerpt(unpacked(texts[row.page_id]), phrases, row.name))
         if row.page_id in texts
         else row
         for row in rows
@@ -46,13 +46,21 @@ def lead(text: bytes | None, title: str, *, width: int = 240) -> str:
     if not text:
         return ""
     begun = zlib.decompressobj().decompress(text[:LEAD_BYTES], LEAD_BYTES).decode(errors="ignore")
-    words, named = " ".join(begun.split()), " ".join(title.split())
-    for _ in range(_MOST_TITLES):
-        if named and words.startswith(named):
-            words = words[len(named) :].lstrip(" .。:：|·–—-")
+    words = _without_title(" ".join(begun.split()), title)
     if len(words) <= width:
         return words
     return re.sub(r"\s\S{0,20}$", "", words[:width]) + "…"
+
+
+def _without_title(text: str, title: str) -> str:
+    """Return *text* from behind the title, or the title's first part, that it may begin with."""
+    named = " ".join(title.split())
+    # "A bridge opens - The News" heads a text that begins with "A bridge opens".
+    for name in (named, re.split(r"\s[|·–—-]\s", named)[0]):
+        for _ in range(_MOST_TITLES):
+            if name and text[: len(name)].casefold() == name.casefold():
+                text = text[len(name) :].lstrip(" .。:：|·–—-")
+    return text
 
 
 def unpacked(text: bytes | None) -> str:
@@ -60,13 +68,10 @@ def unpacked(text: bytes | None) -> str:
     return zlib.decompress(text).decode() if text else ""
 
 
-def excerpt(text: str, phrases: Sequence[Phrase], *, width: int = 200) -> str:
-    """Return a piece of *text* around the first search term that occurs as typed."""
-    low = simplified(text.casefold())
-    wanted = (phrase.words[0] for phrase in phrases if not phrase.excluded)
-    places = (low.find(word) for word in wanted)
-    # Folding may shift positions a little, close enough for an excerpt.
-    at = next((place for place in places if place >= 0), 0)
+def excerpt(text: str, phrases: Sequence[Phrase], title: str = "", *, width: int = 200) -> str:
+    """Return a piece of *text* around the first search term that occurs as typed, without the *title*."""
+    text = _without_title(" ".join(text.split()), title)
+    at, _ = next(occurrences(text, phrases), (0, 0))
     start = max(at - width // 3, 0)
     piece = text[start : start + width]
     # Cut words are dropped, in scripts whose words are short and separated by spaces.
@@ -74,4 +79,4 @@ def excerpt(text: str, phrases: Sequence[Phrase], *, width: int = 200) -> str:
         piece = "…" + re.sub(r"^\S{0,20}\s", "", piece)
     if start + width < len(text):
         piece = re.sub(r"\s\S{0,20}$", "", piece) + "…"
-    return " ".join(piece.split())
+    return piece

@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 import sys
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import islice
@@ -99,6 +99,27 @@ def _phrases(said: str, *, prefix: bool, excluded: bool) -> Iterator[Phrase]:
             together.append(run[:MAX_WORD_CHARS])
     if together:
         yield Phrase(tuple(together), prefix=prefix, excluded=excluded)
+
+
+def occurrences(text: str, phrases: Sequence[Phrase]) -> Iterator[tuple[int, int]]:
+    """Yield where the phrases of a search occur in a text: start and end, in order, without overlap."""
+    wanted = "|".join(_as_pattern(phrase) for phrase in phrases if not phrase.excluded)
+    if not wanted:
+        return
+    # Folded character by character, so that positions stay.
+    apart = {ord(one): bare for one in set(text) if len(bare := folded(one)) == 1}
+    for found in re.finditer(wanted, text.translate(apart)):
+        yield found.span()
+
+
+def _as_pattern(phrase: Phrase) -> str:
+    words = phrase.words
+    if re.match(f"[{_UNSPACED}]", words[0]):
+        return re.escape("".join(word[0] for word in words[:-1]) + words[-1])
+    # A letter of a script with spaces; a word may stand next to Chinese.
+    letter = rf"[^\W{_UNSPACED}]"
+    ending = "" if phrase.prefix else f"(?!{letter})"
+    return f"(?<!{letter})" + r"\W+".join(map(re.escape, words)) + ending
 
 
 def _runs(text: str) -> Iterator[tuple[str, bool]]:

@@ -20,7 +20,7 @@ from watching import change
 from web_served import HOME, Served
 
 pytest.importorskip("playwright", reason="playwright is not installed")
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from incremental.features.messages.settings import ChannelSettings, MessagesSettings
 from incremental.interfaces.web.server import served as serving
@@ -100,9 +100,107 @@ def test_the_keyboard_is_enough(shown: Page) -> None:
     expect(shown.get_by_role("searchbox")).to_be_focused()
 
 
+def test_one_page_after_the_other_is_read_beside_the_list(shown: Page) -> None:
+    """Enter opens the pane, j and k go on, v opens the original, Esc returns to the row."""
+    pane, rows = shown.get_by_role("complementary", name="Page text"), shown.locator(".item")
+    last = rows.filter(has_text="The bridge")
+    last.focus()
+    shown.keyboard.press("Enter")
+    expect(pane.locator("p").last).to_contain_text("The bridge is open again.")
+    expect(pane).to_be_focused()
+    expect(last).not_to_have_class(re.compile("unread"))
+    shown.keyboard.press("k")
+    expect(pane.get_by_role("heading")).not_to_have_text("The bridge")
+    expect(last).not_to_have_class(re.compile("shown"))
+    shown.keyboard.press("j")
+    shown.keyboard.press("s")
+    star = pane.get_by_role("button", name="Remove star")
+    expect(star).to_have_attribute("aria-pressed", "true")
+    with shown.expect_popup() as opened:
+        shown.keyboard.press("v")
+    opened.value.close()
+    shown.keyboard.press("Escape")
+    expect(pane).to_be_hidden()
+    expect(last).to_be_focused()
+
+
+def test_on_a_phone_the_text_covers_the_list_and_going_back_uncovers_it(shown: Page) -> None:
+    shown.set_viewport_size({"width": 390, "height": 780})
+    shown.locator(".item .snippet", has_text="The bridge").click()
+    pane = shown.locator("#reader")
+    expect(pane).to_be_visible()
+    assert pane.bounding_box() == {"x": 0, "y": 0, "width": 390, "height": 780}
+    shown.go_back()
+    expect(pane).to_be_hidden()
+    assert shown.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_without_javascript_a_title_leads_to_the_text(served: Served, browser: Browser) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    with serving(served.with_settings(port=0).web) as url:
+        page.goto(url)
+        item = page.locator(".item", has_text="The bridge")
+        item.get_by_role("button", name="Star").click()
+        page.get_by_role("button", name="Undo").click()
+        expect(item.get_by_role("button", name="Star")).to_be_visible()
+        item.locator("a.title").click()
+        expect(page.locator("#text")).to_contain_text("The bridge is open again.")
+    context.close()
+
+
+def test_what_a_key_did_is_undone_by_another(shown: Page) -> None:
+    item, toast = shown.locator(".item").first, shown.get_by_role("status").last
+    star, is_read = item.locator('[data-key="star"]'), item.locator('[data-key="read"]')
+    item.focus()
+    for key, pressed in (("s", star), ("r", is_read)):
+        shown.keyboard.press(key)
+        expect(pressed).to_have_attribute("aria-pressed", "true")
+    expect(toast).to_contain_text("Marked as read")
+    shown.keyboard.press("z")
+    expect(is_read).to_have_attribute("aria-pressed", "false")
+    expect(toast).to_contain_text("Undone")
+    shown.keyboard.press("z")
+    expect(star).to_have_attribute("aria-pressed", "false")
+    shown.get_by_role("button", name="Mark these as read").click()
+    toast.get_by_role("button", name="Undo").click()
+    expect(shown.locator(".item.unread")).to_have_count(4)
+
+
+def test_opening_a_page_marks_it_without_a_word(shown: Page) -> None:
+    item = shown.locator(".item", has_text="The bridge")
+    item.locator("a.title").click()
+    expect(item).not_to_have_class(re.compile("unread"))
+    expect(shown.locator("#toast")).to_be_hidden()
+    expect(shown.locator("#reader p", has_text=re.compile("^The bridge$"))).to_have_count(0)
+
+
+def test_the_theme_is_switched_and_stays(shown: Page) -> None:
+    def paper() -> str:
+        return str(shown.evaluate("getComputedStyle(document.body).backgroundColor"))
+
+    light = paper()
+    for name in ("as the system", "light"):
+        shown.get_by_role("button", name=f"Theme: {name}").click()
+        expect(shown.get_by_role("button", name=f"Theme: {name}")).to_have_count(0)
+    assert paper() != light
+    shown.reload()
+    assert paper() != light
+
+
+def test_the_list_is_grouped_by_site_or_by_day(shown: Page) -> None:
+    headings = shown.locator(".group")
+    expect(headings).to_have_count(1)
+    shown.get_by_label("Group by").select_option("site")
+    expect(headings).to_have_text(["news.example", "other.example"])
+    shown.goto(shown.url.partition("?")[0])
+    expect(headings).to_have_count(2)
+
+
 def test_a_changed_page_is_compared(shown: Page) -> None:
     item = shown.locator(".item", has_text="The bridge")
-    item.get_by_role("link", name="Page details").click()
+    item.locator("a.title").click()
+    shown.get_by_role("link", name="Page details").click()
     shown.get_by_role("link", name="Show what changed").click()
     expect(shown.locator(".diff ins").first).to_contain_text("again")
     expect(shown.locator(".diff del").first).to_contain_text("closed")

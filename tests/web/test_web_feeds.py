@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 from urllib.parse import urlsplit
 
@@ -141,3 +142,11 @@ def test_an_entry_tells_where_it_leads(served: Served) -> None:
     items = served.client().get("/feeds/site/1.json").json()["items"]
     assert {item["url"] for item in items} == {f"{HOME}new-{n}.html" for n in range(3)}
     assert {item["authors"][0]["name"] for item in items} == {"news.example"}
+
+
+@pytest.mark.parametrize("form", ["atom", "rss", "json"])
+def test_a_feed_has_the_whole_text_if_asked(served: Served, form: str) -> None:
+    client = served.client()
+    whole = html.unescape(client.get(f"/feeds/new.{form}?full=1").text)
+    assert f"<p>{'The bridge is open again. ' * 40}".rstrip() in whole
+    assert "<p>The bridge" not in html.unescape(client.get(f"/feeds/new.{form}").text)

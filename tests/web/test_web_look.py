@@ -66,6 +66,11 @@ def test_axe_finds_nothing_on_any_page(
             tab.goto(url + path)
             wrong = axe.run(tab).response["violations"]
             found[path] = [(one["id"], one["nodes"][0]["html"][:200]) for one in wrong]
+        tab.goto(url)
+        tab.locator("a.title").last.click()
+        tab.locator("#reader h2").wait_for()
+        wrong = axe.run(tab).response["violations"]
+        found["pane"] = [(one["id"], one["nodes"][0]["html"][:200]) for one in wrong]
     context.close()
     assert {path: wrong for path, wrong in found.items() if wrong} == {}
 

@@ -13,9 +13,11 @@ from web_served import HOME, Served, form_token, post
 
 from incremental.interfaces.web import views
 from incremental.interfaces.web.background import Background
+from incremental.interfaces.web.reading import marker
 from incremental.interfaces.web.views import choose
 from incremental.settings.seeds import add_seed
-from store.values import VisitRecord
+from incremental.topics.editing import begin
+from store.values import TopicScore, VisitRecord
 
 Ids = Callable[[], list[int]]
 PAGES = (
@@ -64,7 +66,7 @@ def test_a_page_speaks_the_language_of_the_browser(served: Served, path: str) ->
     answer = client.get(path)
     assert (answer.status_code, answer.headers["content-language"]) == (200, "zh")
     assert '<html lang="zh-Hans">' in answer.text
-    post(client, "/language", language="en", back=path)
+    post(client, "/preferences", language="en", back=path)
     assert '<html lang="en">' in client.get(path).text
 
 
@@ -186,7 +188,7 @@ def test_a_search_is_saved_and_shown(served: Served) -> None:
     client = served.client()
     there = post(client, "/searches", name="Tenders", q="招标").headers["location"]
     shown = client.get(there)
-    assert "桥梁招标公告" in shown.text
+    assert "桥梁<mark>招标</mark>公告" in shown.text
     assert "The bridge" not in shown.text
     assert "Tenders" in client.get("/feeds").text
 
@@ -264,7 +266,10 @@ def test_who_only_reads_is_shown_no_button_that_changes(served: Served) -> None:
     post(client, "/login", secret=token)
     for path in ("/", "/sites/1", "/topics", "/models", "/pages/1"):
         html = client.get(path).text
-        assert set(re.findall(r'method="post" action="([^"]+)"', html)) <= {"/language", "/logout"}
+        assert set(re.findall(r'method="post" action="([^"]+)"', html)) <= {
+            "/preferences",
+            "/logout",
+        }
 
 
 def test_a_seed_that_is_not_public_is_trouble_and_no_waiting(empty: Served) -> None:
@@ -277,3 +282,46 @@ def test_a_seed_that_is_not_public_is_trouble_and_no_waiting(empty: Served) -> N
     assert "Waiting" not in found
     assert "could not be fetched yet" in client.get("/sites").text
     assert client.get("/api/v1/status").json()["sites"][0]["trouble"] == "forbidden_address"
+
+
+# --- undo -------------------------------------------------------------------------------------
+
+
+def test_feedback_that_is_undone_leaves_what_was_known_before(
+    served: Served, announced: Ids
+) -> None:
+    begin(served.store, "Bridges", examples=[], keywords=["bridge"], now=served.clock.now())
+    client, page = served.client(), announced()[0]
+    key = served.store.answers.page(page).canonical_key  # type: ignore[union-attr]  # announced
+    guess = TopicScore(key, 1, 0.6, "grey", True, "fused", "1", (("bridge", 0.5),))
+    site = served.store.answers.page(page).site_id  # type: ignore[union-attr]  # likewise
+    served.store.topics.put_scores(site, [guess], now=served.clock.now())
+    before = served.store.topics.scores([page])
+    post(client, f"/pages/{page}/mark", mark="irrelevant", topic=1)
+    assert served.store.topics.scores([page])[0].verdict == "irrelevant"
+    post(client, f"/pages/{page}/mark", mark="relevant", topic=1)
+    post(client, "/undo")
+    assert served.store.topics.said_of([key]) == {(1, key): "irrelevant"}
+    post(client, "/undo")
+    assert served.store.topics.said_of([key]) == {}
+    assert served.store.topics.scores([page]) == before
+
+
+def test_each_browser_undoes_its_own_changes(served: Served) -> None:
+    mine, other = served.client(), served.client()
+    post(mine, "/sites/1/state", state="paused")
+    assert "Site paused" in mine.get("/sites/1").text
+    post(other, "/undo")
+    assert served.store.read.sites()[0].state == "paused"
+    post(mine, "/undo")
+    post(mine, "/undo")
+    assert served.store.read.sites()[0].state == "active"
+
+
+def test_a_search_marks_words_and_escapes_what_is_around_them() -> None:
+    mark = marker('<b "old bridge" 招标')
+    assert mark("<b> An Old, Bridge; oldest") == (
+        "&lt;<mark>b</mark>&gt; An <mark>Old, Bridge</mark>; oldest"
+    )
+    assert mark("桥梁招標公告") == "桥梁<mark>招標</mark>公告"
+    assert marker("")("<") == "&lt;"

@@ -15,6 +15,7 @@ from incremental.features.corrections.not_news import NotNews, is_said, object_t
 from incremental.interfaces.web.api.schemas import RequestSchema, WebAddress, api_router
 from incremental.interfaces.web.context import StoreRoute, Web
 from incremental.interfaces.web.routes.forms import see
+from incremental.interfaces.web.undo import undoable
 from incremental.interfaces.web.views import page, query
 from store import Store
 
@@ -49,14 +50,20 @@ def report_not_news(web: Web, store: Store, body: NotNewsRequest) -> NotNews:
 
 @router.post("/corrections")
 def object_to_page(
-    web: Web, store: Store, number: Annotated[int, Form(ge=1, le=2**62, alias="page")]
+    request: Request,
+    web: Web,
+    store: Store,
+    number: Annotated[int, Form(ge=1, le=2**62, alias="page")],
 ) -> Response:
     """Report a page as no news; the second click takes it back."""
     row = store.read.page(number)
     if row is None:
         raise NotFoundError(Text("input.page_unknown"))
     said = is_said(store, row.site_id, row.url)
-    done = (take_back if said else object_to)(store, row.url, now=web.now())
+    act, inverse = (take_back, object_to) if said else (object_to, take_back)
+    done = act(store, row.url, now=web.now())
+    key = "news" if said else "not_news"
+    undoable(request, key, lambda store, now: inverse(store, row.url, now=now))
     return see(query(f"/pages/{number}", said=stored(done.says)))
 
 

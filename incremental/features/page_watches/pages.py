@@ -24,6 +24,7 @@ from incremental.interfaces.web.context import web_of
 from incremental.interfaces.web.feeds import Entry
 from incremental.interfaces.web.routes.feeds import Format, answer, entry_id
 from incremental.interfaces.web.routes.forms import see, tone
+from incremental.interfaces.web.undo import undoable
 from incremental.interfaces.web.views import page, problem_of, query, words_of
 from store.page_watches import WatchStanding
 from store.watched_changes import ChangeQuery
@@ -127,7 +128,13 @@ def act(
             elif action == "remove":
                 store.page_watches.remove(watch_id, now=web.now())
             else:
-                pause_watch(store, watch, paused=action == "pause", now=web.now())
+                paused = action == "pause"
+                pause_watch(store, watch, paused=paused, now=web.now())
+                undoable(
+                    request,
+                    f"watch_{action}d",
+                    lambda store, now: pause_watch(store, watch, paused=not paused, now=now),
+                )
     except InputError as error:
         return _changes(request, problem=problem_of(request, error))
     return see(query("/changes", asked=asked))

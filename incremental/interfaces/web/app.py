@@ -29,6 +29,7 @@ from incremental.interfaces.web.context import Web
 from incremental.interfaces.web.guard import MACHINES, Guard
 from incremental.interfaces.web.metrics import MetricsPage
 from incremental.interfaces.web.throttle import Throttle
+from incremental.interfaces.web.undo import Undos
 from incremental.interfaces.web.views import error_page, problem_of, words_of
 from store.errors import StoreError
 
@@ -89,6 +90,7 @@ def make_routes(web: Web, gate: Gate) -> FastAPI:
     app.state = State()
     app.state.web = web
     app.state.gate = gate
+    app.state.undos = Undos()
     app.state.metrics = MetricsPage(web)
     return app
 

@@ -39,6 +39,8 @@ class Entry:
     summary: str = ""
     language: str | None = None
     tags: tuple[str, ...] = ()
+    content: tuple[str, ...] = ()
+    """The paragraphs of the whole text; empty = the summary alone."""
     states: tuple[str, ...] = ()
     """Google Reader's, such as ``user/-/state/com.google/read``; in Atom only."""
 
@@ -98,6 +100,8 @@ def _add_entry(root: Any, entry: Entry) -> None:  # noqa: ANN401 - lxml has no t
         _add(node, "category", term=_plain(state), scheme=_GOOGLE, label=_plain(label))
     if summary := _summary(entry):
         _add(node, "summary", summary, type="text")
+    if entry.content:
+        _add(node, "content", _html(entry), type="html")
 
 
 def json_feed(feed: Feed) -> bytes:
@@ -108,7 +112,11 @@ def json_feed(feed: Feed) -> bytes:
             "id": entry.id,
             "url": entry.url,
             "title": _title(entry),
-            "content_text": _summary(entry) or _title(entry),
+            **(
+                {"content_html": _html(entry), "summary": _summary(entry)}
+                if entry.content
+                else {"content_text": _summary(entry) or _title(entry)}
+            ),
             "date_published": _iso(entry.published_at or entry.found_at),
             "date_modified": _iso(entry.found_at),
             "authors": [{"name": _line(entry.site, _TITLE)}],
@@ -159,8 +167,8 @@ def _add_item(channel: Any, entry: Entry) -> None:  # noqa: ANN401 - lxml has no
         etree.SubElement(item, f"{{{_DC}}}creator").text = site
     for tag in filter(None, (_line(tag, _TITLE) for tag in entry.tags)):
         _add(item, "category", tag)
-    if summary := _summary(entry):
-        _add(item, "description", escape(summary, quote=False))
+    if shown := _html(entry) or escape(_summary(entry), quote=False):
+        _add(item, "description", shown)
 
 
 def opml(title: str, outlines: Sequence[Outline], *, at: float) -> bytes:
@@ -203,6 +211,10 @@ def _title(entry: Entry) -> str:
 
 def _summary(entry: Entry) -> str:
     return _line(entry.summary, _SUMMARY)
+
+
+def _html(entry: Entry) -> str:
+    return "".join(f"<p>{escape(_plain(line), quote=False)}</p>" for line in entry.content)
 
 
 def _line(text: str, most: int) -> str:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from datetime import datetime
-from functools import cache
+from datetime import UTC, datetime, timedelta
+from functools import cache, partial
 from http import HTTPStatus
 from math import isfinite
 from pathlib import Path
@@ -29,12 +29,19 @@ from incremental.interfaces.results.schema import utc, when
 from incremental.interfaces.web.access import SESSION_COOKIE, form_token
 from incremental.interfaces.web.context import web_of
 from incremental.interfaces.web.guard import FORM_COOKIE, cookies_of, form_cookie
+from incremental.interfaces.web.undo import undos_of
 
 _TEMPLATES = Path(__file__).with_name("templates")
 _STATIC = Path(__file__).with_name("static")
 _UNITS = (("d", 86_400.0), ("h", 3_600.0), ("min", 60.0))
 _MOST_SHOWN = 300
-LANGUAGE_COOKIE = "hubwatch_language"
+PREFERENCES: Mapping[str, Collection[str]] = {
+    "language": LANGUAGES,
+    "theme": ("system", "light", "dark"),
+    "group": ("day", "site"),
+}
+"""What a browser may choose, each in a cookie of its own."""
+YEAR = 365 * 86_400.0
 _MOST_RANGES = 20
 
 
@@ -59,6 +66,13 @@ class View:
         at = at.timestamp() if isinstance(at, datetime) else at
         # What is due within a second is due now.
         return self.ago(at) if at is None or at >= self.now + 1 else self.words("time.now")
+
+    def day(self, at: float) -> str:
+        """Return the local day of *at*, the latest two by name."""
+        day = datetime.fromtimestamp(at, UTC).astimezone().date()
+        today = datetime.fromtimestamp(self.now, UTC).astimezone().date()
+        named = {today: "time.today", today - timedelta(days=1): "time.yesterday"}
+        return self.words(named[day]) if day in named else day.isoformat()
 
     def span(self, seconds: float) -> str:
         """Return a duration in its largest unit."""
@@ -171,10 +185,22 @@ def _weight(parameter: str) -> float:
         return 0.0
 
 
+def preferred(request: Request, name: str) -> str:
+    """Return what this browser chose for one of :data:`PREFERENCES`; empty = nothing."""
+    chosen = cookies_of(request.headers).get(f"hubwatch_{name}", "")
+    return chosen if chosen in PREFERENCES[name] else ""
+
+
+def prefer(request: Request, response: Response, name: str, value: str) -> None:
+    """Let this browser choose for a year; what it cannot choose is ignored."""
+    if value in PREFERENCES[name]:
+        set_cookie(request, response, f"hubwatch_{name}", value, seconds=YEAR)
+
+
 def words_of(request: Request) -> Words:
     """Return the texts in the request's language."""
     web = web_of(request)
-    cookie = cookies_of(request.headers).get(LANGUAGE_COOKIE, "")
+    cookie = preferred(request, "language")
     accepted = request.headers.get("accept-language", "")
     return Words(choose(cookie, web.settings.web.language, accepted))
 
@@ -198,6 +224,8 @@ def page(
         "caller": getattr(request.state, "caller", None),
         "may_write": may_write(request),
         "form_token": form_token(cookie or fresh),
+        "theme": preferred(request, "theme") or "system",
+        "undoable": partial(undos_of(request).unsaid, request),
         "crawling": web.is_crawled(),
         "logged_in": SESSION_COOKIE in cookies_of(request.headers),
     }

@@ -150,4 +150,4 @@ def test_who_only_reads_is_shown_no_button(searched: Served) -> None:
     post(client, "/login", secret=token)
     html = client.get("/topics/1/discovery").text
     assert SITES[0] in html
-    assert set(re.findall(r'action="([^"]+)"', html)) <= {"/language", "/logout"}
+    assert set(re.findall(r'action="([^"]+)"', html)) <= {"/preferences", "/logout"}

@@ -167,7 +167,7 @@ def test_who_only_reads_is_shown_no_button(announced_by_hook: Served) -> None:
     post(client, "/login", secret=token)
     html = client.get("/messages").text
     assert "hook" in html
-    assert set(re.findall(r'action="([^"]+)"', html)) <= {"/language", "/logout"}
+    assert set(re.findall(r'action="([^"]+)"', html)) <= {"/preferences", "/logout"}
 
 
 # --- adding and changing ----------------------------------------------------------------------

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Form, Request
+from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import Response
 
 from incremental.base.errors import InputError
@@ -19,7 +19,7 @@ from incremental.interfaces.site_editing import SiteEdit, edit_site
 from incremental.interfaces.web.api.schemas import RowId
 from incremental.interfaces.web.context import StoreRoute, Web, web_of
 from incremental.interfaces.web.long_work import begin_looks, look_of
-from incremental.interfaces.web.routes.forms import see
+from incremental.interfaces.web.routes.forms import base_of, see
 from incremental.interfaces.web.views import page, problem_of, words_of
 from incremental.settings.seeds import SeedTerms, everything_below, folder_of
 from store import Store
@@ -34,9 +34,9 @@ _Text = Annotated[str, Form(max_length=500)]
 
 
 @router.get("/add")
-def add_page(request: Request) -> Response:
-    """Show the form for new sites."""
-    return show_forms(request)
+def add_page(request: Request, urls: Annotated[str, Query(max_length=2_000)] = "") -> Response:
+    """Show the form for new sites, with addresses that a bookmarklet gives."""
+    return show_forms(request, again=urls)
 
 
 @router.post("/add")
@@ -110,6 +110,7 @@ def show_forms(
         "problems": problems,
         "again": again,
         "joined": joined,
+        "bookmarklet": f"{base_of(request)}/add?urls=",
         "default_requests": web_of(request).settings.revisit.requests_per_day,
     }
     return page(request, "add.html", values | further)

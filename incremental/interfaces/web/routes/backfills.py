@@ -12,6 +12,7 @@ from incremental.base.texts import Text
 from incremental.interfaces.web.api.schemas import RowId
 from incremental.interfaces.web.context import StoreRoute, Web
 from incremental.interfaces.web.routes.forms import Back, see
+from incremental.interfaces.web.undo import undoable
 from incremental.interfaces.web.views import page, query
 from store import Store
 from store.crawl.backfills import BackfillEvent, BackfillQuery
@@ -46,6 +47,7 @@ def backfill_page(
 
 @router.post("/backfills/{event_id}/mark")
 def mark_backfill(
+    request: Request,
     web: Web,
     store: Store,
     event_id: RowId,
@@ -54,5 +56,9 @@ def mark_backfill(
 ) -> Response:
     """Mark a backfill as read or unread."""
     event_numbered(store, event_id)
-    store.backfills.mark([event_id], now=web.now(), read=mark == "read")
+    read = mark == "read"
+    store.backfills.mark([event_id], now=web.now(), read=read)
+    undoable(
+        request, mark, lambda store, now: store.backfills.mark([event_id], now=now, read=not read)
+    )
     return see(back)

@@ -9,16 +9,14 @@ from typing import Annotated
 from fastapi import APIRouter, Form, Request
 from fastapi.responses import Response
 
-from incremental.base.texts import LANGUAGES
 from incremental.interfaces.web.access import SESSION_COOKIE, SESSION_SECONDS, Gate
 from incremental.interfaces.web.context import StoreRoute, Web
 from incremental.interfaces.web.guard import client_of, cookies_of
 from incremental.interfaces.web.routes.forms import Back, inside, see
-from incremental.interfaces.web.views import LANGUAGE_COOKIE, page, set_cookie, words_of
+from incremental.interfaces.web.views import page, prefer, set_cookie, words_of
 from store import Store
 
 router = APIRouter(include_in_schema=False, route_class=StoreRoute)
-_YEAR = 365 * 86_400.0
 
 
 @router.get("/login")
@@ -69,12 +67,15 @@ def log_out(request: Request, web: Web, store: Store) -> Response:
     return answer
 
 
-@router.post("/language")
-def choose_language(
-    request: Request, language: Annotated[str, Form(max_length=20)], back: Back = "/"
+@router.post("/preferences")
+def choose(
+    request: Request,
+    language: Annotated[str, Form(max_length=20)] = "",
+    theme: Annotated[str, Form(max_length=20)] = "",
+    back: Back = "/",
 ) -> Response:
-    """Set the language of this browser."""
+    """Set the language or the theme of this browser."""
     answer = see(back)
-    if language in LANGUAGES:
-        set_cookie(request, answer, LANGUAGE_COOKIE, language, seconds=_YEAR)
+    prefer(request, answer, "language", language)
+    prefer(request, answer, "theme", theme)
     return answer

@@ -20,7 +20,8 @@ from incremental.interfaces.web.api.schemas import RowId
 from incremental.interfaces.web.conditional import ConditionalRoute, unless_known
 from incremental.interfaces.web.context import web_of
 from incremental.interfaces.web.feeds import Entry, Feed, Outline, atom, json_feed, opml, rss
-from incremental.interfaces.web.reading import Between, gained, merged
+from incremental.interfaces.web.reading import gained, merged, paragraphs
+from incremental.interfaces.web.routes.forms import base_of
 from incremental.interfaces.web.routes.news import search_filters
 from incremental.interfaces.web.views import page, query, words_of
 from store import Store
@@ -62,7 +63,7 @@ def feeds_page(request: Request, store: Store) -> Response:
         feeds += [
             _Named(path, words.maybe(one.name, text), Filters()) for path, text in one.feeds.items()
         ]
-    base = _base(request)
+    base = base_of(request)
     apps = [(base + path, one.name, text) for one in features for path, text in one.apps.items()]
     return page(request, "feeds.html", {"feeds": feeds, "apps": apps})
 
@@ -70,7 +71,7 @@ def feeds_page(request: Request, store: Store) -> Response:
 @router.get("/feeds/all.opml")
 def all_feeds(request: Request, store: Store) -> Response:
     """Return all feeds as OPML, for import into a feed reader."""
-    base = _base(request)
+    base = base_of(request)
     outlines = [
         Outline(feed.title, f"{base}{feed.path}.atom", base + _home(feed.filters), feed.tags)
         for feed in _all(store, request)
@@ -146,13 +147,15 @@ def _all(store: Store, request: Request) -> Iterator[_Named]:
 
 
 def _feed(request: Request, named: _Named, form: str) -> Response:
-    web, base = web_of(request), _base(request)
+    web, base = web_of(request), base_of(request)
     with web.store() as store:
         asked = named.filters.query(web.now(), limit=_ENTRIES)
         rows = store.answers.new(asked).rows
-        events = gained(store, named.filters, Between(), web.now())
+        events = gained(store, named.filters, web.now())
         shown = merged(rows, events)[:_ENTRIES]
         entries = [_announced(row, words_of(request), base) for row in shown]
+        if request.query_params.get("full") == "1":
+            entries = [_with_text(store, *one) for one in zip(entries, shown, strict=True)]
     return answer(request, form, named.path, named.title, entries, home=_home(named.filters))
 
 
@@ -161,7 +164,7 @@ def answer(
 ) -> Response:
     """Return a feed with its *entries*, whose page is *home*."""
     write, kind = _FORMATS[form]
-    base = _base(request)
+    base = base_of(request)
     feed = Feed(
         id=_urn(base + path),
         title=f"{title} · Hubwatch",
@@ -189,6 +192,12 @@ def _announced(row: AnnouncedPage | BackfillEvent, words: Words, base: str) -> E
     )
 
 
+def _with_text(store: Store, entry: Entry, row: AnnouncedPage | BackfillEvent) -> Entry:
+    if not isinstance(row, AnnouncedPage) or (text := store.answers.text(row.page_id)) is None:
+        return entry
+    return replace(entry, content=tuple(paragraphs(text.text, row.name)))
+
+
 @router.get("/feeds/backfill.{form}")
 def backfill_feed(request: Request, store: Store, form: Format) -> Response:
     """Return the feed of backfilled pages, an entry for each page."""
@@ -199,11 +208,6 @@ def backfill_feed(request: Request, store: Store, form: Format) -> Response:
 
 def _home(filters: Filters) -> str:
     return query("/", **filters.values())
-
-
-def _base(request: Request) -> str:
-    """Return this server's URL as the client wrote it; the guard has checked the Host header."""
-    return f"{request.url.scheme}://{request.headers['host']}"
 
 
 def _urn(address: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from http import HTTPStatus
 from typing import Annotated
 
-from fastapi import Form
+from fastapi import Form, Request
 from fastapi.responses import RedirectResponse, Response
 
 from incremental.fetch.status import HARMLESS, HAS_PAGE, FetchStatus
@@ -31,3 +31,8 @@ def tone(status: str | None) -> str:
     if status in HAS_PAGE or status == FetchStatus.REDIRECTED:
         return "good"
     return "warn" if status in HARMLESS else "bad"
+
+
+def base_of(request: Request) -> str:
+    """Return this server's URL as the client wrote it; the guard has checked the Host header."""
+    return f"{request.url.scheme}://{request.headers['host']}"

@@ -9,13 +9,12 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 
 from incremental.base.errors import NotFoundError
-from incremental.base.plain_text import clean
 from incremental.base.texts import Text
 from incremental.interfaces.explain.topic import word_of
 from incremental.interfaces.web.api.schemas import RowId
 from incremental.interfaces.web.changes import Difference, difference, versions_of_change
 from incremental.interfaces.web.context import StoreRoute
-from incremental.interfaces.web.reading import terms_of
+from incremental.interfaces.web.reading import marker, paragraphs, terms_of
 from incremental.interfaces.web.routes.forms import tone
 from incremental.interfaces.web.routes.news import item_values
 from incremental.interfaces.web.views import page, words_of
@@ -23,7 +22,6 @@ from store import Store
 from store.answers import NewQuery, PageDetail
 
 router = APIRouter(include_in_schema=False, route_class=StoreRoute)
-_MOST_TEXT = 100_000
 _MOST_SIGHTINGS = 200
 _MOST_LIKE = 50
 
@@ -37,15 +35,20 @@ def page_page(
     asked: Annotated[int, Query(ge=0, le=10_000)] = 0,
     refused: Annotated[str, Query(max_length=500)] = "",
     said: Annotated[str, Query(max_length=500)] = "",
+    q: Annotated[str, Query(max_length=300)] = "",
 ) -> Response:
-    """Show a page, and the diff of *change*."""
+    """Show a page, and the diff of *change*; to htmx, for the pane, its text with the words *q* marked."""
     detail = store.answers.page(page_id)
     if detail is None:
         raise NotFoundError(Text("input.page_unknown"))
+    body = paragraphs(detail.text.text, detail.title) if detail.text else []
+    if "hx-request" in request.headers:
+        part = {"page": detail, "body": body, "marked": marker(q)}
+        return page(request, "_reading.html", part)
     rows = (detail.news,) if detail.news else ()
     values: dict[str, Any] = {
         "page": detail,
-        "body": _lines(detail.text.text) if detail.text else "",
+        "body": body,
         "hub": store.read.hub(page_id),
         "sightings": store.read.sightings(page_id)[:_MOST_SIGHTINGS],
         "visits": store.read.visits(page_id),
@@ -94,8 +97,3 @@ def _difference(store: Store, detail: PageDetail, change: int) -> Difference | N
         return difference(store, detail.page_id, detail.url, before, after)
     except NotFoundError:
         return None
-
-
-def _lines(text: str) -> str:
-    """Return the text without control and bidi characters."""
-    return "\n".join(clean(line) for line in text[:_MOST_TEXT].splitlines())

@@ -23,6 +23,7 @@ from incremental.interfaces.web.context import StoreRoute, Web, web_of
 from incremental.interfaces.web.explanation import explanation
 from incremental.interfaces.web.facts import Health, hour_rates, site_health
 from incremental.interfaces.web.routes.forms import Back, see, tone
+from incremental.interfaces.web.undo import undoable
 from incremental.interfaces.web.views import page, problem_of, words_of
 from incremental.topics.training.corrections import correct
 from store import Store
@@ -130,11 +131,17 @@ def hubs_part(request: Request, web: Web, store: Store, site_id: RowId) -> Respo
 
 @router.post("/sites/{site_id}/state")
 def set_state(
-    store: Store, site_id: RowId, state: Annotated[str, Form(pattern="^(active|paused)$")]
+    request: Request,
+    store: Store,
+    site_id: RowId,
+    state: Annotated[str, Form(pattern="^(active|paused)$")],
 ) -> Response:
     """Pause or resume a site."""
-    site_numbered(store, site_id)
+    before = site_numbered(store, site_id).state
     store.write.update_site(site_id, state=SiteStatus(state))
+    undoable(
+        request, f"site_{state}", lambda store, _: store.write.update_site(site_id, state=before)
+    )
     return see(f"/sites/{site_id}")
 
 

@@ -19,6 +19,7 @@ from incremental.interfaces.web.api.schemas import RowId
 from incremental.interfaces.web.charts import bars
 from incremental.interfaces.web.context import StoreRoute, Web, web_of
 from incremental.interfaces.web.routes.forms import see
+from incremental.interfaces.web.undo import undoable
 from incremental.interfaces.web.views import page, problem_of, words_of
 from incremental.topics.editing import (
     METHODS,
@@ -183,6 +184,7 @@ def add_examples(
 
 @router.post("/topics/{topic_id}/state")
 def set_state(
+    request: Request,
     web: Web,
     store: Store,
     topic_id: RowId,
@@ -190,7 +192,13 @@ def set_state(
 ) -> Response:
     """Pause or resume a topic."""
     name = topic_numbered(store, topic_id).name
-    set_paused(store, name, paused=state == TopicState.PAUSED, now=web.now())
+    paused = state == TopicState.PAUSED
+    set_paused(store, name, paused=paused, now=web.now())
+
+    def take_back(store: Store, now: float) -> None:
+        set_paused(store, topic_numbered(store, topic_id).name, paused=not paused, now=now)
+
+    undoable(request, f"topic_{state}", take_back)
     return see(f"/topics/{topic_id}")
 
 
