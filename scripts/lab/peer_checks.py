@@ -34,7 +34,7 @@ def reader(url: str, folder: Path) -> Check:
     feeds.add_feed(url)
 
     def check() -> list[str]:
-        feeds.update_feeds()
+        feeds.update_feeds(scheduled=False)
         entries = list(feeds.get_entries(read=False))
         for entry in entries:
             feeds.mark_entry_as_read(entry)
