@@ -87,6 +87,17 @@ def test_what_a_user_calls_a_hub_is_never_covered_and_a_home_page_a_day_at_most(
     assert rest == pytest.approx(DAY, abs=1)
 
 
+def test_covered_hubs_that_were_read_together_come_due_on_different_days(quiet: Watch) -> None:
+    """A day with all of them would leave nothing for the lists that cover them."""
+    site, home, section = _two_hubs(quiet)
+    tags = range(1_000, 1_040)
+    site.coverage = Coverage(dict.fromkeys(tags, home.page_id))
+    read = replace(site.hub_state(section), novel=0.0, first_at=START, visits=50)
+    days = [(site.due_at(tag, "list", read, 0.0) - read.visited_at) // DAY for tag in tags]
+    assert len(set(days)) >= 4
+    assert max(map(days.count, days)) <= len(tags) / 3
+
+
 def test_a_site_is_asked_for_nothing_outside_its_hours(tmp_path: Path) -> None:
     pages = {HOME: page("/a.html"), HOME + "a.html": page()}
     settings = msgspec.structs.replace(
