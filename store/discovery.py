@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
+from enum import StrEnum
 from typing import Any
 
 from peewee import fn
@@ -15,7 +16,6 @@ from peewee import fn
 from store.database import writing
 from store.database.repository import MAX_ROWS, Repository, Shape, batches, upsert
 from store.database.texts import MAX_ADDRESS, MAX_TEXT, columns, storable
-from store.enums import ProposalState, RunStatus
 from store.models import (
     DiscoveryLink,
     DiscoveryPage,
@@ -40,6 +40,22 @@ _BOUNDS = {
     "host": 300,
     **dict.fromkeys(("url", "canonical_key", "via", "source", "target"), MAX_ADDRESS),
 }
+
+
+class RunStatus(StrEnum):
+    """The progress of a discovery run."""
+
+    RUNNING = "running"
+    """Or interrupted, to be resumed."""
+    DONE = "done"
+
+
+class ProposalState(StrEnum):
+    """The user's decision on a proposed site."""
+
+    PROPOSED = "proposed"
+    ACCEPTED = "accepted"
+    REJECTED = "rejected"
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,3 +313,22 @@ class Discovery(Repository):
         """Store the request count of a provider."""
         row = {"provider": provider, "meter": meter}
         self._write(upsert(SearchMeter, row, ["provider"], ["meter"]))
+
+    def forget_older(self, *, before: float) -> int:
+        """Delete a run older than *before* with its pages or, without one, open proposals; return how many.
+
+        The last run of each topic stays.
+        """
+        latest = DiscoveryRun.select(fn.MAX(DiscoveryRun.id)).group_by(DiscoveryRun.topic)
+        over = (DiscoveryRun.status != RunStatus.RUNNING) & (DiscoveryRun.updated_at < before)
+        query = DiscoveryRun.select(DiscoveryRun.id, DiscoveryRun.topic)
+        query = query.where(over & DiscoveryRun.id.not_in(latest)).order_by(DiscoveryRun.id)
+        with writing(self._db, self._where):
+            for run, topic in query.limit(1).tuples().execute(self._db):
+                DiscoveryRun.delete().where(DiscoveryRun.id == run).execute(self._db)
+                kept = DiscoveryPage.select(DiscoveryPage.url).where(DiscoveryPage.topic == topic)
+                lost = (DiscoveryLink.topic == topic) & DiscoveryLink.source.not_in(kept)
+                DiscoveryLink.delete().where(lost).execute(self._db)
+                return 1
+            undecided = (Proposal.state == ProposalState.PROPOSED) & (Proposal.proposed_at < before)
+            return int(Proposal.delete().where(undecided).execute(self._db))

@@ -183,22 +183,6 @@ class ExternalCandidateState(StrEnum):
     """Fetched, but without text to judge."""
 
 
-class RunStatus(StrEnum):
-    """The progress of a discovery run."""
-
-    RUNNING = "running"
-    """Or interrupted, to be resumed."""
-    DONE = "done"
-
-
-class ProposalState(StrEnum):
-    """The user's decision on a proposed site."""
-
-    PROPOSED = "proposed"
-    ACCEPTED = "accepted"
-    REJECTED = "rejected"
-
-
 class OutboxState(StrEnum):
     """The progress of a message."""
 

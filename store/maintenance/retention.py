@@ -27,12 +27,9 @@ from peewee import fn
 from store.crawl.refreshes import PLANNED
 from store.database import is_sqlite, writing
 from store.database.repository import Repository, batches
-from store.enums import ChangeKind, PageState, ProposalState, RunStatus, SiteEventKind
+from store.enums import ChangeKind, PageState, SiteEventKind
 from store.models import (
     Change,
-    DiscoveryLink,
-    DiscoveryPage,
-    DiscoveryRun,
     ExternalCandidate,
     Host,
     Hub,
@@ -40,7 +37,6 @@ from store.models import (
     Page,
     PageText,
     PageTopic,
-    Proposal,
     Refresh,
     Sighting,
     Visit,
@@ -96,7 +92,9 @@ class Retention(Repository):
             Kind.REFRESHES: lambda: self._of(
                 Refresh, Refresh.page, (Refresh.due_at < before) & PLANNED
             ),
-            Kind.CANDIDATES: lambda: self._candidates(before),
+            Kind.CANDIDATES: lambda: self._of(
+                ExternalCandidate, ExternalCandidate.id, ExternalCandidate.found_at < before
+            ),
             Kind.HOSTS: lambda: self._of(Host, Host.name, Host.next_allowed_at < before),
         }
         with writing(self._db, self._where):
@@ -220,26 +218,6 @@ class Retention(Repository):
         guessed = PageTopic.page.in_(pages) & ~PageTopic.fetched & (PageTopic.at < before)
         rows = PageTopic.delete().where(guessed).execute(self._db)
         return Batch(int(rows), pages[-1] if len(pages) == BATCH else None)
-
-    def _candidates(self, before: float) -> Batch:
-        """Delete a run with its pages or, without one, a batch of proposals and candidates."""
-        latest = DiscoveryRun.select(fn.MAX(DiscoveryRun.id)).group_by(DiscoveryRun.topic)
-        over = (DiscoveryRun.status != RunStatus.RUNNING) & (DiscoveryRun.updated_at < before)
-        query = DiscoveryRun.select(DiscoveryRun.id, DiscoveryRun.topic)
-        query = query.where(over & DiscoveryRun.id.not_in(latest)).order_by(DiscoveryRun.id)
-        run = next(iter(query.limit(1).tuples().execute(self._db)), None)
-        if run is not None:
-            DiscoveryRun.delete().where(DiscoveryRun.id == run[0]).execute(self._db)
-            kept = DiscoveryPage.select(DiscoveryPage.url).where(DiscoveryPage.topic == run[1])
-            lost = (DiscoveryLink.topic == run[1]) & DiscoveryLink.source.not_in(kept)
-            DiscoveryLink.delete().where(lost).execute(self._db)
-            return Batch(1, 0)
-        undecided = (Proposal.state == ProposalState.PROPOSED) & (Proposal.proposed_at < before)
-        one = self._of(Proposal, Proposal.id, undecided)
-        found = ExternalCandidate.found_at < before
-        other = self._of(ExternalCandidate, ExternalCandidate.id, found)
-        more = one.cursor is not None or other.cursor is not None
-        return Batch(one.rows + other.rows, 0 if more else None)
 
 
 def _batch(rows: int) -> Batch:

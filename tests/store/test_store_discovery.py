@@ -9,8 +9,7 @@ from stories import START
 
 from incremental.base.urls import canonical_key
 from store import Store
-from store.discovery import NewProposal, ReadPage, RoundRecord, RoundRow
-from store.enums import ProposalState
+from store.discovery import NewProposal, ProposalState, ReadPage, RoundRecord, RoundRow
 
 
 def topic(store: Store, name: str = "bridges") -> int:

@@ -10,8 +10,8 @@ from stories import DAY, HOME, START, announced_pages, new_hub, news_site, seen,
 
 from store import Store
 from store.answers import NewQuery, NewsAnswer
-from store.discovery import NewProposal
-from store.enums import ChangeKind, ProposalState
+from store.discovery import NewProposal, ProposalState
+from store.enums import ChangeKind
 from store.maintenance.retention import Kind
 from store.values import HostRow, NextRefresh, PageChange, ReadText, SiteChanges, TopicScore
 
@@ -242,7 +242,8 @@ def test_runs_and_open_proposals_are_forgotten_and_decisions_are_not(store: Stor
     )
     (best, _) = store.discovery.proposals(topic)
     store.discovery.decide([best.id], ProposalState.REJECTED, now=OLD)
-    assert forget(store, Kind.CANDIDATES) == 3
+    forgotten = [store.discovery.forget_older(before=NOW - 100 * DAY) for _ in range(4)]
+    assert forgotten == [1, 1, 1, 0]
     last = store.discovery.last_run(topic)
     assert last is not None
     assert last.started_at == OLD + 2

@@ -37,4 +37,5 @@ FEATURE = Feature(
     templates=Path(__file__).with_name("templates"),
     topic_links=(TopicLink("/topics/{id}/discovery", "title", f"{_ROOM}.facts:open_proposals"),),
     job=f"{_ROOM}.nightly_discovery:nightly",
+    forgets=f"{_ROOM}.nightly_discovery:forget",
 )

@@ -11,7 +11,7 @@ The thread has its own connection and writes as commands do.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from functools import partial
 from typing import TYPE_CHECKING
@@ -24,6 +24,7 @@ from incremental.daemon.at_work import AtWork
 from incremental.features.discovery.exploration import Round
 from incremental.features.discovery.making import make_discoverer
 from incremental.features.discovery.settings import DiscoverySettings
+from incremental.settings import Settings
 from store import Store
 from store.enums import TopicState
 from store.errors import StoreError
@@ -131,3 +132,10 @@ class NightlyDiscovery:
         found = len(self._store.discovery.proposals(topic.id))
         why = read_text(run.why) or "continues the next night"
         logger.info("topic %s: %s; %d sites proposed", topic.name, why, found)
+
+
+def forget(store: Store, settings: Settings, now: float) -> Iterator[int]:
+    """Forget old runs and open proposals, one run at a time."""
+    before = now - settings.store.candidate_days * DAY
+    while rows := store.discovery.forget_older(before=before):
+        yield rows
