@@ -210,12 +210,14 @@ class Discovery(Repository):
                 if last is not None:
                     old = (model.topic == topic_id) & (model.id <= last)
                     dropped += model.delete().where(old).execute(self._db)
-            if not dropped:
-                return
-            kept = DiscoveryPage.select(DiscoveryPage.url).where(DiscoveryPage.topic == topic_id)
-            DiscoveryLink.delete().where(
-                (DiscoveryLink.topic == topic_id) & DiscoveryLink.source.not_in(kept)
-            ).execute(self._db)
+            if dropped:
+                self._drop_links(topic_id)
+
+    def _drop_links(self, topic_id: int) -> None:
+        """Delete the links of pages that are gone."""
+        kept = DiscoveryPage.select(DiscoveryPage.url).where(DiscoveryPage.topic == topic_id)
+        lost = (DiscoveryLink.topic == topic_id) & DiscoveryLink.source.not_in(kept)
+        DiscoveryLink.delete().where(lost).execute(self._db)
 
     def rounds(self, run_id: int) -> list[RoundRow]:
         """Return the rounds of a run in order."""
@@ -326,9 +328,7 @@ class Discovery(Repository):
         with writing(self._db, self._where):
             for run, topic in query.limit(1).tuples().execute(self._db):
                 DiscoveryRun.delete().where(DiscoveryRun.id == run).execute(self._db)
-                kept = DiscoveryPage.select(DiscoveryPage.url).where(DiscoveryPage.topic == topic)
-                lost = (DiscoveryLink.topic == topic) & DiscoveryLink.source.not_in(kept)
-                DiscoveryLink.delete().where(lost).execute(self._db)
+                self._drop_links(topic)
                 return 1
             undecided = (Proposal.state == ProposalState.PROPOSED) & (Proposal.proposed_at < before)
             return int(Proposal.delete().where(undecided).execute(self._db))
