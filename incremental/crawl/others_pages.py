@@ -18,6 +18,7 @@ from typing import Final
 from classifier.words.values import LinkContext, PageText, Relevance, Verdict
 from incremental.crawl.part import Part
 from incremental.topics.judging import from_context
+from incremental.topics.model_store import HEARD
 from store import Store
 from store.topics.values import JudgedPage
 
@@ -26,8 +27,6 @@ AT_ONCE: Final = 20
 VISITS_AT_ONCE: Final = 1_000
 # Skip the backlog beyond this: a leader cannot read what hundreds of daemons fetch.
 MOST_BEHIND: Final = 20_000
-# Name under which it is kept how far the leader has heard.
-HEARD: Final = "heard"
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,7 @@ from incremental.decide.migration import Migration, migration
 from incremental.decide.not_news import Withheld, is_not_news
 from store.enums import HubKind, HubRole, PageLabel, PageState, SiteEventKind
 from store.rules import COLUMNS, Fate, Rule, is_withheld
-from store.values import NewHub, SeenLink, VerificationRow
+from store.values import HubRow, NewHub, SeenLink, VerificationRow
 
 # Candidates of one form of address that are read before the others.
 TRIED_FIRST = 3
@@ -49,10 +49,13 @@ def _is_old(target: SeenLink, view: HubView) -> bool:
 
 def _is_baseline(target: SeenLink, view: HubView) -> bool:
     """Whether the hub shows pages of the site for the first time; those of a new section are none of it."""
+    return _shows_first(view.hub) and not view.came_up(target)
+
+
+def _shows_first(hub: HubRow) -> bool:
+    """Whether a hub has shown no page of the site before."""
     # A feed or sitemap that named a wrong host for weeks starts again when that is fixed.
-    hub = view.hub
-    first = hub.baseline_at is None or (hub.kind != HubKind.HTML and not hub.shown_links)
-    return first and not view.came_up(target)
+    return hub.baseline_at is None or (hub.kind != HubKind.HTML and not hub.shown_links)
 
 
 def _is_dated_since(target: SeenLink, view: HubView) -> bool:
@@ -67,7 +70,7 @@ def _is_dated_since(target: SeenLink, view: HubView) -> bool:
 def _is_overlooked(target: SeenLink, view: HubView) -> bool:
     """Whether a known page was first seen only after the last visit of this hub, which now shows it."""
     hub, since, known = view.hub, view.since, view.known[target.canonical_key]
-    if known.announced_at is not None or hub.baseline_at is None or hub.visited_at is None:
+    if known.announced_at is not None or _shows_first(hub) or hub.visited_at is None:
         return False
     if known.rule == Rule.SAME_FOLDER:
         # Whether it is new was open until a hub began to show it.

@@ -26,7 +26,7 @@ _FRAMING_HEADERS = frozenset({"host", "content-length", "transfer-encoding", "co
 class FetchSettings:
     """Limits and names for every fetch; seconds and bytes."""
 
-    user_agent: str = "hubwatch/0.1"
+    user_agent: str = "hubwatch/1.0"
     """Product and version; robots.txt is matched against the product token."""
     contact: str = ""
     """Please set it: a URL or an e-mail address where site owners can reach you."""

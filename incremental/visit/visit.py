@@ -114,7 +114,12 @@ def hub_task(hub: HubRow) -> VisitTask:
 
 
 def _must_be_read(hub: HubRow, way: Way | None) -> bool:
-    """Return whether the page is read even if it is the same: to see what lies behind a shell."""
+    """Return whether the page is read even if it is the same.
+
+    To see what lies behind a shell; and a sitemap of which nothing counted may name pages known since.
+    """
+    if hub.kind == HubKind.SITEMAP:
+        return not hub.shown_links
     if way is None:
         return hub.kind == HubKind.HTML and hub.shown_links <= FEW_LINKS
     return way.again or way.kind == WayKind.BROWSER_MISSING

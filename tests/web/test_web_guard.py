@@ -405,7 +405,8 @@ def test_our_pages_need_no_inline_script_or_style(served: Served) -> None:
         "/feeds",
         "/pages/1",
     ):
-        html = client.get(path).text
+        # A bookmarklet is for the bar of bookmarks; on our page it may not run.
+        html = client.get(path).text.replace("href='javascript:location.href=", "href='", 1)
         assert not re.search(
             r"<script(?![^>]*\bsrc=)|<style|\sstyle=|\son[a-z]+=|javascript:", html
         ), path

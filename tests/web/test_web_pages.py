@@ -293,7 +293,7 @@ def test_feedback_that_is_undone_leaves_what_was_known_before(
     begin(served.store, "Bridges", examples=[], keywords=["bridge"], now=served.clock.now())
     client, page = served.client(), announced()[0]
     key = served.store.answers.page(page).canonical_key  # type: ignore[union-attr]  # announced
-    guess = TopicScore(key, 1, 0.6, "grey", True, "fused", "1", (("bridge", 0.5),))
+    guess = TopicScore(key, 1, 0.6, "doubtful", True, "fused", "1", (("bridge", 0.5),))
     site = served.store.answers.page(page).site_id  # type: ignore[union-attr]  # likewise
     served.store.topics.put_scores(site, [guess], now=served.clock.now())
     before = served.store.topics.scores([page])

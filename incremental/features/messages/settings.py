@@ -59,7 +59,7 @@ class ChannelSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """``22:00-07:00``: messages wait until they are over."""
     time_zone: Annotated[str, example("Asia/Shanghai")] = ""
     """Such as ``Asia/Shanghai``; empty = this machine's."""
-    max_per_hour: Annotated[int, msgspec.Meta(ge=1, le=1_000)] | None = None
+    max_per_hour: Annotated[Annotated[int, msgspec.Meta(ge=1, le=1_000)] | None, example(20)] = None
     """Messages; the excess is combined into one. Not set = 20, and none for `json://`, `xml://`, `form://`."""
     title: str = ""
     """Template (Jinja2) of the title; empty = default."""

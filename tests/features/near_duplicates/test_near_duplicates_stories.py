@@ -52,5 +52,5 @@ def test_copies_are_shown_and_one_page_leads_to_them(served: Served) -> None:
     assert f"/pages/{one.page_id}/copies" in client.get(f"/pages/{one.page_id}").text
     assert f"/pages/{other.page_id}" in client.get(f"/pages/{one.page_id}/copies").text
     found = client.get(f"/api/v1/pages/{one.page_id}/copies").json()
-    assert {copy["url"] for copy in found} == {one.url, other.url}
+    assert [copy["url"] for copy in found] == [other.url]
     assert client.get("/pages/999999/copies").status_code == 404
