@@ -4,7 +4,8 @@
 (function () {
   const list = () => Array.from(document.querySelectorAll(".item"));
   const reader = document.getElementById("reader");
-  const shown = () => document.querySelector(".item.shown");
+  // By its id, so that it is known also while the row is being replaced.
+  const shown = () => document.getElementById(document.body.dataset.shown || "");
   const current = () => document.activeElement && document.activeElement.closest(".item") || shown();
   const narrow = window.matchMedia("(max-width: 960px)");
 
@@ -54,6 +55,7 @@
     if (before) before.classList.remove("shown");
     else window.history.pushState({ reading: true }, "");
     item.classList.add("shown");
+    document.body.dataset.shown = item.id;
     const address = `/pages/${item.id.slice(5)}?q=${encodeURIComponent(search)}`;
     window.htmx.ajax("GET", address, { source: reader, target: reader, swap: "innerHTML" }).then(() => {
       const now = shown();
@@ -73,6 +75,7 @@
     const item = shown();
     if (!item) return;
     item.classList.remove("shown");
+    delete document.body.dataset.shown;
     document.body.classList.remove("reading");
     setCovered(false);
     reader.hidden = true;
@@ -223,15 +226,8 @@
     if (item && item.contains(document.activeElement)) document.body.dataset.focus = item.id;
   });
   // What is replaced while the pane shows it stays what it shows.
-  document.addEventListener("htmx:beforeSwap", (event) => {
-    if (event.target.matches(".item.shown")) document.body.dataset.shown = event.target.id;
-  });
-  document.addEventListener("htmx:oobBeforeSwap", (event) => {
-    if (event.target.matches(".item.shown")) document.body.dataset.shown = event.target.id;
-  });
   document.addEventListener("htmx:afterSettle", () => {
-    const item = document.getElementById(document.body.dataset.shown || "");
-    delete document.body.dataset.shown;
+    const item = shown();
     if (item) item.classList.add("shown");
     copyMarks();
     if (!toast().hidden) hideSoon();
