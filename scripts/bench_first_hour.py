@@ -6,8 +6,7 @@
 
 The site is added at several moments, each at most a day before a page of the truth is linked. True hubs
 are the pages that were there when it was added and show at least three of the truth's pages as soon as these
-are linked. A page that is not
-announced within the first day counts with the time until its end.
+are linked. A page that is not announced within the first day counts with the time until its end.
 """
 
 from __future__ import annotations

@@ -224,7 +224,7 @@ CHECKS: dict[str, Callable[[str, Path], Check]] = {
 
 
 def main() -> int:
-    """Check at each line of standard input."""
+    """Run one check for each line of standard input."""
     name, url, folder, port = sys.argv[1:]
     os.environ["PEER_PORT"] = port
     _everything_at(int(port))

@@ -11,9 +11,9 @@ _ROOT = Path(__file__).resolve().parents[2]
 
 
 def peer_python(name: str, requirement: str) -> Path:
-    """Return the interpreter of ``.venv-<name>`` below the project, made if missing.
+    """Return the interpreter of ``.venv-<name>`` in the project; create the environment if needed.
 
-    *requirement*: packages, apart by spaces.
+    *requirement*: packages, separated by spaces.
     """
     folder = _ROOT / f".venv-{name}"
     python = folder / "bin" / "python"

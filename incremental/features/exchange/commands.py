@@ -35,6 +35,7 @@ from incremental.interfaces.cli.common import (
 )
 from incremental.interfaces.results.tables import TABLES
 from incremental.settings.storage import CRAWLER_LOCK, only_writer
+from store import Store
 from store.answers import NewQuery
 from store.database import is_server
 from store.errors import StoreRemainsError
@@ -141,15 +142,7 @@ def export(  # noqa: PLR0913 - options of a command
             "--json", "stdout", "is taken by the export; write it to a file: --output FILE"
         )
     with open_store(context) as store:
-        wanted = store.topics.topic(topic) if topic else None
-        if topic and wanted is None:
-            raise NotFoundError(f"no topic is called {topic!r}")
-        query = NewQuery(
-            since=moment(since, now()) if since else None,
-            topic=wanted.id if wanted else None,
-            hidden_verdict="irrelevant" if wanted else None,
-            sites=tuple(row.id for row in find_sites(store, site)) if site else None,
-        )
+        query = _query(store, since, topic, site)
         what = "sites" if form == "opml" else "visits" if visits else "pages"
         with progress_bar(disable=out is None) as bar:
             task = bar.add_task(what, total=None)
@@ -173,6 +166,19 @@ def export(  # noqa: PLR0913 - options of a command
         print_json({"written": count, "what": what, "in": str(out)})
     else:
         say(f"{counted(count, what[:-1])} written")
+
+
+def _query(store: Store, since: str | None, topic: str | None, sites: list[str] | None) -> NewQuery:
+    """Return what the options ask for."""
+    wanted = store.topics.topic(topic) if topic else None
+    if topic and wanted is None:
+        raise NotFoundError(f"no topic is called {topic!r}")
+    return NewQuery(
+        since=moment(since, now()) if since else None,
+        topic=wanted.id if wanted else None,
+        hidden_verdict="irrelevant" if wanted else None,
+        sites=tuple(row.id for row in find_sites(store, sites)) if sites else None,
+    )
 
 
 def _into(path: Path | None, write: Callable[[IO[bytes]], int]) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from math import ceil
 
 from incremental.base.times import DAY, HOUR
@@ -21,6 +21,7 @@ from incremental.features.watchdog.showing import sentence
 from incremental.fetch.status import FetchStatus
 from incremental.settings import Settings
 from store import Store
+from store.problems import WatchedHub
 
 logger = logging.getLogger("hubwatch.watchdog")
 
@@ -91,8 +92,15 @@ class Watchdog:
         unread = now - read_at >= UNREAD_SECONDS
         ids = [hub.id for hub in hubs]
         statuses = problems.statuses(ids, read_at) if unread else {}
-        moved_to = ""
-        # Where the seed leads is the new address, if anything is.
-        for some in ([hub.id for hub in hubs if hub.is_seed], ids) if unread else ():
-            moved_to = moved_to or problems.detail(some, FetchStatus.REDIRECTED, read_at)
+        moved_to = self._moved_to(hubs, read_at) if unread else ""
         return SiteFacts(pages, hubs, statuses, moved_to, *problems.counts(site, now, BURST_DAYS))
+
+    def _moved_to(self, hubs: Sequence[WatchedHub], since: float) -> str:
+        """Return where hubs were redirected since then, to another host; empty = nowhere."""
+
+        def led_to(some: Iterable[WatchedHub]) -> str:
+            ids = [hub.id for hub in some]
+            return self._store.problems.detail(ids, FetchStatus.REDIRECTED, since)
+
+        # Where the seed leads is the new address, if anything is.
+        return led_to(hub for hub in hubs if hub.is_seed) or led_to(hubs)
