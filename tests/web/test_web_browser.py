@@ -180,7 +180,7 @@ def test_the_theme_is_switched_and_stays(shown: Page) -> None:
         return str(shown.evaluate("getComputedStyle(document.body).backgroundColor"))
 
     light = paper()
-    for name in ("as the system", "light"):
+    for name in ("same as system", "light"):
         shown.get_by_role("button", name=f"Theme: {name}").click()
         expect(shown.get_by_role("button", name=f"Theme: {name}")).to_have_count(0)
     assert paper() != light

@@ -87,7 +87,9 @@ class ClusterExecutor(Executor):
 
     def report(self) -> EngineReport:
         """Return who works for us, who is refused, and what is waited for."""
-        return self._report
+        if self._client.status == "running" or self._report.waits:
+            return self._report
+        return replace(self._unanswered(), since=self._now())  # the next look will say so as well
 
     def shutdown(self, *_: object, **_further: object) -> None:
         """Leave the cluster; calls under way are cancelled there, whatever is said."""
@@ -104,7 +106,7 @@ class ClusterExecutor(Executor):
 
     def _look(self) -> EngineReport:
         """Return which workers there are, and which of them have our version."""
-        address, threads = self._report.address, dict[str, int]()
+        threads = dict[str, int]()
         there = self._client.status == "running"
         if there:
             try:
@@ -113,7 +115,7 @@ class ClusterExecutor(Executor):
                 there = False
         if not there:
             self._said = {}
-            return EngineReport("dask", 0, 0, address, Text("health.no_scheduler", address=address))
+            return self._unanswered()
         said = {one: call for one, call in self._said.items() if not call.cancelled()}
         self._said = {
             one: said.get(one) or self._executor.submit(introduce, workers=[one]) for one in threads
@@ -124,7 +126,7 @@ class ClusterExecutor(Executor):
             "dask",
             sum(threads[one] for one in self._accepted),
             len(self._accepted),
-            address,
+            self._report.address,
             "" if self._accepted else Text("health.no_worker"),
             unknown=len(threads) - len(why),
             refused=tuple(
@@ -133,6 +135,10 @@ class ClusterExecutor(Executor):
                 if reason
             ),
         )
+
+    def _unanswered(self) -> EngineReport:
+        address = self._report.address
+        return EngineReport("dask", 0, 0, address, Text("health.no_scheduler", address=address))
 
     def _refusal(self, said: Future[tuple[str, int]]) -> str:
         """Return why a worker gets no visits; empty = it gets some."""
