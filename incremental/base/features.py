@@ -72,8 +72,6 @@ class Feature:
     """Paths to which a request of any method passes unchecked: it changes nothing, or proves itself."""
     logins: tuple[str, ...] = ()
     """Paths to which programs send a secret in the body, without the token of a form."""
-    addresses: str = ""
-    """Target: a function of the settings; returns public addresses of the web server by setting."""
     pages: Mapping[str, str] = field(default_factory=dict)
     """Entries of the web page's navigation: path and text."""
     templates: Path | None = None

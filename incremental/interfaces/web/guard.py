@@ -36,7 +36,6 @@ from incremental.interfaces.web.access import (
     is_form_token,
 )
 from incremental.interfaces.web.context import Web
-from incremental.settings import Settings
 from store.errors import StoreError
 
 # No credentials needed; features may add more.
@@ -225,13 +224,7 @@ def form_cookie(request: Request) -> str:
 
 def _own_names(web: Web) -> Iterable[str]:
     own = web.settings.web
-    return (own.host, *own.allowed_hosts, *addresses_of(web.settings).values())
-
-
-def addresses_of(settings: Settings) -> dict[str, str]:
-    """Return the addresses at which features let others reach this server, by setting."""
-    asked = settings.enabled.asked("addresses", settings)
-    return {setting: address for found in asked for setting, address in found.items()}
+    return (own.host, *own.allowed_hosts)
 
 
 def _host_of(header: str) -> str | None:
