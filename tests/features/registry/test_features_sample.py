@@ -221,7 +221,6 @@ print([name for name in sys.modules if name.startswith("incremental.features.")]
         "assistants",
         "discovery",
         "exchange",
-        "google_reader",
         "messages",
         "page_watches",
     } <= set(names)
