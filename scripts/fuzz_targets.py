@@ -24,7 +24,6 @@ from incremental.base.scope import Scope, page_number, template, trap
 from incremental.base.urls import canonical_key, normalize
 from incremental.features.discovery.providers.json_answers import answer_of
 from incremental.features.exchange.lists import FORMATS, read_list
-from incremental.fetch.headers import link_targets
 from incremental.fetch.robots import RobotsPolicy
 from incremental.fetch.status import FetchStatus, Response
 from incremental.parse.decoding import decode_body
@@ -93,9 +92,8 @@ def robots(data: bytes) -> None:
 
 
 def url(data: bytes) -> None:
-    """Normalise and judge an address, and read a Link header."""
+    """Normalise and judge an address."""
     text = data.decode("utf-8", "surrogateescape" if data[:1] < b"\x80" else "replace")
-    link_targets(URL, text)
     for written in (text, f"https://{text}", f"https://example.org/{text}"):
         usable = normalize(written)
         if usable is not None:

@@ -28,7 +28,7 @@ from store.errors import StoreFencedError, StoreLockedError
 _NOW: Final = "extract(epoch FROM clock_timestamp())::float8"
 # Advisory locks: daemons register one at a time; none joins while a store is copied.
 _REGISTER_LOCK: Final = 0x48554258
-_COPY_LOCK: Final = 0x48554259
+_ALONE_LOCK: Final = 0x48554259
 # Seconds until the next try at a host that another daemon is using.
 BUSY_SECONDS: Final = 1.0
 _LEAST_SECONDS: Final = 0.01
@@ -135,7 +135,7 @@ class Daemons(Repository):
         """
         with writing(self._db, self._where):
             self._lock()
-            if not self._run("SELECT pg_try_advisory_xact_lock_shared(%s)", _COPY_LOCK)[0][0]:
+            if not self._run("SELECT pg_try_advisory_xact_lock_shared(%s)", _ALONE_LOCK)[0][0]:
                 raise StoreLockedError(
                     "another program has this store for itself: it is copied, or crawled"
                 )
@@ -207,7 +207,7 @@ class Daemons(Repository):
         """
         if is_sqlite(self._db):
             return []
-        if not self._run("SELECT pg_try_advisory_lock(%s)", _COPY_LOCK)[0][0]:
+        if not self._run("SELECT pg_try_advisory_lock(%s)", _ALONE_LOCK)[0][0]:
             raise StoreLockedError("another program has this store for itself; try again later")
         return self.live()
 

@@ -8,7 +8,6 @@ from collections.abc import Iterable
 REMEDIES = {
     "Chromium": "apt-get install chromium, or .venv/bin/playwright install chromium --with-deps",
     "PostgreSQL": "apt-get install postgresql",
-    "newsboat": "apt-get install newsboat",
 }
 """By a word of the reason why a test was skipped."""
 

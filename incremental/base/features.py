@@ -66,14 +66,6 @@ class Feature:
     with its help under ``""``."""
     routers: tuple[str, ...] = ()
     """Targets: FastAPI routers."""
-    public: tuple[str, ...] = ()
-    """Paths that need no credentials; one that ends in ``/`` stands for all below it."""
-    proven: tuple[str, ...] = ()
-    """Paths to which a request of any method passes unchecked: it changes nothing, or proves itself."""
-    logins: tuple[str, ...] = ()
-    """Paths to which programs send a secret in the body, without the token of a form."""
-    addresses: str = ""
-    """Target: a function of the settings; returns public addresses of the web server by setting."""
     pages: Mapping[str, str] = field(default_factory=dict)
     """Entries of the web page's navigation: path and text."""
     templates: Path | None = None
@@ -81,8 +73,6 @@ class Feature:
     topic_links: tuple[TopicLink, ...] = ()
     add_form: str = ""
     """Template that stands on the page for adding sites."""
-    apps: Mapping[str, str] = field(default_factory=dict)
-    """Addresses for programs that are shown with the feeds: path and text."""
     site_notes: str = ""
     """Target: a function of the store; returns, by site id, what is wrong with the site, as a text."""
     page_form: str = ""

@@ -276,7 +276,7 @@ class Crawler:
             there = facts.was_there(outcome)
             if there is not None:
                 self._facts.context(site, now).asked_for(outcome.task.url, there=there)
-        due = reschedule(decision, outcome, site, now)
+        due = reschedule(decision, site, now)
         opinion = self.topics.opinion(decision, outcome, site, now)
         with self._store.write.together():
             if isinstance(facts, HubFacts):

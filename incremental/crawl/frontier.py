@@ -31,7 +31,6 @@ from incremental.crawl.overflows import Overflows
 from incremental.crawl.part import Part, Whole
 from incremental.crawl.quarantine import CrawlQuarantine
 from incremental.crawl.requested_visits import RequestedVisits
-from incremental.crawl.rescheduling import ChangeHints
 from incremental.crawl.sites import WatchedSite
 from incremental.crawl.topic_fetches import TopicFetches
 from incremental.crawl.watched_sites import WatchedSites
@@ -45,7 +44,7 @@ from incremental.schedule.budget import spend
 from incremental.schedule.pacing import in_window
 from incremental.schedule.protocol import Policy, Terms
 from incremental.schedule.replanning import next_at
-from incremental.schedule.state import HubState, not_ahead
+from incremental.schedule.state import not_ahead
 from incremental.settings import Settings
 from incremental.visit.host_gate import Answer, HostGate
 from incremental.visit.visit import (
@@ -118,7 +117,6 @@ class Frontier:
         # Ids of sites whose host may be slow, while the last workers are kept for quick ones.
         self._held: OrderedDict[int, None] = OrderedDict()
         self._only_quick = False
-        self._change_hints = ChangeHints(store)
         self._requested = RequestedVisits(store)
         self._shared_at = 0.0
 
@@ -200,16 +198,6 @@ class Frontier:
         if self._settings.revisit.total_requests_per_day:
             for site in self.watched:
                 self.refresh(site, now)
-
-    def note(self, page_id: int, change: Callable[[HubState], HubState], now: float) -> None:
-        """Change a hub's state for other reasons than a visit, and reschedule it."""
-        hub = self._store.read.hub(page_id)
-        site = self.watched.get(hub.site_id, now) if hub is not None else None
-        if hub is not None and site is not None:
-            self._change_hints.note(site, hub, change, now)
-            self.refresh(site, now)
-        elif hub is not None and not self._part.has(hub.site_id):
-            self._change_hints.note_elsewhere(hub, change, now)
 
     # When.
 

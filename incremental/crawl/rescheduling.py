@@ -1,12 +1,11 @@
 """After a visit: let the policy learn from it, and set the next one.
 
-Between visits, change hints (a newer lastmod in a sitemap, a ping) bring a hub's due time forward,
-by as much as such hints have been confirmed so far.
+Between visits, change hints (a newer lastmod in a sitemap) bring a hub's due time forward, by as much
+as such hints have been confirmed so far.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 from incremental.base.times import NEVER
@@ -15,8 +14,7 @@ from incremental.decide.decision import Decision
 from incremental.parse import Page
 from incremental.schedule.price import hinted
 from incremental.schedule.rates import seen_unmodified
-from incremental.schedule.state import HubState, Visit
-from incremental.visit.visit import Outcome
+from incremental.schedule.state import Visit
 from store import Store
 from store.enums import HubKind, HubRole, HubStatus
 from store.updates import HubUpdate
@@ -28,7 +26,7 @@ MAX_HINTED_HUBS = 20
 MAX_ARTICLE_HINTS = 20
 
 
-def reschedule(decision: Decision, outcome: Outcome, site: WatchedSite, now: float) -> HubUpdate:
+def reschedule(decision: Decision, site: WatchedSite, now: float) -> HubUpdate:
     """Let the policy learn from the visit of a hub; return when the next one is due."""
     hub, visit = decision.hub, decision.visit
     if hub is None or visit is None:
@@ -46,8 +44,6 @@ def reschedule(decision: Decision, outcome: Outcome, site: WatchedSite, now: flo
         else "page"
     )
     state = replace(site.hub_state(hub), key=str(hub.page_id), kind=kind)
-    if outcome.page is not None:
-        state = _offered(state, outcome.page)
     if decision.gone:
         site.hub_states.pop(hub.page_id, None)
         site.state = site.policy.retire(state, site.state)
@@ -57,14 +53,6 @@ def reschedule(decision: Decision, outcome: Outcome, site: WatchedSite, now: flo
     site.baselines += visit.baseline
     due_at = min(site.due_at(hub.page_id, hub.role, state, now), NEVER)
     return HubUpdate(due_at=due_at, interval_seconds=due_at - now, revisit=state.to_text())
-
-
-def _offered(state: HubState, page: Page) -> HubState:
-    """Keep what the page says of who announces its changes; a new one is subscribed to again."""
-    hub, topic = page.push_hub_url or "", page.push_topic_url or ""
-    if (hub, topic) == (state.push_hub, state.push_topic):
-        return state
-    return replace(state, push_hub=hub, push_topic=topic, push_asked=0, push_until=0.0)
 
 
 def _article_again(hub: HubRow, site: WatchedSite, now: float, visit: Visit) -> HubUpdate:
@@ -85,38 +73,10 @@ def _article_again(hub: HubRow, site: WatchedSite, now: float, visit: Visit) -> 
 
 
 class ChangeHints:
-    """Takes in change hints between visits. Used by the crawler's thread only."""
+    """Takes in change hints. Used by the crawler's thread only."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
-
-    def note(
-        self, site: WatchedSite, hub: HubRow, change: Callable[[HubState], HubState], now: float
-    ) -> None:
-        """Change a hub's state, and reschedule it."""
-        state = change(site.hub_state(hub))
-        if state == site.hub_state(hub):
-            return
-        site.hub_states[hub.page_id] = state
-        fields = HubUpdate(revisit=state.to_text())
-        if hub.visited_at is not None and hub.state != HubStatus.DROPPED:
-            fields["due_at"] = min(site.due_at(hub.page_id, hub.role, state, now), NEVER)
-        self._store.write.update_hub(hub.page_id, **fields)
-
-    def note_elsewhere(
-        self, hub: HubRow, change: Callable[[HubState], HubState], now: float
-    ) -> None:
-        """Change the state of a hub that another daemon visits, which reads its site again."""
-        before = HubState.from_text(hub.revisit)
-        state = change(before)
-        if state == before:
-            return
-        fields = HubUpdate(revisit=state.to_text())
-        is_hinted = state.hinted_at != before.hinted_at
-        if is_hinted and hub.visited_at is not None and hub.state != HubStatus.DROPPED:
-            fields["due_at"] = now
-        self._store.write.update_hub(hub.page_id, **fields)
-        self._store.write.update_site(hub.site_id, changed_at=now)
 
     def from_sitemap(self, page: Page, site: WatchedSite, now: float) -> None:
         """Take a hub's lastmod in a sitemap, newer than our last visit, as a change hint.
@@ -143,4 +103,15 @@ class ChangeHints:
         hinting = [*(moved if len(moved) <= MAX_HINTED_HUBS else ())]
         hinting += [hub for _, hub in edited[:MAX_ARTICLE_HINTS]]
         for hub in hinting:
-            self.note(site, hub, lambda state: hinted(state, now), now)
+            self._note(site, hub, now)
+
+    def _note(self, site: WatchedSite, hub: HubRow, now: float) -> None:
+        """Note a change hint for a hub, and reschedule it."""
+        state = hinted(site.hub_state(hub), now)
+        if state == site.hub_state(hub):
+            return
+        site.hub_states[hub.page_id] = state
+        fields = HubUpdate(revisit=state.to_text())
+        if hub.visited_at is not None and hub.state != HubStatus.DROPPED:
+            fields["due_at"] = min(site.due_at(hub.page_id, hub.role, state, now), NEVER)
+        self._store.write.update_hub(hub.page_id, **fields)

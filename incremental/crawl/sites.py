@@ -241,8 +241,7 @@ class WatchedSite:
         if role == ARTICLE:
             return article_due_at(state, self.articles_gained_at, now)
         due_at = self.policy.due_at(state, self.state, self.budget, now)
-        pinged = state.pinged_at > state.visited_at
-        if not self.is_covered(page_id, role) or not state.visits or state.failures or pinged:
+        if not self.is_covered(page_id, role) or not state.visits or state.failures:
             return due_at
         # Apart, although the first hour read them together: on a recorded weblog 25 tags of one day left its
         # home page unread for ten hours.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -12,14 +11,9 @@ from typing import Protocol, runtime_checkable
 from incremental.base.attempts import Bug, attempt
 from incremental.base.errors import FeatureError, SettingsError
 from incremental.base.features import Feature, Features, target_of
-from incremental.schedule.state import HubState
 from incremental.settings import Settings
 from incremental.visit.visit import Fetch
 from store import Store
-
-Note = Callable[[int, Callable[[HubState], HubState], float], None]
-"""Changes the state of a hub, by the id of its page, and reschedules its visit."""
-
 
 Trouble = Callable[[str, Mapping[str, str]], object]
 """Takes what keeps a feature, which is named, from its work, by what that concerns."""
@@ -54,12 +48,7 @@ class AtWork:
     """Base of relative paths in the settings."""
     fetch: Fetch
     """The one egress."""
-    note: Note
     trouble: Trouble
-    serves: Callable[[], bool]
-    """Whether the web page is served beside it."""
-    stack: ExitStack
-    """Closed when the daemon has ended."""
 
 
 def jobs_of(features: Features, work: AtWork) -> tuple[dict[str, Job], list[FeatureError]]:

@@ -45,7 +45,6 @@ from incremental.crawl.crawler import CLOCK_BACK_SECONDS, Crawler
 from incremental.crawl.sharing.membership import BEAT_SECONDS, Membership
 from incremental.daemon.health import DaemonState, Health
 from incremental.daemon.housekeeping import Housekeeping
-from incremental.schedule.state import HubState
 from incremental.settings import Settings
 from incremental.settings.storage import MEGABYTE
 from incremental.visit.host_gate import HostGate
@@ -226,12 +225,6 @@ class Daemon:
         self._signals += 1
         self._on_stop()
         self._wake()
-
-    def note(self, page_id: int, change: Callable[[HubState], HubState], now: float) -> None:
-        """Change the state of a hub, and reschedule its visit."""
-        was_fresh, self._fresh = self._fresh, True  # should it meet a bug
-        self.crawler.frontier.note(page_id, change, now)
-        self._fresh = was_fresh
 
     def _add(self, name: str, step: Step) -> None:
         trigger = _StepTrigger()

@@ -10,8 +10,6 @@ from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING
 from urllib.parse import urldefrag, urljoin
 
-from requests.utils import parse_header_links
-
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
@@ -63,22 +61,6 @@ def cache_seconds(headers: Mapping[str, str]) -> float:
     if "cache-control" not in headers and "expires" not in headers:
         return 3_600.0
     return min(fresh_seconds(headers), 86_400.0)
-
-
-def link_targets(base_url: str, value: str | None) -> dict[str, str]:
-    """Return the absolute targets of a ``Link`` header by lower-case relation, the first of each.
-
-    *value* holds all lines of the header, joined by commas; unreadable parts are skipped.
-    """
-    found: dict[str, str] = {}
-    for link in parse_header_links(value or ""):
-        target = redirect_target(base_url, link.get("url"))
-        # RFC 8288: a link with an anchor concerns another page, and one may have several relations.
-        if target is None or "anchor" in link:
-            continue
-        for relation in link.get("rel", "").lower().split():
-            found.setdefault(relation, target)
-    return found
 
 
 def redirect_target(base_url: str, location: str | None) -> str | None:

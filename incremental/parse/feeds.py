@@ -50,8 +50,6 @@ def parse_feed(text: str, url: str, *, limits: ParseLimits) -> Page:
         links=_links(entries, resolver),
         next_url=_related(feed, resolver, "next") or _related(feed, resolver, "prev-archive"),
         home_url=resolver.resolve(string(feed, "link")),
-        push_hub_url=_related(feed, resolver, "hub"),
-        push_topic_url=_related(feed, resolver, "self"),
         ttl_seconds=_ttl_seconds(feed),
         truncated=truncated or len(parsed.entries) > len(entries),
         problem=_problem(parsed) if not entries else "",

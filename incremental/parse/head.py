@@ -19,7 +19,7 @@ _MAX_META_CHARS = 500
 _MAX_FEEDS = 50
 _MAX_REFRESH_SECONDS = 30
 
-_RELATIONS = frozenset({"canonical", "next", "hub", "self"})
+_RELATIONS = frozenset({"canonical", "next"})
 _FEED_NAMES = """
     application/rss+xml application/atom+xml application/rdf+xml application/feed+json
     application/xml text/xml

@@ -59,8 +59,6 @@ def parse_html(
         feed_urls=tuple(dict.fromkeys(filter(None, map(resolver.resolve, head.feeds)))),
         next_url=next_page(url, links, resolver.resolve(head.links.get("next"))),
         refresh_url=_other(url, resolver.resolve(refresh)),
-        push_hub_url=resolver.resolve(head.links.get("hub")),
-        push_topic_url=resolver.resolve(head.links.get("self")),
         truncated=truncated,
         headings=tuple(collector.headings) if prose else (),
         description=_description(head) if prose else "",

@@ -27,8 +27,6 @@ def parse_json_feed(text: str, url: str, *, limits: ParseLimits) -> Page:
         return Page(url=url, kind=PageKind.OTHER, problem="JSON, but no JSON Feed")
     resolver = Resolver(url, max_chars=limits.max_url_chars)
     items = feed["items"]
-    hubs = feed.get("hubs")
-    hub = next((hub for hub in hubs if isinstance(hub, dict)), {}) if isinstance(hubs, list) else {}
     return Page(
         url=url,
         kind=PageKind.FEED,
@@ -37,8 +35,6 @@ def parse_json_feed(text: str, url: str, *, limits: ParseLimits) -> Page:
         links=_links(items[: limits.max_feed_entries], resolver),
         next_url=resolver.resolve(string(feed, "next_url")),
         home_url=resolver.resolve(string(feed, "home_page_url")),
-        push_hub_url=resolver.resolve(string(hub, "url")),
-        push_topic_url=resolver.resolve(string(feed, "feed_url")),
         truncated=len(items) > limits.max_feed_entries,
     )
 

@@ -64,10 +64,6 @@ class Page:
     """Target of a meta refresh of at most 30 s."""
     home_url: str | None = None
     """The web page a feed belongs to."""
-    push_hub_url: str | None = None
-    """The server that says when the page changes (rel=hub)."""
-    push_topic_url: str | None = None
-    """The page's own URL (rel=self): what it is called there."""
     ttl_seconds: float | None = None
     """How long a feed asks not to be fetched."""
     truncated: bool = False

@@ -8,7 +8,6 @@ from enum import StrEnum
 
 from classifier.words.values import PageText
 from incremental.base.features import target_of
-from incremental.fetch.headers import link_targets
 from incremental.fetch.status import FetchStatus
 from incremental.parse import Page, PageKind, parse
 from incremental.parse.behind import Behind, behind_json, behind_page, behind_script
@@ -40,7 +39,6 @@ class Body:
     content: bytes
     content_type: str = ""
     """The whole header."""
-    link_header: str | None = None
     md5: str = ""
     """Of the content; kept with the text."""
     want_text: bool = False
@@ -98,7 +96,6 @@ def read_body(body: Body) -> Reading:
     if body.role is not BodyRole.PAGE:
         return _read_part(body)
     page = _page(body)
-    page = _with_header_links(page, body)
     page = replace(page, language=language_of_page(page))
     html = ""
     if body.describe or (body.keep_text and page.kind is PageKind.HTML):
@@ -158,16 +155,6 @@ def _behind(body: Body, page: Page) -> Behind | None:
         return None
     text, _ = decode_body(body.content, body.content_type)
     return behind_page(text, body.url, body.listing, body.folders)
-
-
-def _with_header_links(page: Page, body: Body) -> Page:
-    """Take what announces changes from the ``Link`` header, else from the page."""
-    named = link_targets(body.url, body.link_header)
-    return replace(
-        page,
-        push_hub_url=named.get("hub") or page.push_hub_url,
-        push_topic_url=named.get("self") or page.push_topic_url,
-    )
 
 
 def _topic_text(body: Body, page: Page, read: ReadText | None) -> PageText:

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from incremental.base.texts import Text
 from incremental.schedule.budget import BudgetState, left_for_visits
-from incremental.schedule.pacing import in_window, ping_of, retry_at
+from incremental.schedule.pacing import in_window, retry_at
 from incremental.schedule.protocol import DAY, HOUR, Terms, VisitExplanation
 from incremental.schedule.rates import count_visit
 from incremental.schedule.state import HubState, ListKind, SiteState, Visit
@@ -53,8 +53,6 @@ class FixedPolicy:
         if not hub.tried_at:
             return now
         at = retry_at(hub, now) if hub.failures else min(hub.tried_at, now) + interval
-        if not hub.failures:
-            at = min(at, max(ping_of(hub), hub.tried_at + self.terms.min_interval_seconds))
         return in_window(max(at, hub.wait_until), self.terms)
 
     def index(self, hub: HubState, site: SiteState, budget: BudgetState, now: float) -> float:

@@ -20,8 +20,6 @@ _QUIET_AFTER = 30 * _DAY
 _QUIET_INTERVAL = 7 * _DAY
 _BURIED_AFTER = 180 * _DAY
 _BURIED_INTERVAL = 90 * _DAY
-# Messages that mislead four times in five are ignored.
-_BELIEVED_SHARE = 0.2
 # Longest interval of home pages and feeds that are not covered, while requests are saved up: a recorded
 # weblog that had been silent for half a year was read once a day, and its next post waited for two days.
 _IDLE_INTERVAL = 2 * _HOUR
@@ -81,15 +79,6 @@ def retry_at(hub: HubState, now: float) -> float:
     if hub.visited_at and hub.kind != ListKind.HOME:
         longest = min(max((tried_at - hub.visited_at) / 2, _DAY), _LONGEST_RETRY)
     return tried_at + min(_FIRST_RETRY * 2.0 ** min(hub.failures - 1, 20), longest)
-
-
-def ping_of(hub: HubState) -> float:
-    """Return since when a ping waits for a visit; infinite = none, or pings mislead."""
-    if hub.pinged_at <= hub.visited_at or hub.hints_confirmed + 1 < _BELIEVED_SHARE * (
-        hub.hints + 1
-    ):
-        return float("inf")
-    return hub.pinged_at
 
 
 def in_window(at: float, terms: Terms) -> float:

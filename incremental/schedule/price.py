@@ -23,7 +23,6 @@ from incremental.schedule.pacing import (
     early_visit_at,
     in_window,
     longest_interval,
-    ping_of,
     retry_at,
 )
 from incremental.schedule.profile import HOUR, WEEK, Shape
@@ -101,7 +100,6 @@ class PricePolicy:
         at = min(
             self._crossing(hub, site, budget), early_visit_at(hub, site, budget, terms), latest
         )
-        at = min(at, ping_of(hub))
         at = max(at, visited_at + terms.min_interval_seconds, hub.wait_until)
         return in_window(at, terms)
 
@@ -117,8 +115,6 @@ class PricePolicy:
             value += LOST_LINK_HOURS * 60 * (waiting - most_links(hub.shown))
         longest = longest_interval(hub, site, budget, self.terms, now)
         overdue = min(max(now - hub.visited_at, 0.0) / longest, 1e6)
-        if ping_of(hub) <= now:
-            overdue = max(overdue, 1.0)
         return max(value, self._price(site, budget) * overdue)
 
     def why(
@@ -151,7 +147,6 @@ class PricePolicy:
             ),
             (lambda: due_at == hub.wait_until, "asked_to_wait"),
             (lambda: due_at > in_window(due_at - 1, self.terms) + 1, "not_now"),
-            (lambda: ping_of(hub) <= due_at, "pinged"),
             (
                 lambda: due_at == early_visit_at(hub, site, budget, self.terms),
                 "quick_look",
@@ -222,18 +217,8 @@ class PricePolicy:
 
 
 def hinted(hub: HubState, at: float) -> HubState:
-    """Return the hub with a change hint (lastmod, ping); its worth is learned from the visits after hints."""
+    """Return the hub with a change hint (lastmod); its worth is learned from the visits after hints."""
     return hub if hub.hinted_at else replace(hub, hinted_at=at)
-
-
-def reactivated(hub: HubState, at: float) -> HubState:
-    """Return the hub as active at *at*, on other evidence (a link to it)."""
-    return replace(hub, last_novel_at=max(hub.last_novel_at, at), hinted_at=hub.hinted_at or at)
-
-
-def pinged(hub: HubState, at: float) -> HubState:
-    """Return the hub as due at *at* by a ping, believed while one hint in five is confirmed."""
-    return replace(reactivated(hub, at), pinged_at=at)
 
 
 def _worth(hub: HubState) -> float:

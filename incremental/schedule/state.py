@@ -107,19 +107,8 @@ class HubState(JsonState):
     """Share of visits that found nothing changed."""
     overlaps: Mapping[str, list[float]] = field(default_factory=dict)
     """By neighbour: links it had shown first, and links it had had the chance to show first."""
-    push_hub: str = ""
-    """The server that offered to announce changes when the page was last read; empty = none."""
-    push_topic: str = ""
-    """What the page calls itself there (rel=self); empty = it does not, and its address stands for it."""
-    push_asked_at: float = 0.0
-    push_asked: int = 0
-    """Subscription requests since one was confirmed."""
-    push_until: float = 0.0
-    """End of the subscription; 0 = never subscribed."""
     hinted_at: float = 0.0
-    """First change hint since the last visit (sitemap lastmod, ping); 0 = none."""
-    pinged_at: float = 0.0
-    """Last ping of that server; 0 = never."""
+    """First change hint since the last visit (sitemap lastmod); 0 = none."""
     hints: float = 0.0
     """Change hints followed by a visit."""
     hints_confirmed: float = 0.0
@@ -166,7 +155,7 @@ S = TypeVar("S", HubState, SiteState)
 # Moments of the past, which a clock that was ahead may have written.
 _PAST = (
     *("visited_at", "tried_at", "first_at", "last_novel_at", "counted_at", "hinted_at"),
-    *("pinged_at", "owed_at", "push_asked_at", "shaped_at", "overflow_at", "overflow_since"),
+    *("owed_at", "shaped_at", "overflow_at", "overflow_since"),
 )
 
 

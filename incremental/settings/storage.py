@@ -146,24 +146,11 @@ def only_writer(settings: Settings, folder: Path, *, shared: bool = False) -> It
         AlreadyRunningError: another crawler holds it.
     """
     home = folder / settings.store.folder
-    with alone_in(home, shared=shared):
-        for prefix in (RESTORING, BACKING_UP) if (home / DATABASE).exists() else ():
-            remove_abandoned(home, prefix)
-        yield
-
-
-@contextlib.contextmanager
-def alone_in(home: Path, *, shared: bool = False) -> Iterator[None]:
-    """Lock the store's folder *home*, which must be there, against crawlers.
-
-    *shared*: only against those that want it for themselves.
-
-    Raises:
-        AlreadyRunningError: a crawler holds it.
-    """
     # Two crawlers would fetch everything twice.
     taken = f"another crawler is at work on {home}; stop it first"
     with _alone(home / CRAWLER_LOCK, taken, shared=shared):
+        for prefix in (RESTORING, BACKING_UP) if (home / DATABASE).exists() else ():
+            remove_abandoned(home, prefix)
         yield
 
 

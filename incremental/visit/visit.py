@@ -193,7 +193,6 @@ def read_response(task: VisitTask, response: Response, read: Read | None = None)
             response.url,
             response.body,
             content_type=response.headers.get("content-type", ""),
-            link_header=response.headers.get("link"),
             md5=digest,
             want_text=reads or (task.for_topics and not task.first_reading),
             keep_text=reads or task.first_reading,

@@ -65,12 +65,6 @@ class Answers(Repository):
         with storage_errors(self._where):
             return new_pages(self._db, query)
 
-    def announced(self, cursors: Sequence[int]) -> list[AnnouncedPage]:
-        """Return announced pages by their cursors, in order; unknown ones are left out."""
-        with storage_errors(self._where):
-            found = news_rows(self._db, cursors)
-        return [found[one] for one in dict.fromkeys(cursors) if one in found]
-
     def latest_cursor(self) -> int:
         """Return the cursor of the latest announced page; 0 if none."""
         # Ids grow as pages are announced: paging down from the newest, or following from the oldest, neither

@@ -33,7 +33,7 @@ TREES = ("models", "pages")
 SETTINGS_NOTE = "settings.name"
 _COPY = re.compile(r"before-\d{4}_\w+\.sqlite")
 _SMALL = re.compile(
-    rf"crawler\.lock|discovery-\d+\.lock|~?daemon-\d+\.lock|websub\.key|settings\.name|daemon\.json|{_COPY.pattern}"
+    rf"crawler\.lock|discovery-\d+\.lock|~?daemon-\d+\.lock|settings\.name|daemon\.json|{_COPY.pattern}"
 )
 # Not the store's and never touched, but often present: settings, and a volume's own folder.
 _NEIGHBOURS = frozenset(("hubwatch.toml", "lost+found"))

@@ -1,1 +1,1 @@
-"""Keeping a store well: backup, copying, retention, space, checks."""
+"""Keeping a store well: backup, retention, space, checks."""

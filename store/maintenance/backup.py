@@ -123,7 +123,7 @@ def _copy_database(source: Path, target: Path) -> None:
 def _write(
     half: Path, copy: Path, home: Path, *, pages: bool, progress: Progress | None
 ) -> BackupReport:
-    files = [(DATABASE, copy), *files_beside(home, pages=pages)]
+    files = [(DATABASE, copy), *_files_beside(home, pages=pages)]
     members: dict[str, dict[str, object]] = {}
     with tarfile.open(half, "w:gz", compresslevel=3) as archive:
         for number, (name, path) in enumerate(files, 1):
@@ -149,7 +149,7 @@ def _write(
     return BackupReport(len(members), total)
 
 
-def files_beside(home: Path, *, pages: bool) -> Iterator[tuple[str, Path]]:
+def _files_beside(home: Path, *, pages: bool) -> Iterator[tuple[str, Path]]:
     """Yield the files that a store has beside its database: models, and cached *pages* if wanted.
 
     Each with its name below *home*, in which parts are divided by slashes.

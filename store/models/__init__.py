@@ -68,13 +68,10 @@ from store.models.topic_tables import (
 from store.models.watch_tables import PageWatch, Refresh, WatchedChange
 
 ALL = tuple(Table.__subclasses__())
-OF_DAEMONS = (Daemon, DaemonSite, HostClaim)
-"""Running daemons; not part of a store's data."""
 
 __all__ = [
     "ALL",
     "LIVING",
-    "OF_DAEMONS",
     "AccessToken",
     "Backfill",
     "BackfillPage",

@@ -26,8 +26,6 @@ from store.models.joins import Merge
 class Table(Model):
     """A table named like its class, with underscores, unless stated otherwise."""
 
-    made_by_users: ClassVar[bool] = False
-    """Filled by users: if it has rows, the store is in use. The other tables are derived."""
     lasting_ids: ClassVar[bool] = False
     """Ids are never reused: cursors refer to them, and so do visits under way while a site is removed."""
     outgoing: ClassVar[Mapping[str, str]] = {}
@@ -45,7 +43,6 @@ class Table(Model):
 class Site(Table):
     """A watched site: its seed, its scope, and facts about the whole site."""
 
-    made_by_users = True
     lasting_ids = True
 
     id = AutoField()
@@ -271,8 +268,6 @@ class Change(Table):
 
 class Label(Table):
     """A label of a URL, one per origin."""
-
-    made_by_users = True
 
     site = ForeignKeyField(Site, null=True, on_delete="SET NULL", lazy_load=False, index=False)
     """The watched site whose scope it is in; NULL = none."""

@@ -30,7 +30,6 @@ class Channel(Table):
     topic = ForeignKeyField(Topic, null=True, on_delete="SET NULL", lazy_load=False, index=True)
     """The topic of its settings, by id, so it may be renamed."""
 
-    made_by_users = True
     outgoing: ClassVar = {"channel": "1 = 1"}
 
 

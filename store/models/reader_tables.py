@@ -134,8 +134,6 @@ class PageVector(Table):
 class SavedSearch(Table):
     """A saved query; interfaces define its JSON."""
 
-    made_by_users = True
-
     name = TextField(primary_key=True)
     query = TextField()
     created_at = DoubleField()
@@ -152,8 +150,6 @@ class Housekeeping(Table):
 
 class AccessToken(Table):
     """A token or session of the web page and the API; only its digest is stored."""
-
-    made_by_users = True
 
     id = AutoField()
     name = TextField()

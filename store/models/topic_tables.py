@@ -18,7 +18,6 @@ from store.models.crawl_tables import Page, Table
 class Topic(Table):
     """A topic, from example pages and key words."""
 
-    made_by_users = True
     lasting_ids = True
 
     id = AutoField()

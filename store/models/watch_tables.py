@@ -35,7 +35,6 @@ class PageWatch(Table):
     taken_to = BigIntegerField(default=0)
     """Of a pattern: the highest page id that was compared with it."""
 
-    made_by_users = True
     lasting_ids = True
 
 

@@ -158,7 +158,6 @@ def test_settings_that_were_there_before_are_missed(hubwatch: Run, tmp_path: Pat
         "[[site]]\nurl = 'https://a.example/'\nproxy = 'nonsense://me:SECRET@proxy.example'",
         "[[site]]\nurl = 'https://a.example/'\nheaders = { Cookie = ['SECRET'] }",
         "[[site]]\nurl = 'https://a.example/'\ncookies = 'SECRET'",
-        "[websub]\ncallback_url = 'ftp://me:SECRET@a.example/'",
         "store = 'postgresql://me:SECRET@127.0.0.1/news'",
         "[store]\ndatabase = 'mysql://me:SECRET@127.0.0.1/news'",
         "[store]\ndatabase = 'postgresql://me:SECRET/x@127.0.0.1/news'",

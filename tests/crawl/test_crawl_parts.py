@@ -12,8 +12,6 @@ from typing import Any
 from fake_web import DAY, HOUR, FakeWeb, Watch, page, watch
 from topic_web import EXAMPLES, topic_of, two_subjects, watch_topic
 
-from incremental.schedule.price import hinted
-from incremental.schedule.state import HubState
 from incremental.settings import RevisitSettings, Settings
 from incremental.topics.model_store import BACKGROUND
 
@@ -127,24 +125,6 @@ def test_a_shared_budget_is_that_of_all_sites_whoever_visits_them(tmp_path: Path
         crawl.run(HOUR)
         (site,) = crawl.crawler.frontier.watched
         assert site.terms.requests_per_day < 100
-
-
-def test_a_push_for_a_site_of_another_daemon_is_handed_on(tmp_path: Path) -> None:
-    part = Some({FIRST})
-    with watch(tmp_path, pages(), A, part=part) as crawl:
-        crawl.run(DAY / 4)
-        part.sites = set()
-        load(crawl)
-        hub, now = crawl.hub(A), crawl.clock.now()
-        assert hub is not None
-        assert hub.due_at > now
-        before = crawl.store.read.sites()[0].changed_at
-        crawl.crawler.frontier.note(hub.page_id, lambda state: hinted(state, now), now)
-        after = crawl.hub(A)
-        assert after is not None
-        assert after.due_at == now
-        assert HubState.from_text(after.revisit).hinted_at == now
-        assert crawl.store.read.sites()[0].changed_at != before
 
 
 def test_examples_of_topics_are_fetched_by_the_leader(tmp_path: Path) -> None:

@@ -121,7 +121,7 @@ def test_what_keeps_a_feature_from_its_work_is_named(clock: SimulatedClock) -> N
     health.trouble("messages", {"team": "team: 503"})
     clock.advance_to(START + 30)
     health.trouble("messages", {"team": "team: 503", "mail": "mail: refused"})
-    health.trouble("websub", {})
+    health.trouble("discovery", {})
     found = {one.detail: one.since for one in health.report().problems}
     assert found == {
         "team: 503": START,

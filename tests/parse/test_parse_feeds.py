@@ -57,7 +57,6 @@ def test_atom() -> None:
         </entry></feed>""",
     )
     assert page.title == "A b"
-    assert page.push_hub_url == "https://hub.example/"
     assert page.next_url == "https://example.org/blog/feed.xml?page=2"
     assert page.links == (Link("https://example.org/blog/1", "One", "Text", published_at=MORNING),)
 
@@ -281,7 +280,6 @@ def test_json_feed() -> None:
         "title": "J",
         "language": "en-GB",
         "next_url": "/feed2.json",
-        "hubs": [{"type": "WebSub", "url": "https://hub.example/"}],
         "items": [
             {"id": "1", "url": "/1", "title": "One", "date_published": "2024-05-06T10:00:00+02:00"},
             {"id": "https://example.org/2", "content_html": "<p>Hello &amp; <b>bye</b></p>"},
@@ -292,10 +290,7 @@ def test_json_feed() -> None:
     }
     page = read(json.dumps(feed), content_type="application/json")
     assert (page.kind, page.title, page.language) == (PageKind.FEED, "J", "en")
-    assert (page.next_url, page.push_hub_url) == (
-        "https://example.org/feed2.json",
-        "https://hub.example/",
-    )
+    assert page.next_url == "https://example.org/feed2.json"
     assert page.links == (
         Link("https://example.org/1", "One", published_at=MORNING),
         Link("https://example.org/2", context="Hello & bye", position=1),

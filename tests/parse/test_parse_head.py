@@ -137,11 +137,6 @@ def test_feeds_are_named_in_order_and_once() -> None:
     ]
 
 
-def test_websub_hub() -> None:
-    page = read("<link rel=hub href=https://hub.example/><link rel=self href=/>")
-    assert page.push_hub_url == "https://hub.example/"
-
-
 def test_text_is_read_only_when_asked_for() -> None:
     markup = "<p>Words</p><meta property=article:published_time content=2024-05-06>"
     assert (read(markup).text, read(markup).published_at) == ("", None)

@@ -102,7 +102,7 @@ SECTIONS = [
     "web",
     "site",
     "notify",
-    "websub",
+    "messages",
     "discovery",
 ]
 FIELDS = ["url", "name", "password", "hours", "workers", "folder", "proxy", "headers", "include"]

@@ -57,7 +57,6 @@ def check(page: Page) -> None:
         page.canonical_url,
         page.next_url,
         page.refresh_url,
-        page.push_hub_url,
         *page.feed_urls,
     ]
     for url in filter(None, [*urls, *(link.url for link in page.links)]):

@@ -37,7 +37,10 @@ BREACHES: list[tuple[Rule, dict[str, str]]] = [
         code_rules.web_is_served_by_cli,
         {"incremental.interfaces.explain.x": "from incremental.interfaces import web"},
     ),
-    (code_rules.features_stand_alone, {"incremental.x": "from incremental.features import websub"}),
+    (
+        code_rules.features_stand_alone,
+        {"incremental.x": "from incremental.features import discovery"},
+    ),
     (
         code_rules.features_stand_alone,
         {"incremental.features.a.x": "def f():\n    import incremental.features.b"},

@@ -11,7 +11,6 @@ from incremental.schedule.pacing import (
     early_visit_at,
     in_window,
     longest_interval,
-    ping_of,
     retry_at,
 )
 from incremental.schedule.protocol import Terms
@@ -101,30 +100,6 @@ def test_what_failed_for_days_is_tried_after_half_of_that_time(days: float, long
 
 def test_a_try_in_the_future_counts_as_made_now() -> None:
     assert retry_at(HubState(failures=1, tried_at=NOW + 9 * DAY), NOW) == NOW + 10 * MINUTE
-
-
-@pytest.mark.parametrize(
-    ("kept", "hints", "believed"),
-    [
-        (0, 0, True),
-        (0, 4, True),
-        (0, 5, False),
-        (1, 9, True),
-        (1, 10, False),
-        (3, 19, True),
-        (3, 20, False),
-    ],
-)
-def test_pings_are_believed_while_one_in_five_has_kept_its_word(
-    kept: float, hints: float, *, believed: bool
-) -> None:
-    hub = HubState(pinged_at=NOW, visited_at=NOW - 1, hints=hints, hints_confirmed=kept)
-    assert ping_of(hub) == (NOW if believed else inf)
-
-
-def test_a_ping_before_the_last_visit_waits_for_nothing() -> None:
-    assert ping_of(HubState(pinged_at=NOW, visited_at=NOW)) == inf
-    assert ping_of(HubState()) == inf
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from incremental.schedule.budget import BudgetState, advance, open_at, spend
 from incremental.schedule.fixed import FixedPolicy
-from incremental.schedule.price import PricePolicy, hinted, pinged, reactivated
+from incremental.schedule.price import PricePolicy, hinted
 from incremental.schedule.profile import BINS, WEEK
 from incremental.schedule.protocol import Terms
 from incremental.schedule.state import HubState, SiteState, Visit
@@ -143,7 +143,7 @@ def test_a_hub_that_dies_drifts_out_and_comes_back_when_something_tells_of_it() 
     buried = replace(quiet, last_novel_at=NOW - 200 * DAY)
     waits = [
         (policy.due_at(hub, SITE, CHEAP, NOW) - NOW) / DAY
-        for hub in (quiet, buried, reactivated(buried, NOW + 1))
+        for hub in (quiet, buried, hinted(buried, NOW + 1))
     ]
     assert waits[0] == 7
     assert waits[1] == pytest.approx(28, abs=62)
@@ -192,21 +192,6 @@ def test_a_sitemap_that_moves_with_each_deployment_loses_its_say_on_every_hub() 
         _, site = policy.observe(hinted(hub, NOW), site, Visit(at=NOW + day * DAY, shown=9))
     site = replace(SITE, hints=site.hints, hints_confirmed=site.hints_confirmed)
     assert policy.due_at(hinted(hub, NOW + MINUTE), site, CHEAP, NOW) > before + HOUR
-
-
-@pytest.mark.parametrize("policy", [PricePolicy, FixedPolicy])
-def test_a_ping_is_due_at_once_until_pings_mislead(
-    policy: type[PricePolicy | FixedPolicy],
-) -> None:
-    terms = replace(FREE, requests_per_day=12)
-    hub, liar = _hub(0.001, weight=1.0), _hub(0.001, weight=1.0, hints=40)
-    site = replace(SITE, weight_total=9.0)
-    announced = pinged(hub, NOW + MINUTE)
-    assert policy(terms).due_at(announced, site, BudgetState(), NOW) == NOW + MINUTE
-    assert policy(terms).due_at(pinged(liar, NOW + MINUTE), site, BudgetState(), NOW) > NOW + HOUR
-    assert (
-        "announced a change" in PricePolicy(terms).why(announced, site, BudgetState(), NOW).reason
-    )
 
 
 @pytest.mark.parametrize("policy", [PricePolicy, FixedPolicy])

@@ -30,10 +30,3 @@ def test_an_unknown_policy_is_refused_with_those_that_there_are() -> None:
         build_settings({"revisit": {"policy": "best"}})
     assert caught.value.field == "revisit.policy"
     assert build_settings({"revisit": {"policy": "fixed"}}).revisit.policy is PolicyName.FIXED
-
-
-@pytest.mark.parametrize("url", ["not a url", "https://x.example/?a=1", "ftp://x.example/"])
-def test_a_callback_that_no_hub_can_call_is_refused(url: str) -> None:
-    with pytest.raises(SettingsError, match="public address") as caught:
-        build_settings({"websub": {"callback_url": url}})
-    assert caught.value.field == "websub.callback_url"

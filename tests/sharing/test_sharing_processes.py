@@ -163,7 +163,7 @@ def ended(process: subprocess.Popen[bytes]) -> int:
     return process.wait(60)
 
 
-def test_a_shard_is_one_daemons_and_nobody_copies_the_store_meanwhile(tmp_path: Path) -> None:
+def test_a_shard_is_one_daemons_and_nobody_runs_beside_it(tmp_path: Path) -> None:
     with Cluster(tmp_path, sites=2) as cluster:
         first, second = cluster.daemons
         first.start("--shard", "1/2", *(site.url for site in cluster.sites))
@@ -175,8 +175,6 @@ def test_a_shard_is_one_daemons_and_nobody_copies_the_store_meanwhile(tmp_path: 
             assert says in second.errors()
         assert ended(command(folder, "run", "--once")) == 3
         assert "daemons are at work on this store" in second.errors()
-        assert complete(folder, "migrate-store", cluster.url, str(tmp_path / "copy")) == 3
-        assert "daemons are at work" in (folder / "migrate-store.err").read_text()
         assert complete(folder, "status", "--json") == 0
         shown = json.loads((folder / "status.out").read_text())["daemons"]
         assert [(one["shard"], one["sites"], one["is_leader"]) for one in shown] == [

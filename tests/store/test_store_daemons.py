@@ -18,7 +18,7 @@ from store import Store, open_store
 from store.daemons import BUSY_SECONDS, DaemonRow, Daemons
 from store.enums import SiteStatus
 from store.errors import StoreFencedError, StoreLockedError
-from store.models import OF_DAEMONS, HostClaim
+from store.models import Daemon, DaemonSite, HostClaim
 
 LONG, OVER = 60.0, -1.0
 HOST = "www.news.example"
@@ -249,7 +249,7 @@ def test_what_a_death_would_cost_keeps_nobody_waiting_while_the_daemon_lives(sha
     assert take(second) == 0
 
 
-def test_nobody_joins_a_store_that_is_copied(shared: Store, tmp_path: Path) -> None:
+def test_nobody_joins_a_store_that_a_program_has_for_itself(shared: Store, tmp_path: Path) -> None:
     daemon = joined(shared.daemons)
     with open_store(shared.where, cache_folder=tmp_path) as other:
         assert [one.id for one in other.daemons.keep_out()] == [daemon]
@@ -268,5 +268,5 @@ def test_nobody_joins_a_store_that_is_copied(shared: Store, tmp_path: Path) -> N
 
 def test_a_sqlite_file_has_no_daemons(sqlite_store: Store) -> None:
     assert sqlite_store.daemons.all() == sqlite_store.daemons.keep_out() == []
-    for table in OF_DAEMONS:
+    for table in (Daemon, DaemonSite, HostClaim):
         assert not list(table.select().execute(sqlite_store.database))

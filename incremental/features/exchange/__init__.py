@@ -6,7 +6,6 @@
               with outlines (OPML), watches (changedetection.io), jobs (urlwatch)
     adding    Wanted -> watched sites, feeds as hubs
     writing   new pages -> CSV, JSON Lines, OPML, WARC
-    stores    a whole store from SQLite to PostgreSQL, or back
     commands, api, pages      where people and programs ask for it
 """
 
@@ -26,7 +25,6 @@ FEATURE = Feature(
             "export": f"{_ROOM}.commands:export Export new pages, or the watched sites, for other programs.",
             "backup": f"{_ROOM}.commands:backup Back up the whole store to one file, beside a daemon or not.",
             "restore": f"{_ROOM}.commands:restore Restore a backup into the configured folder.",
-            "migrate-store": f"{_ROOM}.commands:migrate_store Copy a store to PostgreSQL, or back.",
         },
     },
     routers=(f"{_ROOM}.api:router", f"{_ROOM}.api:streams", f"{_ROOM}.pages:router"),

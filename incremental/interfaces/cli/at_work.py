@@ -12,7 +12,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -66,8 +66,6 @@ class Run:
     once: bool
     member: Membership | None = None
     """Its place among the daemons of a PostgreSQL store."""
-    serving: list[str] = field(default_factory=list)
-    """The address of the web page, once it is served."""
 
 
 def watch(run: Run, further: Mapping[str, Step], *, explore: int, serves: bool) -> bool:
@@ -89,10 +87,9 @@ def watch(run: Run, further: Mapping[str, Step], *, explore: int, serves: bool) 
         # Jobs that need the daemon, or come after it, are added before it runs.
         daemon: Daemon = run.begin(partial(_daemon, run, make, jobs))
         run.health.runs_on(daemon.crawler.engine.report)
-        running = _features(run, stack, daemon, fetcher.fetch)
+        running = _features(run, fetcher.fetch)
         jobs.update({name: job.step for name, job in running.items()})
         address = _serve(run, stack, running) if serves else None
-        run.serving.extend([address] if address else [])
         run.reporter.begin(run.begin(lambda: len(store.read.seeds())), address)
         lasting = [job for job in running.values() if isinstance(job, LastingJob)]
         for job in lasting:
@@ -166,19 +163,14 @@ def _serve(run: Run, stack: contextlib.ExitStack, running: Mapping[str, Job]) ->
     return address
 
 
-def _features(
-    run: Run, stack: contextlib.ExitStack, daemon: Daemon, fetch: Fetch
-) -> dict[str, Job]:
+def _features(run: Run, fetch: Fetch) -> dict[str, Job]:
     """Return the jobs of features by name; say which features are broken."""
     work = AtWork(
         store=run.store,
         settings=run.settings,
         folder=run.folder,
         fetch=fetch,
-        note=daemon.note,
         trouble=run.health.trouble,
-        serves=lambda: bool(run.serving),
-        stack=stack,
     )
     features = run.settings.enabled
     run.health.needs(one.name for one in features.on if one.vital)

@@ -2,12 +2,11 @@
 
 ::
 
-    Authorization: Bearer TOKEN          programs
-    Authorization: Basic ANY:SECRET      feed readers; the secret is a token or the password
-    Authorization: GoogleLogin auth=...  reader apps; a token, or a session begun with the password
-    ?token=TOKEN                         feeds only, for readers that send no headers
-    cookie                               browsers logged in with the password or a token
-    nothing                              while neither password nor token is set; loopback only
+    Authorization: Bearer TOKEN      programs
+    Authorization: Basic ANY:SECRET  feed readers; the secret is a token or the password
+    ?token=TOKEN                     feeds only, for readers that send no headers
+    cookie                           browsers logged in with the password or a token
+    nothing                          while neither password nor token is set; loopback only
 
 Tokens hold 256 random bits, so an unsalted SHA-256 is stored and guesses are not throttled. The password
 is compared in constant time, and guesses are throttled. Sessions end with the token that started them
@@ -85,8 +84,6 @@ class Gate:
             return self._token(store, value.strip(), now)
         if kind.lower() == "basic":
             return self._basic(store, value.strip(), given.client, now)
-        if kind.lower() == "googlelogin":
-            return self._app(store, value.strip().removeprefix("auth="), now)
         if given.query_token:
             return self._token(store, given.query_token, now)
         session = self._session(store, given.session, now) if given.session else None
@@ -111,13 +108,6 @@ class Gate:
         )
         return session
 
-    def app_secret(self, store: Store, secret: str, client: str, *, now: float) -> str | None:
-        """Return what a reader app sends from now on: its token, or a session for the password."""
-        if self.is_open(store) or self._token(store, secret, now) is not None:
-            # Some apps fail without a value, and nothing is secret while all is open.
-            return secret if secret and secret.isprintable() and " " not in secret else "open"
-        return self.log_in(store, secret, client, now=now)
-
     def log_out(self, store: Store, session: str, *, now: float) -> None:
         """End a session."""
         row = store.access.find(self._session_digest(session), now=now)
@@ -131,13 +121,6 @@ class Gate:
     def _token(self, store: Store, secret: str, now: float) -> Caller | None:
         row = store.access.find(digest_of(secret), now=now)
         return Caller(row.scope, "token", row.id) if row and row.kind == TokenKind.TOKEN else None
-
-    def _app(self, store: Store, secret: str, now: float) -> Caller | None:
-        """Check what a reader app sends. No browser sends that header by itself."""
-        caller = self._token(store, secret, now) or self._session(store, secret, now)
-        if caller is None and self.is_open(store):
-            caller = Caller(WRITE, "token")
-        return caller and replace(caller, by="token")
 
     def _session(self, store: Store, secret: str, now: float) -> Caller | None:
         row = store.access.find(self._session_digest(secret), now=now)

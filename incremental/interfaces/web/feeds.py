@@ -20,7 +20,6 @@ from incremental.base.plain_text import clean
 
 _ATOM = "http://www.w3.org/2005/Atom"
 _DC = "http://purl.org/dc/elements/1.1/"
-_GOOGLE = "http://www.google.com/reader/"
 _MARKUP = re.compile(r"[<>]|&(?=#?\w+;)")
 _SPACES: Any = {None: _ATOM}
 _TITLE, _SUMMARY = 500, 1_000
@@ -41,8 +40,6 @@ class Entry:
     tags: tuple[str, ...] = ()
     content: tuple[str, ...] = ()
     """The paragraphs of the whole text; empty = the summary alone."""
-    states: tuple[str, ...] = ()
-    """Google Reader's, such as ``user/-/state/com.google/read``; in Atom only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +92,6 @@ def _add_entry(root: Any, entry: Entry) -> None:  # noqa: ANN401 - lxml has no t
     _add(_add(node, "author"), "name", _line(entry.site, _TITLE))
     for tag in entry.tags:
         _add(node, "category", term=_line(tag, _TITLE))
-    for state in entry.states:
-        label = state.rpartition("/")[2]
-        _add(node, "category", term=_plain(state), scheme=_GOOGLE, label=_plain(label))
     if summary := _summary(entry):
         _add(node, "summary", summary, type="text")
     if entry.content:

@@ -5,8 +5,8 @@
     Host known? ── body small? ── who asks? ── may they? ── from our own page? ── route
        400           413            401 / log in   403            403
 
-Rules match paths and methods, so no route can forget them: a path outside :data:`PUBLIC` and what features
-name needs ``read``, any method but GET and HEAD needs ``write``.
+Rules match paths and methods, so no route can forget them: a path outside :data:`PUBLIC` needs ``read``,
+any method but GET and HEAD needs ``write``.
 """
 
 from __future__ import annotations
@@ -36,10 +36,9 @@ from incremental.interfaces.web.access import (
     is_form_token,
 )
 from incremental.interfaces.web.context import Web
-from incremental.settings import Settings
 from store.errors import StoreError
 
-# No credentials needed; features may add more.
+# No credentials needed.
 PUBLIC = ("/healthz", "/login", "/static/")
 # For programs: they get a 401 instead of the login form.
 MACHINES = ("/api/", "/feeds/", "/metrics")
@@ -75,10 +74,10 @@ class RequestTooLargeError(LimitError):
     """The body exceeds :data:`MOST_BODY_BYTES`."""
 
 
-def _is_one_of(path: str, named: tuple[str, ...]) -> bool:
-    """Return whether *path* is named; a name that ends in ``/`` stands for all below it."""
-    folders = tuple(one for one in named if one.endswith("/"))
-    return path in named or (path.startswith(folders) and ".." not in path)
+def _is_public(path: str) -> bool:
+    """Return whether *path* is in :data:`PUBLIC`; a name that ends in ``/`` stands for all below it."""
+    folders = tuple(one for one in PUBLIC if one.endswith("/"))
+    return path in PUBLIC or (path.startswith(folders) and ".." not in path)
 
 
 class Guard:
@@ -89,10 +88,6 @@ class Guard:
         self._refused = refused
         self._web = web
         self._gate = gate
-        features = web.settings.enabled.on
-        self._public = (*PUBLIC, *(path for one in features for path in one.public))
-        self._proven = tuple(path for one in features for path in one.proven)
-        self._logins = tuple(path for one in features for path in one.logins)
         self._hosts = _LOOPBACK | {_bare(name) for name in _own_names(web)}
         self._proxies = frozenset(web.settings.web.trusted_proxies)
 
@@ -130,11 +125,11 @@ class Guard:
             caller = self._caller(request)
         except StoreError:
             # Nobody is known then. /healthz says the same of the whole daemon.
-            if not _is_one_of(request.url.path, self._public):
+            if not _is_public(request.url.path):
                 return self._refused(request, HTTPStatus.SERVICE_UNAVAILABLE, "no_store")
             caller = None
         request.state.caller = caller
-        if caller is None and not _is_one_of(request.url.path, self._public):
+        if caller is None and not _is_public(request.url.path):
             return self._ask_for_credentials(request)
         if request.method in _SAFE:
             return None
@@ -145,12 +140,10 @@ class Guard:
     ) -> Response | None:
         """Return the refusal of an unauthorized or cross-site change, else None."""
         path = request.url.path
-        if _is_one_of(path, self._proven):
-            return None
-        if caller is not None and not _is_one_of(path, self._public) and not caller.may(WRITE):
+        if caller is not None and not _is_public(path) and not caller.may(WRITE):
             return self._refused(request, HTTPStatus.FORBIDDEN, "read_only")
         ambient = caller is None or caller.ambient
-        if ambient and not _is_from_us(request, body, login=path in self._logins):
+        if ambient and not _is_from_us(request, body):
             why = "not_json" if path.startswith("/api/") else "not_from_us"
             return self._refused(request, HTTPStatus.FORBIDDEN, why)
         return None
@@ -225,13 +218,7 @@ def form_cookie(request: Request) -> str:
 
 def _own_names(web: Web) -> Iterable[str]:
     own = web.settings.web
-    return (own.host, *own.allowed_hosts, *addresses_of(web.settings).values())
-
-
-def addresses_of(settings: Settings) -> dict[str, str]:
-    """Return the addresses at which features let others reach this server, by setting."""
-    asked = settings.enabled.asked("addresses", settings)
-    return {setting: address for found in asked for setting, address in found.items()}
+    return (own.host, *own.allowed_hosts)
 
 
 def _host_of(header: str) -> str | None:
@@ -264,7 +251,7 @@ def _is_address(name: str) -> bool:
     return True
 
 
-def _is_from_us(request: Request, body: bytes, *, login: bool) -> bool:
+def _is_from_us(request: Request, body: bytes) -> bool:
     """Return whether a change comes from one of our pages or from a program (CSRF check).
 
     Browsers send the origin with each change. Forms must also carry the page's token; cross-site JSON
@@ -276,8 +263,6 @@ def _is_from_us(request: Request, body: bytes, *, login: bool) -> bool:
     origin = headers.get("origin")
     if origin is not None and urlsplit(origin).netloc.lower() != headers.get("host", "").lower():
         return False
-    if login:  # apps send no token; no browser is logged in by the answer
-        return True
     if request.url.path.startswith("/api/"):
         kind = headers.get("content-type", "").partition(";")[0].strip().lower()
         return kind == "application/json" or (not body and not _is_simple(kind))

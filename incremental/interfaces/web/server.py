@@ -15,7 +15,7 @@ from incremental.base.errors import SettingsError
 from incremental.interfaces.web.app import make_app
 from incremental.interfaces.web.connections import CONNECTIONS, HEADER_BYTES, protocol_for
 from incremental.interfaces.web.context import Web
-from incremental.interfaces.web.guard import addresses_of, names_for_others
+from incremental.interfaces.web.guard import names_for_others
 from incremental.settings import Settings
 
 _IDLE_SECONDS = 10
@@ -111,7 +111,6 @@ def check_guarded(given: Settings, *, has_tokens: bool) -> None:
     reached_by = {
         "web.allowed_hosts": names_for_others(settings.allowed_hosts),
         "web.trusted_proxies": settings.trusted_proxies,
-        **{field: [address] for field, address in addresses_of(given).items()},
     }
     for field, names in reached_by.items():
         if names:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import re
 import shutil
@@ -132,10 +131,7 @@ def at_work(store: Store, settings: Settings, folder: Path) -> AtWork:
         settings=settings,
         folder=folder,
         fetch=nothing,  # type: ignore[arg-type]  # it is not called
-        note=nothing,
         trouble=nothing,
-        serves=lambda: False,
-        stack=contextlib.ExitStack(),
     )
 
 
@@ -183,13 +179,12 @@ def test_what_is_off_is_not_imported_and_has_no_command_page_or_channel(
     assert "No such command 'tally'" in hubwatch("tally").err
     assert "No such command 'mcp'" in hubwatch("mcp").err
     assert "tally" not in hubwatch("--help").out
-    off_names = ["sample", "websub", "discovery", "exchange", "messages", "page_watches"]
+    off_names = ["sample", "discovery", "exchange", "messages", "page_watches"]
     off_names += ["watchdog"]
     off = build_settings({"features": {"off": off_names}})
     assert (given_channels(off), off.enabled.readers) == ((), {})
     client = served_with(served, off).client()
     assert client.get("/tally").status_code == 404
-    assert client.get("/websub/7.abc").status_code == 404
     assert client.get("/topics/1/discovery").status_code == 404
     assert client.get("/messages").status_code == 404
     assert client.get("/problems").status_code == 404
@@ -212,9 +207,9 @@ from incremental.interfaces.cli import commands
 from incremental.settings import build_settings
 from incremental.settings.reference import reference
 off = frozenset({names!r})
-settings = build_settings({{"features": {{"off": list(off)}}, "websub": {{"lease_days": 3}},
+settings = build_settings({{"features": {{"off": list(off)}}, "discovery": {{"queries_per_day": 3}},
     "messages": {{"channel": [{{"name": "of old"}}]}}}})
-assert not settings.further and "websub" not in [one.name for one in reference(off)]
+assert not settings.further and "discovery" not in [one.name for one in reference(off)]
 assert "mcp" not in commands(off) and "discover" not in commands(off)
 assert not {{"notify", "watch-page", "changes"}} & set(commands(off))
 print([name for name in sys.modules if name.startswith("incremental.features.")])
@@ -226,10 +221,8 @@ print([name for name in sys.modules if name.startswith("incremental.features.")]
         "assistants",
         "discovery",
         "exchange",
-        "google_reader",
         "messages",
         "page_watches",
-        "websub",
     } <= set(names)
 
 
@@ -261,8 +254,7 @@ def test_a_page_that_is_none_and_texts_that_are_no_toml_do_not_stop_the_web_page
 ) -> None:
     source = "from incremental.base.features import Feature\n"
     source += 'FEATURE = Feature(name="odd", summary="Odd.", routers=("odd_one:nothing",), '
-    source += 'addresses="odd_one:fail", pages={"/odd": "oddity"})\n'
-    source += "nothing = 1\ndef fail(settings): raise LookupError\n"
+    source += 'pages={"/odd": "oddity"})\nnothing = 1\n'
     install(installed, "odd", "odd = odd_one:FEATURE", odd_one=source)
     (installed / "texts.toml").write_text("no TOML")
     page = served.client().get("/tally")

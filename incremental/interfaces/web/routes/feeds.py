@@ -63,9 +63,7 @@ def feeds_page(request: Request, store: Store) -> Response:
         feeds += [
             _Named(path, words.maybe(one.name, text), Filters()) for path, text in one.feeds.items()
         ]
-    base = base_of(request)
-    apps = [(base + path, one.name, text) for one in features for path, text in one.apps.items()]
-    return page(request, "feeds.html", {"feeds": feeds, "apps": apps})
+    return page(request, "feeds.html", {"feeds": feeds})
 
 
 @router.get("/feeds/all.opml")
