@@ -23,15 +23,15 @@ from incremental.features.exchange.lists import MAX_FILE_BYTES, ReadList
 from incremental.features.exchange.stores import move_store
 from incremental.features.exchange.writing import PAGES, write_pages, write_sites, write_visits
 from incremental.interfaces.cli.common import (
-    Json,
     counted,
     now,
     open_store,
-    print_json,
     print_table,
+    printed_json,
     progress_bar,
     say,
     settings_of,
+    wants_json,
 )
 from incremental.interfaces.results.tables import TABLES
 from incremental.settings.storage import CRAWLER_LOCK, only_writer
@@ -57,7 +57,6 @@ def import_list(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only show what would be taken; write nothing.")
     ] = False,
-    as_json: Json = False,
 ) -> None:
     """Watch the sites in another program's list; feeds become hubs of their site."""
     try:
@@ -77,9 +76,7 @@ def import_list(
     skipped = [one_line(one, _LONGEST_LINE) for one in result.skipped]
     for line in (*problems, *(f"skipped: {one}" for one in skipped)):
         say(f"hubwatch: {line}")
-    if as_json:
-        print_json(replace(result, problems=problems, skipped=skipped))
-    else:
+    if not printed_json(context, replace(result, problems=problems, skipped=skipped)):
         for one in added.entries:
             if one.result != "refused":
                 typer.echo(f"{one.result:8}{readable(one.url)}{_of_site(one)}")
@@ -131,13 +128,12 @@ def export(  # noqa: PLR0913 - options of a command
     visits: Annotated[
         bool, typer.Option("--visits", help="The visits instead of the new pages.")
     ] = False,
-    as_json: Json = False,
 ) -> None:
     """Export new pages, visits, or the watched sites, for other programs."""
     known = TABLES if visits else (*PAGES, "opml")
     if form not in known:
         raise InputError("--format", form, f"must be one of: {', '.join(known)}")
-    if as_json and out is None:
+    if wants_json(context) and out is None:
         raise InputError(
             "--json", "stdout", "is taken by the export; write it to a file: --output FILE"
         )
@@ -162,9 +158,7 @@ def export(  # noqa: PLR0913 - options of a command
                 )
 
             count = _into(out, write)
-    if as_json:
-        print_json({"written": count, "what": what, "in": str(out)})
-    else:
+    if not printed_json(context, {"written": count, "what": what, "in": str(out)}):
         say(f"{counted(count, what[:-1])} written")
 
 
@@ -201,7 +195,6 @@ def backup(
     ],
     *,
     pages: Annotated[bool, typer.Option(help="With the page cache.")] = True,
-    as_json: Json = False,
 ) -> None:
     """Back up the whole store to one file; a daemon may keep running."""
     home = _embedded(context)
@@ -210,12 +203,12 @@ def backup(
         report = back_up(
             home, file, pages=pages, progress=lambda n, of: bar.update(task, completed=n, total=of)
         )
-    _report(report, file, as_json=as_json)
+    _report(context, report, file)
     if cache := settings_of(context)[0].store.cache:
         say(f"hubwatch: cached pages are at {without_credentials(cache)} and not in this file")
 
 
-def restore(  # noqa: PLR0913 - options of a command
+def restore(
     context: typer.Context,
     file: FileIn,
     *,
@@ -231,7 +224,6 @@ def restore(  # noqa: PLR0913 - options of a command
             "--keep-outgoing", help="Keep what it would send: channels and waiting messages."
         ),
     ] = False,
-    as_json: Json = False,
 ) -> None:
     """Restore a backup into the configured folder, which must not hold a store yet.
 
@@ -255,7 +247,7 @@ def restore(  # noqa: PLR0913 - options of a command
             keep_outgoing=keep_outgoing,
             progress=lambda n, _: bar.update(task, completed=n),
         )
-    _report(report, home, as_json=as_json)
+    _report(context, report, home)
     left_out = report.removed
     if left_out.tokens:
         what = f"{counted(left_out.tokens, 'token')}, sessions included"
@@ -284,10 +276,9 @@ def _no_crawler(context: typer.Context, home: Path) -> contextlib.AbstractContex
     return contextlib.nullcontext()
 
 
-def _report(report: BackupReport, where: Path, *, as_json: bool) -> None:
-    if as_json:
-        print_json({"files": report.files, "bytes": report.size_bytes, "in": str(where)})
-    else:
+def _report(context: typer.Context, report: BackupReport, where: Path) -> None:
+    facts = {"files": report.files, "bytes": report.size_bytes, "in": str(where)}
+    if not printed_json(context, facts):
         typer.echo(f"{counted(report.files, 'file')}, {report.size_bytes / 1e6:.1f} MB, in {where}")
 
 
@@ -307,8 +298,6 @@ def migrate_store(
     target: Annotated[
         str, typer.Argument(metavar="TO", help="postgresql://..., or a folder: the other kind.")
     ],
-    *,
-    as_json: Json = False,
 ) -> None:
     """Copy a store from SQLite to PostgreSQL, or back; stop the daemon first.
 
@@ -324,10 +313,9 @@ def migrate_store(
             now=now(),
             progress=lambda n, of: bar.update(task, completed=n, total=of),
         )
-    if as_json:
-        tables = [{"name": t.name, "rows": t.rows, "checksum": t.checksum} for t in moved.tables]
-        more = {"rows": moved.rows, "files": moved.files, "folder": str(moved.folder)}
-        print_json({"tables": tables, **more})
+    tables = [{"name": t.name, "rows": t.rows, "checksum": t.checksum} for t in moved.tables]
+    more = {"rows": moved.rows, "files": moved.files, "folder": str(moved.folder)}
+    if printed_json(context, {"tables": tables, **more}):
         return
     rows = [(table.name, f"{table.rows:,}", table.checksum) for table in moved.tables if table.rows]
     print_table("copied and compared", ("table", "rows", "checksum"), rows)

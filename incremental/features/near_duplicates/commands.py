@@ -7,27 +7,19 @@ from typing import Annotated
 import typer
 
 from incremental.base.lookup import find_page
-from incremental.interfaces.cli.common import (
-    Json,
-    counted,
-    open_store,
-    print_json,
-    print_table,
-    say,
-)
+from incremental.interfaces.cli.common import counted, open_store, print_table, printed_json, say
 from incremental.interfaces.results.schema import dated_row, when
 
 Address = Annotated[str, typer.Argument(help="A page's URL.")]
 
 
-def copies(context: typer.Context, url: Address, *, as_json: Json = False) -> None:
+def copies(context: typer.Context, url: Address) -> None:
     """List other pages with nearly the same text, on all sites, first seen first."""
     with open_store(context) as store:
         page = find_page(store, url)
         found = store.near_duplicates.of(page["id"])
         text = store.answers.text(page["id"])
-    if as_json:
-        print_json([dated_row(row) for row in found])
+    if printed_json(context, [dated_row(row) for row in found]):
         return
     if not found:
         say("no copies" if text and text.cluster else "no text yet, or too short to compare")

@@ -7,19 +7,19 @@ from typing import Annotated
 import typer
 
 from incremental.features.watchdog.showing import problems_of
-from incremental.interfaces.cli.common import Json, open_store, print_json, print_table, say
+from incremental.interfaces.cli.common import open_store, print_table, printed_json, say
 from incremental.interfaces.results.schema import when
 
 Ended = Annotated[bool, typer.Option("--ended", help="Also those that have ended.")]
 
 
-def problems(context: typer.Context, *, ended: Ended = False, as_json: Json = False) -> None:
+def problems(context: typer.Context, *, ended: Ended = False) -> None:
     """Show what is wrong with sites although they answer: silence, vanished lists, missing text."""
     with open_store(context) as store:
         found = problems_of(store, ended=ended)
-    if as_json:
-        print_json(found)
-    elif not found:
+    if printed_json(context, found):
+        return
+    if not found:
         say("no problems")
     else:
         rows = [

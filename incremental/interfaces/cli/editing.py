@@ -13,12 +13,11 @@ from incremental.base.readable_urls import readable
 from incremental.base.scope import Reach
 from incremental.base.tagging import joined
 from incremental.interfaces.cli.common import (
-    Json,
     counted,
     now,
     open_store,
-    print_json,
     print_table,
+    printed_json,
     replaced,
     say,
     settings_of,
@@ -74,7 +73,6 @@ def edit(  # noqa: PLR0913 - each is an option of the command
     tag: Annotated[
         list[str] | None, typer.Option(help='A tag; replaces all; may be repeated; "" = none.')
     ] = None,
-    as_json: Json = False,
 ) -> None:
     """Change a site: name, scope, budget, intervals, hours, tags. Without options, show them."""
     settings, _ = settings_of(context)
@@ -96,8 +94,7 @@ def edit(  # noqa: PLR0913 - each is an option of the command
         if given:
             row = edit_site(store, row, SiteEdit(**given), settings, now=now())
         (shown,) = site_results(store, [row])
-    if as_json:
-        print_json(shown)
+    if printed_json(context, shown):
         return
     if given:
         say(f"{row.name} was changed; a running daemon picks it up within seconds")
@@ -131,8 +128,6 @@ def visit(
     names: Annotated[
         list[str], typer.Argument(metavar="URL|SITE...", help="Pages, hubs, or whole sites.")
     ],
-    *,
-    as_json: Json = False,
 ) -> None:
     """Visit pages, hubs or sites now, as soon as politeness allows, even over the budget.
 
@@ -143,9 +138,7 @@ def visit(
     with open_store(context) as store:
         found = [one for name in names for one in _requested(store, settings, name, names)]
         running = daemon_at_work(store, settings, folder)
-    if as_json:
-        print_json([result_of(Visit, one) for one in found])
-    else:
+    if not printed_json(context, [result_of(Visit, one) for one in found]):
         _say_requested(found, running=running)
     refused = sum(bool(one.refused) for one in found)
     if refused:

@@ -15,13 +15,12 @@ from incremental.base.texts import Words
 from incremental.base.urls import canonical_key, normalize
 from incremental.crawl.sites import watch
 from incremental.interfaces.cli.common import (
-    Json,
     console,
     counted,
     now,
     open_store,
-    print_json,
     print_table,
+    printed_json,
     safe,
     say,
     settings_of,
@@ -57,18 +56,14 @@ def check(
     language: Annotated[
         Language, typer.Option(help="Of the explanation.", case_sensitive=False)
     ] = Language.EN,
-    as_json: Json = False,
 ) -> None:
     """Explain how Hubwatch treats a URL and why it was (not) found. Nothing is fetched."""
     settings, folder = settings_of(context)
     models = models_folder(settings, folder)
     with open_store(context) as store:
         answer = explain(store, settings, url, now=now(), models=models)
-    if as_json:
-        print_json(
-            answer
-            | {key: [dated(row) for row in answer[key]] for key in ("sites", "labels", "topics")}
-        )
+    lists = {key: [dated(row) for row in answer[key]] for key in ("sites", "labels", "topics")}
+    if printed_json(context, answer | lists):
         return
     words = Words(language.value)
     out = console()
@@ -80,7 +75,7 @@ def check(
     out.print(grid)
 
 
-def hubs(  # noqa: PLR0913 - each is an option of the command
+def hubs(
     context: typer.Context,
     site: Annotated[
         list[str] | None, typer.Argument(metavar="[SITE]...", help="Default: all.")
@@ -94,17 +89,15 @@ def hubs(  # noqa: PLR0913 - each is an option of the command
     hours: Annotated[
         str | None, typer.Option(metavar="URL", help="Expected new links of this hub by hour.")
     ] = None,
-    as_json: Json = False,
 ) -> None:
     """List hubs: new pages, next visit and the reason."""
     settings, _ = settings_of(context)
     if hours is not None:
-        _show_hours(context, settings, hours, as_json=as_json)
+        _show_hours(context, settings, hours)
         return
     with open_store(context) as store:
         found = hub_results(store, settings, find_sites(store, site or []), now=now())
-    if as_json:
-        print_json([hub for hub in found if hub.candidate or not candidates][:limit])
+    if printed_json(context, [hub for hub in found if hub.candidate or not candidates][:limit]):
         return
     rows = [hub for hub in found if hub.candidate == candidates][:limit]
     if not rows:
@@ -141,12 +134,11 @@ def _rate(hub: Hub) -> str:
     return f"{hub.rate_per_day:.3g}" + (" (guess)" if hub.rate_is_guess else "")
 
 
-def _show_hours(context: typer.Context, settings: Settings, url: str, *, as_json: bool) -> None:
+def _show_hours(context: typer.Context, settings: Settings, url: str) -> None:
     """Draw one bar per hour of the day."""
     with open_store(context) as store:
         answer = _hours_of(store, settings, url)
-    if as_json:
-        print_json(answer)
+    if printed_json(context, answer):
         return
     values = answer["by_hour"]
     most = max(values) or 1.0

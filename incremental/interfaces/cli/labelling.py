@@ -11,15 +11,7 @@ import typer
 
 from incremental.base.errors import InputError
 from incremental.base.readable_urls import readable
-from incremental.interfaces.cli.common import (
-    Json,
-    counted,
-    now,
-    open_store,
-    print_json,
-    report,
-    say,
-)
+from incremental.interfaces.cli.common import counted, now, open_store, printed_json, report, say
 from incremental.topics.training.corrections import correct_all
 from incremental.topics.training.label_files import export_labels, import_labels
 
@@ -35,8 +27,6 @@ def label(
     context: typer.Context,
     urls: Annotated[list[str], typer.Argument(metavar="URL...", help="Pages of watched sites.")],
     kind: Annotated[Kind, typer.Argument(metavar="hub|article", help="What the pages are.")],
-    *,
-    as_json: Json = False,
 ) -> None:
     """Label pages as hubs or articles; a label takes effect at once and trains the classifier.
 
@@ -44,12 +34,11 @@ def label(
     """
     with open_store(context) as store:
         results = correct_all(store, urls, kind.value, now=now())
-    if as_json:
-        print_json(results)
+    in_json = printed_json(context, results)
     for result in results:
         if result.error:
             say(f"hubwatch: {result.error}")
-        elif not as_json:
+        elif not in_json:
             where = ", ".join(result.sites) or "no watched site, used for training only"
             say(f"labelled {readable(result.url)} as {result.label}: {where}")
     failed = sum(result.error is not None for result in results)
@@ -60,8 +49,6 @@ def label(
 def export_file(
     context: typer.Context,
     file: Annotated[Path, typer.Argument(help="TSV file to write; overwritten.")],
-    *,
-    as_json: Json = False,
 ) -> None:
     """Write all labels to a file, one per page: yours first, then behaviour, then imported."""
     with open_store(context) as store:
@@ -74,17 +61,15 @@ def export_file(
         draft.unlink(missing_ok=True)
         raise InputError("file", str(file), f"cannot be written: {error.strerror}") from error
     said = f"wrote {counted(count, 'label')} to {file}"
-    report({"written": str(file), "labels": count}, said, as_json=as_json)
+    report(context, {"written": str(file), "labels": count}, said)
 
 
 def import_file(
     context: typer.Context,
     file: Annotated[Path, typer.Argument(help="TSV file with columns label and url.")],
-    *,
-    as_json: Json = False,
 ) -> None:
     """Import labels from a file, for training; nothing is imported if a line is invalid."""
     with open_store(context) as store:
         count, changed = import_labels(store, file, now=now())
     said = f"read {count} labels from {file}, {changed} new"
-    report({"read": str(file), "labels": count, "changed": changed}, said, as_json=as_json)
+    report(context, {"read": str(file), "labels": count, "changed": changed}, said)

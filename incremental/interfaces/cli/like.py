@@ -17,8 +17,8 @@ from incremental.fetch.session import Fetcher
 from incremental.interfaces.cli.common import (
     counted,
     now,
-    print_json,
     print_table,
+    printed_json,
     say,
     settings_of,
 )
@@ -37,16 +37,14 @@ from store.answers import NewQuery
 from store.search.vectors import Space
 
 
-def answer_like(
-    context: typer.Context, store: Store, url: str, query: NewQuery, *, as_json: bool
-) -> None:
+def answer_like(context: typer.Context, store: Store, url: str, query: NewQuery) -> None:
     """Print the announced pages nearest to the page *url*, which is read once if it has no vector."""
     space = embedded_space(store)
     page = _page_of(store, url)
     vector = None if page is None else store.vectors.vector(space, page)
     if vector is None:
         vector = _embedded(context, store, url, space)
-    _print(pages_like(store, space, vector, query, but=page), as_json=as_json)
+    _print(context, pages_like(store, space, vector, query, but=page))
 
 
 def _page_of(store: Store, url: str) -> int | None:
@@ -90,9 +88,8 @@ def _read(context: typer.Context, store: Store, url: str, fetcher: Fetcher) -> P
     return read.text
 
 
-def _print(found: list[LikePage], *, as_json: bool) -> None:
-    if as_json:
-        print_json({"pages": [like_page(one.page, one.likeness) for one in found]})
+def _print(context: typer.Context, found: list[LikePage]) -> None:
+    if printed_json(context, {"pages": [like_page(one.page, one.likeness) for one in found]}):
         return
     if not found:
         say("nothing found")

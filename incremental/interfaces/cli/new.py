@@ -15,7 +15,6 @@ from incremental.base.plain_text import clean
 from incremental.base.readable_urls import readable
 from incremental.base.texts import named
 from incremental.interfaces.cli.common import (
-    Json,
     counted,
     now,
     open_store,
@@ -23,6 +22,7 @@ from incremental.interfaces.cli.common import (
     print_table,
     say,
     settings_of,
+    wants_json,
 )
 from incremental.interfaces.cli.filtering import Given, filtered
 from incremental.interfaces.explain.backfill import headline
@@ -52,17 +52,16 @@ Form = Annotated[Format, typer.Option("--format", help="Output format.")]
 
 
 @filtered()
-def new(  # noqa: PLR0913 - each is an option of the command
+def new(
     context: typer.Context,
     *,
     given: Given,
     limit: Limit = 100,
     after: After = None,
     form: Form = Format.TABLE,
-    as_json: Json = False,
 ) -> None:
     """List new pages, newest first."""
-    form = Format.JSON if as_json else form
+    form = Format.JSON if wants_json(context) else form
     topic = given.topic.strip()
     with open_store(context) as store:
         order = "newest" if after is None else "oldest"
@@ -103,17 +102,16 @@ def _next_look(context: typer.Context, store: Store) -> str:
 
 
 @filtered("since", "until", "site", "tag")
-def backfills(  # noqa: PLR0913 - each is an option of the command
+def backfills(
     context: typer.Context,
     *,
     given: Given,
     limit: Limit = 100,
     after: After = None,
     form: Form = Format.TABLE,
-    as_json: Json = False,
 ) -> None:
     """List older pages that were added to lists; newest first."""
-    form = Format.JSON if as_json else form
+    form = Format.JSON if wants_json(context) else form
     with open_store(context) as store:
         order = "newest" if after is None else "oldest"
         query = backfill_query(store, given.query(store), after=after, order=order)
