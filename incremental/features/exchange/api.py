@@ -15,8 +15,7 @@ from incremental.features.exchange.adding import Imported, add_all, imported
 from incremental.features.exchange.apart import read_list_apart
 from incremental.features.exchange.writing import write_pages, write_sites
 from incremental.interfaces.filters import Filters
-from incremental.interfaces.web.api.filtering import asking
-from incremental.interfaces.web.api.schemas import REFUSED, RequestSchema, api_router
+from incremental.interfaces.web.api.schemas import REFUSED, RequestSchema, api_router, asking
 from incremental.interfaces.web.context import StoreRoute, Web
 from store import Store
 

@@ -12,8 +12,8 @@ from incremental.base.errors import NotFoundError
 from incremental.base.lookup import topic_numbered
 from incremental.interfaces.filters import Filters, to_json
 from incremental.interfaces.results.topics import Topic, topic_result, topic_results
-from incremental.interfaces.web.api.filtering import NEW_SEARCH
 from incremental.interfaces.web.api.schemas import (
+    NEW_SEARCH,
     Moment,
     RequestSchema,
     ResponseSchema,

@@ -17,8 +17,8 @@ from incremental.base.texts import Text
 from incremental.interfaces.results.sites import AddingSites, Joined
 from incremental.interfaces.site_editing import SiteEdit, edit_site
 from incremental.interfaces.web.api.schemas import RowId
+from incremental.interfaces.web.background import begin_looks, look_of
 from incremental.interfaces.web.context import StoreRoute, Web, web_of
-from incremental.interfaces.web.long_work import begin_looks, look_of
 from incremental.interfaces.web.routes.forms import base_of, see
 from incremental.interfaces.web.views import page, problem_of, words_of
 from incremental.settings.seeds import SeedTerms, everything_below, folder_of

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Form, Request
 from fastapi.responses import Response
+from pydantic import BaseModel, Field
 
 from hubwatch.errors import HubwatchError
 from incremental.base.errors import InputError, NotFoundError
@@ -20,7 +21,7 @@ from incremental.interfaces.site_editing import (
     number_typed,
     site_in_file,
 )
-from incremental.interfaces.visit_requests import RequestedVisit, request_pages, request_site
+from incremental.interfaces.visit_requests import Visit, request_pages, request_site
 from incremental.interfaces.web.api.schemas import RowId
 from incremental.interfaces.web.context import StoreRoute, Web
 from incremental.interfaces.web.routes.forms import see
@@ -31,55 +32,47 @@ from store import Store
 
 router = APIRouter(include_in_schema=False, route_class=StoreRoute)
 _MOST_HUBS = 500
-_Text = Annotated[str, Form(max_length=2_000)]
-_Number = Annotated[str, Form(max_length=20)]
+_Text = Annotated[str, Field(max_length=2_000)]
+_Number = Annotated[str, Field(max_length=20)]
+_NUMBERS = ("requests_per_day", "min_interval_minutes", "max_interval_hours")
 _Pages = Annotated[list[Annotated[int, Form(ge=1, le=2**62)]], Form(max_length=_MOST_HUBS)]
+
+
+class SiteForm(BaseModel):
+    """What is typed for a site; an empty field means the default of the settings."""
+
+    name: Annotated[str, Field(max_length=200)]
+    reach: Reach | None = None
+    include: _Text = ""
+    exclude: _Text = ""
+    requests_per_day: _Number = ""
+    min_interval_minutes: _Number = ""
+    max_interval_hours: _Number = ""
+    hours: _Text = ""
+    tags: _Text = ""
 
 
 @router.post("/sites/{site_id}/edit")
 def edit(
-    request: Request,
-    web: Web,
-    store: Store,
-    site_id: RowId,
-    name: Annotated[str, Form(max_length=200)],
-    reach: Annotated[Reach | None, Form()] = None,
-    include: _Text = "",
-    exclude: _Text = "",
-    requests_per_day: _Number = "",
-    min_interval_minutes: _Number = "",
-    max_interval_hours: _Number = "",
-    hours: _Text = "",
-    tags: _Text = "",
+    request: Request, web: Web, store: Store, site_id: RowId, form: Annotated[SiteForm, Form()]
 ) -> Response:
-    """Change a site; an empty field means the default of the settings."""
+    """Change a site."""
+    lists = {"include": form.include.split(), "exclude": form.exclude.split()}
+    lists["tags"] = parted(form.tags)
+    typed = form.model_dump() | lists
+    given: dict[str, Any] = {name: tuple(value) for name, value in lists.items()} | {
+        "name": form.name
+    }
     try:
-        given: dict[str, Any] = {"name": name, "tags": tuple(parted(tags))}
         row = site_numbered(store, site_id)
-        if site_in_file(row, web.settings) is None:
-            numbers = {
-                "requests_per_day": requests_per_day,
-                "min_interval_minutes": min_interval_minutes,
-                "max_interval_hours": max_interval_hours,
-            }
-            given |= {field: number_typed(field, text) for field, text in numbers.items()}
-            given |= {"include": tuple(include.split()), "exclude": tuple(exclude.split())}
-            given |= {"hours": hours_typed(hours.replace(",", " ").replace("，", " ").split())} | (
-                {"reach": reach} if reach else {}
-            )
+        if site_in_file(row, web.settings) is not None:
+            given = {name: given[name] for name in ("name", "tags")}
+        else:
+            given |= {name: number_typed(name, typed[name]) for name in _NUMBERS}
+            given["hours"] = hours_typed(form.hours.replace(",", " ").replace("，", " ").split())
+            given |= {"reach": form.reach} if form.reach else {}
         edit_site(store, row, SiteEdit(**given), web.settings, now=web.now())
     except InputError as error:
-        typed = {
-            "name": name,
-            "reach": reach,
-            "include": include.split(),
-            "exclude": exclude.split(),
-            "requests_per_day": requests_per_day,
-            "min_interval_minutes": min_interval_minutes,
-            "max_interval_hours": max_interval_hours,
-            "hours": hours,
-            "tags": parted(tags),
-        }
         return site_view(request, site_id, problem=problem_of(request, error), typed=typed)
     return see(f"/sites/{site_id}")
 
@@ -92,7 +85,7 @@ def visit_site(web: Web, store: Store, site_id: RowId) -> Response:
     return _asked(f"/sites/{site_id}", found)
 
 
-def _asked(path: str, found: list[RequestedVisit]) -> Response:
+def _asked(path: str, found: list[Visit]) -> Response:
     """Return to *path*, which says what becomes of the request."""
     asked = sum(not one.refused for one in found)
     why = next((stored(one.refused) for one in found if one.refused), None)
