@@ -79,22 +79,6 @@ class Added:
 
 
 @dataclass(frozen=True, slots=True)
-class ImportedEntry:
-    """The result for one entry."""
-
-    url: str
-    result: Result
-    site: str
-    """Name of its site; empty if refused."""
-    why: str
-    """Why it was refused."""
-    folders: Sequence[str]
-    """The folders of its site."""
-    paused: bool
-    """Its site is new and paused, as in the list."""
-
-
-@dataclass(frozen=True, slots=True)
 class Imported:
     """The result of an import."""
 
@@ -109,14 +93,16 @@ class Imported:
     skipped: Sequence[str]
     """Entries for which there is nothing to do, with place and reason."""
     dry_run: bool
-    entries: Sequence[ImportedEntry]
+    entries: Sequence[AddedEntry]
 
 
-def imported(found: ReadList, added: Added, *, dry_run: bool) -> Imported:
-    """Return what came of a list that was read."""
+def import_all(
+    store: Store, found: ReadList, fetch: FetchSettings, *, now: float, dry_run: bool
+) -> Imported:
+    """Watch the sites of a list that was read; see :func:`add_all`."""
+    added = add_all(store, found.wanted, now=now, fetch=fetch, dry_run=dry_run)
     problems = (*found.problems, *added.problems)
-    entries = [result_of(ImportedEntry, one) for one in added.entries]
-    facts = by_name(found) | {"problems": problems, "entries": entries, "dry_run": dry_run}
+    facts = by_name(found) | {"problems": problems, "dry_run": dry_run}
     return result_of(Imported, added, **facts)
 
 

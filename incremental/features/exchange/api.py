@@ -11,7 +11,7 @@ from fastapi import Path as InPath
 from fastapi.responses import StreamingResponse
 from pydantic import StringConstraints
 
-from incremental.features.exchange.adding import Imported, add_all, imported
+from incremental.features.exchange.adding import Imported, import_all
 from incremental.features.exchange.apart import read_list_apart
 from incremental.features.exchange.writing import write_pages, write_sites
 from incremental.interfaces.filters import Filters
@@ -45,9 +45,7 @@ def import_list(web: Web, store: Store, body: NewList) -> Imported:
     """Watch the sites of another program's list; feeds become hubs."""
     content = body.content.encode("utf-8", "replace")
     found = read_list_apart(content, body.format, web.settings.daemon)
-    fetch, dry_run = web.settings.fetch, body.dry_run
-    added = add_all(store, found.wanted, now=web.now(), fetch=fetch, dry_run=dry_run)
-    return imported(found, added, dry_run=dry_run)
+    return import_all(store, found, web.settings.fetch, now=web.now(), dry_run=body.dry_run)
 
 
 @streams.get("/export/{form}", response_class=StreamingResponse)

@@ -13,13 +13,11 @@ from typing import IO, Annotated
 
 import typer
 
-from incremental.base.errors import InputError, NotFoundError, without_credentials
-from incremental.base.lookup import find_sites
+from incremental.base.errors import InputError, without_credentials
 from incremental.base.plain_text import one_line
 from incremental.base.readable_urls import readable
-from incremental.base.times import moment
-from incremental.features.exchange.adding import Added, AddedEntry, add_all, imported
-from incremental.features.exchange.lists import MAX_FILE_BYTES, ReadList
+from incremental.features.exchange.adding import AddedEntry, Imported, import_all
+from incremental.features.exchange.lists import MAX_FILE_BYTES
 from incremental.features.exchange.stores import move_store
 from incremental.features.exchange.writing import PAGES, write_pages, write_sites, write_visits
 from incremental.interfaces.cli.common import (
@@ -33,10 +31,9 @@ from incremental.interfaces.cli.common import (
     settings_of,
     wants_json,
 )
+from incremental.interfaces.cli.filtering import Given, filtered
 from incremental.interfaces.results.tables import TABLES
 from incremental.settings.storage import CRAWLER_LOCK, only_writer
-from store import Store
-from store.answers import NewQuery
 from store.database import is_server
 from store.errors import StoreRemainsError
 from store.maintenance.backup import BackupReport, back_up, check_target
@@ -70,32 +67,31 @@ def import_list(
     settings, _ = settings_of(context)
     found = read_list_apart(content, form, settings.daemon, name=str(file))
     with open_store(context) as store:
-        added = add_all(store, found.wanted, now=now(), fetch=settings.fetch, dry_run=dry_run)
-    result = imported(found, added, dry_run=dry_run)
+        result = import_all(store, found, settings.fetch, now=now(), dry_run=dry_run)
     problems = [one_line(one, _LONGEST_LINE) for one in result.problems]
     skipped = [one_line(one, _LONGEST_LINE) for one in result.skipped]
     for line in (*problems, *(f"skipped: {one}" for one in skipped)):
         say(f"hubwatch: {line}")
     if not printed_json(context, replace(result, problems=problems, skipped=skipped)):
-        for one in added.entries:
+        for one in result.entries:
             if one.result != "refused":
                 typer.echo(f"{one.result:8}{readable(one.url)}{_of_site(one)}")
-        typer.echo(_summary(found, added, len(problems), len(skipped)))
+        typer.echo(_summary(result))
         if dry_run:
             typer.echo("dry run: nothing was written")
     if problems:
         raise typer.Exit(1)
 
 
-def _summary(found: ReadList, added: Added, problems: int, skipped: int) -> str:
+def _summary(result: Imported) -> str:
     """Return how many entries became what; together all of the file."""
     text = (
-        f"{found.format}: {counted(added.sites, 'new site')}, {counted(added.feeds, 'feed')} as"
-        f" hubs, {added.known} already known"
+        f"{result.format}: {counted(result.sites, 'new site')}, {counted(result.feeds, 'feed')} as"
+        f" hubs, {result.known} already known"
     )
-    if skipped:
-        text += f", {skipped} skipped"
-    return f"{text}, {problems} not usable" if problems else text
+    if result.skipped:
+        text += f", {len(result.skipped)} skipped"
+    return f"{text}, {len(result.problems)} not usable" if result.problems else text
 
 
 def _of_site(entry: AddedEntry) -> str:
@@ -109,6 +105,7 @@ def _of_site(entry: AddedEntry) -> str:
     return said + ("  paused" if entry.paused else "")
 
 
+@filtered("since", "topic", "site")
 def export(  # noqa: PLR0913 - options of a command
     context: typer.Context,
     *,
@@ -119,9 +116,7 @@ def export(  # noqa: PLR0913 - options of a command
     out: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Default: stdout.")
     ] = None,
-    since: Annotated[str | None, typer.Option(help="Found since: 3h, 2d, 2026-01-31.")] = None,
-    topic: Annotated[str | None, typer.Option(help="Only pages of this topic.")] = None,
-    site: Annotated[list[str] | None, typer.Option(help="Only pages of these sites.")] = None,
+    given: Given,
     with_text: Annotated[
         bool, typer.Option("--with-text", help="With the main text of each page.")
     ] = False,
@@ -138,7 +133,7 @@ def export(  # noqa: PLR0913 - options of a command
             "--json", "stdout", "is taken by the export; write it to a file: --output FILE"
         )
     with open_store(context) as store:
-        query = _query(store, since, topic, site)
+        query = given.query(store)
         what = "sites" if form == "opml" else "visits" if visits else "pages"
         with progress_bar(disable=out is None) as bar:
             task = bar.add_task(what, total=None)
@@ -160,19 +155,6 @@ def export(  # noqa: PLR0913 - options of a command
             count = _into(out, write)
     if not printed_json(context, {"written": count, "what": what, "in": str(out)}):
         say(f"{counted(count, what[:-1])} written")
-
-
-def _query(store: Store, since: str | None, topic: str | None, sites: list[str] | None) -> NewQuery:
-    """Return what the options ask for."""
-    wanted = store.topics.topic(topic) if topic else None
-    if topic and wanted is None:
-        raise NotFoundError(f"no topic is called {topic!r}")
-    return NewQuery(
-        since=moment(since, now()) if since else None,
-        topic=wanted.id if wanted else None,
-        hidden_verdict="irrelevant" if wanted else None,
-        sites=tuple(row.id for row in find_sites(store, sites)) if sites else None,
-    )
 
 
 def _into(path: Path | None, write: Callable[[IO[bytes]], int]) -> int:

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Form, Request
 from fastapi.responses import Response
 
 from incremental.base.errors import InputError
-from incremental.features.exchange.adding import add_all
+from incremental.features.exchange.adding import import_all
 from incremental.features.exchange.apart import read_list_apart
 from incremental.interfaces.web.context import StoreRoute, Web
 from incremental.interfaces.web.routes.adding import show_forms
@@ -31,18 +31,9 @@ def import_list(
         given = content.encode("utf-8", "replace")
         found = read_list_apart(given, "auto", web.settings.daemon)
         fetch = web.settings.fetch
-        added = add_all(store, found.wanted, now=web.now(), fetch=fetch, dry_run=bool(dry_run))
+        imported = import_all(store, found, fetch, now=web.now(), dry_run=bool(dry_run))
     except InputError as error:
         problem = problem_of(request, error)
         return show_forms(request, import_problem=problem, import_again=content)
-    imported = {
-        "dry_run": bool(dry_run),
-        "sites": added.sites,
-        "feeds": added.feeds,
-        "known": added.known,
-        "problems": [*found.problems, *added.problems],
-        "skipped": found.skipped,
-        "entries": added.entries,
-    }
     again = content if dry_run else ""
     return show_forms(request, imported=imported, import_again=again)
