@@ -27,7 +27,7 @@ from incremental.interfaces.cli.common import (
     counted,
     now,
     open_store,
-    print_table,
+    print_list,
     printed_json,
     say,
     settings_of,
@@ -60,13 +60,7 @@ def list_channels(context: typer.Context) -> None:
         }
         for one in found
     ]
-    if printed_json(context, [dated(row) | {"held_until": utc(row["held_until"])} for row in rows]):
-        return
-    if not rows:
-        say(
-            "no channel yet; add one: hubwatch notify add NAME, or [[messages.channel]] in the settings"
-        )
-        return
+    facts = [dated(row) | {"held_until": utc(row["held_until"])} for row in rows]
     columns = ["channel", "about", "when", *STATES, "last sent", "held back", "error"]
     cells = [
         [
@@ -75,7 +69,10 @@ def list_channels(context: typer.Context) -> None:
         ]
         for one in found
     ]
-    print_table(counted(len(rows), "channel"), columns, cells)
+    empty = (
+        "no channel yet; add one: hubwatch notify add NAME, or [[messages.channel]] in the settings"
+    )
+    print_list(context, facts, counted(len(rows), "channel"), columns, cells, empty=empty)
 
 
 def _held(one: ChannelStanding) -> str:
@@ -183,8 +180,6 @@ def outbox(
         }
         for row in rows
     ]
-    if printed_json(context, facts):
-        return
     cells = [
         (
             when(row.queued_at),
@@ -197,7 +192,7 @@ def outbox(
         for row in rows
     ]
     columns = ["queued", "state", "sent", "attempts", "title", "error"]
-    print_table(f"channel {name}", columns, cells)
+    print_list(context, facts, f"channel {name}", columns, cells)
 
 
 def retry(context: typer.Context, name: Name) -> None:

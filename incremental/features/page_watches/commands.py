@@ -25,7 +25,7 @@ from incremental.interfaces.cli.common import (
     counted,
     now,
     open_store,
-    print_table,
+    print_list,
     printed_json,
     say,
     settings_of,
@@ -102,13 +102,10 @@ def list_watches(context: typer.Context) -> None:
     with open_store(context) as store:
         watches, standings = store.page_watches.watches(), store.page_watches.standings()
     both = [(one, standings.get(one.id, WatchStanding())) for one in watches]
-    if printed_json(context, [watch_result(*one) for one in both]):
-        return
-    if not both:
-        say("nothing is watched for changes yet; hubwatch watch-page add URL")
-        return
+    result, rows = [watch_result(*one) for one in both], [_row(*one) for one in both]
     columns = ["id", "page or pattern", "pages", "state", "checked", "changed", "to"]
-    print_table("watched for changes", columns, [_row(*one) for one in both])
+    empty = "nothing is watched for changes yet; hubwatch watch-page add URL"
+    print_list(context, result, "watched for changes", columns, rows, empty=empty)
 
 
 def _row(watch: WatchRow, standing: WatchStanding) -> list[Any]:
@@ -126,8 +123,7 @@ def show(context: typer.Context, target: Which) -> None:
         watch = named_watch(store, target)
         pages = [watched_page(page) for page in store.refreshes.of_watch(watch.id)]
         standing = store.page_watches.standings().get(watch.id, WatchStanding())
-    if printed_json(context, by_name(watch_result(watch, standing)) | {"watched": pages}):
-        return
+    result = by_name(watch_result(watch, standing)) | {"watched": pages}
     columns = ("page", "checked", "status", "changed", "next check")
     rows = [
         (
@@ -136,7 +132,7 @@ def show(context: typer.Context, target: Which) -> None:
         )
         for one in pages
     ]
-    print_table(readable(watch.pattern), columns, rows)
+    print_list(context, result, readable(watch.pattern), columns, rows)
 
 
 def pause(context: typer.Context, target: Which) -> None:

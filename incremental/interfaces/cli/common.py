@@ -142,6 +142,24 @@ def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[obje
         out.print(table)
 
 
+def print_list(  # noqa: PLR0913 - what a list is made of
+    context: typer.Context,
+    result: object,
+    title: str,
+    columns: Sequence[str],
+    rows: Sequence[Sequence[object]],
+    *,
+    empty: str = "",
+) -> None:
+    """Print *result* as JSON for ``--json``, else the table of *rows*; where there are none, say *empty*."""
+    if printed_json(context, result):
+        return
+    if empty and not rows:
+        say(empty)
+    else:
+        print_table(title, columns, rows)
+
+
 def console() -> Console:
     """Return a console on stdout; wide enough for URLs when it is no terminal."""
     out = Console(highlight=False)

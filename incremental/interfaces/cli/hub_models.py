@@ -8,14 +8,7 @@ from typing import Annotated
 import typer
 
 from classifier.hub.registry import ModelRegistry
-from incremental.interfaces.cli.common import (
-    now,
-    open_store,
-    print_table,
-    printed_json,
-    report,
-    settings_of,
-)
+from incremental.interfaces.cli.common import now, open_store, print_list, report, settings_of
 from incremental.settings.storage import models_folder
 from incremental.topics.training.model_versions import list_models, use_model
 from incremental.topics.training.nightly_training import in_words, learn_now
@@ -28,8 +21,6 @@ def _root(context: typer.Context) -> Path:
 def list_versions(context: typer.Context) -> None:
     """List the versions, oldest first, and the one in use."""
     rows = list_models(_root(context))
-    if printed_json(context, rows):
-        return
     table = [
         (
             row.version,
@@ -43,7 +34,7 @@ def list_versions(context: typer.Context) -> None:
         for row in rows
     ]
     columns = ("version", "state", "origin", "F1", "trained on", "labels learned", "labels correct")
-    print_table("Models", columns, table)
+    print_list(context, rows, "Models", columns, table)
 
 
 def _learned(note: dict[str, float] | None) -> str:

@@ -14,14 +14,7 @@ from incremental.base.lookup import find_page
 from incremental.base.readable_urls import readable
 from incremental.daemon.assembly import make_embedder, make_fetcher, make_reader
 from incremental.fetch.session import Fetcher
-from incremental.interfaces.cli.common import (
-    counted,
-    now,
-    print_table,
-    printed_json,
-    say,
-    settings_of,
-)
+from incremental.interfaces.cli.common import counted, now, print_list, settings_of
 from incremental.interfaces.results.schema import like_page, when
 from incremental.topics.embedding.choice import standing
 from incremental.topics.embedding.keeping import kept_space
@@ -89,11 +82,7 @@ def _read(context: typer.Context, store: Store, url: str, fetcher: Fetcher) -> P
 
 
 def _print(context: typer.Context, found: list[LikePage]) -> None:
-    if printed_json(context, {"pages": [like_page(one.page, one.likeness) for one in found]}):
-        return
-    if not found:
-        say("nothing found")
-        return
+    result = {"pages": [like_page(one.page, one.likeness) for one in found]}
     rows = [
         (
             f"{one.likeness:.2f}",
@@ -104,4 +93,6 @@ def _print(context: typer.Context, found: list[LikePage]) -> None:
         )
         for one in found
     ]
-    print_table(counted(len(rows), "page"), ("likeness", "found", "site", "title", "url"), rows)
+    columns = ("likeness", "found", "site", "title", "url")
+    title = counted(len(rows), "page")
+    print_list(context, result, title, columns, rows, empty="nothing found")

@@ -14,10 +14,11 @@ from incremental.interfaces.cli.common import (
     counted,
     now,
     open_store,
-    print_table,
+    print_list,
     printed_json,
     report,
     say,
+    wants_json,
 )
 from incremental.interfaces.cli.filtering import Given, filtered, in_words
 from incremental.interfaces.filters import from_json, to_json
@@ -76,18 +77,15 @@ def _answer(context: typer.Context, store: Store, query: NewQuery) -> None:
         raise InputError("words", query.text, "contains no word to search for")
     answer = store.answers.new(query)
     pages = [page_result(row) for row in answer.rows]
-    if printed_json(context, NewPages(pages, answer.cursor, answer.more)):
-        return
-    if not answer.rows:
-        say("nothing found")
-        return
+    found = NewPages(pages, answer.cursor, answer.more)
     rows = [
         (when(row.found_at), row.site, row.name, row.excerpt, readable(row.url))
         for row in answer.rows
     ]
     columns = ("found", "site", "title", "text", "url")
-    print_table(counted(len(rows), "page"), columns, rows)
-    if answer.more:
+    title = counted(len(rows), "page")
+    print_list(context, found, title, columns, rows, empty="nothing found")
+    if answer.more and not wants_json(context):
         say(f"more: --after {answer.cursor}")
 
 
@@ -159,12 +157,9 @@ def list_searches(context: typer.Context) -> None:
     with open_store(context) as store:
         rows = store.answers.searches()
         searches = [(row.name, in_words(store, from_json(row.query))) for row in rows]
-    if printed_json(context, [dated_row(row) for row in rows]):
-        return
-    if not rows:
-        say("no saved search yet; save one: hubwatch searches save NAME WORDS")
-    else:
-        print_table("Searches", ("name", "search"), searches)
+    empty = "no saved search yet; save one: hubwatch searches save NAME WORDS"
+    facts = [dated_row(row) for row in rows]
+    print_list(context, facts, "Searches", ("name", "search"), searches, empty=empty)
 
 
 def run(

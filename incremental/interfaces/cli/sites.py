@@ -23,6 +23,7 @@ from incremental.interfaces.cli.common import (
     counted,
     now,
     open_store,
+    print_list,
     print_table,
     printed_json,
     progress_bar,
@@ -332,30 +333,16 @@ def list_sites(
         rows = [
             one for one in site_results(store, store.read.sites()) if tag is None or tag in one.tags
         ]
-    if printed_json(context, rows):
-        return
-    if not rows and tag is not None:
-        say(f"no site has the tag {tag}")
-    elif not rows:
-        say("no site yet; add one: hubwatch add https://example.org/")
-    else:
-        columns = (
-            "id",
-            "name",
-            "seed",
-            "state",
-            "reach",
-            "hubs",
-            "candidates",
-            "pages",
-            "new_pages",
-        )
-        table = [
-            [
-                *(getattr(row, column) for column in columns),
-                joined(row.tags),
-                row.origin.get("found_on") or row.origin.get("found_by", ""),
-            ]
-            for row in rows
+    fields = ["id", "name", "seed", "state", "reach", "hubs", "candidates", "pages", "new_pages"]
+    table = [
+        [
+            *(getattr(row, field) for field in fields),
+            joined(row.tags),
+            row.origin.get("found_on") or row.origin.get("found_by", ""),
         ]
-        print_table("Sites", (*columns[:-1], "new", "tags", "found on"), table)
+        for row in rows
+    ]
+    none = "no site yet; add one: hubwatch add https://example.org/"
+    empty = none if tag is None else f"no site has the tag {tag}"
+    columns = (*fields[:-1], "new", "tags", "found on")
+    print_list(context, rows, "Sites", columns, table, empty=empty)

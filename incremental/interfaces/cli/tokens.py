@@ -8,14 +8,7 @@ from typing import Annotated
 import typer
 
 from incremental.base.errors import NotFoundError
-from incremental.interfaces.cli.common import (
-    now,
-    open_store,
-    print_table,
-    printed_json,
-    report,
-    say,
-)
+from incremental.interfaces.cli.common import now, open_store, print_list, printed_json, report, say
 from incremental.interfaces.results.schema import utc, when
 from incremental.interfaces.web.access import new_token
 
@@ -50,13 +43,10 @@ def list_tokens(context: typer.Context) -> None:
         {"id": row.id, "name": row.name, "scope": row.scope, "created": utc(row.created_at)}
         for row in rows
     ]
-    if printed_json(context, facts):
-        return
-    if not rows:
-        say("no tokens; create one: hubwatch token add NAME")
-    else:
-        table = [(row.id, row.name, row.scope, when(row.created_at)) for row in rows]
-        print_table("Tokens", ("id", "name", "scope", "created"), table)
+    table = [(row.id, row.name, row.scope, when(row.created_at)) for row in rows]
+    columns = ("id", "name", "scope", "created")
+    empty = "no tokens; create one: hubwatch token add NAME"
+    print_list(context, facts, "Tokens", columns, table, empty=empty)
 
 
 def remove(

@@ -21,6 +21,7 @@ from incremental.interfaces.cli.common import (
     counted,
     now,
     open_store,
+    print_list,
     print_table,
     printed_json,
     replaced,
@@ -300,11 +301,6 @@ def list_topics(context: typer.Context) -> None:
     """List the topics with their state and page counts."""
     with open_store(context) as store:
         rows = topic_results(store)
-    if printed_json(context, rows):
-        return
-    if not rows:
-        say("no topic yet; create one: hubwatch topic add NAME --example URL --keyword WORD")
-        return
     table = [
         (
             row.name,
@@ -319,8 +315,12 @@ def list_topics(context: typer.Context) -> None:
         )
         for row in rows
     ]
-    columns = ("topic", "state", "method", "examples", "keywords, sentence", "corrections")
-    print_table("Topics", (*columns, "relevant", "doubtful", "note"), table)
+    columns = (
+        *("topic", "state", "method", "examples", "keywords, sentence", "corrections"),
+        *("relevant", "doubtful", "note"),
+    )
+    empty = "no topic yet; create one: hubwatch topic add NAME --example URL --keyword WORD"
+    print_list(context, rows, "Topics", columns, table, empty=empty)
 
 
 def _wanted(topic: Topic) -> str:
