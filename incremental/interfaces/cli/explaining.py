@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 from rich.table import Column, Table
@@ -29,7 +28,7 @@ from incremental.interfaces.explain.page import explain
 from incremental.interfaces.results.hubs import Hub, hub_results
 from incremental.interfaces.results.schema import dated, when
 from incremental.interfaces.web.explanation import explanation
-from incremental.schedule.profile import utc_offset_hours
+from incremental.schedule.profile import by_hour_of_day, utc_offset_hours
 from incremental.schedule.rates import hub_shape, rate_of
 from incremental.settings import Settings
 from incremental.settings.policies import policy_maker
@@ -37,16 +36,8 @@ from incremental.settings.storage import models_folder
 from store import Store
 
 _BAR_WIDTH = 48
-_DAY, _WEEK = 24, 168
 # Longer than any explanation.
 _WHOLE = 100_000
-
-
-class Language(StrEnum):
-    """Languages of explanations."""
-
-    EN = "en"
-    ZH = "zh"
 
 
 def check(
@@ -54,8 +45,8 @@ def check(
     url: Annotated[str, typer.Argument(help="Any URL.")],
     *,
     language: Annotated[
-        Language, typer.Option(help="Of the explanation.", case_sensitive=False)
-    ] = Language.EN,
+        Literal["en", "zh"], typer.Option(help="Of the explanation.", case_sensitive=False)
+    ] = "en",
 ) -> None:
     """Explain how Hubwatch treats a URL and why it was (not) found. Nothing is fetched."""
     settings, folder = settings_of(context)
@@ -65,7 +56,7 @@ def check(
     lists = {key: [dated(row) for row in answer[key]] for key in ("sites", "labels", "topics")}
     if printed_json(context, answer | lists):
         return
-    words = Words(language.value)
+    words = Words(language)
     out = console()
     out.print(safe(words.said(answer["verdict"]), _WHOLE), style="bold")
     # A grid wraps and never cuts.
@@ -171,7 +162,7 @@ def _hours_of(store: Store, settings: Settings, url: str) -> dict[str, Any]:
                 shape, rate = hub_shape(state, site.state), rate_of(state, site.state)
                 offset = utc_offset_hours(shape.hours, sum(state.hours))
                 ahead = None if offset is None else round(offset)
-                by_hour = _by_day([rate * value for value in shape.hours], ahead or 0)
+                by_hour = by_hour_of_day([rate * value for value in shape.hours], ahead or 0)
                 return {
                     "url": hub.url,
                     "utc_offset": ahead,
@@ -179,12 +170,3 @@ def _hours_of(store: Store, settings: Settings, url: str) -> dict[str, Any]:
                     "by_hour": [round(value, 4) for value in by_hour],
                 }
     raise NotFoundError(f"{url} is no hub of a watched site; `hubwatch hubs` lists them")
-
-
-def _by_day(week: list[float], ahead: int) -> list[float]:
-    """Fold UTC hours of the week into hours of the day, *ahead* hours of UTC."""
-    days = _WEEK // _DAY
-    return [
-        sum(week[(hour - ahead + day * _DAY) % _WEEK] for day in range(days)) / days
-        for hour in range(_DAY)
-    ]

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -16,24 +15,19 @@ from incremental.topics.training.corrections import correct_all
 from incremental.topics.training.label_files import export_labels, import_labels
 
 
-class Kind(StrEnum):
-    """What a page is."""
-
-    HUB = "hub"
-    ARTICLE = "article"
-
-
 def label(
     context: typer.Context,
     urls: Annotated[list[str], typer.Argument(metavar="URL...", help="Pages of watched sites.")],
-    kind: Annotated[Kind, typer.Argument(metavar="hub|article", help="What the pages are.")],
+    kind: Annotated[
+        Literal["hub", "article"], typer.Argument(metavar="hub|article", help="What the pages are.")
+    ],
 ) -> None:
     """Label pages as hubs or articles; a label takes effect at once and trains the classifier.
 
     A hub is visited from now on and never dropped; an article is never a hub.
     """
     with open_store(context) as store:
-        results = correct_all(store, urls, kind.value, now=now())
+        results = correct_all(store, urls, kind, now=now())
     in_json = printed_json(context, results)
     for result in results:
         if result.error:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Sequence
-from enum import StrEnum
 from itertools import islice
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -37,17 +36,9 @@ from store.answers import NewQuery
 _SHOWN_EVENTS = 5
 
 
-class Format(StrEnum):
-    """How to print new pages."""
-
-    TABLE = "table"
-    JSON = "json"
-    CSV = "csv"
-    URLS = "urls"
-
-
 Limit = Annotated[int, typer.Option(min=1, help="Maximum number, newest first.")]
 After = Annotated[int | None, typer.Option(help="Only pages after this cursor, oldest first.")]
+Format = Literal["table", "json", "csv", "urls"]
 Form = Annotated[Format, typer.Option("--format", help="Output format.")]
 
 
@@ -58,16 +49,16 @@ def new(
     given: Given,
     limit: Limit = 100,
     after: After = None,
-    form: Form = Format.TABLE,
+    form: Form = "table",
 ) -> None:
     """List new pages, newest first."""
-    form = Format.JSON if wants_json(context) else form
+    form = "json" if wants_json(context) else form
     topic = given.topic.strip()
     with open_store(context) as store:
         order = "newest" if after is None else "oldest"
         query = given.query(store, after=after, limit=limit, order=order)
         pages = [page_result(row) for row in store.answers.new(query).rows]
-        if form is not Format.TABLE:
+        if form != "table":
             print_plain(store, pages, form)
             return
         if pages:
@@ -108,16 +99,16 @@ def backfills(
     given: Given,
     limit: Limit = 100,
     after: After = None,
-    form: Form = Format.TABLE,
+    form: Form = "table",
 ) -> None:
     """List older pages that were added to lists; newest first."""
-    form = Format.JSON if wants_json(context) else form
+    form = "json" if wants_json(context) else form
     with open_store(context) as store:
         order = "newest" if after is None else "oldest"
         query = backfill_query(store, given.query(store), after=after, order=order)
         found = islice(store.backfills.all_pages(query), limit)
         pages = [page_result(row) for row in found]
-        if form is not Format.TABLE:
+        if form != "table":
             print_plain(store, pages, form)
             return
     if not pages:
@@ -129,10 +120,10 @@ def backfills(
 
 def print_plain(store: Store, pages: Sequence[Page], form: Format) -> None:
     """Print what programs read."""
-    if form is Format.URLS:
+    if form == "urls":
         for page in pages:
             print(page.url)  # noqa: T201 - canonical URLs hold no control characters
-    elif form is Format.JSON:
+    elif form == "json":
         print_json(pages)
     else:
         topics = [row.name for row in store.topics.topics()]

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -13,25 +12,20 @@ from incremental.interfaces.results.schema import utc, when
 from incremental.interfaces.web.access import new_token
 
 
-class Scope(StrEnum):
-    """What a token allows."""
-
-    READ = "read"
-    WRITE = "write"
-
-
 def add(
     context: typer.Context,
     name: Annotated[str, typer.Argument(metavar="NAME", help="What it is for.")],
     *,
-    scope: Annotated[Scope, typer.Option(help="read, or write for changes as well.")] = Scope.READ,
+    scope: Annotated[
+        Literal["read", "write"], typer.Option(help="read, or write for changes as well.")
+    ] = "read",
 ) -> None:
     """Create a token, shown only once; from then on all access needs a token or the password."""
     with open_store(context) as store:
-        secret = new_token(store, name, scope.value, now=now())
-    if printed_json(context, {"name": name, "scope": scope.value, "token": secret}):
+        secret = new_token(store, name, scope, now=now())
+    if printed_json(context, {"name": name, "scope": scope, "token": secret}):
         return
-    say(f"{scope.value} token for {name}; it is shown only once:")
+    say(f"{scope} token for {name}; it is shown only once:")
     print(secret)  # noqa: T201 - the result
 
 

@@ -18,7 +18,7 @@ from incremental.base.urls import canonical_key
 from incremental.interfaces.filters import Filters, from_json, lenient, number, to_json
 from incremental.interfaces.results.judged import judged_for
 from incremental.interfaces.results.status import next_look
-from incremental.interfaces.web.api.schemas import RowId as PageId
+from incremental.interfaces.web.api.schemas import RowId as PathId
 from incremental.interfaces.web.context import StoreRoute, Web, web_of
 from incremental.interfaces.web.reading import (
     feedback,
@@ -157,7 +157,7 @@ def mark(
     request: Request,
     web: Web,
     store: Store,
-    page_id: PageId,
+    page_id: PathId,
     mark: Annotated[str, Form(max_length=20)],
     topic: Annotated[str, Form(pattern=r"^\d{0,18}$")] = "",
     quiet: Annotated[bool, Form()] = False,
@@ -326,7 +326,7 @@ def event_numbered(store: Store, event_id: int) -> BackfillEvent:
 def backfill_page(
     request: Request,
     store: Store,
-    event_id: RowId,
+    event_id: PathId,
     after: Annotated[int | None, Query(ge=0, le=2**62)] = None,
 ) -> Response:
     """Show the pages of a backfill, in the order of its list."""
@@ -343,7 +343,7 @@ def mark_backfill(
     request: Request,
     web: Web,
     store: Store,
-    event_id: RowId,
+    event_id: PathId,
     mark: Annotated[str, Form(pattern="^(read|unread)$")],
     back: Back = "/",
 ) -> Response:
