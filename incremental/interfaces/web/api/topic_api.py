@@ -103,15 +103,7 @@ def list_topics(store: Store) -> list[Topic]:
 @router.post("/topics")
 def add_topic(web: Web, store: Store, body: NewTopic) -> Topic:
     """Create a topic, or give the one of that name more examples."""
-    row, _ = begin(
-        store,
-        body.name,
-        examples=body.examples,
-        keywords=body.keywords,
-        description=body.description,
-        method=body.method,
-        now=web.now(),
-    )
+    row, _ = begin(store, **body.model_dump(), now=web.now())
     return topic_result(store, row)
 
 
