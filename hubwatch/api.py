@@ -37,12 +37,11 @@ from incremental.crawl.sharing.joining import refuse_beside
 from incremental.daemon.assembly import make_crawler, make_fetcher, make_renderer
 from incremental.interfaces.explain.page import explain
 from incremental.interfaces.filters import Filters, backfill_query
-from incremental.interfaces.results.changes import TextChange as TextChange  # noqa: PLC0414 - likewise
-from incremental.interfaces.results.changes import change_result
 from incremental.interfaces.results.schema import Page as Page  # noqa: PLC0414 - offered with the crawler
 from incremental.interfaces.results.schema import PageChange as PageChange  # noqa: PLC0414 - likewise
 from incremental.interfaces.results.schema import SiteVisit as SiteVisit  # noqa: PLC0414 - likewise
-from incremental.interfaces.results.schema import page_result, result_of
+from incremental.interfaces.results.schema import TextChange as TextChange  # noqa: PLC0414 - likewise
+from incremental.interfaces.results.schema import change_result, page_result, result_of
 from incremental.interfaces.results.sites import AddingSites, site_results
 from incremental.interfaces.results.sites import Site as Site  # noqa: PLC0414 - likewise
 from incremental.interfaces.results.tables import to_pandas as to_pandas  # noqa: PLC0414 - likewise

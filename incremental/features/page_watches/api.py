@@ -21,7 +21,7 @@ from incremental.features.page_watches.watching import (
     watch_result,
     watched_page,
 )
-from incremental.interfaces.results.changes import TextChange, change_result
+from incremental.interfaces.results.schema import TextChange, change_result
 from incremental.interfaces.web.api.schemas import RequestSchema, RowId, WordList, api_router
 from incremental.interfaces.web.context import Web
 from store import Store

@@ -30,8 +30,7 @@ from incremental.interfaces.cli.common import (
     say,
     settings_of,
 )
-from incremental.interfaces.results.changes import change_result
-from incremental.interfaces.results.schema import by_name, when
+from incremental.interfaces.results.schema import by_name, change_result, when
 from incremental.settings.storage import daemon_at_work
 from store.page_watches import WatchRow, WatchStanding
 from store.watched_changes import ChangeQuery, WatchedChangeRow

@@ -12,7 +12,14 @@ from incremental.base.errors import NotFoundError
 from incremental.base.lookup import find_page, topic_numbered
 from incremental.base.texts import Text
 from incremental.base.times import moment
-from incremental.interfaces.explain.page_versions import previous, text_of, version_at
+from incremental.interfaces.explain.page_versions import (
+    Difference,
+    difference,
+    previous,
+    text_of,
+    version_at,
+    versions_of_change,
+)
 from incremental.interfaces.filters import HINTS, Filters, backfill_query
 from incremental.interfaces.results.schema import (
     LikePage,
@@ -36,7 +43,6 @@ from incremental.interfaces.web.api.schemas import (
     asking,
     shape_of,
 )
-from incremental.interfaces.web.changes import Difference, difference, versions_of_change
 from incremental.interfaces.web.context import Web
 from incremental.interfaces.web.routes.news import event_numbered
 from incremental.topics.editing import give_feedback
