@@ -19,7 +19,6 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import ExitStack
-from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -346,13 +345,8 @@ class Hubwatch:
         if backfill:
             asked = backfill_query(self._store, query, after=after, order="oldest")
             yield from map(page_result, self._store.backfills.all_pages(asked))
-            return
-        while True:
-            answer = self._store.answers.new(query)
-            yield from map(page_result, answer.rows)
-            if not answer.more:
-                return
-            query = replace(query, after=answer.cursor)
+        else:
+            yield from map(page_result, self._store.answers.all_new(query))
 
     def history(self, url: str) -> list[PageChange]:
         """Return what changed on a page, newest first.

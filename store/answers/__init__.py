@@ -13,7 +13,8 @@ A cursor is a row id.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from peewee import SQL, chunked, fn
@@ -64,6 +65,15 @@ class Answers(Repository):
         """Return announced pages; no query is an error."""
         with storage_errors(self._where):
             return new_pages(self._db, query)
+
+    def all_new(self, query: NewQuery) -> Iterator[AnnouncedPage]:
+        """Yield all matching pages, in the order of *query*; its limit is that of a batch."""
+        while True:
+            answer = self.new(query)
+            yield from answer.rows
+            if not answer.more:
+                return
+            query = replace(query, after=answer.cursor)
 
     def announced(self, cursors: Sequence[int]) -> list[AnnouncedPage]:
         """Return announced pages by their cursors, in order; unknown ones are left out."""

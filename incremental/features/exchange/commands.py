@@ -8,6 +8,7 @@ import sys
 import tempfile
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import IO, Annotated
 
@@ -136,21 +137,14 @@ def export(  # noqa: PLR0913 - options of a command
         query = given.query(store)
         what = "sites" if form == "opml" else "visits" if visits else "pages"
         with progress_bar(disable=out is None) as bar:
-            task = bar.add_task(what, total=None)
 
             def write(file: IO[bytes]) -> int:
                 if form == "opml":
                     return write_sites(store, file)
                 if visits:
                     return write_visits(store, query.sites, query.since or 0.0, form, file)
-                return write_pages(
-                    store,
-                    query,
-                    form,
-                    file,
-                    lambda n: bar.update(task, completed=n),
-                    with_text=with_text,
-                )
+                track = partial(bar.track, description=what)
+                return write_pages(store, query, form, file, track, with_text=with_text)
 
             count = _into(out, write)
     if not printed_json(context, {"written": count, "what": what, "in": str(out)}):
