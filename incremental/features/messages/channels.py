@@ -33,6 +33,7 @@ from incremental.features.messages.settings import (
     zone,
 )
 from incremental.settings import Settings
+from incremental.settings.checks import checked_entry
 from store import Store
 from store.enums import OutboxState
 from store.outbox import OutboxRow
@@ -103,7 +104,10 @@ def put_channel(
     for field in ("include", "exclude"):
         if field in given:
             given[field] = list(checked_words(given[field], field))
-    channel = _checked({**before, **given, "name": name})
+    typed = {**before, **given, "name": name}
+    if not typed.get("url"):
+        raise InputError("url", "", Text("messages.address"))
+    channel = checked_entry(ChannelSettings, "channel", typed, _check)
     topic = store.topics.topic(channel.topic) if channel.topic else None
     if channel.topic and topic is None:
         raise InputError("topic", channel.topic, Text("input.no_topic"))
@@ -114,24 +118,9 @@ def put_channel(
     return channel
 
 
-def _checked(fields: dict[str, Any]) -> ChannelSettings:
-    """Return a channel whose values can be used."""
-    if not fields.get("url"):
-        raise InputError("url", "", Text("messages.address"))
-    try:
-        channel = msgspec.convert(fields, ChannelSettings, strict=False)
-        check_channel(channel, "channel")
-        check_sending(channel, "channel.")
-    except msgspec.ValidationError as error:
-        message, _, where = str(error).partition(" - at `$.")
-        field = where.rstrip("`")
-        raise InputError(field or "channel", fields.get(field, ""), message) from None
-    except SettingsError as error:
-        field = error.field.removeprefix("channel.")
-        # Never the address, which holds a key.
-        shown = "" if field == "url" else error.value
-        raise InputError(field, shown, error.way_out) from None
-    return channel
+def _check(channel: ChannelSettings) -> None:
+    check_channel(channel, "channel")
+    check_sending(channel, "channel.")
 
 
 def remove_channel(store: Store, settings: Settings, name: str) -> None:
