@@ -22,7 +22,13 @@ from incremental.interfaces.cli.common import (
     printed_json,
     say,
 )
-from incremental.interfaces.explain.page_versions import compare, previous, text_of, version_at
+from incremental.interfaces.explain.page_versions import (
+    compare,
+    excerpt,
+    previous,
+    text_of,
+    version_at,
+)
 from incremental.interfaces.results.schema import (
     PageChange,
     PageVisit,
@@ -40,7 +46,6 @@ from store.answers import Version
 
 Address = Annotated[str, typer.Argument(help="A page's URL.")]
 At = Annotated[str | None, typer.Option(help="As of a span ago (3h, 1d) or a date.")]
-CONTEXT_LINES = 2
 # What people are shown of a page; programs get every column.
 _FACTS = {
     "title": "title",
@@ -57,7 +62,6 @@ _FACTS = {
     "starred_at": "starred",
     "copies": "copies",
 }
-_SIGNS = {"added": ("", "+ ", "green"), "removed": ("- ", "", "red"), "changed": ("- ", "+ ", "")}
 
 
 def history(
@@ -161,24 +165,17 @@ def _row(row: Row) -> dict[str, Any]:
 def _print_diff(found: TextDiff, *, noise: bool) -> None:
     """Print the changed rows with a few lines of context."""
     out = console()
-    wanted = {*_SIGNS, "ignored"} if noise else set(_SIGNS)
-    changed = [number for number, row in enumerate(found.rows) if row.kind in wanted]
-    near = {n + step for n in changed for step in range(-CONTEXT_LINES, CONTEXT_LINES + 1)}
-    shown = -1
-    for number, row in enumerate(found.rows):
-        if number not in near or (row.kind == "ignored" and not noise):
-            continue
-        if shown >= 0 and number > shown + 1:
-            out.print(Text("  ...", style="dim"))
-        shown = number
+    for row in excerpt(found.rows, noise=noise):
         for line in _drawn(row):
             out.print(line)
     if found.ignored and not noise:
         say(f"{counted(len(found.ignored), 'line')} ignored as noise; --noise to show")
 
 
-def _drawn(row: Row) -> Iterable[Text]:
-    if row.kind == "same":
+def _drawn(row: Row | None) -> Iterable[Text]:
+    if row is None:
+        yield Text("  ...", style="dim")
+    elif row.kind == "same":
         yield Text("  ").append(_text(row.after, ""))
     elif row.kind == "ignored":
         yield Text(f"~ [{row.reason}] ", style="dim").append(_text(row.after or row.before, ""))

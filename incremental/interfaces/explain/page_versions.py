@@ -16,6 +16,10 @@ from incremental.parse.main_text import main_text
 from store import Store
 from store.answers import Version
 
+# Unchanged lines shown on either side of a change.
+_CONTEXT = 2
+_MOST_IGNORED = 50
+
 
 @dataclass(frozen=True, slots=True)
 class VersionText:
@@ -70,11 +74,6 @@ def previous(versions: list[Version], version: Version) -> Version:
     return earlier[-1]
 
 
-# Unchanged lines shown on either side of a change.
-_CONTEXT = 2
-_MOST_IGNORED = 50
-
-
 @dataclass(frozen=True, slots=True)
 class Difference:
     """A diff of two versions of a page's text."""
@@ -120,27 +119,33 @@ def versions_of_change(store: Store, page_id: int, change_id: int) -> tuple[Vers
     return Version(begun, entry.body_before), Version(entry.at, entry.body_after)
 
 
+def excerpt(rows: Sequence[Row], *, noise: bool = False) -> Iterator[Row | None]:
+    """Yield the changed rows, with *noise* the ignored ones, and some context; None = others are left out."""
+    kinds = {"added", "removed", "changed", *(["ignored"] if noise else [])}
+    changed = [number for number, row in enumerate(rows) if row.kind in kinds]
+    near = {number + step for number in changed for step in range(-_CONTEXT, _CONTEXT + 1)}
+    left_out = False
+    for number, row in enumerate(rows):
+        shown = number in near and row.kind in {*kinds, "same"}
+        if shown or not left_out:
+            yield row if shown else None
+        left_out = not shown
+
+
 def _plain(pieces: Sequence[Piece]) -> str:
     return "".join(piece.text for piece in pieces)
 
 
 def _pieces(rows: Sequence[Row]) -> Iterator[tuple[str, str]]:
     """Yield the changes with a little context."""
-    changes = [n for n, row in enumerate(rows) if row.kind in ("added", "removed", "changed")]
-    near = {n + off for n in changes for off in range(-_CONTEXT, _CONTEXT + 1)}
-    skipping = False
-    for number, row in enumerate(rows):
-        if number not in near or row.kind == "ignored":
-            if not skipping:
-                yield "same", "…\n"
-            skipping = True
-            continue
-        skipping = False
-        if row.kind == "same":
+    for row in excerpt(rows):
+        if row is None:
+            yield "same", "…\n"
+        elif row.kind == "same":
             yield "same", _plain(row.after) + "\n"
-            continue
-        yield from _sides(row)
-        yield "same", "\n"
+        else:
+            yield from _sides(row)
+            yield "same", "\n"
 
 
 def _sides(row: Row) -> Iterator[tuple[str, str]]:
