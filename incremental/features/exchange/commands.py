@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import sys
-import tempfile
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -31,6 +28,7 @@ from incremental.interfaces.cli.common import (
     say,
     settings_of,
     wants_json,
+    write_whole,
 )
 from incremental.interfaces.cli.filtering import Given, filtered
 from incremental.interfaces.results.tables import TABLES
@@ -146,22 +144,9 @@ def export(  # noqa: PLR0913 - options of a command
                 track = partial(bar.track, description=what)
                 return write_pages(store, query, form, file, track, with_text=with_text)
 
-            count = _into(out, write)
+            count = write(sys.stdout.buffer) if out is None else write_whole(out, "--output", write)
     if not printed_json(context, {"written": count, "what": what, "in": str(out)}):
         say(f"{counted(count, what[:-1])} written")
-
-
-def _into(path: Path | None, write: Callable[[IO[bytes]], int]) -> int:
-    """Write a complete file or none, or to stdout."""
-    if path is None:
-        return write(sys.stdout.buffer)
-    try:
-        with tempfile.NamedTemporaryFile(dir=path.parent, prefix="~export-", delete=False) as file:
-            count = write(file)
-        os.replace(file.name, path)  # noqa: PTH105 - the rename that is atomic by contract
-    except OSError as error:
-        raise InputError("--output", str(path), f"cannot be written: {error.strerror}") from None
-    return count
 
 
 def backup(

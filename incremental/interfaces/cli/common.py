@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from functools import wraps
 from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from typing import IO, TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 from rich.box import HEAVY_HEAD
@@ -15,6 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from incremental.base.clock import SystemClock
+from incremental.base.errors import InputError
 from incremental.base.plain_text import one_line
 from incremental.interfaces.results.schema import to_json
 from incremental.settings import Settings, load_settings, settings_path
@@ -76,6 +79,25 @@ def report(context: typer.Context, result: object, said: str) -> None:
     """Print what was done: as JSON on stdout, or in words on stderr."""
     if not printed_json(context, result):
         say(said)
+
+
+def write_whole(path: Path, field: str, write: Callable[[IO[bytes]], int]) -> int:
+    """Write a complete file or none; return what *write* returns.
+
+    Raises:
+        InputError: the file, named in *field*, cannot be written.
+    """
+    draft = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        with draft.open("wb") as out:
+            done = write(out)
+        draft.replace(path)
+    except OSError as error:
+        raise InputError(field, str(path), f"cannot be written: {error.strerror}") from error
+    finally:
+        with suppress(OSError):
+            draft.unlink()
+    return done
 
 
 def with_options(

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
-from incremental.base.errors import InputError
 from incremental.base.readable_urls import readable
-from incremental.interfaces.cli.common import counted, now, open_store, printed_json, report, say
+from incremental.interfaces.cli.common import (
+    counted,
+    now,
+    open_store,
+    printed_json,
+    report,
+    say,
+    write_whole,
+)
 from incremental.topics.training.corrections import correct_all
 from incremental.topics.training.label_files import export_labels, import_labels
 
@@ -47,13 +53,7 @@ def export_file(
     """Write all labels to a file, one per page: yours first, then behaviour, then imported."""
     with open_store(context) as store:
         text, count = export_labels(store)
-    draft = file.with_name(f".{file.name}.{os.getpid()}.tmp")
-    try:
-        draft.write_text(text, encoding="utf-8")
-        draft.replace(file)
-    except OSError as error:
-        draft.unlink(missing_ok=True)
-        raise InputError("file", str(file), f"cannot be written: {error.strerror}") from error
+    write_whole(file, "file", lambda out: out.write(text.encode()))
     said = f"wrote {counted(count, 'label')} to {file}"
     report(context, {"written": str(file), "labels": count}, said)
 
