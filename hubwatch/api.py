@@ -19,7 +19,6 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import ExitStack
-from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -37,12 +36,11 @@ from incremental.crawl.sharing.joining import refuse_beside
 from incremental.daemon.assembly import make_crawler, make_fetcher, make_renderer
 from incremental.interfaces.explain.page import explain
 from incremental.interfaces.filters import Filters, backfill_query
-from incremental.interfaces.results.changes import TextChange as TextChange  # noqa: PLC0414 - likewise
-from incremental.interfaces.results.changes import change_result
 from incremental.interfaces.results.schema import Page as Page  # noqa: PLC0414 - offered with the crawler
 from incremental.interfaces.results.schema import PageChange as PageChange  # noqa: PLC0414 - likewise
 from incremental.interfaces.results.schema import SiteVisit as SiteVisit  # noqa: PLC0414 - likewise
-from incremental.interfaces.results.schema import page_result, result_of
+from incremental.interfaces.results.schema import TextChange as TextChange  # noqa: PLC0414 - likewise
+from incremental.interfaces.results.schema import change_result, page_result, result_of
 from incremental.interfaces.results.sites import AddingSites, site_results
 from incremental.interfaces.results.sites import Site as Site  # noqa: PLC0414 - likewise
 from incremental.interfaces.results.tables import to_pandas as to_pandas  # noqa: PLC0414 - likewise
@@ -347,13 +345,8 @@ class Hubwatch:
         if backfill:
             asked = backfill_query(self._store, query, after=after, order="oldest")
             yield from map(page_result, self._store.backfills.all_pages(asked))
-            return
-        while True:
-            answer = self._store.answers.new(query)
-            yield from map(page_result, answer.rows)
-            if not answer.more:
-                return
-            query = replace(query, after=answer.cursor)
+        else:
+            yield from map(page_result, self._store.answers.all_new(query))
 
     def history(self, url: str) -> list[PageChange]:
         """Return what changed on a page, newest first.

@@ -16,8 +16,7 @@ import requests
 
 from hubwatch.errors import HubwatchError
 from incremental.base.errors import NotFoundError
-from incremental.interfaces.results.changes import TextChange
-from incremental.interfaces.results.schema import NewPages, Page, PageChange, SiteVisit
+from incremental.interfaces.results.schema import NewPages, Page, PageChange, SiteVisit, TextChange
 from incremental.interfaces.results.sites import AddedSite, Site
 from incremental.interfaces.results.topics import Topic
 

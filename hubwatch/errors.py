@@ -36,8 +36,7 @@ Everything below it is drawn here; each class stands in the room that raises it:
     │   └── TextsRefusedError    perhaps because of a single one of them
     └── LimitError               never leaves its room: ends reading at a bound, and becomes a status
         ├── LimitReachedError    of parsing
-        ├── TooLargeError        of a page that is fetched
-        └── RequestTooLargeError of a request to our web server
+        └── TooLargeError        of a page that is fetched
 
 A site that cannot be fetched or parsed is no error but a value with a status. The address guard's
 ``ForbiddenAddressError`` stands outside: it travels through urllib3, which lets pass its own. So does

@@ -104,18 +104,10 @@ HINTS: Final = get_type_hints(Filters, include_extras=True)
 
 def lenient(given: Mapping[str, str]) -> Filters:
     """Return the filters of a query string or form of the page; values that cannot be used are ignored."""
-    said = {name: given.get(name, "")[:_MOST_CHARS].strip() for name in HINTS}
-    return Filters(
-        q=said["q"],
-        site=number(said["site"]),
-        topic=number(said["topic"]),
-        verdict=said["verdict"],
-        language=said["language"],
-        since=said["since"],
-        show=said["show"] if said["show"] in SHOWN else "",
-        tag=said["tag"],
-        until=said["until"],
-    )
+    said: dict[str, Any] = {name: given.get(name, "")[:_MOST_CHARS].strip() for name in HINTS}
+    said |= {name: number(said[name]) for name in ("site", "topic")}
+    said["show"] = said["show"] if said["show"] in SHOWN else ""
+    return Filters(**said | {"min_score": None})
 
 
 def number(text: str) -> int | None:

@@ -12,19 +12,19 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from functools import partial
 from typing import Any
 
-import msgspec
 from msgspec import UNSET, UnsetType
 
-from incremental.base.errors import InputError, SettingsError
+from incremental.base.errors import InputError
 from incremental.base.lookup import site_numbered
 from incremental.base.scope import Reach
 from incremental.base.tagging import checked_tags
 from incremental.base.texts import Text
 from incremental.base.urls import normalize
 from incremental.settings import Settings, SiteSettings
-from incremental.settings.checks import check_site
+from incremental.settings.checks import check_site, checked_entry
 from store import Store
 from store.database.texts import to_json
 from store.enums import SiteStatus
@@ -143,7 +143,8 @@ def _columns(row: SiteRow, given: dict[str, Any], settings: Settings) -> dict[st
         way_out = "is set by [[site]] in the settings file; change it there, or remove that entry"
         raise InputError(field, given[field] if given[field] is not None else "", way_out)
     terms = {**site_terms(row), **given}
-    checked = _checked(row, terms, settings)
+    check = partial(check_site, defaults=settings.revisit, where="site")
+    checked = checked_entry(SiteSettings, "site", {"url": row.seed_url, **terms}, check)
     scope = json.loads(row.scope)
     scope |= {
         "reach": checked.reach.value,
@@ -158,17 +159,3 @@ def _columns(row: SiteRow, given: dict[str, Any], settings: Settings) -> dict[st
         "max_interval_seconds": None if longest is None else longest * 3600,
         "hours": None if checked.hours is None else to_json(list(checked.hours)),
     }
-
-
-def _checked(row: SiteRow, terms: dict[str, Any], settings: Settings) -> SiteSettings:
-    try:
-        checked = msgspec.convert({"url": row.seed_url, **terms}, SiteSettings, strict=False)
-        check_site(checked, settings.revisit, "site")
-    except msgspec.ValidationError as error:
-        message, _, where = str(error).partition(" - at `$.")
-        field = where.rstrip("`").partition("[")[0]
-        raise InputError(field or "site", terms.get(field, ""), message) from None
-    except SettingsError as error:
-        field = error.field.removeprefix("site.").removeprefix("site ")
-        raise InputError(field, error.value, error.way_out) from None
-    return checked

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 
 from incremental.base.errors import InputError, NotFoundError
 from incremental.base.lookup import site_numbered
@@ -33,19 +33,6 @@ MOST_PAGES = 500
 
 
 @dataclass(frozen=True, slots=True)
-class RequestedVisit:
-    """What becomes of a request for one page."""
-
-    page_id: int
-    url: str
-    site: str
-    at: float
-    """The earliest time at which it is fetched, unix seconds."""
-    refused: str = ""
-    """Why it will not be fetched; empty = it will."""
-
-
-@dataclass(frozen=True, slots=True)
 class Visit:
     """What becomes of a requested visit."""
 
@@ -57,9 +44,7 @@ class Visit:
     """Why it will not be fetched; empty = it will."""
 
 
-def request_page(
-    store: Store, settings: Settings, text: str, *, now: float
-) -> list[RequestedVisit]:
+def request_page(store: Store, settings: Settings, text: str, *, now: float) -> list[Visit]:
     """Ask for a visit of the page at a URL, on each site that knows it.
 
     Raises:
@@ -78,9 +63,7 @@ def request_page(
     return _ask(store, settings, pages, now=now)
 
 
-def request_site(
-    store: Store, settings: Settings, row: SiteRow, *, now: float
-) -> list[RequestedVisit]:
+def request_site(store: Store, settings: Settings, row: SiteRow, *, now: float) -> list[Visit]:
     """Ask for a visit of every hub of a site that is not covered, dropped or a monitored article."""
     left_out = (HubStatus.DORMANT, HubStatus.DROPPED)
     hubs = [
@@ -92,7 +75,7 @@ def request_site(
 
 def request_pages(
     store: Store, settings: Settings, page_ids: Sequence[int], *, now: float
-) -> list[RequestedVisit]:
+) -> list[Visit]:
     """Ask for visits of pages by their ids; unknown ids are left out."""
     rows = [store.read.page(page_id) for page_id in dict.fromkeys(page_ids)]
     pages = [
@@ -103,16 +86,17 @@ def request_pages(
 
 def _ask(
     store: Store, settings: Settings, pages: Sequence[tuple[SiteRow, int, str]], *, now: float
-) -> list[RequestedVisit]:
+) -> list[Visit]:
     gate = HostGate(store, settings)
     terms = {row.id: watch(row, settings, policy_maker(settings)).terms for row, _, _ in pages}
-    found = []
+    found, granted = [], []
     for row, page_id, url in pages:
         answer = gate.ask(url, now)
         refused = answer.says if answer.refusal is not None else ""
         if row.state == SiteStatus.PAUSED:
             refused = Text("input.site_paused", site=row.name)
         at = in_window(max(now, answer.allowed_at), terms[row.id])
-        found.append(RequestedVisit(page_id, url, row.name, at, refused))
-    store.editing.request_visits([one.page_id for one in found if not one.refused], now=now)
+        found.append(Visit(url, row.name, datetime.fromtimestamp(at, UTC), refused))
+        granted += [] if refused else [page_id]
+    store.editing.request_visits(granted, now=now)
     return found

@@ -16,6 +16,7 @@ from math import inf
 
 # Sites work by the week and publish by the clock: a build every half hour, a list made at full hours.
 WEEK = 168
+DAY = 24
 BINS = 12
 HOUR = 3600.0
 _DAY_PRIOR_LINKS = 48.0
@@ -274,3 +275,12 @@ def _smoothed(counts: Sequence[float]) -> list[float]:
 def _mean_one(values: Sequence[float]) -> tuple[float, ...]:
     scale = len(values) / sum(values)
     return tuple(value * scale for value in values)
+
+
+def by_hour_of_day(week: Sequence[float], ahead: int) -> list[float]:
+    """Return the mean of UTC hours of the week by hour of the day, *ahead* hours of UTC."""
+    days = WEEK // DAY
+    return [
+        sum(week[(hour - ahead + day * DAY) % WEEK] for day in range(days)) / days
+        for hour in range(DAY)
+    ]

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
+
+import msgspec
 
 from incremental.base.errors import InputError, SettingsError
 from incremental.base.scope import compile_pattern
@@ -11,6 +14,7 @@ from incremental.base.texts import Text
 from incremental.base.urls import normalize
 from incremental.settings.sections import RevisitSettings, SiteSettings
 
+Entry = TypeVar("Entry", bound=msgspec.Struct)
 _SPAN = re.compile(r"(\d{1,2})(?::(\d{2}))?\s*-\s*(\d{1,2})(?::(\d{2}))?")
 
 
@@ -59,3 +63,26 @@ def check_interval(
     if shortest > longest * 60:
         way_out = Text("input.interval_order", hours=longest)
         raise SettingsError(f"{where}.min_interval_minutes", shortest, way_out)
+
+
+def checked_entry(
+    kind: type[Entry], name: str, typed: Mapping[str, Any], check: Callable[[Entry], None]
+) -> Entry:
+    """Return an entry of the settings, such as a ``[[site]]``, from what was *typed* for its fields.
+
+    Raises:
+        InputError: a value is not usable; it names the field, without the entry's *name*.
+    """
+    try:
+        entry = msgspec.convert(typed, kind, strict=False)
+        check(entry)
+    except msgspec.ValidationError as error:
+        message, _, where = str(error).partition(" - at `$.")
+        field = where.rstrip("`").partition("[")[0]
+        raise InputError(field or name, typed.get(field, ""), message) from None
+    except SettingsError as error:
+        field = error.field.removeprefix(f"{name}.").removeprefix(f"{name} ")
+        # What the checks do not show is a secret.
+        value = "" if error.value == "..." else error.value
+        raise InputError(field, value, error.way_out) from None
+    return entry

@@ -13,7 +13,8 @@ A cursor is a row id.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from peewee import SQL, chunked, fn
@@ -65,6 +66,24 @@ class Answers(Repository):
         with storage_errors(self._where):
             return new_pages(self._db, query)
 
+<<<<<<< HEAD
+=======
+    def all_new(self, query: NewQuery) -> Iterator[AnnouncedPage]:
+        """Yield all matching pages, in the order of *query*; its limit is that of a batch."""
+        while True:
+            answer = self.new(query)
+            yield from answer.rows
+            if not answer.more:
+                return
+            query = replace(query, after=answer.cursor)
+
+    def announced(self, cursors: Sequence[int]) -> list[AnnouncedPage]:
+        """Return announced pages by their cursors, in order; unknown ones are left out."""
+        with storage_errors(self._where):
+            found = news_rows(self._db, cursors)
+        return [found[one] for one in dict.fromkeys(cursors) if one in found]
+
+>>>>>>> faces
     def latest_cursor(self) -> int:
         """Return the cursor of the latest announced page; 0 if none."""
         # Ids grow as pages are announced: paging down from the newest, or following from the oldest, neither

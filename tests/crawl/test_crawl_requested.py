@@ -84,7 +84,7 @@ def test_a_request_waits_for_the_allowed_hours(tmp_path: Path) -> None:
         now = crawl.clock.now()
         edit_site(crawl.store, row, SiteEdit(hours=hours), RARELY, now=now)
         (asked,) = request_page(crawl.store, RARELY, HOME, now=now)
-        assert now + HOUR < asked.at <= now + 2 * HOUR
+        assert now + HOUR < asked.at.timestamp() <= now + 2 * HOUR
         crawl.crawler.load(now)
         crawl.run(HOUR)
         assert crawl.web.urls(since=now + 1) == []

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from incremental.base.errors import InputError
-from incremental.interfaces.cli.common import now, print_json, settings_of
+from incremental.interfaces.cli.common import now, print_json, settings_of, wants_json
 from incremental.settings.storage import open_configured_store
 
 _EXTRA = "its packages are not installed yet: pip install 'hubwatch[mcp]'"
@@ -22,20 +22,18 @@ def mcp(
             "--allow-changes", help="Offer tools that mark, judge, add and pause as well."
         ),
     ] = False,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Only list the tools that are offered, as JSON.")
-    ] = False,
 ) -> None:
     """Serve tools to an assistant over standard input and output (Model Context Protocol).
 
     An assistant starts this itself: give it the command `hubwatch -c FILE mcp`. Nothing is fetched.
+    With --json the tools that are offered are only listed.
     """
     settings, folder = settings_of(context)
     try:
         from incremental.features.assistants.server import make_server, offered  # noqa: PLC0415 - an extra, and a second
     except ImportError:
         raise InputError("hubwatch mcp", "", _EXTRA) from None
-    if as_json:
+    if wants_json(context):
         print_json(offered(allow_changes=allow_changes))
         return
     with open_configured_store(settings, folder) as store:

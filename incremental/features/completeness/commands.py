@@ -8,12 +8,12 @@ import typer
 
 from incremental.base.lookup import find_sites
 from incremental.features.completeness.showing import completeness_of, of_site
-from incremental.interfaces.cli.common import Json, now, open_store, print_json, print_table, say
+from incremental.interfaces.cli.common import now, open_store, print_table, printed_json, say
 
 Sites = Annotated[list[str] | None, typer.Argument(metavar="[SITE]...", help="Default: all sites.")]
 
 
-def completeness(context: typer.Context, names: Sites = None, *, as_json: Json = False) -> None:
+def completeness(context: typer.Context, names: Sites = None) -> None:
     """Show what share of the new pages of the last 30 days was found, and how soon, by site.
 
     For sites that are named, each page found more than a day after its date is listed with the reason.
@@ -23,9 +23,9 @@ def completeness(context: typer.Context, names: Sites = None, *, as_json: Json =
             found = [of_site(store, row.id, row.name, now()) for row in find_sites(store, names)]
         else:
             found = completeness_of(store, now())
-    if as_json:
-        print_json(found)
-    elif not found:
+    if printed_json(context, found):
+        return
+    if not found:
         say("no site yet; add one: hubwatch add https://example.org/")
     else:
         print_table("", ("site", "completeness"), [(one.site, one.says) for one in found])

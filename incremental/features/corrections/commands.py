@@ -10,11 +10,10 @@ from incremental.base.lookup import find_sites
 from incremental.features.corrections.making import missed_page
 from incremental.features.corrections.not_news import object_to, suggested, take_back
 from incremental.interfaces.cli.common import (
-    Json,
     now,
     open_store,
-    print_json,
     print_table,
+    printed_json,
     report,
     say,
     settings_of,
@@ -23,7 +22,7 @@ from incremental.interfaces.cli.common import (
 Address = Annotated[str, typer.Argument(metavar="URL", help="The page.")]
 
 
-def missed(context: typer.Context, url: Address, *, as_json: Json = False) -> None:
+def missed(context: typer.Context, url: Address) -> None:
     """Say why a page was missed, look for the hub that shows it, and watch that hub.
 
     The page and at most five likely hubs are fetched, as politely as by the daemon.
@@ -31,8 +30,7 @@ def missed(context: typer.Context, url: Address, *, as_json: Json = False) -> No
     settings, folder = settings_of(context)
     with open_store(context) as store:
         found = missed_page(store, settings, folder, url)
-    if as_json:
-        print_json(found)
+    if printed_json(context, found):
         return
     for sentence in found.says:
         say(sentence)
@@ -47,7 +45,6 @@ def not_news(
         typer.Option("--ask", help="List the site's pages about which an answer teaches most."),
     ] = False,
     undo: Annotated[bool, typer.Option("--undo", help="Take it back.")] = False,
-    as_json: Json = False,
 ) -> None:
     """Say that an announced page is no news, so that pages like it are not announced again.
 
@@ -56,7 +53,8 @@ def not_news(
     with open_store(context) as store:
         if ask:
             found = suggested(store, find_sites(store, [url])[0], now=now())
-            print_json(found) if as_json else print_table("", ("url",), [(one,) for one in found])
+            if not printed_json(context, found):
+                print_table("", ("url",), [(one,) for one in found])
             return
         done = (take_back if undo else object_to)(store, url, now=now())
-    report(done, done.says, as_json=as_json)
+    report(context, done, done.says)

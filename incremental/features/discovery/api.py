@@ -7,20 +7,17 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from fastapi import Query, Request
+from fastapi import Query
 from pydantic import Field, StringConstraints
 
 from incremental.base.lookup import topic_numbered
 from incremental.features.discovery.accepting import Decided, Decision, decide
 from incremental.features.discovery.facts import Discovery, Proposal, discovery_of, proposal_of
 from incremental.features.discovery.searches import MAX_PAGES, MAX_ROUNDS, begin_search
-from incremental.interfaces.web.api.schemas import (
-    LongWork,
-    RequestSchema,
-    api_router,
-)
+from incremental.interfaces.web.api.schemas import LongWork, RequestSchema, api_router
 from incremental.interfaces.web.api.topic_api import TopicId
-from incremental.interfaces.web.context import web_of
+from incremental.interfaces.web.context import Web
+from store import Store
 
 router = api_router("discovery")
 _MOST_SITES = 500
@@ -42,18 +39,15 @@ class NewRun(RequestSchema):
 
 
 @router.get("/topics/{topic_id}/discovery")
-def get_discovery(request: Request, topic_id: TopicId) -> Discovery:
+def get_discovery(store: Store, topic_id: TopicId) -> Discovery:
     """Return a topic's last discovery run, round by round."""
-    with web_of(request).store() as store:
-        return discovery_of(store, topic_numbered(store, topic_id).id)
+    return discovery_of(store, topic_numbered(store, topic_id).id)
 
 
 @router.post("/topics/{topic_id}/discovery")
-def search(request: Request, topic_id: TopicId, body: NewRun) -> LongWork:
+def search(web: Web, store: Store, topic_id: TopicId, body: NewRun) -> LongWork:
     """Search for further sites now, unless a search of this topic is under way."""
-    web = web_of(request)
-    with web.store() as store:
-        topic_numbered(store, topic_id)
+    topic_numbered(store, topic_id)
     return LongWork.model_validate(
         begin_search(web, topic_id, rounds=body.rounds, pages=body.pages)
     )
@@ -61,22 +55,19 @@ def search(request: Request, topic_id: TopicId, body: NewRun) -> LongWork:
 
 @router.get("/topics/{topic_id}/proposals")
 def list_proposals(
-    request: Request,
+    store: Store,
     topic_id: TopicId,
     state: _State = "proposed",
     limit: Annotated[int, Query(ge=1, le=5_000, description="Maximum number.")] = 200,
 ) -> list[Proposal]:
     """List proposed sites, best first, with their best pages and hubs."""
-    with web_of(request).store() as store:
-        wanted = None if state == "all" else state
-        rows = store.discovery.proposals(topic_numbered(store, topic_id).id, wanted)[:limit]
+    wanted = None if state == "all" else state
+    rows = store.discovery.proposals(topic_numbered(store, topic_id).id, wanted)[:limit]
     return list(map(proposal_of, rows))
 
 
 @router.post("/topics/{topic_id}/proposals/{decision}")
-def answer(request: Request, topic_id: TopicId, decision: Decision, body: Choice) -> Decided:
+def answer(web: Web, store: Store, topic_id: TopicId, decision: Decision, body: Choice) -> Decided:
     """Watch proposed sites from the hubs found there, or reject them; all, or none if one is unknown."""
-    web = web_of(request)
-    with web.store() as store:
-        topic = topic_numbered(store, topic_id)
-        return decide(store, topic, body.sites, decision, now=web.now())
+    topic = topic_numbered(store, topic_id)
+    return decide(store, topic, body.sites, decision, now=web.now())

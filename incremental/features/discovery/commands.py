@@ -20,16 +20,16 @@ from incremental.features.discovery.facts import (
 from incremental.features.discovery.making import make_discoverer
 from incremental.features.discovery.settings import DiscoverySettings
 from incremental.interfaces.cli.common import (
-    Json,
     counted,
     now,
     open_store,
-    print_json,
     print_table,
+    printed_json,
     progress_bar,
     report,
     say,
     settings_of,
+    wants_json,
 )
 from incremental.interfaces.results.schema import when
 
@@ -48,14 +48,13 @@ def run(
     of: OfTopic,
     rounds: Annotated[int, typer.Option(min=1, max=10_000, help="Maximum rounds.")] = 20,
     pages: Annotated[int, typer.Option(min=1, max=100_000, help="Maximum pages to read.")] = 200,
-    as_json: Json = False,
 ) -> None:
     """Search for pages like the topic's, round by round, and propose their sites.
 
     Ctrl-C stops after the current page; the next run continues from there.
     """
     settings, folder = settings_of(context)
-    with open_store(context) as store, progress_bar(disable=as_json) as bar:
+    with open_store(context) as store, progress_bar(disable=wants_json(context)) as bar:
         topic = find_topic(store, of)
         task = bar.add_task("pages read", total=pages)
         if not settings.of(DiscoverySettings).provider:
@@ -69,20 +68,18 @@ def run(
                 ),
             )
         proposals = list(map(proposal_of, store.discovery.proposals(topic.id)))
-    if as_json:
-        print_json({"run": run_of(ended), "proposals": proposals})
+    if printed_json(context, {"run": run_of(ended), "proposals": proposals}):
         return
     say(f"{read_text(ended.why) or 'stopped'}; {counted(len(proposals), 'site')} proposed")
     _print_proposals(of, proposals)
 
 
-def status(context: typer.Context, *, of: OfTopic, as_json: Json = False) -> None:
+def status(context: typer.Context, *, of: OfTopic) -> None:
     """Show the last run: the operator of each round and its reward."""
     with open_store(context) as store:
         found = discovery_of(store, find_topic(store, of).id)
     last, rounds = found.run, found.rounds
-    if as_json:
-        print_json(found)
+    if printed_json(context, found):
         return
     if last is None:
         say(f"no run yet; start one: hubwatch discover run --topic {of}")
@@ -104,7 +101,6 @@ def proposals(
     which: Annotated[
         str, typer.Option("--state", help="proposed, accepted, rejected or all.")
     ] = "proposed",
-    as_json: Json = False,
 ) -> None:
     """List proposed sites, best first, with their best pages and hubs."""
     if which not in ("proposed", "accepted", "rejected", "all"):
@@ -113,8 +109,7 @@ def proposals(
         topic = find_topic(store, of)
         found = store.discovery.proposals(topic.id, None if which == "all" else which)
         rows = list(map(proposal_of, found))
-    if as_json:
-        print_json(rows)
+    if printed_json(context, rows):
         return
     _print_proposals(of, rows)
 
@@ -125,10 +120,9 @@ def accept(
     *,
     of: OfTopic,
     everything: All = False,
-    as_json: Json = False,
 ) -> None:
     """Watch proposed sites, starting from the hubs found on them."""
-    _decide(context, sites, of, "accept", everything=everything, as_json=as_json)
+    _decide(context, sites, of, "accept", everything=everything)
 
 
 def reject(
@@ -137,27 +131,25 @@ def reject(
     *,
     of: OfTopic,
     everything: All = False,
-    as_json: Json = False,
 ) -> None:
     """Reject sites: they are not proposed again, and similar pages rank lower."""
-    _decide(context, sites, of, "reject", everything=everything, as_json=as_json)
+    _decide(context, sites, of, "reject", everything=everything)
 
 
-def _decide(  # noqa: PLR0913 - what both commands take
+def _decide(
     context: typer.Context,
     sites: list[str] | None,
     of: str,
     decision: Decision,
     *,
     everything: bool,
-    as_json: bool,
 ) -> None:
     if not (sites or everything):
         raise InputError("site", "", "name sites, or use --all")
     with open_store(context) as store:
         chosen = None if everything else sites
         done = decide(store, find_topic(store, of), chosen, decision, now=now())
-    report(done, f"{counted(len(done.sites), 'site')} {decision}ed", as_json=as_json)
+    report(context, done, f"{counted(len(done.sites), 'site')} {decision}ed")
 
 
 def _print_proposals(of: str, rows: list[Proposal]) -> None:

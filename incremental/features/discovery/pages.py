@@ -17,11 +17,12 @@ from incremental.features.discovery.searches import MAX_PAGES, MAX_ROUNDS, begin
 from incremental.features.discovery.settings import DiscoverySettings
 from incremental.interfaces.web.api.schemas import RowId
 from incremental.interfaces.web.charts import bars
-from incremental.interfaces.web.context import web_of
+from incremental.interfaces.web.context import StoreRoute, Web
 from incremental.interfaces.web.routes.forms import see
 from incremental.interfaces.web.views import page, words_of
+from store import Store
 
-router = APIRouter(include_in_schema=False)
+router = APIRouter(include_in_schema=False, route_class=StoreRoute)
 # Proposals per page; rounds in chart and table.
 _SHOWN = 50
 _LABELS = 10
@@ -33,14 +34,17 @@ _Hosts = Annotated[
 
 @router.get("/topics/{topic_id}/discovery")
 def discovery_page(
-    request: Request, topic_id: RowId, state: Annotated[_State, Query()] = "proposed"
+    request: Request,
+    web: Web,
+    store: Store,
+    topic_id: RowId,
+    state: Annotated[_State, Query()] = "proposed",
 ) -> Response:
     """Show the proposals in a state, and the last run."""
-    web, words = web_of(request), words_of(request)
-    with web.store() as store:
-        topic = topic_numbered(store, topic_id)
-        found = discovery_of(store, topic_id)
-        rows = store.discovery.proposals(topic_id, state)
+    words = words_of(request)
+    topic = topic_numbered(store, topic_id)
+    found = discovery_of(store, topic_id)
+    rows = store.discovery.proposals(topic_id, state)
     rounds = found.rounds[-_SHOWN:]
     values = {
         "run": found.run,
@@ -73,22 +77,18 @@ def _chart(words: Words, rounds: Sequence[Round]) -> Any:  # noqa: ANN401 - mark
 
 @router.post("/topics/{topic_id}/discovery")
 def search(
-    request: Request, topic_id: RowId, pages: Annotated[int, Form(ge=1, le=MAX_PAGES)] = 200
+    web: Web, store: Store, topic_id: RowId, pages: Annotated[int, Form(ge=1, le=MAX_PAGES)] = 200
 ) -> Response:
     """Search for further sites now, which takes minutes."""
-    web = web_of(request)
-    with web.store() as store:
-        topic_numbered(store, topic_id)
+    topic_numbered(store, topic_id)
     begin_search(web, topic_id, rounds=MAX_ROUNDS, pages=pages)
     return see(f"/topics/{topic_id}/discovery")
 
 
 @router.post("/topics/{topic_id}/proposals")
 def answer(
-    request: Request, topic_id: RowId, site: _Hosts, decision: Annotated[Decision, Form()]
+    web: Web, store: Store, topic_id: RowId, site: _Hosts, decision: Annotated[Decision, Form()]
 ) -> Response:
     """Accept or reject proposed sites."""
-    web = web_of(request)
-    with web.store() as store:
-        decide(store, topic_numbered(store, topic_id), site, decision, now=web.now())
+    decide(store, topic_numbered(store, topic_id), site, decision, now=web.now())
     return see(f"/topics/{topic_id}/discovery")

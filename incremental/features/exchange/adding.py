@@ -17,7 +17,7 @@ from incremental.base.tagging import add_tags
 from incremental.base.texts import hub_why
 from incremental.base.urls import canonical_key, domain_of
 from incremental.features.exchange.lists import ReadList, Wanted
-from incremental.interfaces.results.schema import by_name, result_of
+from incremental.interfaces.results.schema import by_name
 from incremental.settings.seeds import add_seed, check_address
 from store import Store
 from store.enums import HubKind, HubRole, SiteStatus
@@ -52,72 +52,36 @@ class AddedEntry:
 
 @dataclass(frozen=True, slots=True)
 class Added:
-    """The result of an import."""
+    """What came of a list."""
 
-    entries: tuple[AddedEntry, ...]
-
-    @property
-    def sites(self) -> int:
-        """Count the new sites."""
-        return sum(one.new_site for one in self.entries)
-
-    @property
-    def feeds(self) -> int:
-        """Count the feeds that became hubs."""
-        return sum(one.result == "feed" for one in self.entries)
-
-    @property
-    def known(self) -> int:
-        """Count the entries of sites already watched."""
-        return sum(not one.new_site and one.result != "refused" for one in self.entries)
-
-    @property
-    def problems(self) -> tuple[str, ...]:
-        """Return what was refused and why."""
-        refused = (one for one in self.entries if one.result == "refused")
-        return tuple(f"{one.url}: {one.why}" for one in refused)
-
-
-@dataclass(frozen=True, slots=True)
-class ImportedEntry:
-    """The result for one entry."""
-
-    url: str
-    result: Result
-    site: str
-    """Name of its site; empty if refused."""
-    why: str
-    """Why it was refused."""
-    folders: Sequence[str]
-    """The folders of its site."""
-    paused: bool
-    """Its site is new and paused, as in the list."""
-
-
-@dataclass(frozen=True, slots=True)
-class Imported:
-    """The result of an import."""
-
-    format: str
     sites: int
     """New sites."""
     feeds: int
     """Feeds added as hubs."""
     known: int
+    """Entries of sites already watched."""
     problems: Sequence[str]
-    """Entries that cannot be used, with place and reason."""
+    """Entries that cannot be used, with the reason."""
+    entries: Sequence[AddedEntry]
+
+
+@dataclass(frozen=True, slots=True)
+class Imported(Added):
+    """What came of a file; its problems have their place in it."""
+
+    format: str
     skipped: Sequence[str]
     """Entries for which there is nothing to do, with place and reason."""
     dry_run: bool
-    entries: Sequence[ImportedEntry]
 
 
-def imported(found: ReadList, added: Added, *, dry_run: bool) -> Imported:
-    """Return what came of a list that was read."""
-    problems = (*found.problems, *added.problems)
-    entries = [result_of(ImportedEntry, one) for one in added.entries]
-    facts = by_name(found) | {"problems": problems, "entries": entries, "dry_run": dry_run}
-    return result_of(Imported, added, **facts)
+def import_all(
+    store: Store, found: ReadList, fetch: FetchSettings, *, now: float, dry_run: bool
+) -> Imported:
+    """Watch the sites of a list that was read; see :func:`add_all`."""
+    added = add_all(store, found.wanted, now=now, fetch=fetch, dry_run=dry_run)
+    facts = by_name(added) | {"problems": [*found.problems, *added.problems]}
+    return Imported(**facts, format=found.format, skipped=found.skipped, dry_run=dry_run)
 
 
 def add_all(
@@ -136,7 +100,14 @@ def add_all(
     with store.write.together(undo=dry_run):
         adding = _Adding(store, now, fetch)
         entries = tuple(_added(adding, one) for one in wanted)
-    return Added(entries)
+    taken = [one for one in entries if one.result != "refused"]
+    return Added(
+        sites=sum(one.new_site for one in taken),
+        feeds=sum(one.result == "feed" for one in taken),
+        known=sum(not one.new_site for one in taken),
+        problems=[f"{one.url}: {one.why}" for one in entries if one.result == "refused"],
+        entries=entries,
+    )
 
 
 def _added(adding: _Adding, one: Wanted) -> AddedEntry:

@@ -6,25 +6,21 @@ import tempfile
 from collections.abc import Iterator
 from typing import IO, Annotated, Literal
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter
 from fastapi import Path as InPath
 from fastapi.responses import StreamingResponse
 from pydantic import StringConstraints
 
-from incremental.base.times import moment
-from incremental.features.exchange.adding import Imported, add_all, imported
+from incremental.features.exchange.adding import Imported, import_all
 from incremental.features.exchange.apart import read_list_apart
 from incremental.features.exchange.writing import write_pages, write_sites
-from incremental.interfaces.web.api.schemas import REFUSED, RequestSchema, RowId
-from incremental.interfaces.web.conditional import ConditionalRoute
-from incremental.interfaces.web.context import web_of
-from store.answers import NewQuery
-from store.enums import TopicVerdict
+from incremental.interfaces.filters import Filters
+from incremental.interfaces.web.api.schemas import REFUSED, RequestSchema, api_router, asking
+from incremental.interfaces.web.context import StoreRoute, Web
+from store import Store
 
-router = APIRouter(
-    prefix="/api/v1", tags=["transfer"], route_class=ConditionalRoute, responses=REFUSED
-)
-streams = APIRouter(prefix="/api/v1", tags=["transfer"], responses=REFUSED)
+router = api_router("transfer")
+streams = APIRouter(prefix="/api/v1", tags=["transfer"], route_class=StoreRoute, responses=REFUSED)
 _IN_MEMORY = 4_000_000
 _PIECE = 65_536
 _KINDS = {
@@ -45,42 +41,29 @@ class NewList(RequestSchema):
 
 
 @router.post("/import")
-def import_list(request: Request, body: NewList) -> Imported:
+def import_list(web: Web, store: Store, body: NewList) -> Imported:
     """Watch the sites of another program's list; feeds become hubs."""
-    web = web_of(request)
     content = body.content.encode("utf-8", "replace")
     found = read_list_apart(content, body.format, web.settings.daemon)
-    with web.store() as store:
-        added = add_all(
-            store, found.wanted, now=web.now(), fetch=web.settings.fetch, dry_run=body.dry_run
-        )
-    return imported(found, added, dry_run=body.dry_run)
+    return import_all(store, found, web.settings.fetch, now=web.now(), dry_run=body.dry_run)
 
 
 @streams.get("/export/{form}", response_class=StreamingResponse)
 def export(
-    request: Request,
+    web: Web,
+    store: Store,
     form: Annotated[Literal["csv", "jsonl", "opml", "parquet"], InPath()],
-    since: Annotated[str, Query(max_length=40, description="Age (`3h`) or date.")] = "",
-    site: RowId | None = None,
-    topic: RowId | None = None,
+    filters: Annotated[Filters, asking("since", "site", "topic")],
     with_text: bool = False,
 ) -> StreamingResponse:
     """Export new pages (csv, jsonl, parquet) or the watched sites with their feeds (opml)."""
-    web = web_of(request)
-    asked = NewQuery(
-        since=moment(since, web.now()) if since else None,
-        sites=None if site is None else (site,),
-        topic=topic,
-        hidden_verdict=TopicVerdict.IRRELEVANT if topic is not None else None,
-    )
+    asked = filters.query(web.now())
     # Write it all first, so a slow client holds no store connection.
     file = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY)  # noqa: SIM115 - closed after sending
-    with web.store() as store:
-        if form == "opml":
-            write_sites(store, file)
-        else:
-            write_pages(store, asked, form, file, with_text=with_text)
+    if form == "opml":
+        write_sites(store, file)
+    else:
+        write_pages(store, asked, form, file, with_text=with_text)
     file.seek(0)
     headers = {"Content-Disposition": f'attachment; filename="hubwatch.{form}"'}
     return StreamingResponse(_pieces(file), media_type=_KINDS[form], headers=headers)

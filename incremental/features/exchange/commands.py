@@ -3,38 +3,52 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import sys
-import tempfile
-from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import IO, Annotated
 
 import typer
 
-from incremental.base.errors import InputError, NotFoundError, without_credentials
-from incremental.base.lookup import find_sites
+from incremental.base.errors import InputError, without_credentials
 from incremental.base.plain_text import one_line
 from incremental.base.readable_urls import readable
+<<<<<<< HEAD
 from incremental.base.times import moment
 from incremental.features.exchange.adding import Added, AddedEntry, add_all, imported
 from incremental.features.exchange.lists import MAX_FILE_BYTES, ReadList
+=======
+from incremental.features.exchange.adding import AddedEntry, Imported, import_all
+from incremental.features.exchange.lists import MAX_FILE_BYTES
+from incremental.features.exchange.stores import move_store
+>>>>>>> faces
 from incremental.features.exchange.writing import PAGES, write_pages, write_sites, write_visits
 from incremental.interfaces.cli.common import (
-    Json,
     counted,
     now,
     open_store,
+<<<<<<< HEAD
     print_json,
+=======
+    print_table,
+    printed_json,
+>>>>>>> faces
     progress_bar,
     say,
     settings_of,
+    wants_json,
+    write_whole,
 )
+from incremental.interfaces.cli.filtering import Given, filtered
 from incremental.interfaces.results.tables import TABLES
 from incremental.settings.storage import CRAWLER_LOCK, only_writer
+<<<<<<< HEAD
 from store import Store
 from store.answers import NewQuery
+=======
+from store.database import is_server
+>>>>>>> faces
 from store.errors import StoreRemainsError
 from store.maintenance.backup import BackupReport, back_up, check_target
 from store.maintenance.backup import restore as put_back
@@ -54,7 +68,6 @@ def import_list(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only show what would be taken; write nothing.")
     ] = False,
-    as_json: Json = False,
 ) -> None:
     """Watch the sites in another program's list; feeds become hubs of their site."""
     try:
@@ -68,34 +81,31 @@ def import_list(
     settings, _ = settings_of(context)
     found = read_list_apart(content, form, settings.daemon, name=str(file))
     with open_store(context) as store:
-        added = add_all(store, found.wanted, now=now(), fetch=settings.fetch, dry_run=dry_run)
-    result = imported(found, added, dry_run=dry_run)
+        result = import_all(store, found, settings.fetch, now=now(), dry_run=dry_run)
     problems = [one_line(one, _LONGEST_LINE) for one in result.problems]
     skipped = [one_line(one, _LONGEST_LINE) for one in result.skipped]
     for line in (*problems, *(f"skipped: {one}" for one in skipped)):
         say(f"hubwatch: {line}")
-    if as_json:
-        print_json(replace(result, problems=problems, skipped=skipped))
-    else:
-        for one in added.entries:
+    if not printed_json(context, replace(result, problems=problems, skipped=skipped)):
+        for one in result.entries:
             if one.result != "refused":
                 typer.echo(f"{one.result:8}{readable(one.url)}{_of_site(one)}")
-        typer.echo(_summary(found, added, len(problems), len(skipped)))
+        typer.echo(_summary(result))
         if dry_run:
             typer.echo("dry run: nothing was written")
     if problems:
         raise typer.Exit(1)
 
 
-def _summary(found: ReadList, added: Added, problems: int, skipped: int) -> str:
+def _summary(result: Imported) -> str:
     """Return how many entries became what; together all of the file."""
     text = (
-        f"{found.format}: {counted(added.sites, 'new site')}, {counted(added.feeds, 'feed')} as"
-        f" hubs, {added.known} already known"
+        f"{result.format}: {counted(result.sites, 'new site')}, {counted(result.feeds, 'feed')} as"
+        f" hubs, {result.known} already known"
     )
-    if skipped:
-        text += f", {skipped} skipped"
-    return f"{text}, {problems} not usable" if problems else text
+    if result.skipped:
+        text += f", {len(result.skipped)} skipped"
+    return f"{text}, {len(result.problems)} not usable" if result.problems else text
 
 
 def _of_site(entry: AddedEntry) -> str:
@@ -109,6 +119,7 @@ def _of_site(entry: AddedEntry) -> str:
     return said + ("  paused" if entry.paused else "")
 
 
+@filtered("since", "topic", "site")
 def export(  # noqa: PLR0913 - options of a command
     context: typer.Context,
     *,
@@ -119,76 +130,38 @@ def export(  # noqa: PLR0913 - options of a command
     out: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Default: stdout.")
     ] = None,
-    since: Annotated[str | None, typer.Option(help="Found since: 3h, 2d, 2026-01-31.")] = None,
-    topic: Annotated[str | None, typer.Option(help="Only pages of this topic.")] = None,
-    site: Annotated[list[str] | None, typer.Option(help="Only pages of these sites.")] = None,
+    given: Given,
     with_text: Annotated[
         bool, typer.Option("--with-text", help="With the main text of each page.")
     ] = False,
     visits: Annotated[
         bool, typer.Option("--visits", help="The visits instead of the new pages.")
     ] = False,
-    as_json: Json = False,
 ) -> None:
     """Export new pages, visits, or the watched sites, for other programs."""
     known = TABLES if visits else (*PAGES, "opml")
     if form not in known:
         raise InputError("--format", form, f"must be one of: {', '.join(known)}")
-    if as_json and out is None:
+    if wants_json(context) and out is None:
         raise InputError(
             "--json", "stdout", "is taken by the export; write it to a file: --output FILE"
         )
     with open_store(context) as store:
-        query = _query(store, since, topic, site)
+        query = given.query(store)
         what = "sites" if form == "opml" else "visits" if visits else "pages"
         with progress_bar(disable=out is None) as bar:
-            task = bar.add_task(what, total=None)
 
             def write(file: IO[bytes]) -> int:
                 if form == "opml":
                     return write_sites(store, file)
                 if visits:
                     return write_visits(store, query.sites, query.since or 0.0, form, file)
-                return write_pages(
-                    store,
-                    query,
-                    form,
-                    file,
-                    lambda n: bar.update(task, completed=n),
-                    with_text=with_text,
-                )
+                track = partial(bar.track, description=what)
+                return write_pages(store, query, form, file, track, with_text=with_text)
 
-            count = _into(out, write)
-    if as_json:
-        print_json({"written": count, "what": what, "in": str(out)})
-    else:
+            count = write(sys.stdout.buffer) if out is None else write_whole(out, "--output", write)
+    if not printed_json(context, {"written": count, "what": what, "in": str(out)}):
         say(f"{counted(count, what[:-1])} written")
-
-
-def _query(store: Store, since: str | None, topic: str | None, sites: list[str] | None) -> NewQuery:
-    """Return what the options ask for."""
-    wanted = store.topics.topic(topic) if topic else None
-    if topic and wanted is None:
-        raise NotFoundError(f"no topic is called {topic!r}")
-    return NewQuery(
-        since=moment(since, now()) if since else None,
-        topic=wanted.id if wanted else None,
-        hidden_verdict="irrelevant" if wanted else None,
-        sites=tuple(row.id for row in find_sites(store, sites)) if sites else None,
-    )
-
-
-def _into(path: Path | None, write: Callable[[IO[bytes]], int]) -> int:
-    """Write a complete file or none, or to stdout."""
-    if path is None:
-        return write(sys.stdout.buffer)
-    try:
-        with tempfile.NamedTemporaryFile(dir=path.parent, prefix="~export-", delete=False) as file:
-            count = write(file)
-        os.replace(file.name, path)  # noqa: PTH105 - the rename that is atomic by contract
-    except OSError as error:
-        raise InputError("--output", str(path), f"cannot be written: {error.strerror}") from None
-    return count
 
 
 def backup(
@@ -198,7 +171,6 @@ def backup(
     ],
     *,
     pages: Annotated[bool, typer.Option(help="With the page cache.")] = True,
-    as_json: Json = False,
 ) -> None:
     """Back up the whole store to one file; a daemon may keep running."""
     home = _embedded(context)
@@ -207,12 +179,12 @@ def backup(
         report = back_up(
             home, file, pages=pages, progress=lambda n, of: bar.update(task, completed=n, total=of)
         )
-    _report(report, file, as_json=as_json)
+    _report(context, report, file)
     if cache := settings_of(context)[0].store.cache:
         say(f"hubwatch: cached pages are at {without_credentials(cache)} and not in this file")
 
 
-def restore(  # noqa: PLR0913 - options of a command
+def restore(
     context: typer.Context,
     file: FileIn,
     *,
@@ -228,7 +200,6 @@ def restore(  # noqa: PLR0913 - options of a command
             "--keep-outgoing", help="Keep what it would send: channels and waiting messages."
         ),
     ] = False,
-    as_json: Json = False,
 ) -> None:
     """Restore a backup into the configured folder, which must not hold a store yet.
 
@@ -252,7 +223,7 @@ def restore(  # noqa: PLR0913 - options of a command
             keep_outgoing=keep_outgoing,
             progress=lambda n, _: bar.update(task, completed=n),
         )
-    _report(report, home, as_json=as_json)
+    _report(context, report, home)
     left_out = report.removed
     if left_out.tokens:
         what = f"{counted(left_out.tokens, 'token')}, sessions included"
@@ -281,10 +252,9 @@ def _no_crawler(context: typer.Context, home: Path) -> contextlib.AbstractContex
     return contextlib.nullcontext()
 
 
-def _report(report: BackupReport, where: Path, *, as_json: bool) -> None:
-    if as_json:
-        print_json({"files": report.files, "bytes": report.size_bytes, "in": str(where)})
-    else:
+def _report(context: typer.Context, report: BackupReport, where: Path) -> None:
+    facts = {"files": report.files, "bytes": report.size_bytes, "in": str(where)}
+    if not printed_json(context, facts):
         typer.echo(f"{counted(report.files, 'file')}, {report.size_bytes / 1e6:.1f} MB, in {where}")
 
 
@@ -294,3 +264,41 @@ def _embedded(context: typer.Context) -> Path:
     if settings.store.database.startswith("postgres"):
         raise InputError("store.database", "postgresql://...", "is backed up with pg_dump")
     return folder / settings.store.folder
+<<<<<<< HEAD
+=======
+
+
+def migrate_store(
+    context: typer.Context,
+    source: Annotated[
+        str, typer.Argument(metavar="FROM", help="A store's folder, or postgresql://...")
+    ],
+    target: Annotated[
+        str, typer.Argument(metavar="TO", help="postgresql://..., or a folder: the other kind.")
+    ],
+) -> None:
+    """Copy a store from SQLite to PostgreSQL, or back; stop the daemon first.
+
+    Every table is read back and compared before anything is kept. FROM stays as it is.
+    """
+    settings, folder = settings_of(context)
+    with progress_bar() as bar:
+        task = bar.add_task("rows", total=None)
+        moved = move_store(
+            source,
+            target,
+            folder / settings.store.folder,
+            now=now(),
+            progress=lambda n, of: bar.update(task, completed=n, total=of),
+        )
+    tables = [{"name": t.name, "rows": t.rows, "checksum": t.checksum} for t in moved.tables]
+    more = {"rows": moved.rows, "files": moved.files, "folder": str(moved.folder)}
+    if printed_json(context, {"tables": tables, **more}):
+        return
+    rows = [(table.name, f"{table.rows:,}", table.checksum) for table in moved.tables if table.rows]
+    print_table("copied and compared", ("table", "rows", "checksum"), rows)
+    typer.echo(f"{moved.rows:,} rows are the same in both; {counted(moved.files, 'file')} copied.")
+    typer.echo("Now change the settings file, and start the daemon:\n\n[store]")
+    typer.echo(f'folder = "{moved.folder}"')
+    typer.echo(f'database = "{target}"' if is_server(target) else 'database = ""')
+>>>>>>> faces

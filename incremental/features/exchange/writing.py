@@ -34,8 +34,8 @@ PAGES = (*TABLES, "warc")
 NAMESPACE = "urn:hubwatch:opml"
 _BATCH = 500
 
-Progress = Callable[[int], None]
-"""Called with the number of pages written."""
+Track = Callable[[Iterable[AnnouncedPage]], Iterable[AnnouncedPage]]
+"""Yields pages as they are, and shows how many were."""
 
 
 def write_pages(  # noqa: PLR0913 - each is an option of the command
@@ -43,19 +43,19 @@ def write_pages(  # noqa: PLR0913 - each is an option of the command
     query: NewQuery,
     form: str,
     out: IO[bytes],
-    progress: Progress | None = None,
+    track: Track = iter,
     *,
     with_text: bool = False,
 ) -> int:
     """Write the announced pages of *query*, oldest first; return how many. *form*: one of :data:`PAGES`."""
-    rows = _all(store, query)
+    rows = track(store.answers.all_new(replace(query, order="oldest", limit=_BATCH)))
     if form == "warc":
-        return _write_warc(store, rows, out, progress)
+        return _write_warc(store, rows, out)
     topics = [row.name for row in store.topics.topics()]
     if with_text:
         columns = columns_of(PageWithText, topics)
-        return _write((_with_text(store, row) for row in rows), columns, form, out, progress)
-    return _write(map(page_result, rows), columns_of(Page, topics), form, out, progress)
+        return _write((_with_text(store, row) for row in rows), columns, form, out)
+    return _write(map(page_result, rows), columns_of(Page, topics), form, out)
 
 
 def write_visits(
@@ -72,21 +72,14 @@ def write_visits(
     return _write(all_visits(), columns_of(SiteVisit), form, out)
 
 
-def _write(
-    results: Iterable[object],
-    columns: Columns,
-    form: str,
-    out: IO[bytes],
-    progress: Progress | None = None,
-) -> int:
+def _write(results: Iterable[object], columns: Columns, form: str, out: IO[bytes]) -> int:
     count = 0
 
     def counted() -> Iterator[object]:
         nonlocal count
-        for count, result in enumerate(results, 1):
+        for result in results:
+            count += 1
             yield result
-            if progress is not None:
-                progress(count)
 
     write_table(counted(), columns, form, out)
     return count
@@ -95,16 +88,6 @@ def _write(
 def _with_text(store: Store, row: AnnouncedPage) -> PageWithText:
     kept = store.answers.text(row.page_id)
     return page_with_text(row, kept.text if kept is not None else "")
-
-
-def _all(store: Store, query: NewQuery) -> Iterator[AnnouncedPage]:
-    query = replace(query, order="oldest", limit=_BATCH)
-    while True:
-        answer = store.answers.new(query)
-        yield from answer.rows
-        if not answer.more:
-            return
-        query = replace(query, after=answer.cursor)
 
 
 def write_sites(store: Store, out: IO[bytes]) -> int:
@@ -167,9 +150,7 @@ def _sniffed(body: bytes) -> str:
     return "text/html" if sniff(body, "") is Form.HTML else "application/octet-stream"
 
 
-def _write_warc(
-    store: Store, rows: Iterable[AnnouncedPage], out: IO[bytes], progress: Progress | None
-) -> int:
+def _write_warc(store: Store, rows: Iterable[AnnouncedPage], out: IO[bytes]) -> int:
     """Write cached bodies as WARC 1.0 resource records; pages without one are skipped."""
     from warcio.timeutils import datetime_to_iso_date  # noqa: PLC0415 - seldom used
     from warcio.warcwriter import WARCWriter  # noqa: PLC0415 - seldom used
@@ -195,6 +176,4 @@ def _write_warc(
         )
         writer.write_record(record)
         count += 1
-        if progress is not None:
-            progress(count)
     return count

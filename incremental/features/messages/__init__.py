@@ -41,7 +41,7 @@ FEATURE = Feature(
     job=f"{_ROOM}.job:messages",
     vital=True,
     forgets=f"{_ROOM}.job:forget",
-    checks=f"{_ROOM}.checks:findings",
-    mentions=f"{_ROOM}.checks:mentions",
+    checks=f"{_ROOM}.channels:findings",
+    mentions=f"{_ROOM}.channels:mentions",
     receivers=f"{_ROOM}.channels:names",
 )

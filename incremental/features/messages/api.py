@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Annotated, Any, get_type_hints
 
-from fastapi import APIRouter, Query, Request
 from fastapi import Path as InPath
+from fastapi import Query
 from pydantic import Field, StringConstraints, create_model
 
 from incremental.base.texts import read_text
@@ -22,19 +22,18 @@ from incremental.features.messages.notifier import send_test
 from incremental.features.messages.settings import ChannelSettings
 from incremental.fetch.libraries import LibraryGate
 from incremental.interfaces.web.api.schemas import (
-    REFUSED,
     Moment,
     RequestSchema,
     ResponseSchema,
+    WordList,
+    api_router,
     shape_of,
 )
-from incremental.interfaces.web.conditional import ConditionalRoute
-from incremental.interfaces.web.context import web_of
+from incremental.interfaces.web.context import Web
+from store import Store
 from store.outbox import OutboxRow
 
-router = APIRouter(
-    prefix="/api/v1", tags=["messages"], route_class=ConditionalRoute, responses=REFUSED
-)
+router = api_router("messages", "/messages")
 _Name = Annotated[str, InPath(min_length=1, max_length=200, description="Channel name.")]
 
 
@@ -45,10 +44,7 @@ _SHOWN |= {"held_until": Moment, "held_by": str}
 _CHANNELS: Any = list[shape_of(ChannelSettings, leave=UNSHOWN, **_SHOWN)]  # type: ignore[misc]  # likewise
 _Text = Annotated[str, StringConstraints(max_length=10_000)]
 _Number = Annotated[float, Field(ge=0, le=1e6)]
-_Words = Annotated[
-    list[Annotated[str, StringConstraints(min_length=1, max_length=100)]], Field(max_length=50)
-]
-_TAKEN = {str: _Text, float: _Number, tuple[str, ...]: _Words}
+_TAKEN = {str: _Text, float: _Number, tuple[str, ...]: WordList}
 # A channel is checked as a whole when it is put.
 _FIELDS: dict[str, Any] = {
     name: (_TAKEN.get(hint, hint), getattr(ChannelSettings(name="", url=""), name))
@@ -75,61 +71,53 @@ class Retried(ResponseSchema):
     waiting: int
 
 
-@router.get("/messages", response_model=_CHANNELS)
-def list_channels(request: Request) -> list[dict[str, Any]]:
+@router.get("", response_model=_CHANNELS)
+def list_channels(web: Web, store: Store) -> list[dict[str, Any]]:
     """List the channels: pages by state, and when they were last sent."""
-    web = web_of(request)
-    with web.store() as store:
-        found = standings(store, all_channels(store, web.settings), now=web.now())
+    found = standings(store, all_channels(store, web.settings), now=web.now())
     return [one.shown() for one in found]
 
 
-@router.put("/messages/{channel}", response_model=_CHANNELS)
-def add_channel(request: Request, channel: _Name, body: ChannelChange) -> list[dict[str, Any]]:
+@router.put("/{channel}", response_model=_CHANNELS)
+def add_channel(
+    web: Web, store: Store, channel: _Name, body: ChannelChange
+) -> list[dict[str, Any]]:
     """Add a channel, or change one that was added; a running daemon follows within a minute."""
-    web = web_of(request)
     given = body.model_dump(include=body.model_fields_set)
-    with web.store() as store:
-        put_channel(store, web.settings, channel, given, now=web.now())
-    return list_channels(request)
+    put_channel(store, web.settings, channel, given, now=web.now())
+    return list_channels(web, store)
 
 
-@router.delete("/messages/{channel}", status_code=204)
-def delete_channel(request: Request, channel: _Name) -> None:
+@router.delete("/{channel}", status_code=204)
+def delete_channel(web: Web, store: Store, channel: _Name) -> None:
     """Remove a channel that was added; those of the settings file are removed there."""
-    web = web_of(request)
-    with web.store() as store:
-        remove_channel(store, web.settings, channel)
+    remove_channel(store, web.settings, channel)
 
 
-@router.get("/messages/{channel}/outbox", response_model=_ENTRIES)
+@router.get("/{channel}/outbox", response_model=_ENTRIES)
 def list_outbox(
-    request: Request,
+    web: Web,
+    store: Store,
     channel: _Name,
     limit: Annotated[int, Query(ge=1, le=1_000, description="Maximum number.")] = 20,
 ) -> list[OutboxRow]:
     """List the sent, waiting and failed messages of a channel, latest first."""
-    web = web_of(request)
-    with web.store() as store:
-        channel_named(all_channels(store, web.settings), channel)
-        rows = store.outbox.recent(channel, limit=limit)
+    channel_named(all_channels(store, web.settings), channel)
+    rows = store.outbox.recent(channel, limit=limit)
     return [replace(row, error=read_text(row.error)) for row in rows]
 
 
-@router.post("/messages/{channel}/test")
-def try_channel(request: Request, channel: _Name) -> Tried:
+@router.post("/{channel}/test")
+def try_channel(web: Web, channel: _Name) -> Tried:
     """Send a test message with the channel's templates and return the result."""
-    web = web_of(request)
     with web.store() as store:
         chosen = channel_named(all_channels(store, web.settings), channel)
     outcome = send_test(LibraryGate(web.settings.fetch, web.clock), chosen, now=web.now())
     return Tried(sent=outcome.ok, error=outcome.error)
 
 
-@router.post("/messages/{channel}/retry")
-def retry(request: Request, channel: _Name) -> Retried:
+@router.post("/{channel}/retry")
+def retry(web: Web, store: Store, channel: _Name) -> Retried:
     """Queue a channel's failed messages again."""
-    web = web_of(request)
-    with web.store() as store:
-        channel_named(all_channels(store, web.settings), channel)
-        return Retried(waiting=store.outbox.retry(channel))
+    channel_named(all_channels(store, web.settings), channel)
+    return Retried(waiting=store.outbox.retry(channel))

@@ -7,17 +7,18 @@ stored, and never shown.
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 
 from incremental.base.errors import InputError, NotFoundError, SettingsError
+from incremental.base.findings import Finding, problem
 from incremental.base.tagging import checked_words
 from incremental.base.texts import Text, read_text
 from incremental.base.times import HOUR
-from incremental.features.messages.checks import check_sending
 from incremental.features.messages.plan import MOST_PER_HOUR, Plan, Rhythm, plan
 from incremental.features.messages.settings import (
     PROGRAMS,
@@ -25,12 +26,14 @@ from incremental.features.messages.settings import (
     ChannelSettings,
     MessagesSettings,
     check_channel,
+    check_program,
     clock,
     hook_channels,
     quiet_hours,
     zone,
 )
 from incremental.settings import Settings
+from incremental.settings.checks import checked_entry
 from store import Store
 from store.enums import OutboxState
 from store.outbox import OutboxRow
@@ -101,7 +104,10 @@ def put_channel(
     for field in ("include", "exclude"):
         if field in given:
             given[field] = list(checked_words(given[field], field))
-    channel = _checked({**before, **given, "name": name})
+    typed = {**before, **given, "name": name}
+    if not typed.get("url"):
+        raise InputError("url", "", Text("messages.address"))
+    channel = checked_entry(ChannelSettings, "channel", typed, _check)
     topic = store.topics.topic(channel.topic) if channel.topic else None
     if channel.topic and topic is None:
         raise InputError("topic", channel.topic, Text("input.no_topic"))
@@ -112,24 +118,9 @@ def put_channel(
     return channel
 
 
-def _checked(fields: dict[str, Any]) -> ChannelSettings:
-    """Return a channel whose values can be used."""
-    if not fields.get("url"):
-        raise InputError("url", "", Text("messages.address"))
-    try:
-        channel = msgspec.convert(fields, ChannelSettings, strict=False)
-        check_channel(channel, "channel")
-        check_sending(channel, "channel.")
-    except msgspec.ValidationError as error:
-        message, _, where = str(error).partition(" - at `$.")
-        field = where.rstrip("`")
-        raise InputError(field or "channel", fields.get(field, ""), message) from None
-    except SettingsError as error:
-        field = error.field.removeprefix("channel.")
-        # Never the address, which holds a key.
-        shown = "" if field == "url" else error.value
-        raise InputError(field, shown, error.way_out) from None
-    return channel
+def _check(channel: ChannelSettings) -> None:
+    check_channel(channel, "channel")
+    check_sending(channel, "channel.")
 
 
 def remove_channel(store: Store, settings: Settings, name: str) -> None:
@@ -227,3 +218,49 @@ def channel_named(channels: Sequence[ChannelSettings], name: str) -> ChannelSett
         if one.name == name:
             return one
     raise NotFoundError(_unknown(name, [one.name for one in channels]))
+
+
+def check_channels(settings: Settings) -> None:
+    """Raise SettingsError for the first channel of the file that cannot be used."""
+    for number, channel in enumerate(settings.of(MessagesSettings).channel):
+        check_sending(channel, f"messages.channel[{number}].")
+
+
+def findings(settings: Settings) -> list[Finding]:
+    """Return what is wrong with channels and hooks of the file."""
+    given, wrong = settings.of(MessagesSettings), list[SettingsError]()
+    for number, channel in enumerate(given.channel):
+        with _kept(wrong):
+            check_sending(channel, f"messages.channel[{number}].")
+    for number, hook in enumerate(given.hook):
+        with _kept(wrong):
+            check_program(hook, f"messages.hook[{number}]")
+    return [problem("settings", f"{one.field} = {one.value!r}", one.way_out) for one in wrong]
+
+
+@contextmanager
+def _kept(wrong: list[SettingsError]) -> Iterator[None]:
+    try:
+        yield
+    except SettingsError as error:
+        wrong.append(error)
+
+
+def mentions(settings: Settings, topic: str) -> list[str]:
+    """Return the channels and hooks of the file that name a topic."""
+    given = settings.of(MessagesSettings)
+    return [
+        *(f"channel {one.name}" for one in given.channel if one.topic == topic),
+        *(f"hook {one.name}" for one in given.hook if one.topic == topic),
+    ]
+
+
+def check_sending(channel: ChannelSettings, where: str) -> None:
+    """Raise SettingsError for an address or a template that cannot be used."""
+    # The library of messages loads for a second; many have no channel.
+    from incremental.features.messages.delivery import check_service  # noqa: PLC0415
+    from incremental.features.messages.message import check_template  # noqa: PLC0415
+
+    check_service(channel.url, f"{where}url")
+    check_template(f"{where}title", channel.title)
+    check_template(f"{where}body", channel.body)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable
-from typing import Annotated, Any, get_type_hints
+from collections.abc import Iterator
+from inspect import Parameter
+from typing import Annotated, Any
 
 import typer
 
@@ -24,16 +24,16 @@ from incremental.features.messages.notifier import send_test
 from incremental.features.messages.settings import ChannelSettings
 from incremental.fetch.libraries import LibraryGate
 from incremental.interfaces.cli.common import (
-    Json,
     counted,
     now,
     open_store,
-    print_json,
-    print_table,
+    print_list,
+    printed_json,
     say,
     settings_of,
+    with_options,
 )
-from incremental.interfaces.results.schema import utc, when
+from incremental.interfaces.results.schema import dated, utc, when
 from incremental.settings import Settings
 from incremental.settings.reference import reference
 from store import Store
@@ -42,43 +42,37 @@ from store.outbox import OutboxRow
 Name = Annotated[str, typer.Argument(metavar="CHANNEL", help="As `hubwatch notify list` shows it.")]
 
 
-def list_channels(context: typer.Context, *, as_json: Json = False) -> None:
+def list_channels(context: typer.Context) -> None:
     """List the channels: what they announce, when, and their counts."""
     settings, _ = settings_of(context)
     with open_store(context) as store:
         found = standings(store, all_channels(store, settings), now=now())
-    rows = [
+    rows: list[dict[str, Any]] = [
         {
             "channel": one.channel.name,
             "about": _about(one.channel),
             "when": _rhythm(one.channel),
             **one.counts,
+            "last_sent_at": one.last_sent_at,
+            "error": one.last_error,
+            "held_until": one.held_until,
+            "held_by": one.held_by,
         }
         for one in found
     ]
-    if as_json:
-        more = [
-            {
-                "last_sent_at": utc(one.last_sent_at),
-                "error": one.last_error,
-                "held_until": utc(one.held_until),
-                "held_by": one.held_by,
-            }
-            for one in found
-        ]
-        print_json([{**row, **further} for row, further in zip(rows, more, strict=True)])
-        return
-    if not rows:
-        say(
-            "no channel yet; add one: hubwatch notify add NAME, or [[messages.channel]] in the settings"
-        )
-        return
+    facts = [dated(row) | {"held_until": utc(row["held_until"])} for row in rows]
     columns = ["channel", "about", "when", *STATES, "last sent", "held back", "error"]
-    pairs = zip(rows, found, strict=True)
     cells = [
-        [*row.values(), when(one.last_sent_at), _held(one), one.last_error] for row, one in pairs
+        [
+            *(one.channel.name, _about(one.channel), _rhythm(one.channel), *one.counts.values()),
+            *(when(one.last_sent_at), _held(one), one.last_error),
+        ]
+        for one in found
     ]
-    print_table(counted(len(rows), "channel"), columns, cells)
+    empty = (
+        "no channel yet; add one: hubwatch notify add NAME, or [[messages.channel]] in the settings"
+    )
+    print_list(context, facts, counted(len(rows), "channel"), columns, cells, empty=empty)
 
 
 def _held(one: ChannelStanding) -> str:
@@ -94,8 +88,6 @@ def add(
     url: Annotated[
         str, typer.Argument(metavar="[URL]", help="An Apprise address; without it you are asked.")
     ] = "",
-    *,
-    as_json: Json = False,
     **options: str | list[str] | None,
 ) -> None:
     """Add a message channel, or change one that was added; a running daemon follows within a minute.
@@ -114,34 +106,23 @@ def add(
         if url := _address(store, settings, name, url):
             given["url"] = url
         channel = put_channel(store, settings, name, given, now=now())
-    if as_json:
-        print_json({"channel": channel.name})
-    else:
+    if not printed_json(context, {"channel": channel.name}):
         say(f"channel {channel.name} is ready; test it: hubwatch notify test {channel.name}")
 
 
-def _with_options(command: Callable[..., None]) -> None:
-    """Give a command an option for each setting of a channel, in place of ``**options``."""
-    hints = get_type_hints(command, include_extras=True)
-    taken = [
-        one.replace(annotation=hints[one.name])
-        for one in inspect.signature(command).parameters.values()
-        if one.kind is not inspect.Parameter.VAR_KEYWORD
-    ]
+def _options() -> Iterator[Parameter]:
+    """Yield an option for each setting of a channel but its name and its address."""
     (about,) = (one for one in reference() if one.name == "messages.channel")
     for one in about.settings:
-        if one.name not in hints:
+        if one.name not in {"name", "url"}:
             several = isinstance(one.default, tuple)
             metavar = "WORD" if several else "NUMBER" if "number" in one.kind else "TEXT"
             option = typer.Option(help=one.says.replace("`", ""), metavar=metavar)
             kind: Any = Annotated[(list[str] if several else str) | None, option]
-            made = inspect.Parameter(one.name, inspect.Parameter.KEYWORD_ONLY, default=None)
-            taken.append(made.replace(annotation=kind))
-    command.__signature__ = inspect.Signature(taken)  # type: ignore[attr-defined]  # as functools sets it
-    command.__annotations__ = {one.name: one.annotation for one in taken}
+            yield Parameter(one.name, Parameter.KEYWORD_ONLY, default=None, annotation=kind)
 
 
-_with_options(add)
+with_options(add, add, list(_options()), place="options")
 
 
 def _address(store: Store, settings: Settings, name: str, url: str) -> str:
@@ -152,26 +133,24 @@ def _address(store: Store, settings: Settings, name: str, url: str) -> str:
     return asked
 
 
-def remove(context: typer.Context, name: Name, *, as_json: Json = False) -> None:
+def remove(context: typer.Context, name: Name) -> None:
     """Remove a channel that was added; those of the settings file are removed there."""
     settings, _ = settings_of(context)
     with open_store(context) as store:
         remove_channel(store, settings, name)
-    if as_json:
-        print_json({"removed": name})
-    else:
+    if not printed_json(context, {"removed": name}):
         say(f"removed channel {name}")
 
 
-def try_channel(context: typer.Context, name: Name, *, as_json: Json = False) -> None:
+def try_channel(context: typer.Context, name: Name) -> None:
     """Send a test message to a channel now, and report the result."""
     settings, _ = settings_of(context)
     with open_store(context) as store:
         channel = channel_named(all_channels(store, settings), name)
     outcome = send_test(LibraryGate(settings.fetch, SystemClock()), channel, now=now())
-    if as_json:
-        print_json({"channel": name, "sent": outcome.ok, "error": outcome.error})
-    elif outcome.ok:
+    if printed_json(context, {"channel": name, "sent": outcome.ok, "error": outcome.error}):
+        return
+    if outcome.ok:
         typer.echo(f"sent to {name}")
     if not outcome.ok:
         say(f"hubwatch: channel {name}: {outcome.error}")
@@ -183,29 +162,24 @@ def outbox(
     name: Name,
     *,
     limit: Annotated[int, typer.Option(min=1, max=1_000, help="Maximum number.")] = 20,
-    as_json: Json = False,
 ) -> None:
     """Show the latest messages of a channel: sent, waiting or failed."""
     settings, _ = settings_of(context)
     with open_store(context) as store:
         channel_named(all_channels(store, settings), name)
         rows = store.outbox.recent(name, limit=limit)
-    if as_json:
-        print_json(
-            [
-                {
-                    "url": row.url,
-                    "title": _title(row),
-                    "state": row.state,
-                    "queued_at": utc(row.queued_at),
-                    "sent_at": utc(row.sent_at),
-                    "attempts": row.attempts,
-                    "error": read_text(row.error),
-                }
-                for row in rows
-            ]
-        )
-        return
+    facts = [
+        {
+            "url": row.url,
+            "title": _title(row),
+            "state": row.state,
+            "queued_at": utc(row.queued_at),
+            "sent_at": utc(row.sent_at),
+            "attempts": row.attempts,
+            "error": read_text(row.error),
+        }
+        for row in rows
+    ]
     cells = [
         (
             when(row.queued_at),
@@ -218,18 +192,16 @@ def outbox(
         for row in rows
     ]
     columns = ["queued", "state", "sent", "attempts", "title", "error"]
-    print_table(f"channel {name}", columns, cells)
+    print_list(context, facts, f"channel {name}", columns, cells)
 
 
-def retry(context: typer.Context, name: Name, *, as_json: Json = False) -> None:
+def retry(context: typer.Context, name: Name) -> None:
     """Retry messages that failed for good."""
     settings, _ = settings_of(context)
     with open_store(context) as store:
         channel_named(all_channels(store, settings), name)
         count = store.outbox.retry(name)
-    if as_json:
-        print_json({"waiting": count})
-    else:
+    if not printed_json(context, {"waiting": count}):
         typer.echo(f"{counted(count, 'message')} queued again")
 
 

@@ -25,8 +25,7 @@ from incremental.features.messages.message import of_event
 from incremental.features.messages.settings import HookChannel
 from incremental.fetch.guard import ForbiddenAddressError
 from incremental.fetch.libraries import LibraryGate
-from incremental.interfaces.results.changes import change_result
-from incremental.interfaces.results.schema import page_json, plain
+from incremental.interfaces.results.schema import change_result, page_json, plain
 from store.answers.announced import AnnouncedPage
 from store.crawl.backfills import BackfillEvent
 from store.watched_changes import WatchedChangeRow

@@ -11,8 +11,12 @@ from incremental.base.errors import InputError
 from incremental.base.times import DAY
 from incremental.daemon.at_work import AtWork
 from incremental.features.messages.changed import Sender
-from incremental.features.messages.channels import added_channels, all_channels, given_channels
-from incremental.features.messages.checks import check_channels
+from incremental.features.messages.channels import (
+    added_channels,
+    all_channels,
+    check_channels,
+    given_channels,
+)
 from incremental.features.messages.notifier import Notifier
 from incremental.features.messages.settings import MessagesSettings
 from incremental.fetch.libraries import LibraryGate

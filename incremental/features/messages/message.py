@@ -14,8 +14,7 @@ from incremental.base.errors import SettingsError
 from incremental.base.plain_text import one_line
 from incremental.features.messages.settings import GroupBy
 from incremental.interfaces.explain.backfill import address, subject
-from incremental.interfaces.results.changes import change_result
-from incremental.interfaces.results.schema import page_json, utc
+from incremental.interfaces.results.schema import change_result, page_json, utc
 from store.answers.announced import AnnouncedPage
 from store.crawl.backfills import BackfillEvent
 from store.enums import TopicVerdict

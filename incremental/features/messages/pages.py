@@ -23,11 +23,12 @@ from incremental.features.messages.delivery import Delivered
 from incremental.features.messages.notifier import send_test
 from incremental.features.messages.settings import ChannelSettings
 from incremental.fetch.libraries import LibraryGate
-from incremental.interfaces.web.context import web_of
+from incremental.interfaces.web.context import StoreRoute, Web, web_of
 from incremental.interfaces.web.routes.forms import see
 from incremental.interfaces.web.views import page, problem_of
+from store import Store
 
-router = APIRouter(include_in_schema=False)
+router = APIRouter(include_in_schema=False, route_class=StoreRoute)
 # Outbox entries shown per channel.
 _LATEST = 10
 # What the form shows of a channel; its address is typed again, and the others stay as they are.
@@ -37,11 +38,11 @@ _Name = Annotated[str, Form(min_length=1, max_length=200)]
 
 
 @router.get("/messages")
-def messages_page(request: Request, edit: Annotated[str, Query(max_length=200)] = "") -> Response:
+def messages_page(
+    request: Request, web: Web, store: Store, edit: Annotated[str, Query(max_length=200)] = ""
+) -> Response:
     """Show the channels with their latest outbox entries, and one that was added in the form."""
-    web = web_of(request)
-    with web.store() as store:
-        known = {one.name: one for one in added_channels(store, web.settings)} if edit else {}
+    known = {one.name: one for one in added_channels(store, web.settings)} if edit else {}
     return _messages(request, {}, typed=_typed(known[edit]) if edit in known else None)
 
 
@@ -91,9 +92,10 @@ async def _typed_in(request: Request) -> dict[str, str]:
 
 
 @router.post("/messages/add")
-def add_channel(request: Request, typed: Annotated[dict[str, str], Depends(_typed_in)]) -> Response:
+def add_channel(
+    request: Request, web: Web, store: Store, typed: Annotated[dict[str, str], Depends(_typed_in)]
+) -> Response:
     """Add a channel, or change one that was added; an empty address leaves it as it is."""
-    web = web_of(request)
     given: dict[str, Any] = {
         **typed,
         "include": parted(typed["include"]),
@@ -103,8 +105,7 @@ def add_channel(request: Request, typed: Annotated[dict[str, str], Depends(_type
     if not typed.pop("url").strip():
         del given["url"]
     try:
-        with web.store() as store:
-            put_channel(store, web.settings, given.pop("name"), given, now=web.now())
+        put_channel(store, web.settings, given.pop("name"), given, now=web.now())
     except InputError as error:
         # The address is typed again: it is a secret, and never sent back.
         return _messages(request, {}, problem=problem_of(request, error), typed=typed)
@@ -112,18 +113,15 @@ def add_channel(request: Request, typed: Annotated[dict[str, str], Depends(_type
 
 
 @router.post("/messages/remove")
-def delete_channel(request: Request, channel: _Name) -> Response:
+def delete_channel(web: Web, store: Store, channel: _Name) -> Response:
     """Remove a channel that was added."""
-    web = web_of(request)
-    with web.store() as store:
-        remove_channel(store, web.settings, channel)
+    remove_channel(store, web.settings, channel)
     return see("/messages")
 
 
 @router.post("/messages/test")
-def try_channel(request: Request, channel: _Name) -> Response:
+def try_channel(request: Request, web: Web, channel: _Name) -> Response:
     """Send a test message and show the result."""
-    web = web_of(request)
     with web.store() as store:
         chosen = channel_named(all_channels(store, web.settings), channel)
     outcome = send_test(LibraryGate(web.settings.fetch, web.clock), chosen, now=web.now())
@@ -133,10 +131,8 @@ def try_channel(request: Request, channel: _Name) -> Response:
 
 
 @router.post("/messages/retry")
-def retry(request: Request, channel: _Name) -> Response:
+def retry(web: Web, store: Store, channel: _Name) -> Response:
     """Queue the failed messages of a channel again."""
-    web = web_of(request)
-    with web.store() as store:
-        channel_named(all_channels(store, web.settings), channel)
-        store.outbox.retry(channel)
+    channel_named(all_channels(store, web.settings), channel)
+    store.outbox.retry(channel)
     return see("/messages")

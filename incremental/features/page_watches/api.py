@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Query, Request
 from fastapi import Path as InPath
+from fastapi import Query
 from pydantic import Field, StringConstraints
 
 from incremental.base.times import moment
@@ -21,25 +21,15 @@ from incremental.features.page_watches.watching import (
     watch_result,
     watched_page,
 )
-from incremental.interfaces.results.changes import TextChange, change_result
-from incremental.interfaces.web.api.schemas import (
-    REFUSED,
-    RequestSchema,
-    RowId,
-)
-from incremental.interfaces.web.conditional import ConditionalRoute
-from incremental.interfaces.web.context import web_of
+from incremental.interfaces.results.schema import TextChange, change_result
+from incremental.interfaces.web.api.schemas import RequestSchema, RowId, WordList, api_router
+from incremental.interfaces.web.context import Web
 from store import Store
 from store.page_watches import WatchStanding
 from store.watched_changes import ChangeQuery
 
-router = APIRouter(
-    prefix="/api/v1", tags=["changes"], route_class=ConditionalRoute, responses=REFUSED
-)
+router = api_router("changes")
 _WatchId = Annotated[RowId, InPath(description="Id from the list.")]
-_Words = Annotated[
-    list[Annotated[str, StringConstraints(min_length=1, max_length=100)]], Field(max_length=50)
-]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +51,8 @@ class NewPageWatch(RequestSchema):
         list[Annotated[str, StringConstraints(min_length=1, max_length=200)]], Field(max_length=50)
     ] = Field(default_factory=list)
     """Empty = every channel that is not narrowed to a topic or a search."""
-    include: _Words = Field(default_factory=list)
-    exclude: _Words = Field(default_factory=list)
+    include: WordList = Field(default_factory=list)
+    exclude: WordList = Field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +64,8 @@ class Checked:
 
 @router.get("/changes")
 def list_changes(
-    request: Request,
+    web: Web,
+    store: Store,
     after: Annotated[
         int | None, Query(ge=0, le=2**62, description="Continue after this cursor, oldest first.")
     ] = None,
@@ -85,7 +76,6 @@ def list_changes(
     since: Annotated[str, Query(max_length=40, description="Age (`3h`) or date.")] = "",
 ) -> TextChanges:
     """List changes of watched pages, newest first; oldest first with `after`."""
-    web = web_of(request)
     query = ChangeQuery(
         after=after,
         since=moment(since, web.now()) if since else None,
@@ -95,71 +85,59 @@ def list_changes(
         limit=limit,
         oldest_first=after is not None,
     )
-    with web.store() as store:
-        found = store.watched_changes.changes(query)
+    found = store.watched_changes.changes(query)
     cursor = max((one.id for one in found), default=after)
     return TextChanges([change_result(one) for one in found], cursor)
 
 
 @router.get("/page-watches")
-def list_watches(request: Request) -> list[PageWatch]:
+def list_watches(store: Store) -> list[PageWatch]:
     """List what is watched for changes."""
-    with web_of(request).store() as store:
-        standings = store.page_watches.standings()
-        watches = store.page_watches.watches()
+    standings, watches = store.page_watches.standings(), store.page_watches.watches()
     return [watch_result(one, standings.get(one.id, WatchStanding())) for one in watches]
 
 
 @router.post("/page-watches", status_code=201)
-def add_watch(request: Request, body: NewPageWatch) -> PageWatch:
+def add_watch(web: Web, store: Store, body: NewPageWatch) -> PageWatch:
     """Watch a page or a pattern for changes of its text."""
-    web = web_of(request)
     wish = WatchWish(
         *(body.min_minutes, body.max_minutes),
         receivers=body.channels,
         include=body.include,
         exclude=body.exclude,
     )
-    with web.store() as store:
-        watch, _ = watch_page(store, web.settings, body.url, wish, now=web.now())
-        return _watch(store, watch.id)
+    watch, _ = watch_page(store, web.settings, body.url, wish, now=web.now())
+    return _watch(store, watch.id)
 
 
 @router.get("/page-watches/{watch_id}/pages")
-def list_pages(request: Request, watch_id: _WatchId) -> list[WatchedPage]:
+def list_pages(store: Store, watch_id: _WatchId) -> list[WatchedPage]:
     """List the pages of a watch, the last changed first."""
-    with web_of(request).store() as store:
-        watch = found_watch(store, watch_id)
-        return [watched_page(one) for one in store.refreshes.of_watch(watch.id)]
+    watch = found_watch(store, watch_id)
+    return [watched_page(one) for one in store.refreshes.of_watch(watch.id)]
 
 
 @router.post("/page-watches/{watch_id}/visits", status_code=202)
-def check_pages(request: Request, watch_id: _WatchId) -> Checked:
+def check_pages(web: Web, store: Store, watch_id: _WatchId) -> Checked:
     """Check the pages of a watch now, as soon as politeness allows."""
-    web = web_of(request)
-    with web.store() as store:
-        return Checked(pages=check_now(store, found_watch(store, watch_id), now=web.now()))
+    return Checked(pages=check_now(store, found_watch(store, watch_id), now=web.now()))
 
 
 @router.post("/page-watches/{watch_id}/{action}")
 def set_state(
-    request: Request, watch_id: _WatchId, action: Literal["pause", "resume"]
+    web: Web, store: Store, watch_id: _WatchId, action: Literal["pause", "resume"]
 ) -> PageWatch:
     """Pause or resume a watch."""
-    web = web_of(request)
-    with web.store() as store:
-        watch = found_watch(store, watch_id)
-        pause_watch(store, watch, paused=action == "pause", now=web.now())
-        return _watch(store, watch_id)
+    watch = found_watch(store, watch_id)
+    pause_watch(store, watch, paused=action == "pause", now=web.now())
+    return _watch(store, watch_id)
 
 
 @router.delete("/page-watches/{watch_id}", status_code=204)
-def remove_watch(request: Request, watch_id: _WatchId) -> None:
+def remove_watch(web: Web, store: Store, watch_id: _WatchId) -> None:
     """Stop watching; recorded changes stay."""
-    web = web_of(request)
-    with web.store() as store:
-        found_watch(store, watch_id)
-        store.page_watches.remove(watch_id, now=web.now())
+    found_watch(store, watch_id)
+    store.page_watches.remove(watch_id, now=web.now())
 
 
 def _watch(store: Store, watch_id: int) -> PageWatch:

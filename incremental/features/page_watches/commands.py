@@ -22,17 +22,15 @@ from incremental.features.page_watches.watching import (
     watched_page,
 )
 from incremental.interfaces.cli.common import (
-    Json,
     counted,
     now,
     open_store,
-    print_json,
-    print_table,
+    print_list,
+    printed_json,
     say,
     settings_of,
 )
-from incremental.interfaces.results.changes import change_result
-from incremental.interfaces.results.schema import by_name, when
+from incremental.interfaces.results.schema import by_name, change_result, when
 from incremental.settings.storage import daemon_at_work
 from store.page_watches import WatchRow, WatchStanding
 from store.watched_changes import ChangeQuery, WatchedChangeRow
@@ -71,7 +69,6 @@ def add(  # noqa: PLR0913 - each is an option of the command
     exclude: Annotated[
         list[str] | None, typer.Option(metavar="WORD", help="No changes with any of these.")
     ] = None,
-    as_json: Json = False,
 ) -> None:
     """Watch a page, or the pages of a pattern, for changes of their text.
 
@@ -91,8 +88,7 @@ def add(  # noqa: PLR0913 - each is an option of the command
         watch, taken = watch_page(store, settings, target, wish, now=now())
         standing = store.page_watches.standings().get(watch.id, WatchStanding())
         running = daemon_at_work(store, settings, folder)
-    if as_json:
-        print_json(watch_result(watch, standing))
+    if printed_json(context, watch_result(watch, standing)):
         return
     pages = counted(standing.pages, "page")
     more = f" ({taken} new), and those found later" if watch.is_pattern else ""
@@ -100,19 +96,15 @@ def add(  # noqa: PLR0913 - each is an option of the command
     say(f"watching {pages}{more} for changes{who}")
 
 
-def list_watches(context: typer.Context, *, as_json: Json = False) -> None:
+def list_watches(context: typer.Context) -> None:
     """List what is watched for changes: pages, last check, last change."""
     with open_store(context) as store:
         watches, standings = store.page_watches.watches(), store.page_watches.standings()
     both = [(one, standings.get(one.id, WatchStanding())) for one in watches]
-    if as_json:
-        print_json([watch_result(*one) for one in both])
-        return
-    if not both:
-        say("nothing is watched for changes yet; hubwatch watch-page add URL")
-        return
+    result, rows = [watch_result(*one) for one in both], [_row(*one) for one in both]
     columns = ["id", "page or pattern", "pages", "state", "checked", "changed", "to"]
-    print_table("watched for changes", columns, [_row(*one) for one in both])
+    empty = "nothing is watched for changes yet; hubwatch watch-page add URL"
+    print_list(context, result, "watched for changes", columns, rows, empty=empty)
 
 
 def _row(watch: WatchRow, standing: WatchStanding) -> list[Any]:
@@ -124,15 +116,13 @@ def _row(watch: WatchRow, standing: WatchStanding) -> list[Any]:
     ]
 
 
-def show(context: typer.Context, target: Which, *, as_json: Json = False) -> None:
+def show(context: typer.Context, target: Which) -> None:
     """Show the pages of a watch: last check, last change, next check."""
     with open_store(context) as store:
         watch = named_watch(store, target)
         pages = [watched_page(page) for page in store.refreshes.of_watch(watch.id)]
         standing = store.page_watches.standings().get(watch.id, WatchStanding())
-    if as_json:
-        print_json(by_name(watch_result(watch, standing)) | {"watched": pages})
-        return
+    result = by_name(watch_result(watch, standing)) | {"watched": pages}
     columns = ("page", "checked", "status", "changed", "next check")
     rows = [
         (
@@ -141,51 +131,46 @@ def show(context: typer.Context, target: Which, *, as_json: Json = False) -> Non
         )
         for one in pages
     ]
-    print_table(readable(watch.pattern), columns, rows)
+    print_list(context, result, readable(watch.pattern), columns, rows)
 
 
-def pause(context: typer.Context, target: Which, *, as_json: Json = False) -> None:
+def pause(context: typer.Context, target: Which) -> None:
     """Stop checking the pages of a watch until it is resumed."""
-    _set(context, target, paused=True, as_json=as_json)
+    _set(context, target, paused=True)
 
 
-def resume(context: typer.Context, target: Which, *, as_json: Json = False) -> None:
+def resume(context: typer.Context, target: Which) -> None:
     """Check the pages of a paused watch again."""
-    _set(context, target, paused=False, as_json=as_json)
+    _set(context, target, paused=False)
 
 
-def _set(context: typer.Context, target: str, *, paused: bool, as_json: bool) -> None:
+def _set(context: typer.Context, target: str, *, paused: bool) -> None:
     with open_store(context) as store:
         watch = named_watch(store, target)
         pause_watch(store, watch, paused=paused, now=now())
     done = "paused" if paused else "resumed"
-    if as_json:
-        print_json({"id": watch.id, "state": "paused" if paused else "active"})
-    else:
+    if not printed_json(context, {"id": watch.id, "state": "paused" if paused else "active"}):
         say(f"{done} {readable(watch.pattern)}")
 
 
-def check(context: typer.Context, target: Which, *, as_json: Json = False) -> None:
+def check(context: typer.Context, target: Which) -> None:
     """Check the pages of a watch now, as soon as politeness allows, even over the budget."""
     settings, folder = settings_of(context)
     with open_store(context) as store:
         count = check_now(store, named_watch(store, target), now=now())
         running = daemon_at_work(store, settings, folder)
-    if as_json:
-        print_json({"pages": count})
+    if printed_json(context, {"pages": count}):
         return
     who = "the daemon does it" if running else "start the daemon: hubwatch run"
     say(f"{counted(count, 'page')} to be checked now; {who}")
 
 
-def remove(context: typer.Context, target: Which, *, as_json: Json = False) -> None:
+def remove(context: typer.Context, target: Which) -> None:
     """Stop watching a page or pattern for changes. What was recorded stays in `hubwatch changes`."""
     with open_store(context) as store:
         watch = named_watch(store, target)
         store.page_watches.remove(watch.id, now=now())
-    if as_json:
-        print_json({"removed": watch.pattern})
-    else:
+    if not printed_json(context, {"removed": watch.pattern}):
         say(f"no longer watching {readable(watch.pattern)} for changes")
 
 
@@ -203,7 +188,6 @@ def changes(  # noqa: PLR0913 - each is an option of the command
         int | None, typer.Option(min=0, help="Only later than this id; oldest first.")
     ] = None,
     limit: Annotated[int, typer.Option(min=1, max=1_000, help="Maximum number.")] = 20,
-    as_json: Json = False,
 ) -> None:
     """Show the changes of watched pages, with what came and went; newest first."""
     with open_store(context) as store:
@@ -216,8 +200,7 @@ def changes(  # noqa: PLR0913 - each is an option of the command
             oldest_first=after is not None,
         )
         found = store.watched_changes.changes(query)
-    if as_json:
-        print_json([change_result(change) for change in found])
+    if printed_json(context, [change_result(change) for change in found]):
         return
     if not found:
         say("no change yet of a page that is watched (hubwatch watch-page list)")

@@ -20,16 +20,17 @@ from incremental.features.page_watches.watching import (
     watch_page,
 )
 from incremental.interfaces.web.api.schemas import RowId
-from incremental.interfaces.web.context import web_of
+from incremental.interfaces.web.context import StoreRoute, Web, web_of
 from incremental.interfaces.web.feeds import Entry
 from incremental.interfaces.web.routes.feeds import Format, answer, entry_id
 from incremental.interfaces.web.routes.forms import see, tone
 from incremental.interfaces.web.undo import undoable
 from incremental.interfaces.web.views import page, problem_of, query, words_of
+from store import Store
 from store.page_watches import WatchStanding
 from store.watched_changes import ChangeQuery
 
-router = APIRouter(include_in_schema=False)
+router = APIRouter(include_in_schema=False, route_class=StoreRoute)
 _PER_PAGE = 30
 _ENTRIES = 100
 _MOST_PAGES = 200
@@ -91,6 +92,8 @@ def _changes(
 @router.post("/changes/add")
 def add_watch(
     request: Request,
+    web: Web,
+    store: Store,
     url: _Text,
     every: Annotated[str, Form(max_length=40)] = "",
     include: _Many = "",
@@ -98,12 +101,10 @@ def add_watch(
     channel: _Names = [],  # noqa: B006 - read only; FastAPI copies it
 ) -> Response:
     """Watch a page or a pattern, or replace the options of its watch."""
-    web = web_of(request)
     try:
         minutes = span_minutes(every)
         wish = WatchWish(minutes, minutes, channel, parted(include), parted(exclude))
-        with web.store() as store:
-            watch_page(store, web.settings, url, wish, now=web.now())
+        watch_page(store, web.settings, url, wish, now=web.now())
     except InputError as error:
         typed = {"url": url, "every": every, "include": include, "exclude": exclude}
         return _changes(
@@ -115,26 +116,27 @@ def add_watch(
 @router.post("/changes/{watch_id}/{action}")
 def act(
     request: Request,
+    web: Web,
+    store: Store,
     watch_id: RowId,
     action: Literal["pause", "resume", "check", "remove"],
 ) -> Response:
     """Pause, resume, check or remove a watch."""
-    web, asked = web_of(request), 0
+    asked = 0
     try:
-        with web.store() as store:
-            watch = found_watch(store, watch_id)
-            if action == "check":
-                asked = check_now(store, watch, now=web.now())
-            elif action == "remove":
-                store.page_watches.remove(watch_id, now=web.now())
-            else:
-                paused = action == "pause"
-                pause_watch(store, watch, paused=paused, now=web.now())
-                undoable(
-                    request,
-                    f"watch_{action}d",
-                    lambda store, now: pause_watch(store, watch, paused=not paused, now=now),
-                )
+        watch = found_watch(store, watch_id)
+        if action == "check":
+            asked = check_now(store, watch, now=web.now())
+        elif action == "remove":
+            store.page_watches.remove(watch_id, now=web.now())
+        else:
+            paused = action == "pause"
+            pause_watch(store, watch, paused=paused, now=web.now())
+            undoable(
+                request,
+                f"watch_{action}d",
+                lambda store, now: pause_watch(store, watch, paused=not paused, now=now),
+            )
     except InputError as error:
         return _changes(request, problem=problem_of(request, error))
     return see(query("/changes", asked=asked))

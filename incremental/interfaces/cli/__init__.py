@@ -184,10 +184,13 @@ def loaded(name: str, listed: str) -> Any:  # noqa: ANN401 - a command of Click'
         FeatureError: it cannot be imported.
     """
     put_off_driver()
+    # Rich takes its time, which help and version do without.
+    from incremental.interfaces.cli.common import answering  # noqa: PLC0415
+
     target = listed.partition(" ")[0]
     found = imported(name, target) if "." in target else target_of(_ROOM + target)
     single = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-    single.command(name)(found)
+    single.command(name)(answering(found))
     return typer.main.get_command(single)
 
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import os
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from functools import wraps
+from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import IO, TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 from rich.box import HEAVY_HEAD
@@ -13,6 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from incremental.base.clock import SystemClock
+from incremental.base.errors import InputError
 from incremental.base.plain_text import one_line
 from incremental.interfaces.results.schema import to_json
 from incremental.settings import Settings, load_settings, settings_path
@@ -25,7 +30,7 @@ if TYPE_CHECKING:
 _LONG_CELL = 300
 # No address is longer.
 _MOST_CHARS = 2_100
-Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+_JSON = "hubwatch.json"
 
 
 now = SystemClock().now
@@ -58,12 +63,73 @@ def print_json(result: object) -> None:
     print(to_json(result, indent=2))  # noqa: T201
 
 
-def report(result: object, said: str, *, as_json: bool) -> None:
-    """Print what was done: as JSON on stdout, or in words on stderr."""
-    if as_json:
+def wants_json(context: typer.Context) -> bool:
+    """Return whether the command was called with ``--json``."""
+    return bool(context.meta.get(_JSON))
+
+
+def printed_json(context: typer.Context, result: object) -> bool:
+    """Print what a command answers as JSON on stdout if ``--json`` was given; return whether it was."""
+    if wants_json(context):
         print_json(result)
-    else:
+    return wants_json(context)
+
+
+def report(context: typer.Context, result: object, said: str) -> None:
+    """Print what was done: as JSON on stdout, or in words on stderr."""
+    if not printed_json(context, result):
         say(said)
+
+
+def write_whole(path: Path, field: str, write: Callable[[IO[bytes]], int]) -> int:
+    """Write a complete file or none; return what *write* returns.
+
+    Raises:
+        InputError: the file, named in *field*, cannot be written.
+    """
+    draft = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        with draft.open("wb") as out:
+            done = write(out)
+        draft.replace(path)
+    except OSError as error:
+        raise InputError(field, str(path), f"cannot be written: {error.strerror}") from error
+    finally:
+        with suppress(OSError):
+            draft.unlink()
+    return done
+
+
+def with_options(
+    run: Callable[..., None],
+    command: Callable[..., None],
+    options: Sequence[Parameter],
+    *,
+    place: str = "",
+) -> None:
+    """Give *run* the parameters of *command*, with *options* instead of *place*, or behind all."""
+    hints = get_type_hints(command, include_extras=True)
+    taken: list[Parameter] = []
+    for one in signature(command).parameters.values():
+        taken += options if one.name == place else [one.replace(annotation=hints[one.name])]
+    taken += [] if place else options
+    # Typer reads both.
+    run.__signature__ = Signature(taken)  # type: ignore[attr-defined]  # as functools sets it
+    run.__annotations__ = {one.name: one.annotation for one in taken}
+
+
+def answering(command: Callable[..., None]) -> Callable[..., None]:
+    """Return a command with the option ``--json``, which :func:`wants_json` reads."""
+
+    @wraps(command)
+    def run(*, as_json: bool, context: typer.Context, **values: Any) -> None:  # noqa: ANN401 - by name
+        context.meta[_JSON] = as_json
+        command(context=context, **values)
+
+    kind = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+    option = Parameter("as_json", Parameter.KEYWORD_ONLY, default=False, annotation=kind)
+    with_options(run, command, [option])
+    return run
 
 
 def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
@@ -96,6 +162,24 @@ def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[obje
             print(line.rstrip())  # noqa: T201
     else:
         out.print(table)
+
+
+def print_list(  # noqa: PLR0913 - what a list is made of
+    context: typer.Context,
+    result: object,
+    title: str,
+    columns: Sequence[str],
+    rows: Sequence[Sequence[object]],
+    *,
+    empty: str = "",
+) -> None:
+    """Print *result* as JSON for ``--json``, else the table of *rows*; where there are none, say *empty*."""
+    if printed_json(context, result):
+        return
+    if empty and not rows:
+        say(empty)
+    else:
+        print_table(title, columns, rows)
 
 
 def console() -> Console:

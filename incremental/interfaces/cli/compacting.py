@@ -11,11 +11,10 @@ import typer
 
 from incremental.daemon.housekeeping import Housekeeping, forgotten_in_words, last_done
 from incremental.interfaces.cli.common import (
-    Json,
     now,
     open_store,
-    print_json,
     print_table,
+    printed_json,
     progress_bar,
     say,
     settings_file,
@@ -33,7 +32,6 @@ def compact(
     full: Annotated[
         bool, typer.Option("--full", help="PostgreSQL: VACUUM FULL, which locks each table.")
     ] = False,
-    as_json: Json = False,
 ) -> None:
     """Delete what the settings no longer keep, not just once a day, and return the space.
 
@@ -65,11 +63,10 @@ def compact(
         }
         for name, table in before.items()
     }
-    if as_json:
-        answer: dict[str, Any] = {"forgotten": forgotten, "tables": tables, "left": left or None}
-        for name, (was, is_now) in sizes.items():
-            answer |= {f"{name}_bytes_before": was, f"{name}_bytes_after": is_now}
-        print_json(answer)
+    answer: dict[str, Any] = {"forgotten": forgotten, "tables": tables, "left": left or None}
+    for name, (was, is_now) in sizes.items():
+        answer |= {f"{name}_bytes_before": was, f"{name}_bytes_after": is_now}
+    if printed_json(context, answer):
         return
     rows: list[tuple[object, ...]] = [
         (

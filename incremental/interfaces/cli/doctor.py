@@ -41,14 +41,7 @@ from incremental.daemon.doctor import (
     versions_findings,
 )
 from incremental.fetch.status import Response
-from incremental.interfaces.cli.common import (
-    Json,
-    console,
-    now,
-    print_json,
-    settings_file,
-    settings_of,
-)
+from incremental.interfaces.cli.common import console, now, printed_json, settings_file, settings_of
 from incremental.interfaces.cli.logs import level_of
 from incremental.settings import Settings
 from incremental.settings.engine import EngineKind
@@ -68,7 +61,6 @@ def doctor(
     store: Annotated[
         bool, typer.Option("--store", help="Read the whole store, and check that it is sound.")
     ] = False,
-    as_json: Json = False,
 ) -> None:
     """Check settings, files, space, clock, network, store and versions; change nothing.
 
@@ -81,9 +73,7 @@ def doctor(
     else:
         file = settings_file(context)
         findings = list(_findings(settings, folder, file, offline=offline, check=store))
-    if as_json:
-        print_json(_report(findings))
-    else:
+    if not printed_json(context, _report(findings)):
         for one in findings:
             _print(one)
     if any(one.verdict is Verdict.PROBLEM for one in findings):

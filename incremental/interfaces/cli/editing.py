@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from typing import Annotated, Any
 
 import typer
@@ -13,17 +14,16 @@ from incremental.base.readable_urls import readable
 from incremental.base.scope import Reach
 from incremental.base.tagging import joined
 from incremental.interfaces.cli.common import (
-    Json,
     counted,
     now,
     open_store,
-    print_json,
     print_table,
+    printed_json,
     replaced,
     say,
     settings_of,
 )
-from incremental.interfaces.results.schema import result_of, when
+from incremental.interfaces.results.schema import when
 from incremental.interfaces.results.sites import Site, site_results
 from incremental.interfaces.site_editing import (
     TERMS,
@@ -33,12 +33,7 @@ from incremental.interfaces.site_editing import (
     number_typed,
     site_in_file,
 )
-from incremental.interfaces.visit_requests import (
-    RequestedVisit,
-    Visit,
-    request_page,
-    request_site,
-)
+from incremental.interfaces.visit_requests import Visit, request_page, request_site
 from incremental.settings import Settings
 from incremental.settings.storage import daemon_at_work
 from store import Store
@@ -74,7 +69,6 @@ def edit(  # noqa: PLR0913 - each is an option of the command
     tag: Annotated[
         list[str] | None, typer.Option(help='A tag; replaces all; may be repeated; "" = none.')
     ] = None,
-    as_json: Json = False,
 ) -> None:
     """Change a site: name, scope, budget, intervals, hours, tags. Without options, show them."""
     settings, _ = settings_of(context)
@@ -96,8 +90,7 @@ def edit(  # noqa: PLR0913 - each is an option of the command
         if given:
             row = edit_site(store, row, SiteEdit(**given), settings, now=now())
         (shown,) = site_results(store, [row])
-    if as_json:
-        print_json(shown)
+    if printed_json(context, shown):
         return
     if given:
         say(f"{row.name} was changed; a running daemon picks it up within seconds")
@@ -131,8 +124,6 @@ def visit(
     names: Annotated[
         list[str], typer.Argument(metavar="URL|SITE...", help="Pages, hubs, or whole sites.")
     ],
-    *,
-    as_json: Json = False,
 ) -> None:
     """Visit pages, hubs or sites now, as soon as politeness allows, even over the budget.
 
@@ -143,39 +134,35 @@ def visit(
     with open_store(context) as store:
         found = [one for name in names for one in _requested(store, settings, name, names)]
         running = daemon_at_work(store, settings, folder)
-    if as_json:
-        print_json([result_of(Visit, one) for one in found])
-    else:
+    if not printed_json(context, found):
         _say_requested(found, running=running)
     refused = sum(bool(one.refused) for one in found)
     if refused:
         raise typer.Exit(1 if refused < len(found) else 2)
 
 
-def _requested(
-    store: Store, settings: Settings, name: str, names: Sequence[str]
-) -> list[RequestedVisit]:
+def _requested(store: Store, settings: Settings, name: str, names: Sequence[str]) -> list[Visit]:
     """Request the visits of one of *names*; among others, what cannot be found is refused by itself."""
     try:
         return _request(store, settings, name)
     except (InputError, NotFoundError) as error:
         if len(names) == 1:
             raise
-        return [RequestedVisit(0, name, "", now(), str(error))]
+        return [Visit(name, "", datetime.fromtimestamp(now(), UTC), str(error))]
 
 
-def _say_requested(found: Sequence[RequestedVisit], *, running: bool) -> None:
+def _say_requested(found: Sequence[Visit], *, running: bool) -> None:
     for one in found:
         if one.refused:
             say(f"hubwatch: {readable(one.url)}: {one.refused}")
     times = [one.at for one in found if not one.refused]
     if times:
-        begin = f"at {when(min(times))} or later" if min(times) > now() + 60 else "now"
+        begin = f"at {when(min(times))} or later" if min(times).timestamp() > now() + 60 else "now"
         who = "the daemon does it" if running else "start the daemon: hubwatch run"
         say(f"{counted(len(times), 'page')} to be visited {begin}; {who}")
 
 
-def _request(store: Store, settings: Settings, name: str) -> list[RequestedVisit]:
+def _request(store: Store, settings: Settings, name: str) -> list[Visit]:
     """Ask for what *name* means: a site of that name or seed URL, else a page."""
     at = now()
     rows = [row for row in store.read.sites() if name in (row.name, str(row.id))]

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 from rich.table import Column, Table
@@ -15,13 +14,12 @@ from incremental.base.texts import Words
 from incremental.base.urls import canonical_key, normalize
 from incremental.crawl.sites import watch
 from incremental.interfaces.cli.common import (
-    Json,
     console,
     counted,
     now,
     open_store,
-    print_json,
     print_table,
+    printed_json,
     safe,
     say,
     settings_of,
@@ -30,7 +28,7 @@ from incremental.interfaces.explain.page import explain
 from incremental.interfaces.results.hubs import Hub, hub_results
 from incremental.interfaces.results.schema import dated, when
 from incremental.interfaces.web.explanation import explanation
-from incremental.schedule.profile import utc_offset_hours
+from incremental.schedule.profile import by_hour_of_day, utc_offset_hours
 from incremental.schedule.rates import hub_shape, rate_of
 from incremental.settings import Settings
 from incremental.settings.policies import policy_maker
@@ -38,16 +36,8 @@ from incremental.settings.storage import models_folder
 from store import Store
 
 _BAR_WIDTH = 48
-_DAY, _WEEK = 24, 168
 # Longer than any explanation.
 _WHOLE = 100_000
-
-
-class Language(StrEnum):
-    """Languages of explanations."""
-
-    EN = "en"
-    ZH = "zh"
 
 
 def check(
@@ -55,22 +45,18 @@ def check(
     url: Annotated[str, typer.Argument(help="Any URL.")],
     *,
     language: Annotated[
-        Language, typer.Option(help="Of the explanation.", case_sensitive=False)
-    ] = Language.EN,
-    as_json: Json = False,
+        Literal["en", "zh"], typer.Option(help="Of the explanation.", case_sensitive=False)
+    ] = "en",
 ) -> None:
     """Explain how Hubwatch treats a URL and why it was (not) found. Nothing is fetched."""
     settings, folder = settings_of(context)
     models = models_folder(settings, folder)
     with open_store(context) as store:
         answer = explain(store, settings, url, now=now(), models=models)
-    if as_json:
-        print_json(
-            answer
-            | {key: [dated(row) for row in answer[key]] for key in ("sites", "labels", "topics")}
-        )
+    lists = {key: [dated(row) for row in answer[key]] for key in ("sites", "labels", "topics")}
+    if printed_json(context, answer | lists):
         return
-    words = Words(language.value)
+    words = Words(language)
     out = console()
     out.print(safe(words.said(answer["verdict"]), _WHOLE), style="bold")
     # A grid wraps and never cuts.
@@ -80,7 +66,7 @@ def check(
     out.print(grid)
 
 
-def hubs(  # noqa: PLR0913 - each is an option of the command
+def hubs(
     context: typer.Context,
     site: Annotated[
         list[str] | None, typer.Argument(metavar="[SITE]...", help="Default: all.")
@@ -94,17 +80,15 @@ def hubs(  # noqa: PLR0913 - each is an option of the command
     hours: Annotated[
         str | None, typer.Option(metavar="URL", help="Expected new links of this hub by hour.")
     ] = None,
-    as_json: Json = False,
 ) -> None:
     """List hubs: new pages, next visit and the reason."""
     settings, _ = settings_of(context)
     if hours is not None:
-        _show_hours(context, settings, hours, as_json=as_json)
+        _show_hours(context, settings, hours)
         return
     with open_store(context) as store:
         found = hub_results(store, settings, find_sites(store, site or []), now=now())
-    if as_json:
-        print_json([hub for hub in found if hub.candidate or not candidates][:limit])
+    if printed_json(context, [hub for hub in found if hub.candidate or not candidates][:limit]):
         return
     rows = [hub for hub in found if hub.candidate == candidates][:limit]
     if not rows:
@@ -141,12 +125,11 @@ def _rate(hub: Hub) -> str:
     return f"{hub.rate_per_day:.3g}" + (" (guess)" if hub.rate_is_guess else "")
 
 
-def _show_hours(context: typer.Context, settings: Settings, url: str, *, as_json: bool) -> None:
+def _show_hours(context: typer.Context, settings: Settings, url: str) -> None:
     """Draw one bar per hour of the day."""
     with open_store(context) as store:
         answer = _hours_of(store, settings, url)
-    if as_json:
-        print_json(answer)
+    if printed_json(context, answer):
         return
     values = answer["by_hour"]
     most = max(values) or 1.0
@@ -179,7 +162,7 @@ def _hours_of(store: Store, settings: Settings, url: str) -> dict[str, Any]:
                 shape, rate = hub_shape(state, site.state), rate_of(state, site.state)
                 offset = utc_offset_hours(shape.hours, sum(state.hours))
                 ahead = None if offset is None else round(offset)
-                by_hour = _by_day([rate * value for value in shape.hours], ahead or 0)
+                by_hour = by_hour_of_day([rate * value for value in shape.hours], ahead or 0)
                 return {
                     "url": hub.url,
                     "utc_offset": ahead,
@@ -187,12 +170,3 @@ def _hours_of(store: Store, settings: Settings, url: str) -> dict[str, Any]:
                     "by_hour": [round(value, 4) for value in by_hour],
                 }
     raise NotFoundError(f"{url} is no hub of a watched site; `hubwatch hubs` lists them")
-
-
-def _by_day(week: list[float], ahead: int) -> list[float]:
-    """Fold UTC hours of the week into hours of the day, *ahead* hours of UTC."""
-    days = _WEEK // _DAY
-    return [
-        sum(week[(hour - ahead + day * _DAY) % _WEEK] for day in range(days)) / days
-        for hour in range(_DAY)
-    ]

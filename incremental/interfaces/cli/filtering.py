@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import wraps
-from inspect import Parameter, Signature, signature
+from inspect import Parameter
 from typing import Annotated, Any, get_args, get_type_hints
 
 import typer
 
 from incremental.base.errors import InputError
 from incremental.base.lookup import check_tag, find_sites, find_topic
-from incremental.interfaces.cli.common import now
+from incremental.interfaces.cli.common import now, with_options
 from incremental.interfaces.filters import HINTS, Filters
 from store import Store
 from store.answers import NewQuery
@@ -91,15 +91,7 @@ def filtered(*names: str) -> Callable[[Callable[..., None]], Callable[..., None]
             given = {name: values.pop(name) for name in names or _OPTIONS}
             command(**values, given=Given(**given | {"site": tuple(given["site"])}))
 
-        hints = get_type_hints(command, include_extras=True)
-        parameters: list[Parameter] = []
-        for one in signature(command).parameters.values():
-            if one.name == "given":
-                parameters += [_option(name) for name in names or _OPTIONS]
-            else:
-                parameters.append(one.replace(annotation=hints[one.name]))
-        run.__signature__ = Signature(parameters)  # type: ignore[attr-defined]  # read by Typer
-        run.__annotations__ = {one.name: one.annotation for one in parameters}
+        with_options(run, command, [_option(name) for name in names or _OPTIONS], place="given")
         return run
 
     return spelled

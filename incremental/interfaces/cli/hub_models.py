@@ -8,15 +8,7 @@ from typing import Annotated
 import typer
 
 from classifier.hub.registry import ModelRegistry
-from incremental.interfaces.cli.common import (
-    Json,
-    now,
-    open_store,
-    print_json,
-    print_table,
-    report,
-    settings_of,
-)
+from incremental.interfaces.cli.common import now, open_store, print_list, report, settings_of
 from incremental.settings.storage import models_folder
 from incremental.topics.training.model_versions import list_models, use_model
 from incremental.topics.training.nightly_training import in_words, learn_now
@@ -26,12 +18,9 @@ def _root(context: typer.Context) -> Path:
     return models_folder(*settings_of(context))
 
 
-def list_versions(context: typer.Context, *, as_json: Json = False) -> None:
+def list_versions(context: typer.Context) -> None:
     """List the versions, oldest first, and the one in use."""
     rows = list_models(_root(context))
-    if as_json:
-        print_json(rows)
-        return
     table = [
         (
             row.version,
@@ -45,7 +34,7 @@ def list_versions(context: typer.Context, *, as_json: Json = False) -> None:
         for row in rows
     ]
     columns = ("version", "state", "origin", "F1", "trained on", "labels learned", "labels correct")
-    print_table("Models", columns, table)
+    print_list(context, rows, "Models", columns, table)
 
 
 def _learned(note: dict[str, float] | None) -> str:
@@ -55,31 +44,29 @@ def _learned(note: dict[str, float] | None) -> str:
     return f"{note['base_right']:.0%} before, {note['right']:.0%} after"
 
 
-def learn(context: typer.Context, *, as_json: Json = False) -> None:
+def learn(context: typer.Context) -> None:
     """Train on all labels now: yours, and those from page behaviour. For use with cron.
 
     The new version is used at once unless it is worse than its base.
     """
     with open_store(context) as store:
         learned = learn_now(store, _root(context), now())
-    report(learned, in_words(learned), as_json=as_json)
+    report(context, learned, in_words(learned))
 
 
 def use(
     context: typer.Context,
     version: Annotated[str, typer.Argument(help="As `hubwatch models list` shows it.")],
-    *,
-    as_json: Json = False,
 ) -> None:
     """Switch to a version; a running daemon picks it up."""
     use_model(_root(context), version)
-    _in_use(version, as_json=as_json)
+    _in_use(context, version)
 
 
-def rollback(context: typer.Context, *, as_json: Json = False) -> None:
+def rollback(context: typer.Context) -> None:
     """Roll back to the previous version."""
-    _in_use(ModelRegistry(_root(context)).rollback(), as_json=as_json)
+    _in_use(context, ModelRegistry(_root(context)).rollback())
 
 
-def _in_use(version: str, *, as_json: bool) -> None:
-    report({"active": version}, f"{version} is in use", as_json=as_json)
+def _in_use(context: typer.Context, version: str) -> None:
+    report(context, {"active": version}, f"{version} is in use")

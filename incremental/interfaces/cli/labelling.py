@@ -2,54 +2,43 @@
 
 from __future__ import annotations
 
-import os
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
-from incremental.base.errors import InputError
 from incremental.base.readable_urls import readable
 from incremental.interfaces.cli.common import (
-    Json,
     counted,
     now,
     open_store,
-    print_json,
+    printed_json,
     report,
     say,
+    write_whole,
 )
 from incremental.topics.training.corrections import correct_all
 from incremental.topics.training.label_files import export_labels, import_labels
 
 
-class Kind(StrEnum):
-    """What a page is."""
-
-    HUB = "hub"
-    ARTICLE = "article"
-
-
 def label(
     context: typer.Context,
     urls: Annotated[list[str], typer.Argument(metavar="URL...", help="Pages of watched sites.")],
-    kind: Annotated[Kind, typer.Argument(metavar="hub|article", help="What the pages are.")],
-    *,
-    as_json: Json = False,
+    kind: Annotated[
+        Literal["hub", "article"], typer.Argument(metavar="hub|article", help="What the pages are.")
+    ],
 ) -> None:
     """Label pages as hubs or articles; a label takes effect at once and trains the classifier.
 
     A hub is visited from now on and never dropped; an article is never a hub.
     """
     with open_store(context) as store:
-        results = correct_all(store, urls, kind.value, now=now())
-    if as_json:
-        print_json(results)
+        results = correct_all(store, urls, kind, now=now())
+    in_json = printed_json(context, results)
     for result in results:
         if result.error:
             say(f"hubwatch: {result.error}")
-        elif not as_json:
+        elif not in_json:
             where = ", ".join(result.sites) or "no watched site, used for training only"
             say(f"labelled {readable(result.url)} as {result.label}: {where}")
     failed = sum(result.error is not None for result in results)
@@ -60,31 +49,21 @@ def label(
 def export_file(
     context: typer.Context,
     file: Annotated[Path, typer.Argument(help="TSV file to write; overwritten.")],
-    *,
-    as_json: Json = False,
 ) -> None:
     """Write all labels to a file, one per page: yours first, then behaviour, then imported."""
     with open_store(context) as store:
         text, count = export_labels(store)
-    draft = file.with_name(f".{file.name}.{os.getpid()}.tmp")
-    try:
-        draft.write_text(text, encoding="utf-8")
-        draft.replace(file)
-    except OSError as error:
-        draft.unlink(missing_ok=True)
-        raise InputError("file", str(file), f"cannot be written: {error.strerror}") from error
+    write_whole(file, "file", lambda out: out.write(text.encode()))
     said = f"wrote {counted(count, 'label')} to {file}"
-    report({"written": str(file), "labels": count}, said, as_json=as_json)
+    report(context, {"written": str(file), "labels": count}, said)
 
 
 def import_file(
     context: typer.Context,
     file: Annotated[Path, typer.Argument(help="TSV file with columns label and url.")],
-    *,
-    as_json: Json = False,
 ) -> None:
     """Import labels from a file, for training; nothing is imported if a line is invalid."""
     with open_store(context) as store:
         count, changed = import_labels(store, file, now=now())
     said = f"read {count} labels from {file}, {changed} new"
-    report({"read": str(file), "labels": count, "changed": changed}, said, as_json=as_json)
+    report(context, {"read": str(file), "labels": count, "changed": changed}, said)

@@ -14,14 +14,7 @@ from incremental.base.lookup import find_page
 from incremental.base.readable_urls import readable
 from incremental.daemon.assembly import make_embedder, make_fetcher, make_reader
 from incremental.fetch.session import Fetcher
-from incremental.interfaces.cli.common import (
-    counted,
-    now,
-    print_json,
-    print_table,
-    say,
-    settings_of,
-)
+from incremental.interfaces.cli.common import counted, now, print_list, settings_of
 from incremental.interfaces.results.schema import like_page, when
 from incremental.topics.embedding.choice import standing
 from incremental.topics.embedding.keeping import kept_space
@@ -37,16 +30,14 @@ from store.answers import NewQuery
 from store.search.vectors import Space
 
 
-def answer_like(
-    context: typer.Context, store: Store, url: str, query: NewQuery, *, as_json: bool
-) -> None:
+def answer_like(context: typer.Context, store: Store, url: str, query: NewQuery) -> None:
     """Print the announced pages nearest to the page *url*, which is read once if it has no vector."""
     space = embedded_space(store)
     page = _page_of(store, url)
     vector = None if page is None else store.vectors.vector(space, page)
     if vector is None:
         vector = _embedded(context, store, url, space)
-    _print(pages_like(store, space, vector, query, but=page), as_json=as_json)
+    _print(context, pages_like(store, space, vector, query, but=page))
 
 
 def _page_of(store: Store, url: str) -> int | None:
@@ -90,13 +81,8 @@ def _read(context: typer.Context, store: Store, url: str, fetcher: Fetcher) -> P
     return read.text
 
 
-def _print(found: list[LikePage], *, as_json: bool) -> None:
-    if as_json:
-        print_json({"pages": [like_page(one.page, one.likeness) for one in found]})
-        return
-    if not found:
-        say("nothing found")
-        return
+def _print(context: typer.Context, found: list[LikePage]) -> None:
+    result = {"pages": [like_page(one.page, one.likeness) for one in found]}
     rows = [
         (
             f"{one.likeness:.2f}",
@@ -107,4 +93,6 @@ def _print(found: list[LikePage], *, as_json: bool) -> None:
         )
         for one in found
     ]
-    print_table(counted(len(rows), "page"), ("likeness", "found", "site", "title", "url"), rows)
+    columns = ("likeness", "found", "site", "title", "url")
+    title = counted(len(rows), "page")
+    print_list(context, result, title, columns, rows, empty="nothing found")

@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Sequence
-from enum import StrEnum
 from itertools import islice
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -15,7 +14,6 @@ from incremental.base.plain_text import clean
 from incremental.base.readable_urls import readable
 from incremental.base.texts import named
 from incremental.interfaces.cli.common import (
-    Json,
     counted,
     now,
     open_store,
@@ -23,6 +21,7 @@ from incremental.interfaces.cli.common import (
     print_table,
     say,
     settings_of,
+    wants_json,
 )
 from incremental.interfaces.cli.filtering import Given, filtered
 from incremental.interfaces.explain.backfill import headline
@@ -37,38 +36,29 @@ from store.answers import NewQuery
 _SHOWN_EVENTS = 5
 
 
-class Format(StrEnum):
-    """How to print new pages."""
-
-    TABLE = "table"
-    JSON = "json"
-    CSV = "csv"
-    URLS = "urls"
-
-
 Limit = Annotated[int, typer.Option(min=1, help="Maximum number, newest first.")]
 After = Annotated[int | None, typer.Option(help="Only pages after this cursor, oldest first.")]
+Format = Literal["table", "json", "csv", "urls"]
 Form = Annotated[Format, typer.Option("--format", help="Output format.")]
 
 
 @filtered()
-def new(  # noqa: PLR0913 - each is an option of the command
+def new(
     context: typer.Context,
     *,
     given: Given,
     limit: Limit = 100,
     after: After = None,
-    form: Form = Format.TABLE,
-    as_json: Json = False,
+    form: Form = "table",
 ) -> None:
     """List new pages, newest first."""
-    form = Format.JSON if as_json else form
+    form = "json" if wants_json(context) else form
     topic = given.topic.strip()
     with open_store(context) as store:
         order = "newest" if after is None else "oldest"
         query = given.query(store, after=after, limit=limit, order=order)
         pages = [page_result(row) for row in store.answers.new(query).rows]
-        if form is not Format.TABLE:
+        if form != "table":
             print_plain(store, pages, form)
             return
         if pages:
@@ -103,23 +93,22 @@ def _next_look(context: typer.Context, store: Store) -> str:
 
 
 @filtered("since", "until", "site", "tag")
-def backfills(  # noqa: PLR0913 - each is an option of the command
+def backfills(
     context: typer.Context,
     *,
     given: Given,
     limit: Limit = 100,
     after: After = None,
-    form: Form = Format.TABLE,
-    as_json: Json = False,
+    form: Form = "table",
 ) -> None:
     """List older pages that were added to lists; newest first."""
-    form = Format.JSON if as_json else form
+    form = "json" if wants_json(context) else form
     with open_store(context) as store:
         order = "newest" if after is None else "oldest"
         query = backfill_query(store, given.query(store), after=after, order=order)
         found = islice(store.backfills.all_pages(query), limit)
         pages = [page_result(row) for row in found]
-        if form is not Format.TABLE:
+        if form != "table":
             print_plain(store, pages, form)
             return
     if not pages:
@@ -131,10 +120,10 @@ def backfills(  # noqa: PLR0913 - each is an option of the command
 
 def print_plain(store: Store, pages: Sequence[Page], form: Format) -> None:
     """Print what programs read."""
-    if form is Format.URLS:
+    if form == "urls":
         for page in pages:
             print(page.url)  # noqa: T201 - canonical URLs hold no control characters
-    elif form is Format.JSON:
+    elif form == "json":
         print_json(pages)
     else:
         topics = [row.name for row in store.topics.topics()]

@@ -14,16 +14,21 @@ from incremental.base.plain_text import clean
 from incremental.base.readable_urls import readable
 from incremental.base.times import moment
 from incremental.interfaces.cli.common import (
-    Json,
     console,
     counted,
     now,
     open_store,
-    print_json,
     print_table,
+    printed_json,
     say,
 )
-from incremental.interfaces.explain.page_versions import compare, previous, text_of, version_at
+from incremental.interfaces.explain.page_versions import (
+    compare,
+    excerpt,
+    previous,
+    text_of,
+    version_at,
+)
 from incremental.interfaces.results.schema import (
     PageChange,
     PageVisit,
@@ -41,7 +46,6 @@ from store.answers import Version
 
 Address = Annotated[str, typer.Argument(help="A page's URL.")]
 At = Annotated[str | None, typer.Option(help="As of a span ago (3h, 1d) or a date.")]
-CONTEXT_LINES = 2
 # What people are shown of a page; programs get every column.
 _FACTS = {
     "title": "title",
@@ -58,7 +62,6 @@ _FACTS = {
     "starred_at": "starred",
     "copies": "copies",
 }
-_SIGNS = {"added": ("", "+ ", "green"), "removed": ("- ", "", "red"), "changed": ("- ", "+ ", "")}
 
 
 def history(
@@ -66,7 +69,6 @@ def history(
     url: Address,
     *,
     limit: Annotated[int, typer.Option(min=1, max=500, help="Maximum changes.")] = 100,
-    as_json: Json = False,
 ) -> None:
     """Show the history of a page: changes and their cause, sightings, visits."""
     with open_store(context) as store:
@@ -76,19 +78,17 @@ def history(
         sightings = store.read.sightings(page["id"])
         visits = store.read.visits(page["id"])
         check = store.refreshes.row(page["id"])
-    if as_json:
-        facts = {key: page[key] for key in ("id", "url", "title", "state")}
-        facts["site"] = page["site_name"]
-        answer = {
-            "page": facts,
-            "changes": [result_of(PageChange, row) for row in changes[::-1]],
-            "changes_from": utc(page["changes_from"]),
-            "versions": [_version(version) for version in versions],
-            "sightings": [result_of(Sighting, row) for row in sightings],
-            "visits": [result_of(PageVisit, row) for row in visits],
-            "next_refresh": utc(check.next_at) if check else None,
-        }
-        print_json(answer)
+    facts = {key: page[key] for key in ("id", "url", "title", "state")}
+    answer = {
+        "page": facts | {"site": page["site_name"]},
+        "changes": [result_of(PageChange, row) for row in changes[::-1]],
+        "changes_from": utc(page["changes_from"]),
+        "versions": [_version(version) for version in versions],
+        "sightings": [result_of(Sighting, row) for row in sightings],
+        "visits": [result_of(PageVisit, row) for row in visits],
+        "next_refresh": utc(check.next_at) if check else None,
+    }
+    if printed_json(context, answer):
         return
     rows = [(row.at, row.kind, _cause(row.detail, row.hub_url, page["url"])) for row in changes]
     rows += [(row["first_seen_at"], "seen on", row["hub_url"]) for row in sightings]
@@ -117,7 +117,6 @@ def diff(  # noqa: PLR0913 - each is an option of the command
     start: Annotated[str | None, typer.Option("--from", help="Compare from this time.")] = None,
     end: Annotated[str | None, typer.Option("--to", help="Compare to this time.")] = None,
     noise: Annotated[bool, typer.Option("--noise", help="Show ignored lines as well.")] = False,
-    as_json: Json = False,
 ) -> None:
     """Show what changed in the text of a page; dates, counters and other noise are ignored.
 
@@ -129,17 +128,15 @@ def diff(  # noqa: PLR0913 - each is an option of the command
         page = find_page(store, url)
         versions = store.answers.versions(page["id"])
         old, new, found = compare(store, page, *_two(versions, at, start, end))
-    if as_json:
-        print_json(
-            {
-                "url": page["url"],
-                "before": _version(old.version),
-                "after": _version(new.version),
-                "summary": found.summary,
-                "changed": found.is_change,
-                "rows": [_row(row) for row in found.rows if row.kind != "same"],
-            }
-        )
+    answer = {
+        "url": page["url"],
+        "before": _version(old.version),
+        "after": _version(new.version),
+        "summary": found.summary,
+        "changed": found.is_change,
+        "rows": [_row(row) for row in found.rows if row.kind != "same"],
+    }
+    if printed_json(context, answer):
         return
     say(f"{when(old.version.at)} -> {when(new.version.at)}: {found.summary}")
     _print_diff(found, noise=noise)
@@ -168,24 +165,17 @@ def _row(row: Row) -> dict[str, Any]:
 def _print_diff(found: TextDiff, *, noise: bool) -> None:
     """Print the changed rows with a few lines of context."""
     out = console()
-    wanted = {*_SIGNS, "ignored"} if noise else set(_SIGNS)
-    changed = [number for number, row in enumerate(found.rows) if row.kind in wanted]
-    near = {n + step for n in changed for step in range(-CONTEXT_LINES, CONTEXT_LINES + 1)}
-    shown = -1
-    for number, row in enumerate(found.rows):
-        if number not in near or (row.kind == "ignored" and not noise):
-            continue
-        if shown >= 0 and number > shown + 1:
-            out.print(Text("  ...", style="dim"))
-        shown = number
+    for row in excerpt(found.rows, noise=noise):
         for line in _drawn(row):
             out.print(line)
     if found.ignored and not noise:
         say(f"{counted(len(found.ignored), 'line')} ignored as noise; --noise to show")
 
 
-def _drawn(row: Row) -> Iterable[Text]:
-    if row.kind == "same":
+def _drawn(row: Row | None) -> Iterable[Text]:
+    if row is None:
+        yield Text("  ...", style="dim")
+    elif row.kind == "same":
         yield Text("  ").append(_text(row.after, ""))
     elif row.kind == "ignored":
         yield Text(f"~ [{row.reason}] ", style="dim").append(_text(row.after or row.before, ""))
@@ -205,7 +195,7 @@ def _text(pieces: Sequence[Piece], style: str) -> Text:
     return line
 
 
-def show(context: typer.Context, url: Address, *, at: At = None, as_json: Json = False) -> None:
+def show(context: typer.Context, url: Address, *, at: At = None) -> None:
     """Show the stored facts and text of a page, now or at a given time."""
     with open_store(context) as store:
         row = find_page(store, url)
@@ -216,8 +206,7 @@ def show(context: typer.Context, url: Address, *, at: At = None, as_json: Json =
     if detail is not None and detail.news is not None:
         marks = ("read_at", "starred_at", "copies")
         answer |= {name: getattr(detail.news, name) for name in marks}
-    if as_json:
-        print_json(dated(answer))
+    if printed_json(context, dated(answer)):
         return
     rows = [
         (said, when(answer[name]) if name.endswith("_at") else answer[name])

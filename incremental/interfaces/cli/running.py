@@ -23,7 +23,7 @@ from incremental.daemon.pulse import Pulse, read_report
 from incremental.daemon.service_manager import ServiceManager
 from incremental.daemon.store_check import StoreCheck
 from incremental.interfaces.cli.at_work import Run, watch
-from incremental.interfaces.cli.common import Json, now, settings_file, settings_of
+from incremental.interfaces.cli.common import now, settings_file, settings_of, wants_json
 from incremental.interfaces.cli.logs import begin_log
 from incremental.interfaces.cli.reporting import Reporter
 from incremental.interfaces.results.sites import AddingSites
@@ -51,7 +51,7 @@ BUSY_SECONDS = 3.0
 _LONGEST_PAUSE_SECONDS = 15.0
 
 
-def run(  # noqa: PLR0913 - options of the command line
+def run(
     context: typer.Context,
     urls: Annotated[
         list[str] | None, typer.Argument(metavar="[URL]...", help="Sites to add first.")
@@ -67,7 +67,6 @@ def run(  # noqa: PLR0913 - options of the command line
             metavar="K/N", help="On PostgreSQL: be the K-th of N daemons; else it is automatic."
         ),
     ] = None,
-    as_json: Json = False,
 ) -> None:
     """Run the daemon: visit hubs when worthwhile and print new pages as they are found.
 
@@ -80,7 +79,7 @@ def run(  # noqa: PLR0913 - options of the command line
     health = Health(clock)
     with contextlib.ExitStack() as stack:
         store, begin, was_killed = _opened(stack, context, health, once=once)
-        reporter = Reporter(store, as_json=as_json)
+        reporter = Reporter(store, as_json=wants_json(context))
         run = Run(store, settings, folder, clock, health, reporter, begin, once=once)
         member = _member(stack, run, chosen)
         run = replace(run, member=member)

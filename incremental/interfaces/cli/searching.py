@@ -11,14 +11,14 @@ from incremental.base.lookup import find_page
 from incremental.base.plain_text import clean
 from incremental.base.readable_urls import readable
 from incremental.interfaces.cli.common import (
-    Json,
     counted,
     now,
     open_store,
-    print_json,
-    print_table,
+    print_list,
+    printed_json,
     report,
     say,
+    wants_json,
 )
 from incremental.interfaces.cli.filtering import Given, filtered, in_words
 from incremental.interfaces.filters import from_json, to_json
@@ -49,18 +49,17 @@ def search(  # noqa: PLR0913 - each is an option of the command
     given: Given,
     limit: Limit = 20,
     after: Cursor = None,
-    as_json: Json = False,
 ) -> None:
     """Search announced pages by words in title and text, newest first, or by meaning."""
     _check_asked(words, like, after)
     with open_store(context) as store:
         query = given.query(store, " ".join(words or ()), limit=limit, after=after)
         if like is None:
-            _answer(store, query, as_json=as_json)
+            _answer(context, store, query)
             return
         from incremental.interfaces.cli.like import answer_like  # noqa: PLC0415 - numpy
 
-        answer_like(context, store, like, query, as_json=as_json)
+        answer_like(context, store, like, query)
 
 
 def _check_asked(words: list[str] | None, like: str | None, after: int | None) -> None:
@@ -73,48 +72,44 @@ def _check_asked(words: list[str] | None, like: str | None, after: int | None) -
         raise InputError("--after", after, "goes with words only; for more, raise --limit")
 
 
-def _answer(store: Store, query: NewQuery, *, as_json: bool) -> None:
+def _answer(context: typer.Context, store: Store, query: NewQuery) -> None:
     if query.text.strip() and not any(not p.excluded for p in read_query(query.text)):
         raise InputError("words", query.text, "contains no word to search for")
     answer = store.answers.new(query)
-    if as_json:
-        pages = [page_result(row) for row in answer.rows]
-        print_json(NewPages(pages, answer.cursor, answer.more))
-        return
-    if not answer.rows:
-        say("nothing found")
-        return
+    pages = [page_result(row) for row in answer.rows]
+    found = NewPages(pages, answer.cursor, answer.more)
     rows = [
         (when(row.found_at), row.site, row.name, row.excerpt, readable(row.url))
         for row in answer.rows
     ]
     columns = ("found", "site", "title", "text", "url")
-    print_table(counted(len(rows), "page"), columns, rows)
-    if answer.more:
+    title = counted(len(rows), "page")
+    print_list(context, found, title, columns, rows, empty="nothing found")
+    if answer.more and not wants_json(context):
         say(f"more: --after {answer.cursor}")
 
 
-def read(context: typer.Context, urls: Urls, *, as_json: Json = False) -> None:
+def read(context: typer.Context, urls: Urls) -> None:
     """Mark pages as read."""
-    _mark(context, urls, as_json=as_json, read=True)
+    _mark(context, urls, read=True)
 
 
-def unread(context: typer.Context, urls: Urls, *, as_json: Json = False) -> None:
+def unread(context: typer.Context, urls: Urls) -> None:
     """Mark pages as unread."""
-    _mark(context, urls, as_json=as_json, read=False)
+    _mark(context, urls, read=False)
 
 
-def star(context: typer.Context, urls: Urls, *, as_json: Json = False) -> None:
+def star(context: typer.Context, urls: Urls) -> None:
     """Star pages."""
-    _mark(context, urls, as_json=as_json, starred=True)
+    _mark(context, urls, starred=True)
 
 
-def unstar(context: typer.Context, urls: Urls, *, as_json: Json = False) -> None:
+def unstar(context: typer.Context, urls: Urls) -> None:
     """Remove the star from pages."""
-    _mark(context, urls, as_json=as_json, starred=False)
+    _mark(context, urls, starred=False)
 
 
-def _mark(context: typer.Context, urls: list[str], *, as_json: bool, **marks: bool) -> None:
+def _mark(context: typer.Context, urls: list[str], **marks: bool) -> None:
     """Mark what can be marked, and report the rest; exit with 1, or 4 if nothing could be marked."""
     results: list[dict[str, Any]] = []
     with open_store(context) as store:
@@ -127,12 +122,11 @@ def _mark(context: typer.Context, urls: list[str], *, as_json: bool, **marks: bo
             announced = store.answers.mark([page["id"]], now=now(), **marks)
             untold = {} if announced else {"error": f"{url} was never announced as new"}
             results.append({"url": page["url"], **marks, **untold})
-    if as_json:
-        print_json(results)
+    in_json = printed_json(context, results)
     failed = [result["error"] for result in results if "error" in result]
     for problem in failed:
         say(f"hubwatch: {problem}")
-    if not as_json and len(failed) < len(results):
+    if not in_json and len(failed) < len(results):
         say(f"marked {counted(len(results) - len(failed), 'page')}")
     if failed:
         raise typer.Exit(4 if len(failed) == len(results) else 1)
@@ -147,7 +141,6 @@ def save(
     ] = None,
     *,
     given: Given,
-    as_json: Json = False,
 ) -> None:
     """Save a search; the web page, feeds and messages can use it."""
     if not clean(name):
@@ -156,20 +149,17 @@ def save(
         filters = given.filters(store, " ".join(words or ()))
         filters.query(now())  # refuse an invalid time now, not at every use
         store.answers.save_search(clean(name), to_json(filters), now=now())
-    report({"saved": clean(name)}, f"saved {clean(name)}", as_json=as_json)
+    report(context, {"saved": clean(name)}, f"saved {clean(name)}")
 
 
-def list_searches(context: typer.Context, *, as_json: Json = False) -> None:
+def list_searches(context: typer.Context) -> None:
     """List the saved searches."""
     with open_store(context) as store:
         rows = store.answers.searches()
         searches = [(row.name, in_words(store, from_json(row.query))) for row in rows]
-    if as_json:
-        print_json([dated_row(row) for row in rows])
-    elif not rows:
-        say("no saved search yet; save one: hubwatch searches save NAME WORDS")
-    else:
-        print_table("Searches", ("name", "search"), searches)
+    empty = "no saved search yet; save one: hubwatch searches save NAME WORDS"
+    facts = [dated_row(row) for row in rows]
+    print_list(context, facts, "Searches", ("name", "search"), searches, empty=empty)
 
 
 def run(
@@ -178,7 +168,6 @@ def run(
     *,
     limit: Limit = 20,
     after: Cursor = None,
-    as_json: Json = False,
 ) -> None:
     """Run a saved search."""
     with open_store(context) as store:
@@ -186,17 +175,15 @@ def run(
         if row is None:
             raise NotFoundError(f"no search is called {name!r}")
         filters = from_json(row.query)
-        _answer(store, filters.query(now(), limit=limit, after=after), as_json=as_json)
+        _answer(context, store, filters.query(now(), limit=limit, after=after))
 
 
 def remove(
     context: typer.Context,
     name: Annotated[str, typer.Argument(help="Of a saved search.")],
-    *,
-    as_json: Json = False,
 ) -> None:
     """Delete a saved search."""
     with open_store(context) as store:
         if not store.answers.remove_search(name):
             raise NotFoundError(f"no search is called {name!r}")
-    report({"removed": name}, f"removed {name}", as_json=as_json)
+    report(context, {"removed": name}, f"removed {name}")

@@ -12,7 +12,7 @@ from incremental.base.clock import Clock, SystemClock
 from incremental.base.errors import InputError
 from incremental.daemon.at_work import Job
 from incremental.daemon.health import Health
-from incremental.interfaces.cli.common import Json, print_json, settings_file, settings_of
+from incremental.interfaces.cli.common import printed_json, settings_file, settings_of
 from incremental.interfaces.cli.logs import begin_log, say
 from incremental.settings import Settings
 from incremental.settings.storage import (
@@ -26,7 +26,7 @@ from store import Store
 _EXTRA = "its packages are not installed yet: pip install 'hubwatch[web]'"
 
 
-def serve(context: typer.Context, *, as_json: Json = False) -> None:
+def serve(context: typer.Context) -> None:
     """Serve the web page, the API and the feeds without fetching anything.
 
     `hubwatch run` serves them as well. Use this while no daemon runs, or in a separate process beside a
@@ -45,9 +45,7 @@ def serve(context: typer.Context, *, as_json: Json = False) -> None:
         note_settings(settings, folder, settings_file(context))
         web = Web(settings, folder, SystemClock(), store, crawling=False)
         listener = Listener(web)
-        if as_json:
-            print_json({"url": listener.url})
-        else:
+        if not printed_json(context, {"url": listener.url}):
             say(f"web page at {listener.url}; nothing is fetched; Ctrl-C to stop")
         listener.serve()
 

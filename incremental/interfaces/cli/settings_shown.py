@@ -8,7 +8,7 @@ import msgspec
 import typer
 
 from incremental.base.errors import InputError, without_credentials
-from incremental.interfaces.cli.common import Json, print_json, print_table, say
+from incremental.interfaces.cli.common import print_table, printed_json, say
 from incremental.settings import Settings, settings_path
 from incremental.settings.loading import load_with_sources
 from incremental.settings.reference import Section, Setting, reference
@@ -25,7 +25,6 @@ def settings(
     changed: Annotated[
         bool, typer.Option("--changed", help="Only what differs from the defaults.")
     ] = False,
-    as_json: Json = False,
 ) -> None:
     """Show the settings in force, and where each value comes from: file, environment or default.
 
@@ -45,8 +44,7 @@ def settings(
         if not changed or row["source"] != "default"
     ]
     path = settings_path(context.obj)
-    if as_json:
-        print_json({"file": str(path) if path.is_file() else None, "settings": rows})
+    if printed_json(context, {"file": str(path) if path.is_file() else None, "settings": rows}):
         return
     shown = f"file: {path.resolve()}" if path.is_file() else f"there is no file {path}"
     say(f"{shown}; every setting is explained in docs/settings.md and by: hubwatch init")

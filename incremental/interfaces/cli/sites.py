@@ -20,16 +20,17 @@ from incremental.base.readable_urls import readable
 from incremental.base.scope import Reach
 from incremental.base.tagging import checked_tags, joined
 from incremental.interfaces.cli.common import (
-    Json,
     counted,
     now,
     open_store,
-    print_json,
+    print_list,
     print_table,
+    printed_json,
     progress_bar,
     report,
     say,
     settings_of,
+    wants_json,
 )
 from incremental.interfaces.results.schema import when
 from incremental.interfaces.results.sites import AddedSite, add_sites, site_results
@@ -61,11 +62,10 @@ def init(
     new_store: Annotated[
         bool, typer.Option("--new-store", help="Make an empty store where one was lost, instead.")
     ] = False,
-    as_json: Json = False,
 ) -> None:
     """Write a commented settings file to start from."""
     if new_store:
-        _make_store(context, as_json=as_json)
+        _make_store(context)
         return
     if path.exists() and not force:
         raise InputError("file", str(path), "already exists; --force replaces it")
@@ -73,10 +73,10 @@ def init(
     make_file(path)  # readable by the owner only: it will hold passwords
     path.write_text(settings_template(), encoding="utf-8")
     said = f"wrote {path}; set a contact address in it, then: hubwatch add URL"
-    report({"written": str(path)}, said, as_json=as_json)
+    report(context, {"written": str(path)}, said)
 
 
-def _make_store(context: typer.Context, *, as_json: bool) -> None:
+def _make_store(context: typer.Context) -> None:
     """Make an empty database beside what is left of a store without one."""
     settings, folder = settings_of(context)
     with open_configured_store(settings, folder, make_new=True) as store:
@@ -85,7 +85,7 @@ def _make_store(context: typer.Context, *, as_json: bool) -> None:
             raise InputError(
                 "--new-store", where, "is there already, with its sites; nothing was done"
             )
-    report({"made": where}, f"{where} is empty; now: hubwatch add URL", as_json=as_json)
+    report(context, {"made": where}, f"{where} is empty; now: hubwatch add URL")
 
 
 def add(  # noqa: PLR0913 - each is an option of the command
@@ -110,13 +110,12 @@ def add(  # noqa: PLR0913 - each is an option of the command
         bool | None,
         typer.Option("--look/--no-look", help="Read them at once and say what is there."),
     ] = None,
-    as_json: Json = False,
 ) -> None:
     """Watch the sites of these URLs. Adding one again changes its options.
 
     At a terminal, what is there is said at once: feeds, sitemaps, likely lists, new pages a day.
     """
-    at_terminal = sys.stdin.isatty() and sys.stdout.isatty() and not as_json
+    at_terminal = sys.stdin.isatty() and sys.stdout.isatty() and not wants_json(context)
     if at_terminal and len(urls) == 1 and not include and not exclude and reach is Reach.HOST:
         include = _asked_reach(usable_seed(urls[0]))
     terms = SeedTerms(
@@ -133,15 +132,14 @@ def add(  # noqa: PLR0913 - each is an option of the command
         results = add_sites(store, settings, urls, terms=terms, tags=tags, now=now())
         looks = {}
         if look if look is not None else at_terminal:
-            looks = _look(store, settings, folder, results, quiet=as_json)
+            looks = _look(store, settings, folder, results, quiet=wants_json(context))
         running = daemon_at_work(store, settings, folder)
         added = [one.site_id for one in results if one.site_id is not None and one.hub_of is None]
         if running and looks:
             _follow(store, settings, added)
         known = _known(store, settings, added)
-    if as_json:
-        print_json([_listed(one, looks) for one in results])
-    _finish(results, known, running=running, as_json=as_json)
+    printed_json(context, [_listed(one, looks) for one in results])
+    _finish(context, results, known, running=running)
 
 
 def _listed(one: AddedSite, looks: Mapping[int, FirstLook]) -> dict[str, Any]:
@@ -198,20 +196,24 @@ def _terms_said(name: str, known: Understood, *, running: bool) -> str:
 
 
 def _finish(
-    results: list[AddedSite], known: Mapping[str, Understood], *, running: bool, as_json: bool
+    context: typer.Context,
+    results: list[AddedSite],
+    known: Mapping[str, Understood],
+    *,
+    running: bool,
 ) -> None:
     """Say what was added, and what failed; exit with 1, or 2 if nothing was added."""
     failed = [result.error for result in results if result.error]
     for problem in failed:
         say(f"hubwatch: {problem}")
     joined = [result for result in results if result.hub_of]
-    for one in joined if not as_json else ():
+    for one in joined if not wants_json(context) else ():
         say(
             f"{readable(one.url)} is a hub of {one.hub_of} from now on, which is watched already. "
             f"A site of its own: --reach prefix; no list of pages: hubwatch label {one.url} article"
         )
     sites = len(results) - len(failed) - len(joined)
-    if sites and not as_json:
+    if sites and not wants_json(context):
         number = counted(sites, "site")
         visits = "the daemon visits it within seconds"
         say(f"watching {number}; {visits if running else 'start the daemon with: hubwatch run'}")
@@ -290,7 +292,6 @@ def remove(
     names: Names,
     *,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
-    as_json: Json = False,
 ) -> None:
     """Stop watching sites and delete everything found on them."""
     with open_store(context) as store:
@@ -300,63 +301,48 @@ def remove(
             raise typer.Exit(1)
         for row in rows:
             store.write.remove_site(row.id)
-    report({"removed": [row.seed_url for row in rows]}, f"removed {listed}", as_json=as_json)
+    report(context, {"removed": [row.seed_url for row in rows]}, f"removed {listed}")
 
 
-def pause(context: typer.Context, names: Names, *, as_json: Json = False) -> None:
+def pause(context: typer.Context, names: Names) -> None:
     """Pause sites: nothing is fetched from them until they are resumed."""
-    _set_state(context, names, "paused", as_json=as_json)
+    _set_state(context, names, "paused")
 
 
-def resume(context: typer.Context, names: Names, *, as_json: Json = False) -> None:
+def resume(context: typer.Context, names: Names) -> None:
     """Resume paused sites."""
-    _set_state(context, names, "active", as_json=as_json)
+    _set_state(context, names, "active")
 
 
-def _set_state(context: typer.Context, names: list[str], to: str, *, as_json: bool) -> None:
+def _set_state(context: typer.Context, names: list[str], to: str) -> None:
     with open_store(context) as store:
         rows = find_sites(store, names)
         for row in rows:
             store.write.update_site(row.id, state=SiteStatus(to))
     said = f"{to}: {', '.join(row.name for row in rows)}"
-    report({to: [row.seed_url for row in rows]}, said, as_json=as_json)
+    report(context, {to: [row.seed_url for row in rows]}, said)
 
 
 def list_sites(
     context: typer.Context,
     *,
     tag: Annotated[str | None, typer.Option(help="Only sites with this tag.")] = None,
-    as_json: Json = False,
 ) -> None:
     """List the watched sites."""
     with open_store(context) as store:
         rows = [
             one for one in site_results(store, store.read.sites()) if tag is None or tag in one.tags
         ]
-    if as_json:
-        print_json(rows)
-    elif not rows and tag is not None:
-        say(f"no site has the tag {tag}")
-    elif not rows:
-        say("no site yet; add one: hubwatch add https://example.org/")
-    else:
-        columns = (
-            "id",
-            "name",
-            "seed",
-            "state",
-            "reach",
-            "hubs",
-            "candidates",
-            "pages",
-            "new_pages",
-        )
-        table = [
-            [
-                *(getattr(row, column) for column in columns),
-                joined(row.tags),
-                row.origin.get("found_on") or row.origin.get("found_by", ""),
-            ]
-            for row in rows
+    fields = ["id", "name", "seed", "state", "reach", "hubs", "candidates", "pages", "new_pages"]
+    table = [
+        [
+            *(getattr(row, field) for field in fields),
+            joined(row.tags),
+            row.origin.get("found_on") or row.origin.get("found_by", ""),
         ]
-        print_table("Sites", (*columns[:-1], "new", "tags", "found on"), table)
+        for row in rows
+    ]
+    none = "no site yet; add one: hubwatch add https://example.org/"
+    empty = none if tag is None else f"no site has the tag {tag}"
+    columns = (*fields[:-1], "new", "tags", "found on")
+    print_list(context, rows, "Sites", columns, table, empty=empty)

@@ -8,7 +8,7 @@ from incremental.base.readable_urls import readable
 from incremental.base.texts import named
 from incremental.daemon.housekeeping import forgotten_in_words
 from incremental.daemon.pulse import read_report
-from incremental.interfaces.cli.common import Json, now, print_json, print_table, say, settings_of
+from incremental.interfaces.cli.common import now, print_table, printed_json, say, settings_of
 from incremental.interfaces.results.schema import utc, when
 from incremental.interfaces.results.status import (
     DaemonHealth,
@@ -22,7 +22,7 @@ from incremental.settings.storage import crawler_at_work, open_configured_store
 from store.errors import StoreError
 
 
-def status(context: typer.Context, *, as_json: Json = False) -> None:
+def status(context: typer.Context) -> None:
     """Show what the daemon does, what is wrong, and each site's budget and last visits."""
     settings, folder = settings_of(context)
     at = now()
@@ -35,13 +35,10 @@ def status(context: typer.Context, *, as_json: Json = False) -> None:
         with open_configured_store(settings, folder) as store:
             found = status_of(store, settings, daemon, crawling=running, now=at)
     except StoreError as error:
-        if as_json:
-            print_json({"now": utc(at), "daemon": daemon, "error": str(error)})
-        else:
+        if not printed_json(context, {"now": utc(at), "daemon": daemon, "error": str(error)}):
             _say_health(daemon, running=running)
         raise
-    if as_json:
-        print_json(found)
+    if printed_json(context, found):
         return
     if daemon is not None or not found.daemons:
         _say_health(daemon, running=running, found=found)

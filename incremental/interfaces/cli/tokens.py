@@ -2,71 +2,50 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from incremental.base.errors import NotFoundError
-from incremental.interfaces.cli.common import (
-    Json,
-    now,
-    open_store,
-    print_json,
-    print_table,
-    report,
-    say,
-)
+from incremental.interfaces.cli.common import now, open_store, print_list, printed_json, report, say
 from incremental.interfaces.results.schema import utc, when
 from incremental.interfaces.web.access import new_token
-
-
-class Scope(StrEnum):
-    """What a token allows."""
-
-    READ = "read"
-    WRITE = "write"
 
 
 def add(
     context: typer.Context,
     name: Annotated[str, typer.Argument(metavar="NAME", help="What it is for.")],
     *,
-    scope: Annotated[Scope, typer.Option(help="read, or write for changes as well.")] = Scope.READ,
-    as_json: Json = False,
+    scope: Annotated[
+        Literal["read", "write"], typer.Option(help="read, or write for changes as well.")
+    ] = "read",
 ) -> None:
     """Create a token, shown only once; from then on all access needs a token or the password."""
     with open_store(context) as store:
-        secret = new_token(store, name, scope.value, now=now())
-    if as_json:
-        print_json({"name": name, "scope": scope.value, "token": secret})
+        secret = new_token(store, name, scope, now=now())
+    if printed_json(context, {"name": name, "scope": scope, "token": secret}):
         return
-    say(f"{scope.value} token for {name}; it is shown only once:")
+    say(f"{scope} token for {name}; it is shown only once:")
     print(secret)  # noqa: T201 - the result
 
 
-def list_tokens(context: typer.Context, *, as_json: Json = False) -> None:
+def list_tokens(context: typer.Context) -> None:
     """List the tokens, without their secrets."""
     with open_store(context) as store:
         rows = store.access.tokens()
-    if as_json:
-        facts = [
-            {"id": row.id, "name": row.name, "scope": row.scope, "created": utc(row.created_at)}
-            for row in rows
-        ]
-        print_json(facts)
-    elif not rows:
-        say("no tokens; create one: hubwatch token add NAME")
-    else:
-        table = [(row.id, row.name, row.scope, when(row.created_at)) for row in rows]
-        print_table("Tokens", ("id", "name", "scope", "created"), table)
+    facts = [
+        {"id": row.id, "name": row.name, "scope": row.scope, "created": utc(row.created_at)}
+        for row in rows
+    ]
+    table = [(row.id, row.name, row.scope, when(row.created_at)) for row in rows]
+    columns = ("id", "name", "scope", "created")
+    empty = "no tokens; create one: hubwatch token add NAME"
+    print_list(context, facts, "Tokens", columns, table, empty=empty)
 
 
 def remove(
     context: typer.Context,
     names: Annotated[list[str], typer.Argument(metavar="NAME...", help="Names or ids.")],
-    *,
-    as_json: Json = False,
 ) -> None:
     """Remove tokens and end the browser sessions started with them."""
     with open_store(context) as store:
@@ -78,4 +57,4 @@ def remove(
         for row in gone:
             store.access.remove(row.id)
     names = [row.name for row in gone]
-    report({"removed": names}, f"removed {', '.join(names)}", as_json=as_json)
+    report(context, {"removed": names}, f"removed {', '.join(names)}")

@@ -18,16 +18,17 @@ from incremental.base.readable_urls import readable
 from incremental.base.texts import read_text
 from incremental.base.urls import canonical_key, normalize
 from incremental.interfaces.cli.common import (
-    Json,
     counted,
     now,
     open_store,
-    print_json,
+    print_list,
     print_table,
+    printed_json,
     replaced,
     report,
     say,
     settings_of,
+    wants_json,
 )
 from incremental.interfaces.explain.topic import explain_topic
 from incremental.interfaces.results.schema import by_name, dated, when
@@ -74,7 +75,6 @@ def add(  # noqa: PLR0913 - each is an option of the command
             help="fused, adaptive, adaptive_guarded, vsm, semantic, bayes_normal or bayes_kernel."
         ),
     ] = "fused",
-    as_json: Json = False,
 ) -> None:
     """Create a topic from example pages, keywords or a sentence, or add examples to an existing one.
 
@@ -92,24 +92,22 @@ def add(  # noqa: PLR0913 - each is an option of the command
             now=now(),
         )
         row, effect = _learn(context, store, row)
-        _report(store, row, trained, "", effect, as_json=as_json)
-        if not (as_json or daemon_at_work(store, settings, folder)):
+        _report(context, store, row, trained, "", effect)
+        if not (wants_json(context) or daemon_at_work(store, settings, folder)):
             say("pages are scored while the daemon runs: hubwatch run")
 
 
-def relevant(context: typer.Context, urls: Pages, *, of: OfTopic, as_json: Json = False) -> None:
+def relevant(context: typer.Context, urls: Pages, *, of: OfTopic) -> None:
     """Mark pages as relevant to a topic; it learns at once."""
-    _correct(context, urls, of, relevant=True, as_json=as_json)
+    _correct(context, urls, of, relevant=True)
 
 
-def irrelevant(context: typer.Context, urls: Pages, *, of: OfTopic, as_json: Json = False) -> None:
+def irrelevant(context: typer.Context, urls: Pages, *, of: OfTopic) -> None:
     """Mark pages as irrelevant to a topic; it learns at once."""
-    _correct(context, urls, of, relevant=False, as_json=as_json)
+    _correct(context, urls, of, relevant=False)
 
 
-def _correct(
-    context: typer.Context, urls: list[str], of: str, *, relevant: bool, as_json: bool
-) -> None:
+def _correct(context: typer.Context, urls: list[str], of: str, *, relevant: bool) -> None:
     with open_store(context) as store:
         row = find_topic(store, of)
         known = {one.canonical_key for one in store.topics.examples(row.id)}
@@ -119,8 +117,8 @@ def _correct(
         if any(one.at_hand for one in trained):
             row, effect = _learn(context, store, row)
             done += f"; {_learned(store, row, 'it')}"
-        _report(store, row, trained, done, effect, as_json=as_json)
-        if not as_json and not known & {canonical_key(one.url) for one in trained}:
+        _report(context, store, row, trained, done, effect)
+        if not wants_json(context) and not known & {canonical_key(one.url) for one in trained}:
             marked = shlex.join(one.url for one in trained)
             say(f"to undo: hubwatch topic forget {marked} --topic {shlex.quote(row.name)}")
 
@@ -185,21 +183,19 @@ def _learned(store: Store, row: TopicRow, who: str) -> str:
     return f"{who} was retrained on " + (f"{', '.join(more)} and {last}" if more else last)
 
 
-def _report(  # noqa: PLR0913 - what there is to say
+def _report(  # noqa: PLR0913, PLR0917 - what there is to say
+    context: typer.Context,
     store: Store,
     row: TopicRow,
     trained: list[GivenExample],
     done: str,
     effect: str,
-    *,
-    as_json: bool,
 ) -> None:
     """Say what was done (empty = a topic was begun or got examples), and what the topic waits for."""
     topic = topic_result(store, row)
     waiting = [one.url for one in trained if not one.at_hand]
-    if as_json:
-        learned = [one.url for one in trained if one.at_hand]
-        print_json({**by_name(topic), "learned": learned, "waiting": waiting})
+    learned = [one.url for one in trained if one.at_hand]
+    if printed_json(context, {**by_name(topic), "learned": learned, "waiting": waiting}):
         return
     if done:
         say(done)
@@ -239,7 +235,6 @@ def edit(  # noqa: PLR0913 - each is an option of the command
     tag: Annotated[
         list[str] | None, typer.Option(help='A tag; replaces all; may be repeated; "" = none.')
     ] = None,
-    as_json: Json = False,
 ) -> None:
     """Change a topic: name, keywords, sentence, method, tags, and words its pages must or must not have.
 
@@ -257,7 +252,7 @@ def edit(  # noqa: PLR0913 - each is an option of the command
     with open_store(context) as store:
         before = find_topic(store, name)
         if not _any_given(given):
-            _show_terms(store, before, as_json=as_json)
+            _show_terms(context, store, before)
             return
         row = edit_topic(store, before, **given, now=now())
         done = [f"{before.name} is now called {row.name}"] if row.name != before.name else []
@@ -269,19 +264,18 @@ def edit(  # noqa: PLR0913 - each is an option of the command
             for where in chain(*settings.enabled.asked("mentions", settings, before.name)):
                 say(f"warning: {where} of the settings file names {before.name}")
         said = "; ".join(done) or f"{row.name} was changed"
-        _report(store, row, [], said, effect, as_json=as_json)
+        _report(context, store, row, [], said, effect)
 
 
 def _any_given(options: Mapping[str, object]) -> bool:
     return any(value is not None for value in options.values())
 
 
-def _show_terms(store: Store, row: TopicRow, *, as_json: bool) -> None:
+def _show_terms(context: typer.Context, store: Store, row: TopicRow) -> None:
     """Show what `topic edit` changes."""
     facts = by_name(topic_result(store, row))
     names = ("name", "keywords", "description", "method", "include", "exclude", "tags")
-    if as_json:
-        print_json({name: facts[name] for name in names})
+    if printed_json(context, {name: facts[name] for name in names}):
         return
     rows = [
         ("sentence" if one == "description" else one, shown(facts[one]) or "-") for one in names
@@ -289,7 +283,7 @@ def _show_terms(store: Store, row: TopicRow, *, as_json: bool) -> None:
     print_table("", ("", ""), rows)
 
 
-def forget(context: typer.Context, urls: Pages, *, of: OfTopic, as_json: Json = False) -> None:
+def forget(context: typer.Context, urls: Pages, *, of: OfTopic) -> None:
     """Remove pages, whether examples or corrections, from what a topic learns from."""
     with open_store(context) as store:
         row = find_topic(store, of)
@@ -300,19 +294,13 @@ def forget(context: typer.Context, urls: Pages, *, of: OfTopic, as_json: Json = 
             row = forget_example(store, row, ids[0] if ids else 0, now=now())
         row, effect = _learn(context, store, row)
         done = f"{counted(len(urls), 'page')} forgotten; {_learned(store, row, row.name)}"
-        _report(store, row, [], done, effect, as_json=as_json)
+        _report(context, store, row, [], done, effect)
 
 
-def list_topics(context: typer.Context, *, as_json: Json = False) -> None:
+def list_topics(context: typer.Context) -> None:
     """List the topics with their state and page counts."""
     with open_store(context) as store:
         rows = topic_results(store)
-    if as_json:
-        print_json(rows)
-        return
-    if not rows:
-        say("no topic yet; create one: hubwatch topic add NAME --example URL --keyword WORD")
-        return
     table = [
         (
             row.name,
@@ -327,8 +315,12 @@ def list_topics(context: typer.Context, *, as_json: Json = False) -> None:
         )
         for row in rows
     ]
-    columns = ("topic", "state", "method", "examples", "keywords, sentence", "corrections")
-    print_table("Topics", (*columns, "relevant", "doubtful", "note"), table)
+    columns = (
+        *("topic", "state", "method", "examples", "keywords, sentence", "corrections"),
+        *("relevant", "doubtful", "note"),
+    )
+    empty = "no topic yet; create one: hubwatch topic add NAME --example URL --keyword WORD"
+    print_list(context, rows, "Topics", columns, table, empty=empty)
 
 
 def _wanted(topic: Topic) -> str:
@@ -337,13 +329,12 @@ def _wanted(topic: Topic) -> str:
     return ", ".join([*topic.keywords, *sentence])
 
 
-def show(context: typer.Context, name: Name, *, as_json: Json = False) -> None:
+def show(context: typer.Context, name: Name) -> None:
     """Show a topic's examples, its top terms, and what is missing."""
     with open_store(context) as store, open_models(context, store) as model_store:
         facts = explain_topic(store, model_store, find_topic(store, name))
     examples = facts["pages_learned"]
-    if as_json:
-        print_json(dated(facts) | {"pages_learned": [dated(one) for one in examples]})
+    if printed_json(context, dated(facts) | {"pages_learned": [dated(one) for one in examples]}):
         return
     print_table("", ("", ""), _rows(facts))
     rows = [(one["origin"], one["status"], one["title"], readable(one["url"])) for one in examples]
@@ -351,21 +342,21 @@ def show(context: typer.Context, name: Name, *, as_json: Json = False) -> None:
         print_table("Pages it learns from", ("as", "fetched", "title", "url"), rows)
 
 
-def pause(context: typer.Context, name: Name, *, as_json: Json = False) -> None:
+def pause(context: typer.Context, name: Name) -> None:
     """Pause a topic: it scores no pages until it is resumed."""
-    _set_paused(context, name, paused=True, as_json=as_json)
+    _set_paused(context, name, paused=True)
 
 
-def resume(context: typer.Context, name: Name, *, as_json: Json = False) -> None:
+def resume(context: typer.Context, name: Name) -> None:
     """Resume a paused topic."""
-    _set_paused(context, name, paused=False, as_json=as_json)
+    _set_paused(context, name, paused=False)
 
 
-def _set_paused(context: typer.Context, name: str, *, paused: bool, as_json: bool) -> None:
+def _set_paused(context: typer.Context, name: str, *, paused: bool) -> None:
     with open_store(context) as store:
         row = set_paused(store, name, paused=paused, now=now())
     said = f"topic {row.name} is {row.state}"
-    report({"topic": row.name, "state": row.state}, said, as_json=as_json)
+    report(context, {"topic": row.name, "state": row.state}, said)
 
 
 def remove(
@@ -373,7 +364,6 @@ def remove(
     name: Name,
     *,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
-    as_json: Json = False,
 ) -> None:
     """Delete a topic with its examples and corrections; pages stay."""
     with open_store(context) as store:
@@ -381,7 +371,7 @@ def remove(
         if not yes and not typer.confirm(f"Delete topic {row.name}?", err=True):
             raise typer.Exit(1)
         store.topics.remove(row.id)
-    report({"removed": row.name}, f"removed topic {row.name}", as_json=as_json)
+    report(context, {"removed": row.name}, f"removed topic {row.name}")
 
 
 # Listed apart, or of use to programs alone.

@@ -15,12 +15,11 @@ from incremental.base.lookup import find_topic
 from incremental.base.readable_urls import readable
 from incremental.daemon.assembly import make_fetcher, make_reader
 from incremental.interfaces.cli.common import (
-    Json,
     console,
     now,
     open_store,
-    print_json,
     print_table,
+    printed_json,
     safe,
     say,
     settings_of,
@@ -53,7 +52,6 @@ def try_out(
     verbose: Annotated[
         bool, typer.Option("--verbose", help="Every method's score, and the parts of the score.")
     ] = False,
-    as_json: Json = False,
 ) -> None:
     """Judge a page by topics, and say what speaks for and against it.
 
@@ -71,9 +69,9 @@ def try_out(
         with open_models(context, store) as models:
             text = read.text
             found = [explain_page(store, models, row, text) for row in rows] if text else []
-    if as_json:
-        answer = {"url": read.url, "source": read.source, "problem": read.problem, "topics": found}
-        print_json(answer)
+    answer = {"url": read.url, "source": read.source, "problem": read.problem, "topics": found}
+    if printed_json(context, answer):
+        pass
     elif read.text is None:
         say(f"hubwatch: {readable(read.url)}: {read.problem}")
     else:

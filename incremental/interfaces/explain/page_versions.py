@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,10 +11,14 @@ from incremental.base.texts import Text
 from incremental.parse import parse
 from incremental.parse.decoding import decode_body
 from incremental.parse.history.reading import whole
-from incremental.parse.history.textdiff import TextDiff, diff
+from incremental.parse.history.textdiff import Piece, Row, TextDiff, diff
 from incremental.parse.main_text import main_text
 from store import Store
 from store.answers import Version
+
+# Unchanged lines shown on either side of a change.
+_CONTEXT = 2
+_MOST_IGNORED = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,3 +72,96 @@ def previous(versions: list[Version], version: Version) -> Version:
     if not earlier:
         raise NotFoundError(Text("missing.no_earlier"))
     return earlier[-1]
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A diff of two versions of a page's text."""
+
+    before_at: float
+    after_at: float
+    summary: str
+    pieces: tuple[tuple[str, str], ...]
+    """(same, added or removed; text), in reading order."""
+    ignored: tuple[tuple[str, str], ...]
+    """(text, why it was ignored)."""
+
+
+def difference(store: Store, page_id: int, url: str, before: Version, after: Version) -> Difference:
+    """Compare two versions of a page.
+
+    Raises:
+        NotFoundError: a body is no longer in the cache.
+    """
+    _, _, found = compare(store, {"id": page_id, "url": url}, before, after)
+    ignored = tuple((_plain(row.after or row.before), row.reason) for row in found.ignored)
+    return Difference(
+        before_at=before.at,
+        after_at=after.at,
+        summary=found.summary,
+        pieces=tuple(_pieces(found.rows)),
+        ignored=ignored[:_MOST_IGNORED],
+    )
+
+
+def versions_of_change(store: Store, page_id: int, change_id: int) -> tuple[Version, Version]:
+    """Return the versions before and after a change of a page.
+
+    Raises:
+        NotFoundError: the page has no such change of its text.
+    """
+    history = store.answers.history(page_id, limit=1, before=change_id + 1)
+    entry = next((one for one in history if one.id == change_id), None)
+    if entry is None or entry.body_before is None or entry.body_after is None:
+        raise NotFoundError(Text("missing.change"))
+    earlier = [one.at for one in store.answers.versions(page_id) if one.at < entry.at]
+    begun = earlier[-1] if earlier else entry.at
+    return Version(begun, entry.body_before), Version(entry.at, entry.body_after)
+
+
+def excerpt(rows: Sequence[Row], *, noise: bool = False) -> Iterator[Row | None]:
+    """Yield the changed rows, with *noise* the ignored ones, and some context; None = others are left out."""
+    kinds = {"added", "removed", "changed", *(["ignored"] if noise else [])}
+    changed = [number for number, row in enumerate(rows) if row.kind in kinds]
+    near = {number + step for number in changed for step in range(-_CONTEXT, _CONTEXT + 1)}
+    left_out = False
+    for number, row in enumerate(rows):
+        shown = number in near and row.kind in {*kinds, "same"}
+        if shown or not left_out:
+            yield row if shown else None
+        left_out = not shown
+
+
+def _plain(pieces: Sequence[Piece]) -> str:
+    return "".join(piece.text for piece in pieces)
+
+
+def _pieces(rows: Sequence[Row]) -> Iterator[tuple[str, str]]:
+    """Yield the changes with a little context."""
+    for row in excerpt(rows):
+        if row is None:
+            yield "same", "…\n"
+        elif row.kind == "same":
+            yield "same", _plain(row.after) + "\n"
+        else:
+            yield from _sides(row)
+            yield "same", "\n"
+
+
+def _sides(row: Row) -> Iterator[tuple[str, str]]:
+    """Yield a changed line as one sequence of same, removed and added pieces."""
+    old, new = list(row.before), list(row.after)
+    while old or new:
+        if old and old[0].changed:
+            yield "removed", old.pop(0).text
+        elif new and new[0].changed:
+            yield "added", new.pop(0).text
+        elif old and new and old[0].text == new[0].text:
+            yield "same", old.pop(0).text
+            new.pop(0)
+        else:
+            # Only noise differs: show the new text.
+            if old:
+                old.pop(0)
+            if new:
+                yield "same", new.pop(0).text

@@ -19,6 +19,7 @@ from typing import Any, TypeVar, get_type_hints
 
 from incremental.base.plain_text import clean
 from store.answers.announced import AnnouncedPage, TopicMark, moment_of
+from store.watched_changes import WatchedChangeRow
 
 Kind = TypeVar("Kind")
 
@@ -251,3 +252,36 @@ def page_json(page: AnnouncedPage) -> dict[str, Any]:
 def scored(page: Page, topic: str) -> PageTopic | None:
     """Return what the topic of this name made of a page."""
     return next((one for one in page.topics if one.topic == topic), None)
+
+
+@dataclass(frozen=True, slots=True)
+class TextChange:
+    """A change of a watched page; its lines are untrusted: escape them."""
+
+    id: int
+    at: datetime
+    page_id: int
+    watch_id: int | None
+    """null = its watch was removed."""
+    url: str
+    title: str
+    site: str
+    site_id: int
+    removed: list[str]
+    added: list[str]
+    lines: list[str]
+    """Both in order, each with `-` or `+`; shortened."""
+    words_removed: int
+    words_added: int
+
+
+def change_result(change: WatchedChangeRow) -> TextChange:
+    """Return a change."""
+    return result_of(
+        TextChange,
+        change,
+        title=clean(change.name),
+        removed=[line for sign, line in change.lines if sign == "-"],
+        added=[line for sign, line in change.lines if sign == "+"],
+        lines=[f"{sign} {line}" for sign, line in change.lines],
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -163,14 +163,18 @@ def add_sites(  # noqa: PLR0913 - each bears on it
     terms: SeedTerms | None,
     tags: tuple[str, ...],
     now: float,
+    say: Callable[[InputError], str] = str,
 ) -> list[AddedSite]:
-    """Watch the sites of *urls*; each has a result of its own. No *terms*: a known site keeps its own."""
+    """Watch the sites of *urls*; each has a result of its own. No *terms*: a known site keeps its own.
+
+    *say* puts what is wrong with a URL into words.
+    """
     adding, results = AddingSites(store, settings, terms=terms, now=now), []
     for url in urls:
         try:
             added = adding.add(url)
         except InputError as error:
-            results.append(AddedSite(url, error=str(error)))
+            results.append(AddedSite(url, error=say(error)))
             continue
         if tags and added.hub_of is None:
             store.tags.set_site_tags(added.site_id, tags)

@@ -23,7 +23,6 @@ from incremental.base.errors import FeatureError, NotFoundError
 from incremental.base.features import Feature, target_of
 from incremental.base.texts import Text, named
 from incremental.daemon.health import SERIOUS, Problem, ProblemKind
-from incremental.interfaces.web import api, routes
 from incremental.interfaces.web.access import Gate
 from incremental.interfaces.web.context import Web
 from incremental.interfaces.web.guard import MACHINES, Guard
@@ -36,6 +35,11 @@ from store.errors import StoreError
 logger = logging.getLogger("hubwatch.web")
 STATIC = Path(__file__).with_name("static")
 _STATIC_SECONDS = 86_400
+_ROUTERS = (
+    *(f"api.{name}" for name in ("page_api", "sites", "hubs", "topic_api", "models")),
+    *(f"routes.{name}" for name in ("entry", "news", "adding", "sites")),
+    *(f"routes.{name}" for name in ("page_html", "topic_html", "models", "status", "feeds")),
+)
 
 
 class _Static(StaticFiles):
@@ -107,8 +111,8 @@ def _routes(features: tuple[Feature, ...]) -> FastAPI:
         redoc_url=None,
         openapi_url="/api/v1/openapi.json",
     )
-    for router in (*api.ROUTERS, *routes.ROUTERS):
-        app.include_router(router)
+    for name in _ROUTERS:
+        _include(app, f"{__package__}.{name}:router")
     for name, target in ((one.name, target) for one in features for target in one.routers):
         done = attempt(partial(_include, app, target))
         if isinstance(done, Bug):

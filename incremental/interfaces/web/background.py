@@ -1,15 +1,21 @@
-"""Work that takes minutes and was begun by a request: one of each name at a time, in a thread."""
+"""Work that takes minutes and was begun by a request, such as training: one of each name, in a thread."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 from hubwatch.errors import HubwatchError
 from incremental.base.attempts import Bug, attempt
 from incremental.base.threads import Start, start_thread
+
+if TYPE_CHECKING:
+    from incremental.interfaces.web.context import Web
+
+_TRAINING = "training"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,3 +75,41 @@ def _outcome(work: Callable[[], object]) -> object:
         return work()
     except HubwatchError as error:
         return error
+
+
+def training_of(web: Web) -> Work | None:
+    """Return the last training that was begun in this process."""
+    return web.background.last(_TRAINING)
+
+
+def begin_training(web: Web) -> Work:
+    """Train on all labels now, unless that is under way."""
+    return web.background.begin(_TRAINING, partial(_train, web))
+
+
+def _train(web: Web) -> object:
+    # Training loads heavy libraries.
+    from incremental.topics.training.nightly_training import learn_now  # noqa: PLC0415
+
+    with web.store() as store:
+        return learn_now(store, web.models, web.now())
+
+
+def look_of(web: Web, site_id: int) -> Work | None:
+    """Return the first look at a site that was begun in this process."""
+    return web.background.last(f"look {site_id}")
+
+
+def begin_looks(web: Web, site_ids: Sequence[int]) -> None:
+    """Look at the seeds of sites now, each on its own."""
+    for site_id in site_ids:
+        web.background.begin(f"look {site_id}", partial(_look, web, site_id))
+
+
+def _look(web: Web, site_id: int) -> object:
+    # It loads the classifier.
+    from incremental.daemon.assembly import first_looks  # noqa: PLC0415
+
+    with web.store() as store:
+        looks = first_looks(store, web.settings, web.models, [site_id], web.clock)
+        return dict(looks).get(site_id)

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property, wraps
+from http import HTTPStatus
 from inspect import Parameter, signature
 from pathlib import Path
 from typing import Any
 
 from fastapi import Request
+from fastapi.responses import Response
 from fastapi.routing import APIRoute
 
 from classifier.hub import HubClassifier
@@ -29,6 +32,8 @@ from incremental.topics.training.model_versions import ModelVersion, list_models
 from store import Store
 from store.errors import StoreError
 
+# Headers of a 304 (RFC 9110, section 15.4.5).
+_KEPT = ("etag", "cache-control", "vary", "last-modified", "link")
 _Stamp = tuple[tuple[str, int], ...]
 
 
@@ -157,3 +162,32 @@ def _supplied(handler: Callable[..., Any]) -> Callable[..., Any]:
     first = Parameter("request", Parameter.POSITIONAL_OR_KEYWORD, annotation=Request)
     handle.__signature__ = own.replace(parameters=[first, *others])  # type: ignore[attr-defined]  # read by FastAPI
     return handle
+
+
+class ConditionalRoute(StoreRoute):
+    """A route that adds an ETag to GET responses and answers 304 when it matches (RFC 9110, section 13)."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """Wrap the route's handler."""
+        handler = super().get_route_handler()
+
+        async def conditional(request: Request) -> Response:
+            response = await handler(request)
+            if request.method != "GET" or response.status_code != HTTPStatus.OK:
+                return response
+            return unless_known(request, response)
+
+        return conditional
+
+
+def unless_known(request: Request, response: Response) -> Response:
+    """Return *response* with its ETag, or a 304 if the client has it."""
+    tag = f'"{hashlib.blake2b(bytes(response.body), digest_size=16).hexdigest()}"'
+    response.headers["ETag"] = tag
+    # Private, because responses may depend on the caller.
+    response.headers["Cache-Control"] = "private, no-cache"
+    known = request.headers.get("if-none-match", "")
+    if tag not in [one.strip().removeprefix("W/") for one in known.split(",")] and known != "*":
+        return response
+    headers = {name: value for name, value in response.headers.items() if name.lower() in _KEPT}
+    return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=headers)

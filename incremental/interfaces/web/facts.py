@@ -11,12 +11,11 @@ from incremental.fetch.status import HARMLESS
 from incremental.interfaces.explain.page import budget_and_visit
 from incremental.interfaces.results.status import site_notes
 from incremental.interfaces.web.context import Web
+from incremental.schedule.profile import by_hour_of_day
 from incremental.schedule.state import SiteState
 from store import Store, enums
 from store.values import SiteRow
 
-_HOURS_OF_WEEK = 168
-_HOURS_OF_DAY = 24
 _LEAST_VISITS = 3
 
 
@@ -89,10 +88,4 @@ def hour_rates(web: Web, row: SiteRow) -> list[float] | None:
     hours = [len(state.hours) * links / counted for links in state.hours]
     zone = datetime.fromtimestamp(web.now(), UTC).astimezone().utcoffset()
     ahead = round(zone.total_seconds() / 3600) if zone is not None else 0
-    days = _HOURS_OF_WEEK // _HOURS_OF_DAY
-    return [
-        state.rate_total
-        * sum(hours[(hour - ahead + day * _HOURS_OF_DAY) % _HOURS_OF_WEEK] for day in range(days))
-        / days
-        for hour in range(_HOURS_OF_DAY)
-    ]
+    return [state.rate_total * share for share in by_hour_of_day(hours, ahead)]

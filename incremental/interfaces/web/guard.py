@@ -25,7 +25,6 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request, cookie_parser
 from starlette.types import Message, Receive, Scope, Send
 
-from hubwatch.errors import LimitError
 from incremental.interfaces.web.access import (
     READ,
     SESSION_COOKIE,
@@ -70,6 +69,7 @@ Refused = Callable[[Request, HTTPStatus, str], Response]
 """Answers a request that is refused, with the key of the reason below ``refused``."""
 
 
+<<<<<<< HEAD
 class RequestTooLargeError(LimitError):
     """The body exceeds :data:`MOST_BODY_BYTES`."""
 
@@ -78,6 +78,12 @@ def _is_public(path: str) -> bool:
     """Return whether *path* is in :data:`PUBLIC`; a name that ends in ``/`` stands for all below it."""
     folders = tuple(one for one in PUBLIC if one.endswith("/"))
     return path in PUBLIC or (path.startswith(folders) and ".." not in path)
+=======
+def _is_one_of(path: str, named: tuple[str, ...]) -> bool:
+    """Return whether *path* is named; a name that ends in ``/`` stands for all below it."""
+    folders = tuple(one for one in named if one.endswith("/"))
+    return path in named or (path.startswith(folders) and ".." not in path)
+>>>>>>> faces
 
 
 class Guard:
@@ -99,9 +105,7 @@ class Guard:
         sender = _with_headers(send)
         try:
             async with asyncio.timeout(BODY_SECONDS):
-                body: bytes | HTTPStatus = await _read_body(scope, receive)
-        except RequestTooLargeError:
-            body = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
+                body = await _read_body(scope, receive)
         except TimeoutError:
             body = HTTPStatus.REQUEST_TIMEOUT
         # As the application does it; a refusal is a page of its own.
@@ -284,20 +288,20 @@ def _form_field(body: bytes, name: str) -> str:
     return fields.get(name, [""])[0]
 
 
-async def _read_body(scope: Scope, receive: Receive) -> bytes:
-    """Read the whole body and enforce the limit even if Content-Length lies."""
+async def _read_body(scope: Scope, receive: Receive) -> bytes | HTTPStatus:
+    """Return the whole body, or a status if it is too large; the limit holds even if Content-Length lies."""
     if scope["method"] in _SAFE:
         return b""
     stated = Headers(scope=scope).get("content-length", "0")
     if stated.isdigit() and int(stated) > MOST_BODY_BYTES:
-        raise RequestTooLargeError
+        return HTTPStatus.REQUEST_ENTITY_TOO_LARGE
     body, more = b"", True
     while more:
         message = await receive()
         body += message.get("body", b"")
         more = message.get("more_body", False)
         if len(body) > MOST_BODY_BYTES:
-            raise RequestTooLargeError
+            return HTTPStatus.REQUEST_ENTITY_TOO_LARGE
     return body
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections import Counter as Count
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
@@ -23,6 +23,7 @@ from incremental.daemon.health import ProblemKind
 from incremental.interfaces.explain.page import budget_and_visit
 from incremental.interfaces.results.status import daemon_places
 from incremental.interfaces.web.context import Web
+from incremental.settings import Settings
 from store import Store
 from store.crawl.quarantine import QuarantineKind
 from store.errors import StoreError
@@ -56,9 +57,9 @@ class MetricsPage:
             buckets=_DELAY_BUCKETS,
             registry=self._registry,
         )
-        self._registry.register(_Gauges(web))
+        self._registry.register(_Gauges(partial(_of_store, web)))
         self._of_health = CollectorRegistry()
-        self._of_health.register(_HealthGauges(web))
+        self._of_health.register(_Gauges(partial(_of_health, web)))
         with web.store() as store:
             self._visit, self._change = store.monitor.cursors()
 
@@ -101,84 +102,77 @@ def _number(name: str, about: str, value: float) -> Metric:
 
 
 class _Gauges(Collector):
-    """Gauges of the store, read at each scrape."""
+    """Gauges that *read* yields at each scrape."""
 
-    def __init__(self, web: Web) -> None:
-        self._web = web
+    def __init__(self, read: Callable[[], Iterator[Metric]]) -> None:
+        self._read = read
 
     def describe(self) -> list[Metric]:
         """Return nothing, so that registering does not read the store."""
         return []
 
     def collect(self) -> Iterator[Metric]:
-        now = self._web.now()
-        with self._web.store() as store:
-            yield from self._sites(store, now)
-            due, held = store.monitor.queue(now), store.quarantine.counts()
-            queue = [(["hub"], due.hubs), (["verify"], due.verifications)]
-            yield _gauge("queue", "What is due and not fetched yet.", ["kind"], queue)
-            yield from _hosts(store, now)
-            quarantined = [([kind], held.get(kind, 0)) for kind in QuarantineKind]
-            about = "What met a bug and is tried again later."
-            yield _gauge("quarantined", about, ["kind"], quarantined)
-            yield from _daemons(store)
-            models = [
-                ([f"topic:{t.name}", t.version], 1) for t in store.topics.topics() if t.version
-            ]
-            # A damaged model shows on the models page; the other metrics must still work.
-            with contextlib.suppress(HubClassifierError):
-                models.insert(0, (["hub", self._web.hub_models.current().version], 1))
-            yield _gauge("model", "A model in use: always 1.", ["model", "version"], models)
-
-    def _sites(self, store: Store, now: float) -> Iterator[Metric]:
-        sites = store.read.sites()
-        states = sorted(Count(site.state for site in sites).items())
-        by_state = [([state], count) for state, count in states]
-        yield _gauge("sites", "Watched sites.", ["state"], by_state)
-        facts = {
-            site.name: budget_and_visit(self._web.settings, site, None, now=now)
-            for site in sites[:_MOST_SITES]
-        }
-        for key, name, about in (
-            ("budget_per_day", "budget_requests", "Requests allowed in a day."),
-            ("requests_last_day", "requests_last_day", "Requests of the last 24 hours."),
-            ("price_minutes", "price_minutes", "What a visit must be worth, in delay."),
-        ):
-            known = [([site], one[key]) for site, one in facts.items() if one[key] is not None]
-            yield _gauge(name, about, ["site"], known)
+        return self._read()
 
 
-class _HealthGauges(Collector):
-    """The health of the daemon in this process."""
+def _of_store(web: Web) -> Iterator[Metric]:
+    now = web.now()
+    with web.store() as store:
+        yield from _sites(web.settings, store, now)
+        due, held = store.monitor.queue(now), store.quarantine.counts()
+        queue = [(["hub"], due.hubs), (["verify"], due.verifications)]
+        yield _gauge("queue", "What is due and not fetched yet.", ["kind"], queue)
+        yield from _hosts(store, now)
+        quarantined = [([kind], held.get(kind, 0)) for kind in QuarantineKind]
+        about = "What met a bug and is tried again later."
+        yield _gauge("quarantined", about, ["kind"], quarantined)
+        yield from _daemons(store)
+        models = [([f"topic:{t.name}", t.version], 1) for t in store.topics.topics() if t.version]
+        # A damaged model shows on the models page; the other metrics must still work.
+        with contextlib.suppress(HubClassifierError):
+            models.insert(0, (["hub", web.hub_models.current().version], 1))
+        yield _gauge("model", "A model in use: always 1.", ["model", "version"], models)
 
-    def __init__(self, web: Web) -> None:
-        self._web = web
 
-    def describe(self) -> list[Metric]:
-        """Return nothing, as for the other gauges."""
-        return []
+def _sites(settings: Settings, store: Store, now: float) -> Iterator[Metric]:
+    sites = store.read.sites()
+    states = sorted(Count(site.state for site in sites).items())
+    by_state = [([state], count) for state, count in states]
+    yield _gauge("sites", "Watched sites.", ["state"], by_state)
+    facts = {
+        site.name: budget_and_visit(settings, site, None, now=now) for site in sites[:_MOST_SITES]
+    }
+    for key, name, about in (
+        ("budget_per_day", "budget_requests", "Requests allowed in a day."),
+        ("requests_last_day", "requests_last_day", "Requests of the last 24 hours."),
+        ("price_minutes", "price_minutes", "What a visit must be worth, in delay."),
+    ):
+        known = [([site], one[key]) for site, one in facts.items() if one[key] is not None]
+        yield _gauge(name, about, ["site"], known)
 
-    def collect(self) -> Iterator[Metric]:
-        if self._web.health is None:
-            return
-        report = self._web.health.report()
-        yield _number("healthy", "1 = nothing serious is wrong, as /healthz says.", report.well)
-        kinds = Count(problem.kind for problem in report.problems)
-        problems = [([kind], kinds[kind]) for kind in ProblemKind]
-        yield _gauge("problems", "What is wrong at the moment.", ["kind"], problems)
-        ended = [([job.name], job.ended_at) for job in report.jobs]
-        about = "When a job last ended well; 0 = never."
-        yield _gauge("job_last_success_timestamp_seconds", about, ["job"], ended)
-        failures = [([job.name], job.failures) for job in report.jobs]
-        yield _gauge("job_failures", "Failures of a job in a row.", ["job"], failures)
-        yield _number("visits_under_way", "Fetches under way.", report.visits_under_way)
-        engine = report.engine
-        if engine is not None:
-            workers = [([engine.kind], engine.workers)]
-            about = "Visits that the engine can run at a time."
-            yield _gauge("engine_workers", about, ["engine"], workers)
-            about = "Workers of a cluster that get no visits, because of their version."
-            yield _number("engine_refused_workers", about, len(engine.refused))
+
+def _of_health(web: Web) -> Iterator[Metric]:
+    """Yield the health of the daemon in this process."""
+    if web.health is None:
+        return
+    report = web.health.report()
+    yield _number("healthy", "1 = nothing serious is wrong, as /healthz says.", report.well)
+    kinds = Count(problem.kind for problem in report.problems)
+    problems = [([kind], kinds[kind]) for kind in ProblemKind]
+    yield _gauge("problems", "What is wrong at the moment.", ["kind"], problems)
+    ended = [([job.name], job.ended_at) for job in report.jobs]
+    about = "When a job last ended well; 0 = never."
+    yield _gauge("job_last_success_timestamp_seconds", about, ["job"], ended)
+    failures = [([job.name], job.failures) for job in report.jobs]
+    yield _gauge("job_failures", "Failures of a job in a row.", ["job"], failures)
+    yield _number("visits_under_way", "Fetches under way.", report.visits_under_way)
+    engine = report.engine
+    if engine is not None:
+        workers = [([engine.kind], engine.workers)]
+        about = "Visits that the engine can run at a time."
+        yield _gauge("engine_workers", about, ["engine"], workers)
+        about = "Workers of a cluster that get no visits, because of their version."
+        yield _number("engine_refused_workers", about, len(engine.refused))
 
 
 def _daemons(store: Store) -> Iterator[Metric]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import secrets
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -43,6 +44,7 @@ PREFERENCES: Mapping[str, Collection[str]] = {
 """What a browser may choose, each in a cookie of its own."""
 YEAR = 365 * 86_400.0
 _MOST_RANGES = 20
+_RANGE = re.compile(r"\s*(?P<tag>[a-z]+)(-\w+)*\s*(;\s*q=(?P<weight>\d(\.\d{0,3})?)\s*)?")
 
 
 @dataclass(frozen=True)
@@ -167,22 +169,10 @@ def choose(cookie: str, setting: str, accepted: str) -> str:
 
 def _by_preference(accepted: str) -> list[str]:
     """Return the languages of an Accept-Language header, most preferred first (RFC 9110, 12.5.4)."""
-    ranges = []
-    for number, part in enumerate(accepted.split(",")[:_MOST_RANGES]):
-        tag, _, parameter = part.partition(";")
-        weight = _weight(parameter.strip())
-        if weight > 0:
-            ranges.append((-weight, number, tag.strip().lower().split("-")[0]))
-    return [tag for _, _, tag in sorted(ranges)]
-
-
-def _weight(parameter: str) -> float:
-    if not parameter:
-        return 1.0
-    try:
-        return float(parameter.removeprefix("q="))
-    except ValueError:
-        return 0.0
+    found = map(_RANGE.fullmatch, accepted.lower().split(",")[:_MOST_RANGES])
+    ranges = [(float(one["weight"] or 1), one["tag"]) for one in found if one]
+    ranges.sort(key=lambda one: -one[0])
+    return [tag for weight, tag in ranges if weight > 0]
 
 
 def preferred(request: Request, name: str) -> str:

@@ -9,8 +9,8 @@ from fastapi import Request
 
 from classifier.hub.registry import ModelRegistry
 from incremental.interfaces.web.api.schemas import ActiveModel, LongWork, api_router
+from incremental.interfaces.web.background import begin_training, training_of
 from incremental.interfaces.web.context import web_of
-from incremental.interfaces.web.long_work import begin_training, training_of
 from incremental.topics.training.model_versions import ModelVersion, use_model
 
 router = api_router("models", "/models")

@@ -1,4 +1,4 @@
-"""Pages: new pages, details, marks."""
+"""Pages: new pages, details, marks, backfills."""
 
 from __future__ import annotations
 
@@ -12,8 +12,15 @@ from incremental.base.errors import NotFoundError
 from incremental.base.lookup import find_page, topic_numbered
 from incremental.base.texts import Text
 from incremental.base.times import moment
-from incremental.interfaces.explain.page_versions import previous, text_of, version_at
-from incremental.interfaces.filters import HINTS, Filters
+from incremental.interfaces.explain.page_versions import (
+    Difference,
+    difference,
+    previous,
+    text_of,
+    version_at,
+    versions_of_change,
+)
+from incremental.interfaces.filters import HINTS, Filters, backfill_query
 from incremental.interfaces.results.schema import (
     LikePage,
     NewPages,
@@ -27,22 +34,23 @@ from incremental.interfaces.results.schema import (
     page_topic,
     result_of,
 )
-from incremental.interfaces.web.api.filtering import asking
 from incremental.interfaces.web.api.schemas import (
     RequestSchema,
     ResponseSchema,
     RowId,
     WebAddress,
     api_router,
+    asking,
     shape_of,
 )
-from incremental.interfaces.web.changes import Difference, difference, versions_of_change
 from incremental.interfaces.web.context import Web
+from incremental.interfaces.web.routes.news import event_numbered
 from incremental.topics.editing import give_feedback
 from store import Store
 from store.answers import PageDetail, StoredText, Version
+from store.crawl.backfills import BackfillEvent, BackfillQuery
 
-router = api_router("pages", "/pages")
+router = api_router("pages")
 _PAGE: Any = shape_of(
     PageDetail,
     leave=["page_id", "canonical_key", "body_md5", "news", "text", "history"],
@@ -85,17 +93,16 @@ class Marked(ResponseSchema):
 
 
 _NARROWED = asking(*(name for name in HINTS if name != "show"))
+_After = Annotated[int | None, Query(ge=0, le=2**62, description="Continue after this cursor.")]
 _Time = Annotated[str, Query(max_length=40, description="Age (`3d`) or date.")]
 
 
-@router.get("")
+@router.get("/pages")
 def new_pages(
     web: Web,
     store: Store,
     filters: Annotated[Filters, _NARROWED],
-    after: Annotated[
-        int | None, Query(ge=0, le=2**62, description="Continue after this cursor.")
-    ] = None,
+    after: _After = None,
     order: Annotated[
         Literal["newest", "oldest"] | None,
         Query(description="Default: oldest with `after`, else newest."),
@@ -113,7 +120,7 @@ def new_pages(
     return NewPages([page_result(row) for row in answer.rows], answer.cursor, answer.more)
 
 
-@router.get("/lookup", response_model=_PAGE)
+@router.get("/pages/lookup", response_model=_PAGE)
 def look_up(
     store: Store, url: Annotated[WebAddress, Query(description="URL of the page.")]
 ) -> dict[str, Any]:
@@ -121,7 +128,7 @@ def look_up(
     return _page(store, find_page(store, url)["id"])
 
 
-@router.get("/{page_id}", response_model=_PAGE)
+@router.get("/pages/{page_id}", response_model=_PAGE)
 def get_page(store: Store, page_id: PageId) -> dict[str, Any]:
     """Return a page."""
     return _page(store, page_id)
@@ -144,7 +151,7 @@ def _page(store: Store, page_id: int) -> dict[str, Any]:
     }
 
 
-@router.get("/{page_id}/text", response_model=_TEXT)
+@router.get("/pages/{page_id}/text", response_model=_TEXT)
 def get_text(web: Web, store: Store, page_id: PageId, at: _Time = "") -> dict[str, Any]:
     """Return the text of a page, now or at a time. Untrusted: escape it."""
     when = moment(at, web.now()) if at else None
@@ -154,14 +161,14 @@ def get_text(web: Web, store: Store, page_id: PageId, at: _Time = "") -> dict[st
     return {"title": found.title, "text": found.text, "md5": version.body_md5, "at": version.at}
 
 
-@router.get("/{page_id}/versions", response_model=_VERSIONS)
+@router.get("/pages/{page_id}/versions", response_model=_VERSIONS)
 def get_versions(store: Store, page_id: PageId) -> list[Version]:
     """List the versions of a page's body, oldest first."""
     _detail(store, page_id)
     return store.answers.versions(page_id)
 
 
-@router.get("/{page_id}/history")
+@router.get("/pages/{page_id}/history")
 def get_history(
     store: Store,
     page_id: PageId,
@@ -174,7 +181,7 @@ def get_history(
     return [result_of(PageChange, row) for row in rows]
 
 
-@router.get("/{page_id}/diff", response_model=shape_of(Difference))
+@router.get("/pages/{page_id}/diff", response_model=shape_of(Difference))
 def get_diff(
     web: Web,
     store: Store,
@@ -195,7 +202,7 @@ def get_diff(
     return difference(store, page_id, url, before, after)
 
 
-@router.get("/{page_id}/like")
+@router.get("/pages/{page_id}/like")
 def get_like(
     web: Web,
     store: Store,
@@ -213,21 +220,21 @@ def get_like(
     return LikePages(pages=[like_page(one.page, one.likeness) for one in found])
 
 
-@router.get("/{page_id}/sightings")
+@router.get("/pages/{page_id}/sightings")
 def get_sightings(store: Store, page_id: PageId) -> list[Sighting]:
     """List the hubs that have shown a page, with times."""
     _detail(store, page_id)
     return [result_of(Sighting, row) for row in store.read.sightings(page_id)]
 
 
-@router.get("/{page_id}/visits")
+@router.get("/pages/{page_id}/visits")
 def get_visits(store: Store, page_id: PageId) -> list[PageVisit]:
     """List the latest visits of a page, newest first."""
     _detail(store, page_id)
     return [result_of(PageVisit, row) for row in store.read.visits(page_id)]
 
 
-@router.post("/marks")
+@router.post("/pages/marks")
 def mark_pages(web: Web, store: Store, body: MarkRequest) -> Marked:
     """Mark pages as read, starred, or relevant to a topic."""
     announced = store.answers.mark(body.pages, now=web.now(), read=body.read, starred=body.starred)
@@ -236,3 +243,49 @@ def mark_pages(web: Web, store: Store, body: MarkRequest) -> Marked:
         urls = store.read.urls(announced)
         give_feedback(store, name, urls, relevant=body.relevant, now=web.now())
     return Marked(pages=announced)
+
+
+class Backfills(ResponseSchema):
+    """Backfills, and the cursor after the latest."""
+
+    backfills: list[shape_of(BackfillEvent)]  # type: ignore[valid-type]  # made of fields
+    cursor: int | None
+
+
+class BackfillPages(ResponseSchema):
+    """Pages of a backfill, and the cursor to continue from."""
+
+    pages: list[Page]
+    cursor: int | None
+
+
+@router.get("/backfills", response_model=Backfills)
+def list_backfills(
+    web: Web,
+    store: Store,
+    filters: Annotated[Filters, asking("site", "tag", "since", "until")],
+    after: _After = None,
+    limit: Annotated[int, Query(ge=1, le=1_000)] = 100,
+) -> dict[str, Any]:
+    """List backfills, newest first; oldest first with `after`."""
+    order = "newest" if after is None else "oldest"
+    asked = filters.query(web.now())
+    query = backfill_query(store, asked, after=after, limit=limit, order=order)
+    rows = store.backfills.events(query)
+    cursor = max((row.id for row in rows), default=after)
+    return {"backfills": rows, "cursor": cursor}
+
+
+@router.get("/backfills/{event_id}/pages")
+def list_pages(
+    store: Store,
+    event_id: Annotated[RowId, InPath(description="Id from the list.")],
+    after: _After = None,
+    limit: Annotated[int, Query(ge=1, le=1_000)] = 100,
+) -> BackfillPages:
+    """List the pages of a backfill, in the order of its list."""
+    query = BackfillQuery(event=event_id, after=after, limit=limit, order="oldest")
+    event_numbered(store, event_id)
+    rows = store.backfills.pages(query)
+    cursor = rows[-1].cursor if rows else after
+    return BackfillPages(pages=[page_result(row) for row in rows], cursor=cursor)

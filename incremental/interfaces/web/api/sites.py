@@ -1,4 +1,4 @@
-"""Sites: list, add, change, visit now, remove."""
+"""Sites: list, add, change, visit now, remove; status."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from incremental.base.tagging import checked_tags
 from incremental.base.times import moment
 from incremental.interfaces.results.schema import SiteVisit, result_of
 from incremental.interfaces.results.sites import AddedSite, Site, add_sites, site_results
+from incremental.interfaces.results.status import Status
 from incremental.interfaces.site_editing import SiteEdit, edit_site
 from incremental.interfaces.visit_requests import Visit, request_page, request_site
 from incremental.interfaces.web.api.schemas import (
@@ -114,4 +115,10 @@ def visit_now(web: Web, store: Store, body: NewVisits) -> list[Visit]:
     ]
     for row in rows:
         found += request_site(store, web.settings, row, now=web.now())
-    return [result_of(Visit, one) for one in found]
+    return found
+
+
+@router.get("/status", tags=["status"])
+def get_status(web: Web, store: Store) -> Status:
+    """Return what is due, and each site's budget, price and visits of the last day."""
+    return web.status(store)

@@ -12,8 +12,8 @@ from incremental.base.errors import NotFoundError
 from incremental.base.lookup import topic_numbered
 from incremental.interfaces.filters import Filters, to_json
 from incremental.interfaces.results.topics import Topic, topic_result, topic_results
-from incremental.interfaces.web.api.filtering import NEW_SEARCH
 from incremental.interfaces.web.api.schemas import (
+    NEW_SEARCH,
     Moment,
     RequestSchema,
     ResponseSchema,
@@ -103,15 +103,7 @@ def list_topics(store: Store) -> list[Topic]:
 @router.post("/topics")
 def add_topic(web: Web, store: Store, body: NewTopic) -> Topic:
     """Create a topic, or give the one of that name more examples."""
-    row, _ = begin(
-        store,
-        body.name,
-        examples=body.examples,
-        keywords=body.keywords,
-        description=body.description,
-        method=body.method,
-        now=web.now(),
-    )
+    row, _ = begin(store, **body.model_dump(), now=web.now())
     return topic_result(store, row)
 
 

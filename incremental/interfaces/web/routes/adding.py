@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Form, Query, Request
@@ -14,11 +15,11 @@ from incremental.base.lookup import site_numbered
 from incremental.base.scope import Reach, read_scope
 from incremental.base.tagging import checked_tags, parted
 from incremental.base.texts import Text
-from incremental.interfaces.results.sites import AddingSites, Joined
+from incremental.interfaces.results.sites import AddedSite, add_sites
 from incremental.interfaces.site_editing import SiteEdit, edit_site
 from incremental.interfaces.web.api.schemas import RowId
+from incremental.interfaces.web.background import begin_looks, look_of
 from incremental.interfaces.web.context import StoreRoute, Web, web_of
-from incremental.interfaces.web.long_work import begin_looks, look_of
 from incremental.interfaces.web.routes.forms import base_of, see
 from incremental.interfaces.web.views import page, problem_of, words_of
 from incremental.settings.seeds import SeedTerms, everything_below, folder_of
@@ -52,34 +53,23 @@ def add(
     tags: _Text = "",
 ) -> Response:
     """Watch the sites of the URLs in a text and show the result of each."""
-    typed = list(dict.fromkeys(urls.split()))
-    problems: list[str] = []
-    added: dict[int, SiteRow] = {}
-    refused: list[str] = []
+    typed, say = list(dict.fromkeys(urls.split())), partial(problem_of, request)
     try:
         terms = _terms(reach, requests_per_day, include, exclude)
         chosen = checked_tags(parted(tags))
     except InputError as error:
-        return show_forms(request, [], [problem_of(request, error)], urls)
-    adding = AddingSites(store, web.settings, terms=terms, now=web.now())
-    joined: list[tuple[str, Joined]] = []
-    for url in typed[:_MOST_SEEDS]:
-        try:
-            one = adding.add(url)
-            if one.hub_of is not None:
-                joined.append((url, one))
-            else:
-                added[one.site_id] = site_numbered(store, one.site_id)
-                if chosen:
-                    store.tags.set_site_tags(one.site_id, chosen)
-        except InputError as error:
-            problems.append(problem_of(request, error))
-            refused.append(url)
+        return show_forms(request, [], [say(error)], urls)
+    seeds, now = typed[:_MOST_SEEDS], web.now()
+    found = add_sites(store, web.settings, seeds, terms=terms, tags=chosen, now=now, say=say)
+    added = (one.site_id for one in found if one.site_id and not one.hub_of)
+    rows = [site_numbered(store, site_id) for site_id in dict.fromkeys(added)]
+    problems = [one.error for one in found if one.error]
+    refused = [one.url for one in found if one.error] + typed[_MOST_SEEDS:]
     if len(typed) > _MOST_SEEDS:
         problems.append(words_of(request)("add.too_many", n=_MOST_SEEDS))
-        refused += typed[_MOST_SEEDS:]
-    begin_looks(web, [*added][:_MOST_LOOKS])
-    return show_forms(request, list(added.values()), problems, "\n".join(refused), joined)
+    begin_looks(web, [row.id for row in rows[:_MOST_LOOKS]])
+    joined = [one for one in found if one.hub_of]
+    return show_forms(request, rows, problems, "\n".join(refused), joined)
 
 
 def _terms(reach: Reach, requests: str, include: str, exclude: str) -> SeedTerms | None:
@@ -101,7 +91,7 @@ def show_forms(
     added: Sequence[SiteRow] = (),
     problems: Sequence[str] = (),
     again: str = "",
-    joined: Sequence[tuple[str, Joined]] = (),
+    joined: Sequence[AddedSite] = (),
     **further: object,
 ) -> Response:
     """Return the page for adding sites; *further* values are for the forms of features."""

@@ -17,8 +17,7 @@ from incremental.base.lookup import check_tag, site_numbered, topic_numbered
 from incremental.base.texts import Words
 from incremental.interfaces.filters import Filters, from_json
 from incremental.interfaces.web.api.schemas import RowId
-from incremental.interfaces.web.conditional import ConditionalRoute, unless_known
-from incremental.interfaces.web.context import web_of
+from incremental.interfaces.web.context import ConditionalRoute, unless_known, web_of
 from incremental.interfaces.web.feeds import Entry, Feed, Outline, atom, json_feed, opml, rss
 from incremental.interfaces.web.reading import gained, merged, paragraphs
 from incremental.interfaces.web.routes.forms import base_of

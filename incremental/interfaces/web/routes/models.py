@@ -13,9 +13,9 @@ from classifier.hub import load_default
 from classifier.hub.errors import HubClassifierError
 from classifier.hub.registry import ModelRegistry
 from incremental.base.errors import NotFoundError
+from incremental.interfaces.web.background import begin_training, training_of
 from incremental.interfaces.web.charts import bars
 from incremental.interfaces.web.context import web_of
-from incremental.interfaces.web.long_work import begin_training, training_of
 from incremental.interfaces.web.routes.forms import see
 from incremental.interfaces.web.views import page, words_of
 from incremental.topics.training.model_versions import use_model

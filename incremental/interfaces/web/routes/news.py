@@ -1,4 +1,4 @@
-"""The reading list: new pages, marks, saved searches."""
+"""The reading list: new pages, backfills, marks, saved searches."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from incremental.base.urls import canonical_key
 from incremental.interfaces.filters import Filters, from_json, lenient, number, to_json
 from incremental.interfaces.results.judged import judged_for
 from incremental.interfaces.results.status import next_look
-from incremental.interfaces.web.api.schemas import RowId as PageId
+from incremental.interfaces.web.api.schemas import RowId as PathId
 from incremental.interfaces.web.context import StoreRoute, Web, web_of
 from incremental.interfaces.web.reading import (
     feedback,
@@ -45,11 +45,12 @@ from incremental.interfaces.web.views import (
 from incremental.topics.editing import give_feedback
 from store import Store
 from store.answers import AnnouncedPage
-from store.crawl.backfills import BackfillEvent
+from store.crawl.backfills import BackfillEvent, BackfillQuery
 from store.values import TopicScore
 
 router = APIRouter(include_in_schema=False, route_class=StoreRoute)
 _PER_PAGE = 50
+_PER_EVENT = 200
 _MOST_ARRIVED = 50
 _MOST_NAME = 80
 _MARKS: dict[str, dict[str, bool]] = {
@@ -156,7 +157,7 @@ def mark(
     request: Request,
     web: Web,
     store: Store,
-    page_id: PageId,
+    page_id: PathId,
     mark: Annotated[str, Form(max_length=20)],
     topic: Annotated[str, Form(pattern=r"^\d{0,18}$")] = "",
     quiet: Annotated[bool, Form()] = False,
@@ -311,3 +312,46 @@ def search_filters(request: Request, name: str) -> Filters:
     if row is None:
         raise NotFoundError(Text("missing.search", name=name[:80]))
     return from_json(row.query)
+
+
+def event_numbered(store: Store, event_id: int) -> BackfillEvent:
+    """Return a backfill; raises NotFoundError if there is none."""
+    event = store.backfills.event(event_id)
+    if event is None:
+        raise NotFoundError(Text("missing.backfill"))
+    return event
+
+
+@router.get("/backfills/{event_id}")
+def backfill_page(
+    request: Request,
+    store: Store,
+    event_id: PathId,
+    after: Annotated[int | None, Query(ge=0, le=2**62)] = None,
+) -> Response:
+    """Show the pages of a backfill, in the order of its list."""
+    event = event_numbered(store, event_id)
+    asked = BackfillQuery(event=event_id, after=after, limit=_PER_EVENT, order="oldest")
+    rows = store.backfills.pages(asked)
+    more = len(rows) == _PER_EVENT
+    address = query(f"/backfills/{event_id}", after=rows[-1].cursor) if more else ""
+    return page(request, "backfill.html", {"event": event, "rows": rows, "more_url": address})
+
+
+@router.post("/backfills/{event_id}/mark")
+def mark_backfill(
+    request: Request,
+    web: Web,
+    store: Store,
+    event_id: PathId,
+    mark: Annotated[str, Form(pattern="^(read|unread)$")],
+    back: Back = "/",
+) -> Response:
+    """Mark a backfill as read or unread."""
+    event_numbered(store, event_id)
+    read = mark == "read"
+    store.backfills.mark([event_id], now=web.now(), read=read)
+    undoable(
+        request, mark, lambda store, now: store.backfills.mark([event_id], now=now, read=not read)
+    )
+    return see(back)

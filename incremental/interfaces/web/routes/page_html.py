@@ -10,9 +10,9 @@ from fastapi.responses import Response
 
 from incremental.base.errors import NotFoundError
 from incremental.base.texts import Text
+from incremental.interfaces.explain.page_versions import Difference, difference, versions_of_change
 from incremental.interfaces.explain.topic import word_of
 from incremental.interfaces.web.api.schemas import RowId
-from incremental.interfaces.web.changes import Difference, difference, versions_of_change
 from incremental.interfaces.web.context import StoreRoute
 from incremental.interfaces.web.reading import marker, paragraphs, terms_of
 from incremental.interfaces.web.routes.forms import tone

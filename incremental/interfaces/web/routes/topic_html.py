@@ -7,6 +7,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Form, Request
 from fastapi.responses import Response
+from pydantic import BaseModel, Field
 
 from hubwatch.errors import HubwatchError
 from incremental.base.errors import FeatureError, InputError
@@ -33,7 +34,7 @@ from store import Store
 from store.enums import ExampleOrigin, TopicState
 
 router = APIRouter(include_in_schema=False, route_class=StoreRoute)
-_Many = Annotated[str, Form(max_length=10_000)]
+_Many = Annotated[str, Field(max_length=10_000)]
 _Urls = Annotated[str, Form(max_length=100_000)]
 _PARTS = 20
 
@@ -74,49 +75,37 @@ def add_topic(
     description: Annotated[str, Form(max_length=500)] = "",
 ) -> Response:
     """Create a topic from examples, keywords, a sentence, or all of them."""
-    words = parted(keywords)
+    words, now = parted(keywords), web.now()
     try:
         row, _ = begin(
-            store,
-            name,
-            examples=urls.split(),
-            keywords=words,
-            description=description,
-            now=web.now(),
+            store, name, examples=urls.split(), keywords=words, description=description, now=now
         )
     except HubwatchError as error:
         return _topics(request, problem_of(request, error))
     return see(f"/topics/{row.id}")
 
 
+class TopicForm(BaseModel):
+    """What is typed for a topic."""
+
+    name: Annotated[str, Field(max_length=200)]
+    method: Annotated[str, Field(max_length=40)]
+    keywords: _Many = ""
+    description: Annotated[str, Field(max_length=500)] = ""
+    include: _Many = ""
+    exclude: _Many = ""
+    tags: _Many = ""
+
+
 @router.post("/topics/{topic_id}/edit")
 def edit(
-    request: Request,
-    web: Web,
-    store: Store,
-    topic_id: RowId,
-    name: Annotated[str, Form(max_length=200)],
-    method: Annotated[str, Form(max_length=40)],
-    keywords: _Many = "",
-    description: Annotated[str, Form(max_length=500)] = "",
-    include: _Many = "",
-    exclude: _Many = "",
-    tags: _Many = "",
+    request: Request, web: Web, store: Store, topic_id: RowId, form: Annotated[TopicForm, Form()]
 ) -> Response:
     """Rename a topic, or replace its keywords, sentence, method, tags, or the words that narrow it."""
+    given = form.model_dump()
+    given |= {name: parted(given[name]) for name in ("keywords", "include", "exclude", "tags")}
     try:
-        edit_topic(
-            store,
-            topic_numbered(store, topic_id),
-            name=name,
-            keywords=parted(keywords),
-            description=description,
-            method=method,
-            include=parted(include),
-            exclude=parted(exclude),
-            tags=parted(tags),
-            now=web.now(),
-        )
+        edit_topic(store, topic_numbered(store, topic_id), **given, now=web.now())
     except InputError as error:
         return _topic(request, topic_id, problem_of(request, error))
     return see(f"/topics/{topic_id}")
