@@ -36,10 +36,11 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, ClassVar, Generic, Self, TypeVar
 
 if TYPE_CHECKING:
     from peewee import Database
@@ -69,30 +70,25 @@ if TYPE_CHECKING:
     from store.topics import Topics
     from store.watched_changes import WatchedChanges
 
-_PARTS = {
-    "read": ("store.crawl.queries", "Queries"),
-    "write": ("store.crawl.record", "Recorder"),
-    "answers": ("store.answers", "Answers"),
-    "backfills": ("store.crawl.backfills", "Backfills"),
-    "topics": ("store.topics", "Topics"),
-    "discovery": ("store.discovery", "Discovery"),
-    "editing": ("store.editing", "Editing"),
-    "tags": ("store.editing.tags", "Tags"),
-    "outbox": ("store.outbox", "Outbox"),
-    "access": ("store.access", "Access"),
-    "monitor": ("store.maintenance.monitoring", "Monitoring"),
-    "retention": ("store.maintenance.retention", "Retention"),
-    "space": ("store.maintenance.space", "Space"),
-    "vectors": ("store.search.vectors", "Vectors"),
-    "page_watches": ("store.page_watches", "PageWatches"),
-    "refreshes": ("store.crawl.refreshes", "Refreshes"),
-    "watched_changes": ("store.watched_changes", "WatchedChanges"),
-    "quarantine": ("store.crawl.quarantine", "Quarantined"),
-    "completeness": ("store.completeness", "Completeness"),
-    "near_duplicates": ("store.near_duplicates", "NearDuplicates"),
-    "problems": ("store.problems", "Problems"),
-    "daemons": ("store.daemons", "Daemons"),
-}
+Loaded = TypeVar("Loaded")
+
+
+class _Part(Generic[Loaded]):
+    """A part of a store, loaded on first use. Parts hold no state, so two threads may load one at once."""
+
+    def __init__(self, place: str) -> None:
+        self._place = place
+
+    def __set_name__(self, _owner: type[Store], name: str) -> None:
+        self._name = name
+
+    def __get__(self, store: Store | None, _owner: type[Store]) -> Loaded:
+        if store is None:
+            raise AttributeError(self._name)  # of the class there is none
+        module, _, kind = self._place.partition(":")
+        part: Loaded = getattr(import_module(module), kind)(store.database, store.where)
+        vars(store)[self._name] = part
+        return part
 
 
 @dataclass(frozen=True)
@@ -108,45 +104,38 @@ class Store:
     cache_url: str = ""
     """fsspec URL of the page cache; empty = the folder."""
 
-    if TYPE_CHECKING:  # provided by __getattr__
-        read: Queries = field(init=False)
-        write: Recorder = field(init=False)
-        answers: Answers = field(init=False)
-        backfills: Backfills = field(init=False)
-        topics: Topics = field(init=False)
-        discovery: Discovery = field(init=False)
-        editing: Editing = field(init=False)
-        tags: Tags = field(init=False)
-        outbox: Outbox = field(init=False)
-        cache: PageCache = field(init=False)
-        access: Access = field(init=False)
-        monitor: Monitoring = field(init=False)
-        retention: Retention = field(init=False)
-        space: Space = field(init=False)
-        vectors: Vectors = field(init=False)
-        page_watches: PageWatches = field(init=False)
-        refreshes: Refreshes = field(init=False)
-        watched_changes: WatchedChanges = field(init=False)
-        quarantine: Quarantined = field(init=False)
-        completeness: Completeness = field(init=False)
-        near_duplicates: NearDuplicates = field(init=False)
-        problems: Problems = field(init=False)
-        daemons: Daemons = field(init=False)
-    else:
+    read: ClassVar[_Part[Queries]] = _Part("store.crawl.queries:Queries")
+    answers: ClassVar[_Part[Answers]] = _Part("store.answers:Answers")
+    backfills: ClassVar[_Part[Backfills]] = _Part("store.crawl.backfills:Backfills")
+    topics: ClassVar[_Part[Topics]] = _Part("store.topics:Topics")
+    discovery: ClassVar[_Part[Discovery]] = _Part("store.discovery:Discovery")
+    editing: ClassVar[_Part[Editing]] = _Part("store.editing:Editing")
+    tags: ClassVar[_Part[Tags]] = _Part("store.editing.tags:Tags")
+    outbox: ClassVar[_Part[Outbox]] = _Part("store.outbox:Outbox")
+    access: ClassVar[_Part[Access]] = _Part("store.access:Access")
+    monitor: ClassVar[_Part[Monitoring]] = _Part("store.maintenance.monitoring:Monitoring")
+    retention: ClassVar[_Part[Retention]] = _Part("store.maintenance.retention:Retention")
+    space: ClassVar[_Part[Space]] = _Part("store.maintenance.space:Space")
+    vectors: ClassVar[_Part[Vectors]] = _Part("store.search.vectors:Vectors")
+    page_watches: ClassVar[_Part[PageWatches]] = _Part("store.page_watches:PageWatches")
+    refreshes: ClassVar[_Part[Refreshes]] = _Part("store.crawl.refreshes:Refreshes")
+    watched_changes: ClassVar[_Part[WatchedChanges]] = _Part("store.watched_changes:WatchedChanges")
+    quarantine: ClassVar[_Part[Quarantined]] = _Part("store.crawl.quarantine:Quarantined")
+    completeness: ClassVar[_Part[Completeness]] = _Part("store.completeness:Completeness")
+    near_duplicates: ClassVar[_Part[NearDuplicates]] = _Part("store.near_duplicates:NearDuplicates")
+    problems: ClassVar[_Part[Problems]] = _Part("store.problems:Problems")
+    daemons: ClassVar[_Part[Daemons]] = _Part("store.daemons:Daemons")
 
-        def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - a part
-            """Load a part. Parts hold no state, so two threads may load one at once."""
-            if name == "cache":
-                part = self._page_cache()
-            elif name in _PARTS:
-                module, kind = _PARTS[name]
-                more = (self.cache,) if name == "write" else ()
-                part = getattr(import_module(module), kind)(self.database, self.where, *more)
-            else:
-                raise AttributeError(f"Store has no part {name!r}")
-            return vars(self).setdefault(name, part)
+    @cached_property
+    def write(self) -> Recorder:
+        """The part that writes visits, and their bodies to the page cache."""
+        from store.crawl.record import Recorder  # noqa: PLC0415 - see _Part
 
-    def _page_cache(self) -> PageCache:
+        return Recorder(self.database, self.where, self.cache)
+
+    @cached_property
+    def cache(self) -> PageCache:
+        """The page cache: the folder, or an object store."""
         if self.cache_url:
             from store.files.object_cache import ObjectCache  # noqa: PLC0415 - as in open_store
 

@@ -10,7 +10,6 @@ A page belongs to one watch: that of its own URL, else the first pattern that to
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,7 +18,7 @@ from peewee import Case, fn
 
 from store.crawl.refreshes import WATCHED
 from store.database import writing
-from store.database.repository import Repository, batches
+from store.database.repository import Repository, Shape, batches
 from store.database.statements import Prepared, Updated
 from store.database.texts import MAX_ADDRESS, storable, to_json
 from store.enums import PageState, WatchState
@@ -66,12 +65,7 @@ class WatchStanding:
 
 # Maximum number of pages of a pattern.
 MAX_PAGES = 500
-_WATCH = (
-    *(PageWatch.id, PageWatch.site, PageWatch.pattern, PageWatch.state),
-    *(PageWatch.min_interval_seconds, PageWatch.max_interval_seconds),
-    *(PageWatch.receivers, PageWatch.include, PageWatch.exclude),
-    *(PageWatch.added_at, PageWatch.taken_to),
-)
+_WATCH = Shape(WatchRow, PageWatch, site_id=PageWatch.site)
 # With the refreshes of its pages, as every visit asks for them.
 _SPANS = ("min_interval_seconds", "max_interval_seconds")
 _SET = Updated(Refresh, lambda page: Refresh.page == page)
@@ -126,19 +120,18 @@ class PageWatches(Repository):
 
     def watches(self, site_id: int | None = None) -> list[WatchRow]:
         """Return the watches, of one site or all, in the order they were added."""
-        query = PageWatch.select(*_WATCH).order_by(PageWatch.id)
-        query = query if site_id is None else query.where(PageWatch.site == site_id)
-        return [_watch(row) for row in self._rows(query)]
+        query = _WATCH.select().order_by(PageWatch.id)
+        return self._all(
+            _WATCH, query if site_id is None else query.where(PageWatch.site == site_id)
+        )
 
     def watch(self, watch_id: int) -> WatchRow | None:
         """Return a watch."""
-        rows = self._rows(PageWatch.select(*_WATCH).where(PageWatch.id == watch_id))
-        return _watch(rows[0]) if rows else None
+        return self._first(_WATCH, _WATCH.select().where(PageWatch.id == watch_id))
 
     def watch_of(self, pattern: str) -> WatchRow | None:
         """Return the watch with this URL or pattern."""
-        rows = self._rows(PageWatch.select(*_WATCH).where(PageWatch.pattern == pattern))
-        return _watch(rows[0]) if rows else None
+        return self._first(_WATCH, _WATCH.select().where(PageWatch.pattern == pattern))
 
     def set_state(self, watch_id: int, state: WatchState, *, now: float) -> None:
         """Pause or resume a watch; after a pause the text is compared with the last one before it."""
@@ -242,15 +235,3 @@ class PageWatches(Repository):
                     VisitRequest.insert_many(asked).on_conflict_ignore().execute(self._db)
                 count += len(asked)
         return count
-
-
-def _watch(row: Sequence[Any]) -> WatchRow:
-    watch, site, pattern, state, least, most, receivers, include, exclude, added, taken = row
-    return WatchRow(
-        *(watch, site, pattern, WatchState(state), least, most),
-        receivers=tuple(json.loads(receivers)),
-        include=tuple(json.loads(include)),
-        exclude=tuple(json.loads(exclude)),
-        added_at=added,
-        taken_to=taken,
-    )

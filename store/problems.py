@@ -10,7 +10,7 @@ from typing import Any
 from peewee import Case, fn
 
 from store.database import writing
-from store.database.repository import Repository
+from store.database.repository import Repository, Shape
 from store.enums import HubRole, HubStatus, PageState, SiteStatus
 from store.models import Hub, News, Page, PageText, Sighting, Site, SiteProblem, Visit
 
@@ -74,6 +74,15 @@ class ProblemRow:
     """When it was first found."""
     ended_at: float | None
     evidence: dict[str, Any]
+
+
+_PROBLEM = Shape(
+    ProblemRow,
+    SiteProblem,
+    site_id=SiteProblem.site,
+    site=Site.name,
+    hub_url=fn.COALESCE(Page.url, ""),
+)
 
 
 class Problems(Repository):
@@ -206,11 +215,7 @@ class Problems(Repository):
     def all(self, *, ended: bool = False, sites: Sequence[int] = ()) -> list[ProblemRow]:
         """Return problems, latest first: those that last, or with *ended* all that are kept."""
         query = (
-            SiteProblem.select(
-                *(SiteProblem.id, SiteProblem.site, Site.name, SiteProblem.hub_id),
-                fn.COALESCE(Page.url, ""),
-                *(SiteProblem.kind, SiteProblem.since, SiteProblem.ended_at, SiteProblem.evidence),
-            )
+            _PROBLEM.select()
             .join(Site, on=Site.id == SiteProblem.site)
             .left_outer_join(Page, on=Page.id == SiteProblem.hub_id)
             .order_by(SiteProblem.id.desc())
@@ -220,7 +225,7 @@ class Problems(Repository):
             query = query.where(SiteProblem.ended_at.is_null())
         if sites:
             query = query.where(SiteProblem.site << list(sites))
-        return [ProblemRow(*(*row[:-1], json.loads(row[-1]))) for row in self._rows(query)]
+        return self._all(_PROBLEM, query)
 
     def forget(self, before: float) -> int:
         """Delete the problems that ended before *before*; return how many."""

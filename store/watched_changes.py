@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from peewee import Database
 
 from store.crawl.refreshes import WATCHED
-from store.database.repository import Repository
+from store.database.repository import Repository, Shape
 from store.database.statements import Inserted, Prepared, Updated
 from store.database.texts import storable, to_json
 from store.models import Change, Page, Refresh, Site, WatchedChange
@@ -63,11 +61,18 @@ class ChangeQuery:
     oldest_first: bool = False
 
 
-_CHANGE = (
-    *(WatchedChange.change, WatchedChange.page, WatchedChange.watch, WatchedChange.at),
-    *(Page.url, WatchedChange.title, Site.id, Site.name, WatchedChange.difference),
-    *(WatchedChange.words_added, WatchedChange.words_removed),
-    *(Change.body_before, Change.body_after),
+_CHANGE = Shape(
+    WatchedChangeRow,
+    WatchedChange,
+    id=WatchedChange.change,
+    page_id=WatchedChange.page,
+    watch_id=WatchedChange.watch,
+    lines=WatchedChange.difference,
+    url=Page.url,
+    site_id=Site.id,
+    site=Site.name,
+    body_before=Change.body_before,
+    body_after=Change.body_after,
 )
 _WATCH_OF = Prepared(
     lambda page: Refresh.select(Refresh.watch).where((Refresh.page == page) & WATCHED)
@@ -88,7 +93,7 @@ class WatchedChanges(Repository):
     def changes(self, query: ChangeQuery) -> list[WatchedChangeRow]:
         """Return recorded changes, newest first unless the query orders otherwise."""
         found = (
-            WatchedChange.select(*_CHANGE)
+            _CHANGE.select()
             .join(Change, on=Change.id == WatchedChange.change)
             .join(Page, on=Page.id == WatchedChange.page)
             .join(Site, on=Site.id == Page.site)
@@ -104,7 +109,7 @@ class WatchedChanges(Repository):
         for value, condition in conditions:
             found = found if value is None else found.where(condition)
         order = WatchedChange.change if query.oldest_first else WatchedChange.change.desc()
-        return [_change(row) for row in self._rows(found.order_by(order).limit(query.limit))]
+        return self._all(_CHANGE, found.order_by(order).limit(query.limit))
 
     def change(self, change_id: int) -> WatchedChangeRow | None:
         """Return a recorded change."""
@@ -132,17 +137,3 @@ def put_watched_change(
     }
     _NEW_CHANGE.run(database, [row])
     _SET.run(database, {"changed_at": record.at}, page=record.page_id)
-
-
-def _change(row: Sequence[Any]) -> WatchedChangeRow:
-    change, page, watch, at, url, title, site, name, difference, *rest = row
-    lines = tuple((str(sign), str(line)) for sign, line in json.loads(difference))
-    added, removed, before, after = rest
-    return WatchedChangeRow(
-        *(change, page, watch, at, url, title, site, name),
-        lines=lines,
-        words_added=added,
-        words_removed=removed,
-        body_before=before,
-        body_after=after,
-    )

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import base64
 from dataclasses import dataclass
-from typing import Any, Final, Self
+from typing import Annotated, Final
+
+import msgspec
 
 MIN_DIMENSION: Final = 2
 # Larger models exist, but their vectors would take more space than the texts.
@@ -17,18 +18,5 @@ class Meaning:
 
     space: str
     """The name of the embedder: vectors of two spaces are never compared."""
-    packed: bytes
+    packed: Annotated[bytes, msgspec.Meta(min_length=MIN_DIMENSION, max_length=MAX_DIMENSION)]
     """A signed byte for each dimension."""
-
-    def to_json(self) -> list[str]:
-        """Return plain data: the space, and the bytes in base 64."""
-        return [self.space, base64.b64encode(self.packed).decode()]
-
-    @classmethod
-    def from_json(cls, data: Any) -> Self:  # noqa: ANN401 - whatever JSON held
-        """Read the form of :meth:`to_json`; raises TypeError or ValueError."""
-        space, packed = data
-        read = base64.b64decode(packed, validate=True)
-        if not MIN_DIMENSION <= len(read) <= MAX_DIMENSION:
-            raise ValueError(f"a vector of {len(read)} numbers")
-        return cls(str(space), read)

@@ -11,14 +11,17 @@ Without a pointer the newest version is active; a pointer to null means the ship
 from __future__ import annotations
 
 import json
+import logging
 import os
 import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from classifier.hub.classifier import HubClassifier, load_default
+from classifier.hub.classifier import HubClassifier, HubScore, load_default
 from classifier.hub.errors import ModelError
+from classifier.hub.evidence import LinkEvidence
 from classifier.hub.model import (
     HubModel,
     is_version,
@@ -29,6 +32,8 @@ from classifier.hub.model import (
     versions_in,
     write_private,
 )
+
+logger = logging.getLogger("hubwatch.models")
 
 # Share of the check rows that an update may get wrong: three of 600, for rows near the border.
 FORGOTTEN: Final = 0.005
@@ -193,6 +198,19 @@ class ActiveClassifier:
         self._seen: tuple[int, int] | None = None
         self._loaded: HubClassifier | None = None
 
+    @property
+    def version(self) -> str:
+        """The version in use."""
+        return self.current().version
+
+    def score(self, links: Sequence[LinkEvidence]) -> Iterable[float]:
+        """Score links, in order."""
+        return self.current().score(links)
+
+    def score_page(self, link: LinkEvidence, page: str | tuple[float, ...]) -> HubScore:
+        """Score a fetched page by its URL and content."""
+        return self.current().score_page(link, page)
+
     def current(self) -> HubClassifier:
         """Return the active classifier, the shipped one if the registry has none."""
         seen = self._stamp()
@@ -217,8 +235,11 @@ class ActiveClassifier:
                 return self._loaded
             loaded = HubClassifier.load(self._registry.root / version)
         except ModelError as error:
-            # The current version stays in use; ``problem`` says why.
             self.problem = str(error)
-            return self._loaded or load_default()
+            kept = self._loaded or load_default()
+            logger.warning("%s; %s stays in use", error, kept.version)
+            return kept
+        if self._loaded is not None:
+            logger.info("now using hub classifier %s", version)
         self.problem = ""
         return loaded

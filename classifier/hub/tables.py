@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final, Self
 from zlib import crc32
@@ -186,44 +186,18 @@ class HashedRows:
         return roots
 
 
-def hash_views(links: Sequence[LinkEvidence], parts: Sequence[UrlParts]) -> list[HashedRows]:
-    """Return the hashed n-grams of each table, in the order of :data:`TABLE_NAMES`."""
-    hashed = [
-        _hash_texts([view.text(link, part) for link, part in zip(links, parts, strict=True)], view)
-        for view in VIEWS
-    ]
-    return [*hashed, _hash_tokens(parts)]
-
-
-def _hash_texts(texts: list[str], view: TableView) -> HashedRows:
-    # Whole batches in numpy: the characters of all links are one array, and the hash of an n-gram
-    # extends that of the shorter one at the same place.
-    codes = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
-    lengths = np.fromiter((len(text) for text in texts), dtype=np.int64, count=len(texts))
-    rows = np.repeat(np.arange(len(texts)), lengths)
-    counts = np.zeros(len(texts), dtype=np.int64)
-    kept_rows, kept_buckets = [], []
-    grown = np.zeros(len(codes), dtype=np.uint32)
-    for size in range(1, view.longest + 1):
-        count = len(codes) - size + 1
-        if count <= 0:
-            break
-        grown = grown[:count] * np.uint32(0x01000193) + codes[size - 1 :] + np.uint32(size)
-        if size < view.shortest:
-            continue
-        whole = rows[:count] == rows[size - 1 :]
-        kept_rows.append(rows[:count][whole])
-        kept_buckets.append(_bucket(grown[whole], view.bits))
-        counts += np.maximum(lengths - size + 1, 0)
-    if not kept_rows:
-        return HashedRows(np.zeros(0, np.int64), np.zeros(0, np.int64), counts)
-    return HashedRows(np.concatenate(kept_rows), np.concatenate(kept_buckets), counts)
-
-
-def _bucket(hashes: NDArray[np.uint32], bits: int) -> NDArray[np.int64]:
+def bucket(hashes: NDArray[np.uint32], bits: int) -> NDArray[np.int64]:
     """Spread a hash over 2**bits buckets (multiplicative hashing, Knuth 6.4)."""
     mixed = (hashes ^ (hashes >> np.uint32(15))) * np.uint32(0x9E3779B1)
     return (mixed >> np.uint32(32 - bits)).astype(np.int64)
+
+
+def _bucket_of(gram: str, bits: int) -> int:
+    """Return the bucket of one n-gram, as :func:`_view_sums` finds it."""
+    hashed = 0
+    for size, letter in enumerate(gram, start=1):
+        hashed = (hashed * 0x01000193 + ord(letter) + size) & 0xFFFFFFFF
+    return int(bucket(np.array([hashed], dtype=np.uint32), bits)[0])
 
 
 _KIND_SEEDS: Final = {
@@ -231,7 +205,8 @@ _KIND_SEEDS: Final = {
 }
 
 
-def _hash_tokens(parts: Sequence[UrlParts]) -> HashedRows:
+def hash_tokens(parts: Sequence[UrlParts]) -> HashedRows:
+    """Return the hashed tokens of URLs."""
     mask = (1 << TOKEN_BITS) - 1
     buckets: list[int] = []
     lengths = []
@@ -248,8 +223,8 @@ def _view_sums(
     texts: Sequence[str], view: TableView, table: NDArray[np.int8]
 ) -> NDArray[np.float64]:
     """Return the sum of the weights of each text's n-grams, over the root of their number."""
-    # As _hash_texts and np.bincount would, in a third of the time: weights are added up by the place where
-    # an n-gram begins, then over each text.
+    # As the trainer's hash_views and np.bincount would, in a third of the time: weights are added up by the
+    # place where an n-gram begins, then over each text.
     sums, counts = np.zeros(len(texts)), np.zeros(len(texts), dtype=np.int64)
     lengths = np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))
     written = np.flatnonzero(lengths)
@@ -263,7 +238,7 @@ def _view_sums(
         grown = grown[:count] * np.uint32(0x01000193) + codes[size - 1 :] + np.uint32(size)
         if size >= view.shortest:
             whole = left[:count] >= size
-            found[:count] += table[_bucket(grown, view.bits)] * whole
+            found[:count] += table[bucket(grown, view.bits)] * whole
             counts += np.maximum(lengths - size + 1, 0)
     if len(written):
         sums[written] = np.add.reduceat(found, ends - lengths[written])
@@ -302,7 +277,7 @@ class ValueTables:
             _view_sums([view.text(link, part) for link, part in pairs], view, table)
             for view, table in zip(VIEWS, self.weights, strict=False)
         ]
-        columns.append(_sums(_hash_tokens(parts), self.weights[-1]))
+        columns.append(_sums(hash_tokens(parts), self.weights[-1]))
         columns.append(np.sum(columns, axis=0))
         return np.stack(columns, axis=1).astype(np.float64) * self.step
 
@@ -329,23 +304,17 @@ def top_grams(
     found: dict[tuple[str, str], float] = {}
     for view, table in zip(VIEWS, tables.weights, strict=False):
         text = view.text(link, parts)
-        step = tables.step / _hash_texts([text], view).roots[0]
-        for gram in _grams(text, view):
-            bucket = _hash_texts([gram], replace(view, shortest=len(gram), longest=len(gram)))
-            found[view.name, gram] = float(step * table[bucket.buckets[0]])
+        sizes = range(view.shortest, view.longest + 1)
+        grams = sum(max(len(text) - size + 1, 0) for size in sizes)
+        step = tables.step / np.sqrt(max(grams, 1))
+        for gram in {text[start : start + size] for size in sizes for start in range(len(text))}:
+            if view.shortest <= len(gram):
+                found[view.name, gram] = float(step * table[_bucket_of(gram, view.bits)])
     mask = (1 << TOKEN_BITS) - 1
-    step = tables.step / _hash_tokens([parts]).roots[0]
+    step = tables.step / hash_tokens([parts]).roots[0]
     for kind, token in tokens_of(parts):
         bucket_of_token = crc32(token, _KIND_SEEDS[kind]) & mask
         name = f"{kind.decode()}:{token.decode('utf-8', 'replace')}"
         found["tokens", name] = float(step * tables.weights[-1][bucket_of_token])
     strongest = sorted(found.items(), key=lambda item: -abs(item[1]))[:count]
     return [(table, gram, weight) for (table, gram), weight in strongest if weight]
-
-
-def _grams(text: str, view: TableView) -> set[str]:
-    return {
-        text[start : start + size]
-        for size in range(view.shortest, view.longest + 1)
-        for start in range(len(text) - size + 1)
-    }

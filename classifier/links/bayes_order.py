@@ -34,7 +34,7 @@ from classifier.papers.bayes import (
 from classifier.papers.similarity import VsmSimilarity, topic_vector
 from classifier.topic.model import TopicModel
 from classifier.words.background import tf_idf
-from classifier.words.errors import TopicModelError
+from classifier.words.errors import reading
 from classifier.words.keywords import Keywords
 from classifier.words.language import FALLBACK_LANGUAGE
 from classifier.words.text import language_of_page, link_terms, weighted_terms
@@ -58,7 +58,7 @@ MAX_TRAINING_EXAMPLES: Final = 400
 # Links to a page that become examples.
 CONTEXTS_PER_PAGE: Final = 3
 _DIGITS: Final = 4
-_FORMAT: Final = 2
+_FORMAT: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,13 +153,24 @@ class BayesOrder:
 
     def to_json(self) -> dict[str, Any]:
         """Return the training examples; the user's evidence is stored with the topic."""
-        return training_examples_to_json(list(self._training_examples), self._numbers.terms)
+        terms = self._numbers.terms
+        examples = [
+            (
+                round(one.likeness, _DIGITS),
+                [_kept(text, terms) for text in (one.page, *one.contexts)],
+            )
+            for one in self._training_examples
+        ]
+        return {"format": _FORMAT, "training_examples": examples}
 
     @classmethod
     def from_json(cls, data: object) -> Self:
         """Read the form of :meth:`to_json`; raises TopicModelError."""
         read = cls()
-        read._training_examples.extend(training_examples_from_json(data, read._numbers))
+        with reading("bayes"):
+            for likeness, texts in msgspec.convert(data, _Stored).training_examples:
+                page, *contexts = map(read._numbers.example, texts)
+                read._training_examples.append(BayesExample(likeness, page, tuple(contexts)))
         return read
 
     def _hear(self, model: TopicModel) -> None:
@@ -258,90 +269,25 @@ def _cosine(left: TermExample, right: TermExample) -> float:
     return float(left.weights[mine] @ right.weights[theirs] / lengths) if lengths else 0.0
 
 
+def _kept(text: TermExample, terms: Sequence[str]) -> dict[str, float]:
+    frequencies = np.round(2.0 * text.weights - 1.0, _DIGITS).tolist()
+    return {terms[number]: share for number, share in zip(text.terms, frequencies, strict=True)}
+
+
 def _squashed(evidence: NDArray[np.float64]) -> list[float]:
     scores: list[float] = (1.0 / (1.0 + np.exp(-np.clip(evidence, -30.0, 30.0)))).tolist()
     return scores
 
 
-def training_examples_to_json(
-    training_examples: Sequence[BayesExample], terms: Sequence[str]
-) -> dict[str, Any]:
-    """Return the training examples and the terms they use."""
-    texts = [
-        example
-        for training_example in training_examples
-        for example in (training_example.page, *training_example.contexts)
-    ]
-    used = sorted({int(number) for text in texts for number in text.terms})
-    places = {number: place for place, number in enumerate(used)}
-    return {
-        "format": _FORMAT,
-        "terms": [terms[number] for number in used],
-        "training_examples": [
-            [
-                round(training_example.likeness, _DIGITS),
-                [
-                    _packed(text, places)
-                    for text in (training_example.page, *training_example.contexts)
-                ],
-            ]
-            for training_example in training_examples
-        ],
-    }
-
-
-def training_examples_from_json(data: object, numbers: TermNumbers) -> list[BayesExample]:
-    """Read the form of ``training_examples_to_json``; raises TopicModelError."""
-    try:
-        stored = msgspec.convert(data, _Stored)
-        return [
-            _training_example(training_example, stored.terms, numbers)
-            for training_example in stored.training_examples
-        ]
-    except (msgspec.ValidationError, ValueError, IndexError) as error:
-        raise TopicModelError(
-            "bayes", str(data)[:80], f"damaged or of another version: {error}"
-        ) from error
-
-
 _Share = Annotated[float, msgspec.Meta(ge=0.0, le=1.0)]
-_Text = tuple[
-    Annotated[
-        list[Annotated[int, msgspec.Meta(ge=0)]], msgspec.Meta(max_length=MAX_TERMS_PER_EXAMPLE)
-    ],
-    list[_Share],
-]
-_StoredExample = tuple[_Share, Annotated[list[_Text], msgspec.Meta(min_length=1)]]
+_Text = Annotated[dict[str, _Share], msgspec.Meta(max_length=MAX_TERMS_PER_EXAMPLE)]
+_Texts = Annotated[list[_Text], msgspec.Meta(min_length=1, max_length=1 + CONTEXTS_PER_PAGE)]
 
 
 class _Stored(msgspec.Struct):
-    """The form on disk."""
+    """The form on disk: likeness, page and contexts of each example; frequencies relative to the highest."""
 
-    format: Literal[2]
-    terms: list[str]
+    format: Literal[3]
     training_examples: Annotated[
-        list[_StoredExample], msgspec.Meta(max_length=MAX_TRAINING_EXAMPLES)
+        list[tuple[_Share, _Texts]], msgspec.Meta(max_length=MAX_TRAINING_EXAMPLES)
     ]
-
-
-def _training_example(
-    stored: _StoredExample, terms: Sequence[str], numbers: TermNumbers
-) -> BayesExample:
-    likeness, texts = stored
-    page, *contexts = (_example(text, terms, numbers) for text in texts)
-    return BayesExample(likeness, page, tuple(contexts[:CONTEXTS_PER_PAGE]))
-
-
-def _example(stored: _Text, terms: Sequence[str], numbers: TermNumbers) -> TermExample:
-    places, weights = stored
-    pairs = zip((numbers.number(terms[place]) for place in places), weights, strict=True)
-    known = [(number, weight) for number, weight in pairs if number is not None]
-    return TermExample(
-        np.array([number for number, _ in known], dtype=np.int64),
-        np.array([weight for _, weight in known], dtype=np.float64),
-    )
-
-
-def _packed(text: TermExample, places: dict[int, int]) -> tuple[list[int], list[float]]:
-    terms = [places[int(number)] for number in text.terms]
-    return terms, [round(float(weight), _DIGITS) for weight in text.weights]

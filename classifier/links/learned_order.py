@@ -154,7 +154,7 @@ class LearnedOrder:
         """
         self._memory.revalue(relevances, likeness)
 
-    def likeness(self, pages: Sequence[Vector], model: TopicModel) -> list[Likeness]:
+    def likeness(self, pages: Sequence[Vector], model: TopicModel) -> list[tuple[float, float]]:
         """Return the examples' opinion of pages, and the pages' nearness to them; by weighted terms."""
         if self._opinion is None or self._opinion[0] != model.version:
             self._opinion = model.version, Opinion.fit(model.evidence, model.fit.setting)
@@ -207,9 +207,6 @@ class LearnedOrder:
         read._memory = LinkMemory.from_json(kept.get("memory"))
         read._words = LinkWords.from_json(kept.get("words"))
         read._weights = LinkWeights.from_json(kept.get("weights"))
-        # Not in the states of versions before.
-        if "vectors" in kept:
-            read._vectors = LinkVectors.from_json(kept["vectors"])
-        if "lists" in kept:
-            read._lists = LinkLists.from_json(kept["lists"])
+        read._vectors = LinkVectors.from_json(kept.get("vectors"))
+        read._lists = LinkLists.from_json(kept.get("lists"))
         return read

@@ -20,6 +20,7 @@ from array import array
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, Self
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -54,29 +55,32 @@ _STEEPNESS: Final = 2.0
 _FORMAT: Final = 2
 
 
-Likeness = tuple[float, float]
-"""The examples' opinion of a page, 0 to 1, and its cosine to them; NaN = unknown."""
-NOTHING_KNOWN: Final = (math.nan, math.nan)
-_Page = tuple[int, tuple[int, ...], float, float, float, list[int], float]
-"""Key, its places, relevance, opinion, nearness, keys of its targets, opinion by meaning."""
+Likeness = tuple[float | None, float | None]
+"""The examples' opinion of a page, 0 to 1, and its cosine to them; None = unknown."""
+NOTHING_KNOWN: Final = (None, None)
+
+
+class _Page(msgspec.Struct, array_like=True):
+    """A judged page; the form on disk too."""
+
+    key: int
+    places: tuple[int, ...]
+    relevance: float
+    opinion: float | None
+    nearness: float | None
+    targets: list[int]
+    """Keys of the pages that it links to."""
+    meaning: float | None = None
+    """The examples' opinion by meaning, on any scale."""
 
 
 class LinkMemory:
     """Judged pages, their links, and the value each passes on. One per topic; not thread-safe."""
 
     def __init__(self) -> None:
-        # Key of a judged page -> its number, in order of judgement.
+        # In order of judgement; the places in this list are the numbers below.
+        self._pages: list[_Page] = []
         self._numbers: dict[int, int] = {}
-        self._relevance: list[float] = []
-        # The examples' opinion of each judged page; NaN = unknown.
-        self._opinions: list[float] = []
-        # Cosine of each judged page to the examples; NaN = unknown.
-        self._nearness: list[float] = []
-        # The examples' opinion by meaning, on any scale; NaN = unknown.
-        self._meanings: list[float] = []
-        self._places: list[tuple[int, ...]] = []
-        # Keys of the targets of each judged page.
-        self._links: list[array[int]] = []
         # Key of a target -> numbers of the judged pages that link to it.
         self._parents: dict[int, list[int]] = {}
         # Numbers of judged parents, and of their judged targets.
@@ -93,7 +97,7 @@ class LinkMemory:
         self._range = (0.0, 1.0)
 
     def __len__(self) -> int:
-        return len(self._relevance)
+        return len(self._pages)
 
     def add(
         self,
@@ -112,7 +116,7 @@ class LinkMemory:
         if key in self._numbers:
             self.revalue({url: relevance}, {url: likeness})
             return
-        number = self._enter(key, places_of(url), relevance, likeness)
+        number = self._enter(_Page(key, places_of(url), relevance, *likeness, []))
         parents = set(self._parents.get(key, ()))
         if parent and key_of(parent) in self._numbers:
             parents.add(self._numbers[key_of(parent)])
@@ -122,22 +126,15 @@ class LinkMemory:
         if len(self) > MAX_PAGES or self._link_count > MAX_LINKS:
             self._forget()
 
-    def _enter(
-        self, key: int, places: tuple[int, ...], relevance: float, likeness: Likeness
-    ) -> int:
-        number = self._numbers[key] = len(self._relevance)
-        self._relevance.append(relevance)
-        self._opinions.append(likeness[0])
-        self._nearness.append(likeness[1])
-        self._meanings.append(math.nan)
-        self._places.append(places)
-        self._links.append(array("q"))
+    def _enter(self, page: _Page) -> int:
+        number = self._numbers[page.key] = len(self._pages)
+        self._pages.append(page)
         self._hands = None
         return number
 
-    def _add_links(self, number: int, targets: set[int]) -> None:
-        for target in sorted(targets)[:MAX_LINKS_PER_PAGE]:
-            self._links[number].append(target)
+    def _add_links(self, number: int, targets: Iterable[int]) -> None:
+        self._pages[number].targets = sorted(targets)[:MAX_LINKS_PER_PAGE]
+        for target in self._pages[number].targets:
             self._parents.setdefault(target, []).append(number)
             self._link_count += 1
             if target in self._numbers:
@@ -150,30 +147,31 @@ class LinkMemory:
     def revalue(
         self, relevances: Mapping[str, float], likeness: Mapping[str, Likeness] | None = None
     ) -> None:
-        """Update judged pages' relevance and likeness; NaN changes nothing."""
+        """Update judged pages' relevance and likeness; None changes nothing."""
         for url, relevance in relevances.items():
-            number = self._numbers.get(key_of(url))
-            if number is not None:
-                self._relevance[number] = relevance
+            if (page := self._judged(url)) is not None:
+                page.relevance = relevance
         for url, (opinion, nearness) in (likeness or {}).items():
-            number = self._numbers.get(key_of(url))
-            if number is not None and not math.isnan(opinion):
-                self._opinions[number] = opinion
-            if number is not None and not math.isnan(nearness):
-                self._nearness[number] = nearness
+            if (page := self._judged(url)) is not None:
+                page.opinion = page.opinion if opinion is None else opinion
+                page.nearness = page.nearness if nearness is None else nearness
         self._hands = None
+
+    def _judged(self, url: str) -> _Page | None:
+        number = self._numbers.get(key_of(url))
+        return None if number is None else self._pages[number]
 
     def put_meanings(self, opinions: Mapping[int, float]) -> None:
         """Set the opinion by meaning of judged pages, by key; others keep theirs."""
         for key, opinion in opinions.items():
-            number = self._numbers.get(key)
-            if number is not None:
-                self._meanings[number] = opinion
+            if key in self._numbers:
+                self._pages[self._numbers[key]].meaning = opinion
         self._hands = None
 
     def forget_meanings(self) -> None:
         """Forget all opinions by meaning: they were of another space."""
-        self._meanings = [math.nan] * len(self)
+        for page in self._pages:
+            page.meaning = None
         self._hands = None
 
     def lift(self, url: str, shown_by: str = "", likeness: float | None = None) -> float:
@@ -215,8 +213,8 @@ class LinkMemory:
         numbers = set(self._parents.get(key_of(url), ()))
         if shown_by and key_of(shown_by) in self._numbers:
             numbers.add(self._numbers[key_of(shown_by)])
-        near = (self._nearness[number] for number in numbers)
-        return max((value for value in near if not math.isnan(value)), default=0.0)
+        near = (self._pages[number].nearness for number in numbers)
+        return max((value for value in near if value is not None), default=0.0)
 
     def expected(self, promise: float) -> float:
         """Return a promise as the expected relevance of its page, 0 to 1.
@@ -255,11 +253,13 @@ class LinkMemory:
             self._mean, self._judged_mean, self._range = 0.0, 0.0, (0.0, 1.0)
             self._usual, self._values = [], None
             return np.zeros(0)
-        raw = np.array(self._relevance)
+        raw = np.array([page.relevance for page in self._pages])
         self._range = _range(raw)
         own = _scaled(raw, self._range)
         self._judged_mean = float(own.mean())
-        opinions, near = np.array(self._opinions), np.array(self._nearness)
+        pages = self._pages
+        opinions = np.array([page.opinion for page in pages], dtype=np.float64)
+        near = np.array([page.nearness for page in pages], dtype=np.float64)
         likeness = ~(np.isnan(opinions) | np.isnan(near))
         if likeness.any():
             # The judgement follows its own feedback and would make the crawl drift; examples do not.
@@ -267,16 +267,16 @@ class LinkMemory:
                 _scaled(views[likeness], _range(views[likeness])) for views in (opinions, near)
             ]
             own[likeness] = OPINION_SHARE * steady[0] + (1 - OPINION_SHARE) * steady[1]
-        meanings = np.array(self._meanings)
+        meanings = np.array([page.meaning for page in pages], dtype=np.float64)
         known = ~np.isnan(meanings)
         if known.any():
             meant = _scaled(meanings[known], _range(meanings[known], MEANING_HIGH_SHARE))
             own[known] = MEANING_SHARE * meant + (1 - MEANING_SHARE) * own[known]
         self._own = own
         self._mean = float(own.mean())
-        self._values = PlaceValues(self._places, own, self._mean)
+        self._values = PlaceValues([page.places for page in pages], own, self._mean)
         # Subtracted in lift: it keeps the menus of a good site from coming first.
-        self._usual = [self._values.site(places) for places in self._places]
+        self._usual = [self._values.site(page.places) for page in pages]
         parents, children = (np.array(side, dtype=np.int64) for side in self._pairs)
         sums = np.bincount(parents, own[children], count)
         followed = np.bincount(parents, minlength=count)
@@ -289,65 +289,31 @@ class LinkMemory:
 
     def _forget(self) -> None:
         """Keep the younger half of the pages."""
-        self._restore(self._pages()[len(self) // 2 :])
-
-    def _pages(self) -> list[_Page]:
-        return [
-            (
-                key,
-                self._places[number],
-                self._relevance[number],
-                self._opinions[number],
-                self._nearness[number],
-                list(self._links[number]),
-                self._meanings[number],
-            )
-            for key, number in self._numbers.items()
-        ]
+        self._restore(self._pages[len(self) // 2 :])
 
     def _restore(self, pages: list[_Page]) -> None:
         self.__init__()  # type: ignore[misc]  # begins again with what is kept
-        for key, places, score, opinion, near, _, meant in pages:
-            self._meanings[self._enter(key, places, score, (opinion, near))] = meant
-        for key, *_, targets, _ in pages:
-            self._add_links(self._numbers[key], set(targets))
+        for page in pages:
+            self._enter(page)
+        for number, page in enumerate(pages):
+            self._add_links(number, page.targets)
 
     def to_json(self) -> dict[str, Any]:
         """Return plain data; URLs are stored as hashes."""
-        pages = [
-            [key, list(places), round(score, 4), *map(_rounded, (opinion, near)), targets]
-            + ([] if math.isnan(meant) else [round(meant, 4)])
-            for key, places, score, opinion, near, targets, meant in self._pages()
-        ]
-        return {"format": _FORMAT, "pages": pages}
+        return {"format": _FORMAT, "pages": [_rounded(page) for page in self._pages]}
 
     @classmethod
     def from_json(cls, data: object) -> Self:
         """Read the form of :meth:`to_json`; raises TopicModelError."""
         kept, read = of_format(data, "links", _FORMAT), cls()
         with reading("links"):
-            pages = [
-                (
-                    int(key),
-                    tuple(int(place) for place in places),
-                    float(score),
-                    _number(opinion),
-                    _number(near),
-                    [int(target) for target in targets],
-                    _number(meant[0] if meant else None),
-                )
-                for key, places, score, opinion, near, targets, *meant in kept["pages"][-MAX_PAGES:]
-            ]
-            read._restore(pages)
+            read._restore(msgspec.convert(kept["pages"][-MAX_PAGES:], list[_Page]))
         return read
 
 
-def _number(value: object) -> float:
-    return math.nan if value is None else float(str(value))
-
-
-def _rounded(value: float) -> float | None:
-    return None if math.isnan(value) else round(value, 4)
+def _rounded(page: _Page) -> list[Any]:
+    kept = msgspec.to_builtins(page)
+    return [round(value, 4) if isinstance(value, float) else value for value in kept]
 
 
 def _scaled(raw: NDArray[np.float64], limits: tuple[float, float]) -> NDArray[np.float64]:

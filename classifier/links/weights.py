@@ -18,7 +18,6 @@ from typing import Any, Final, Self
 import numpy as np
 
 from classifier.links.memory import LinkMemory
-from classifier.links.vectors import NOTHING_SAID
 from classifier.words.errors import TopicModelError, of_format, reading
 
 Features = tuple[float, ...]
@@ -30,8 +29,6 @@ SPREADS: Final = (0.3, 0.1, 0.15, 0.15, 0.15, 0.15, 0.1, 0.15)
 # link to related subjects, so the parents' lift matters most; a blog's pages link to neighbours by date,
 # so the anchor does.
 WEIGHTS: Final = (0.3, 0.1, 0.15, 0.1, 0.05, 0.2, 0.15, 0.25)
-# Features that a state stored without vectors has.
-_BY_WORDS: Final = 6
 # Weight of the prior, in pages.
 PRIOR_PAGES: Final = 30.0
 # The last fetched pages. A share of the best parent fixed by hand was tried before the weights were learned:
@@ -113,16 +110,11 @@ class LinkWeights:
         kept, read = of_format(data, "link weights", _FORMAT), cls()
         with reading("link weights"):
             weights = [float(weight) for weight in kept["weights"]]
-            if len(weights) == _BY_WORDS:
-                weights += read._weights[_BY_WORDS:]
-            start = kept.get("start")  # not in the states of versions before
-            read._start = None if start is None else float(start)
+            read._start = None if kept["start"] is None else float(kept["start"])
             for *features, key in kept["training_examples"][-MAX_TRAINING_EXAMPLES:]:
-                said = NOTHING_SAID if len(features) == _BY_WORDS else ()
-                read._training_examples.append((tuple(map(float, (*features, *said))), int(key)))
-        if {len(weights), *(len(features) for features, _ in read._training_examples)} != {
-            len(SPREADS)
-        }:
+                read._training_examples.append((tuple(map(float, features)), int(key)))
+        counts = {len(weights), *(len(features) for features, _ in read._training_examples)}
+        if counts != {len(SPREADS)}:
             raise TopicModelError("link weights", str(len(weights)), "do not fit the features")
         read._weights = weights
         return read

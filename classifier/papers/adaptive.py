@@ -14,11 +14,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
-from typing import Any, Final, Self
+from dataclasses import KW_ONLY, dataclass, field
+from typing import ClassVar, Final, Self
 
 from classifier.papers.rankers import Scores, shared_terms
 from classifier.words.batch import PageBatch, Terms, np_array
-from classifier.words.errors import of_format, reading
 from classifier.words.evidence import Evidence
 from classifier.words.values import Note
 from classifier.words.vectors import Vector, cosine, mean, truncated, unit
@@ -30,31 +30,30 @@ MAX_FEATURES: Final = 1_000
 # The seeds' least share of the guarded centre.
 MIN_SEED_SHARE: Final = 0.5
 _GUARDED_WEIGHT: Final = 0.5
-_FORMAT: Final = 1
 
 
+@dataclass(slots=True)
 class AdaptiveCentre:
     """The paper's topic model; unit vectors, so that long pages weigh no more."""
 
-    notes: tuple[Note, ...] = ()
+    # Plain term frequencies: a handful of pages has no meaningful document frequencies (the paper's
+    # argument).
+    seeds: Sequence[Terms]
+    _: KW_ONLY
+    threshold: float = UPDATE_THRESHOLD
+    guarded: bool = False
+    rejected: Sequence[Terms] = ()
+    updates: float = 0.0
+    """k: pages that moved the centre; each counts half if guarded."""
+    centre: Vector = field(default_factory=dict)
+    notes: ClassVar[tuple[Note, ...]] = ()
 
-    def __init__(
-        self,
-        seeds: Sequence[Terms],
-        *,
-        threshold: float = UPDATE_THRESHOLD,
-        guarded: bool = False,
-        rejected: Sequence[Terms] = (),
-    ) -> None:
-        self.threshold = threshold
-        self.guarded = guarded
-        # Plain term frequencies: a handful of pages has no meaningful document frequencies (the paper's
-        # argument).
-        self.seeds = [unit(truncated(seed, MAX_FEATURES)) for seed in seeds]
-        self.rejected = [unit(truncated(page, MAX_FEATURES)) for page in rejected]
-        # k: pages that moved the centre; each counts half if guarded.
-        self.updates = 0.0
-        self.centre = truncated(mean(self.seeds), MAX_FEATURES)
+    def __post_init__(self) -> None:
+        """Begin with the seeds, unless a stored centre is read."""
+        if not self.centre:
+            self.seeds = [unit(truncated(seed, MAX_FEATURES)) for seed in self.seeds]
+            self.rejected = [unit(truncated(page, MAX_FEATURES)) for page in self.rejected]
+            self.centre = truncated(mean(self.seeds), MAX_FEATURES)
 
     @classmethod
     def fit(cls, seeds: Sequence[Terms], evidence: Evidence, *, guarded: bool) -> Self:
@@ -102,18 +101,6 @@ class AdaptiveCentre:
         moved = copy(self)
         return moved if moved.observe(terms) else None
 
-    def to_json(self) -> dict[str, Any]:
-        """Return plain data."""
-        return {
-            "format": _FORMAT,
-            "threshold": self.threshold,
-            "guarded": self.guarded,
-            "seeds": self.seeds,
-            "rejected": self.rejected,
-            "updates": self.updates,
-            "centre": self.centre,
-        }
-
     def scores(self, batch: PageBatch) -> Scores:
         """Return cosines to the centre."""
         return np_array([self.similarity(page) for page in batch.pages])
@@ -122,21 +109,6 @@ class AdaptiveCentre:
         """Return the shared terms."""
         return shared_terms(unit(page), unit(self.centre), count)
 
-    @classmethod
-    def from_json(cls, data: object) -> Self:
-        """Read the form of :meth:`to_json`; raises TopicModelError."""
-        kept = of_format(data, "adaptive centre", _FORMAT)
-        with reading("adaptive centre"):
-            read = cls(
-                kept["seeds"],
-                threshold=kept["threshold"],
-                guarded=kept["guarded"],
-                rejected=kept["rejected"],
-            )
-            read.updates = float(kept["updates"])
-            read.centre = {str(term): float(value) for term, value in kept["centre"].items()}
-        return read
 
-
-def _nearest(page: Vector, others: Sequence[Vector]) -> float:
+def _nearest(page: Vector, others: Sequence[Terms]) -> float:
     return max((cosine(page, other) for other in others), default=0.0)

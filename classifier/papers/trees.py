@@ -13,11 +13,11 @@ import bz2
 import gzip
 import lzma
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final, cast
 
-from classifier.papers.semantic_tree import CompactTree, TreeBuilder, TreeError
+from classifier.papers.semantic_tree import SemanticTree, TreeBuilder, TreeError
 
 if TYPE_CHECKING:
     import wn
@@ -28,18 +28,17 @@ _NO_LANGUAGE: Final = ""
 # The first columns; each further one holds the words of one language.
 COLUMNS: Final = ("id", "pos", "hypernyms")
 # After decompression: a damaged or hostile archive must not fill the memory.
-MAX_BYTES: Final = 1 << 30
+MAX_BYTES: Final = 1 << 28
 _MAX_LINE_BYTES: Final = 1 << 20
-_MAGIC: Final[dict[bytes, type[lzma.LZMAFile | gzip.GzipFile | bz2.BZ2File]]] = {
+_MAGIC: Final[dict[bytes, Callable[..., object]]] = {
     b"\xfd7zXZ\x00": lzma.LZMAFile,
     b"\x1f\x8b": gzip.GzipFile,
     b"BZh": bz2.BZ2File,
 }
-_BOM: Final = b"\xef\xbb\xbf"
 _DAMAGE: Final = (lzma.LZMAError, EOFError, zlib.error, gzip.BadGzipFile)
 
 
-def read_tree(source: Path | str) -> CompactTree:
+def read_tree(source: Path | str) -> SemanticTree:
     """Read a semantic tree of either form (takes seconds); raises TreeError."""
     if str(source).startswith(PREFIX):
         return read_wn(str(source))
@@ -49,7 +48,7 @@ def read_tree(source: Path | str) -> CompactTree:
     return read_table(path)
 
 
-def read_wn(source: str) -> CompactTree:
+def read_wn(source: str) -> SemanticTree:
     """Read the lexicon named by ``source``; raises TreeError, also if wn is missing."""
     try:
         import wn  # noqa: PLC0415 - optional
@@ -66,7 +65,7 @@ def read_wn(source: str) -> CompactTree:
         ) from error
 
 
-def _packed(source: str, wordnet: wn.Wordnet) -> CompactTree:
+def _packed(source: str, wordnet: wn.Wordnet) -> SemanticTree:
     builder = TreeBuilder(source)
     # Sense by sense, which takes a minute where a file takes seconds.
     for synset in wordnet.synsets():
@@ -82,7 +81,7 @@ def _packed(source: str, wordnet: wn.Wordnet) -> CompactTree:
     return builder.build()
 
 
-def read_table(path: Path) -> CompactTree:
+def read_table(path: Path) -> SemanticTree:
     """Read the table; raises TreeError that names the line."""
     lines = _read_lines(path)
     languages = _languages(path, lines)
@@ -96,7 +95,7 @@ def read_table(path: Path) -> CompactTree:
             builder.parent(sense, parent, number)
         for language, column in zip(languages, words, strict=True):
             for word in column.split("|"):
-                builder.word(word, sense, number, language=language)
+                builder.word(word, sense, language=language)
     return builder.build()
 
 
@@ -119,48 +118,32 @@ def _fields(path: Path, number: int, line: str, languages: int) -> list[str]:
 
 
 def _open(path: Path) -> BinaryIO:
-    """Open a file, decompressing by its first bytes; raises TreeError."""
-    try:
-        with path.open("rb") as stream:
-            head = stream.read(8)
-        for magic, opener in _MAGIC.items():
-            if head.startswith(magic):
-                return cast("BinaryIO", opener(path, "rb"))
-        return path.open("rb")
-    except OSError as error:
-        raise TreeError(path, 0, f"cannot be read: {error.strerror}") from error
+    """Open a file, decompressing by its first bytes."""
+    with path.open("rb") as stream:
+        head = stream.read(8)
+    opener = next((one for magic, one in _MAGIC.items() if head.startswith(magic)), open)
+    return cast("BinaryIO", opener(path, "rb"))
 
 
 def _read_lines(path: Path) -> Iterator[tuple[int, str]]:
     """Yield (number from 1, line without its end); raises TreeError with the line at fault."""
-    number = 0
+    number = total = 0
     try:
         with _open(path) as stream:
-            for number, raw in enumerate(_bounded(path, stream), start=1):
-                yield number, _decode(path, number, raw)
+            while raw := stream.readline(_MAX_LINE_BYTES):
+                number, total = number + 1, total + len(raw)
+                if len(raw) == _MAX_LINE_BYTES:
+                    raise TreeError(
+                        path, number, "has an endless line; it is not a known semantic tree"
+                    )
+                if total > MAX_BYTES:
+                    raise TreeError(path, number, f"is larger than {MAX_BYTES} bytes")
+                yield number, raw.decode("utf-8-sig").rstrip("\r\n")
+    except UnicodeDecodeError as error:
+        raise TreeError(path, number, "is not UTF-8; convert it with iconv") from error
     except _DAMAGE as error:
         raise TreeError(
             path, number, "is damaged or cut off after this line; fetch it again"
         ) from error
     except OSError as error:
-        raise TreeError(path, number, f"cannot be read on: {error}") from error
-
-
-def _bounded(path: Path, stream: BinaryIO) -> Iterator[bytes]:
-    total = number = 0
-    while raw := stream.readline(_MAX_LINE_BYTES):
-        number += 1
-        total += len(raw)
-        if len(raw) == _MAX_LINE_BYTES:
-            raise TreeError(path, number, "has an endless line; it is not a known semantic tree")
-        if total > MAX_BYTES:
-            raise TreeError(path, number, f"is larger than {MAX_BYTES} bytes")
-        yield raw
-
-
-def _decode(path: Path, number: int, raw: bytes) -> str:
-    try:
-        text = raw.removeprefix(_BOM if number == 1 else b"").decode()
-    except UnicodeDecodeError as error:
-        raise TreeError(path, number, "is not UTF-8; convert it with iconv") from error
-    return text.rstrip("\r\n")
+        raise TreeError(path, number, f"cannot be read: {error.strerror or error}") from error

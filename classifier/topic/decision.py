@@ -29,7 +29,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Self
+from typing import Final, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -89,15 +89,6 @@ class Decision:
         if raw >= self.value:
             return Verdict.RELEVANT
         return Verdict.DOUBTFUL if self.score(raw) >= DOUBTFUL else Verdict.IRRELEVANT
-
-    def to_json(self) -> dict[str, Any]:
-        """Return plain data."""
-        return {"value": self.value, "slope": self.slope, "source": self.source}
-
-    @classmethod
-    def from_json(cls, data: dict[str, Any]) -> Self:
-        """Read the form of :meth:`to_json`; raises KeyError, TypeError or ValueError."""
-        return cls(float(data["value"]), float(data["slope"]), str(data["source"]))
 
 
 @dataclass(frozen=True, slots=True)

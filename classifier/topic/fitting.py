@@ -19,6 +19,7 @@ from classifier.topic.methods import Setting, fit_method
 from classifier.words.batch import PageBatch, Terms, np_array
 from classifier.words.errors import reading
 from classifier.words.evidence import Evidence
+from classifier.words.stored import restored, stored
 from classifier.words.vectors import Vector
 
 Scores = NDArray[np.float64]
@@ -58,11 +59,10 @@ class Fit:
         """Return the state that the evidence alone does not determine."""
         concepts = self.setting.sample.concepts
         return {
-            "means": self.scale.means.tolist(),
-            "deviations": self.scale.deviations.tolist(),
+            "scale": stored(self.scale),
             "concepts": concepts.mark if concepts else None,
             "fused": self.scorer.to_json() if isinstance(self.scorer, FusedTopic) else None,
-            "adaptive": self.scorer.to_json() if isinstance(self.scorer, AdaptiveCentre) else None,
+            "adaptive": stored(self.scorer) if isinstance(self.scorer, AdaptiveCentre) else None,
         }
 
 
@@ -125,8 +125,8 @@ def refit_topic(
     with reading("topic"):
         if data["concepts"] != (concepts.mark if concepts else None):
             return None
-        scale = Scale(np_array(data["means"]), np_array(data["deviations"]))
-        fused, adaptive = data["fused"], data.get("adaptive")
+        fused, adaptive = data["fused"], data["adaptive"]
+    scale = restored(data.get("scale"), Scale, "topic")
     scorer: Fitted
     if method == "fused":
         read = FusedTopic.from_json(fused, evidence, setting)
@@ -134,7 +134,7 @@ def refit_topic(
             return None
         scorer = read
     elif adaptive is not None:
-        scorer = AdaptiveCentre.from_json(adaptive)
+        scorer = restored(adaptive, AdaptiveCentre, "adaptive centre")
     else:
         scorer = fit_method(method, evidence, setting)
     corrections = Corrections.of_method(method, evidence, setting.background)

@@ -20,9 +20,9 @@ from classifier.topic.meaning_view import MeaningView
 from classifier.topic.methods import Setting, fit_method, views_of
 from classifier.words.batch import PageBatch, Terms
 from classifier.words.concepts import Concepts
-from classifier.words.errors import reading
 from classifier.words.evidence import Evidence
 from classifier.words.keywords import Keywords
+from classifier.words.stored import restored, stored
 from classifier.words.values import Note
 from classifier.words.vectors import Vector, top, unit
 
@@ -167,8 +167,8 @@ class FusedTopic:
     def to_json(self) -> dict[str, Any]:
         """Return the state that the evidence alone does not determine."""
         return {
-            "centre": self.centre.to_json(),
-            "scale": self.other_scale.to_json(),
+            "centre": stored(self.centre),
+            "scale": stored(self.other_scale),
             "meaning": self.meaning.to_json() if self.meaning else None,
         }
 
@@ -180,9 +180,8 @@ class FusedTopic:
 
         Raises TopicModelError.
         """
-        with reading("fused topic"):
-            centre = FusedCentre.from_json(data["centre"])
-            scale = Scales.from_json(data["scale"])
+        centre = restored(data.get("centre"), FusedCentre, "fused topic")
+        scale = restored(data.get("scale"), Scales, "fused topic")
         read = cls.with_centre(centre, evidence, setting, scale)
         kept, space = data.get("meaning"), space_of(setting.sample)
         if kept is None:

@@ -13,15 +13,14 @@ The sample holds fetched pages of no known topic.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Self
+from typing import Final, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from classifier.words.batch import PageBatch, np_array
-from classifier.words.errors import reading
 from classifier.words.vectors import Vector, mean, truncated, unit
 
 Scores = NDArray[np.float64]
@@ -143,17 +142,6 @@ class Scales:
         """Return each page's views on its own scale, as :meth:`Scale.standardised`."""
         return np.where(fresh, self.fresh.standardised(views), self.learned.standardised(views))
 
-    def to_json(self) -> list[list[list[float]]]:
-        """Return plain data."""
-        both = (self.learned, self.fresh)
-        return [[scale.means.tolist(), scale.deviations.tolist()] for scale in both]
-
-    @classmethod
-    def from_json(cls, data: Any) -> Self:  # noqa: ANN401 - whatever was stored
-        """Read the form of :meth:`to_json`; raises TypeError or ValueError."""
-        learned, fresh = (Scale(np_array(means), np_array(widths)) for means, widths in data)
-        return cls(learned, fresh)
-
 
 def wrong_weight(count: int) -> float:
     """Return the weight of the mean of this many rejected pages against that of the relevant ones."""
@@ -200,26 +188,6 @@ class FusedCentre:
     def standardised(self, batch: PageBatch) -> Scores:
         """Return the standardised views, shape (views, pages)."""
         return self.scale.standardised(self.centre.views(batch), batch.fresh)
-
-    def to_json(self) -> dict[str, Any]:
-        """Return plain data: about 20 kB."""
-        return {
-            "terms": self.centre.terms,
-            "places": [place.tolist() for place in self.centre.places],
-            "scale": self.scale.to_json(),
-        }
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Self:
-        """Read the form of :meth:`to_json`; raises TopicModelError."""
-        with reading("fused topic"):
-            places = tuple(np_array(place) for place in data["places"])
-            terms = {str(term): float(value) for term, value in data["terms"].items()}
-            scale = Scales.from_json(data["scale"])
-            for one in (scale.learned, scale.fresh):
-                pairs = zip(one.means, one.deviations, (terms, *places), strict=True)
-                _ = [*pairs]  # as many scales as views, or ValueError
-        return cls(Centre(terms, places), scale)
 
 
 def _not_rejected(sample: PageBatch, wrong: PageBatch) -> NDArray[np.bool_]:

@@ -31,6 +31,7 @@ from classifier.words.batch import PageBatch, sample_of
 from classifier.words.errors import TopicError, TopicModelError, reading
 from classifier.words.evidence import Evidence
 from classifier.words.keywords import Keywords
+from classifier.words.stored import restored, stored
 from classifier.words.text import weighted_terms
 from classifier.words.values import Note, PageText, Relevance, Verdict
 from classifier.words.vectors import Vector, top
@@ -177,10 +178,13 @@ class TopicModel:
         """
         state = _checked(data)
         with reading("topic"):
-            method, version = str(state["method"]), str(state["version"])
-            evidence = Evidence.from_json(state["evidence"])
-            decision = Decision.from_json(state["decision"])
-            pages = int(state.get("pages", 0))
+            method, version, pages = (
+                str(state["method"]),
+                str(state["version"]),
+                int(state["pages"]),
+            )
+        evidence = restored(state.get("evidence"), Evidence, "topic")
+        decision = restored(state.get("decision"), Decision, "topic")
         if method not in METHODS:
             raise TopicModelError("method", method[:80], "is unknown to this version")
         background.meanings.put_all(evidence.meanings)
@@ -204,9 +208,9 @@ def _state(method: str, evidence: Evidence, fit: Fit, pages: int) -> dict[str, A
         "terms": _shares(top(topic_profile(evidence, fit), OWN_TERMS)),
         "format": FORMAT,
         "method": method,
-        "evidence": evidence.to_json(),
+        "evidence": stored(evidence),
         "fit": fit.to_json(),
-        "decision": fit.decision.to_json(),
+        "decision": stored(fit.decision),
         "pages": pages,
     }
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, Self
+from typing import Final, Self
 
 from classifier.embedding.meaning import Meaning
-from classifier.words.errors import TopicError, reading
+from classifier.words.errors import TopicError
 from classifier.words.keywords import MAX_KEYWORDS, Keywords
 from classifier.words.sample import PageSample, page_key
 from classifier.words.text import weighted_terms
@@ -149,41 +149,6 @@ class Evidence:
             return self
         return replace(self, judged=(*self.judged, terms)[-MAX_JUDGED:])
 
-    def to_json(self) -> dict[str, Any]:
-        """Return plain data."""
-        return {
-            "examples": list(self.examples),
-            "keywords": list(self.keywords),
-            "relevant": list(self.relevant),
-            "irrelevant": list(self.irrelevant),
-            "negatives": list(self.negatives),
-            "judged": list(self.judged),
-            "empty_examples": list(self.empty_examples),
-            "example_urls": list(self.example_urls),
-            "meanings": [[key, *meaning.to_json()] for key, meaning in self.meanings],
-        }
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Self:
-        """Read the form of :meth:`to_json`; raises TopicModelError."""
-        with reading("topic"):
-            return cls(
-                examples=_vectors(data["examples"], MAX_EXAMPLES),
-                keywords=tuple(str(word) for word in data["keywords"])[:MAX_KEYWORDS],
-                relevant=_vectors(data["relevant"], MAX_CORRECTIONS),
-                irrelevant=_vectors(data["irrelevant"], MAX_CORRECTIONS),
-                negatives=_vectors(data["negatives"], MAX_NEGATIVES),
-                judged=_vectors(data.get("judged", ()), MAX_JUDGED),
-                empty_examples=tuple(str(url) for url in data["empty_examples"]),
-                example_urls=tuple(str(url) for url in data["example_urls"]),
-                meanings=kept_meanings(data),
-            )
-
-
-def kept_meanings(data: Mapping[str, Any]) -> tuple[tuple[int, Meaning], ...]:
-    """Return the vectors in an evidence's JSON alone, by key; raises TypeError or ValueError."""
-    return tuple((int(key), Meaning.from_json(kept)) for key, *kept in data.get("meanings", ()))
-
 
 def spoken(keywords: Sequence[str]) -> PageText:
     """Return key words as one text, to embed them besides matching them."""
@@ -200,8 +165,3 @@ def _latest(
 ) -> list[tuple[PageText, Vector]]:
     """Return the last pages that have words, with their terms."""
     return [(page, terms) for page in pages[-limit:] if (terms := heaviest_terms(page))]
-
-
-def _vectors(data: Iterable[Mapping[str, Any]], limit: int) -> tuple[Vector, ...]:
-    read = ({str(term): float(value) for term, value in page.items()} for page in data)
-    return tuple(truncated(page, MAX_TERMS) for page in read)[:limit]

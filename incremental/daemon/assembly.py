@@ -208,6 +208,6 @@ def hub_scorer(models: Path | None) -> HubScorer:
         from classifier.hub import load_default  # noqa: PLC0415
 
         return load_default()
-    from incremental.topics.training.model_versions import ActiveScorer  # noqa: PLC0415
+    from classifier.hub.registry import ActiveClassifier  # noqa: PLC0415
 
-    return ActiveScorer(models)
+    return ActiveClassifier(models)

@@ -30,8 +30,9 @@ from classifier.topic.fused import FusedTopic
 from classifier.topic.model import TopicModel
 from classifier.words.background import Background
 from classifier.words.errors import TopicError, TopicModelError
-from classifier.words.evidence import MAX_JUDGED, Lacking, heaviest_terms, kept_meanings, spoken
+from classifier.words.evidence import MAX_JUDGED, Evidence, Lacking, heaviest_terms, spoken
 from classifier.words.sample import page_key
+from classifier.words.stored import restored
 from classifier.words.values import PageText
 from classifier.words.vectors import Vector
 from incremental.base.lookup import find_topic
@@ -199,8 +200,8 @@ class TopicModelStore:
         """Return the vectors that a topic's stored model learned from, of whatever model."""
         try:
             kept = json.loads(self._store.topics.model(row.id) or "{}")
-            return kept_meanings(kept.get("evidence", {}))
-        except (AttributeError, TypeError, ValueError, RecursionError):
+            return restored(kept["evidence"], Evidence, "topic").meanings
+        except (LookupError, TypeError, ValueError, RecursionError, TopicModelError):
             return ()  # a damaged model is trained again, from its examples
 
     def _meaning_of(self, page: PageText) -> Meaning | None:

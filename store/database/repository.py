@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields
 from enum import StrEnum
-from typing import Any, Generic, TypeVar, get_type_hints
+from typing import Any, Generic, TypeVar, get_origin, get_type_hints
 
+import msgspec
 from peewee import EXCLUDED, Database, Model, chunked
 
 from store.database.failures import storage_errors
@@ -20,7 +21,10 @@ MAX_ROWS = 90
 
 
 class Shape(Generic[T]):
-    """Columns of a model that fill a value: those named like its fields, or given as *others*."""
+    """Columns of a model that fill a value: those named like its fields, or given as *others*.
+
+    Columns of tuples and dicts hold JSON.
+    """
 
     def __init__(self, value: type[T], model: type[Model], **others: Any) -> None:  # noqa: ANN401 - peewee expressions
         names = [field.name for field in fields(value)]  # type: ignore[arg-type]  # a dataclass
@@ -32,6 +36,11 @@ class Shape(Generic[T]):
             for at, name in enumerate(names)
             if isinstance(hints[name], type) and issubclass(hints[name], StrEnum)
         ]
+        self._json = [
+            (at, hints[name])
+            for at, name in enumerate(names)
+            if get_origin(hints[name]) in (tuple, dict)
+        ]
 
     def select(self) -> Any:  # noqa: ANN401 - a peewee query
         """Begin a query of these columns."""
@@ -42,6 +51,8 @@ class Shape(Generic[T]):
         values = list(row)
         for at, kind in self._enums:
             values[at] = kind(values[at])
+        for at, kind_of_json in self._json:
+            values[at] = msgspec.json.decode(values[at], type=kind_of_json)
         return self._value(*values)
 
 

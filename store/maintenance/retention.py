@@ -84,7 +84,7 @@ class Retention(Repository):
         *after* is the cursor of the previous batch.
         """
         steps: dict[Kind, Callable[[], Batch]] = {
-            Kind.VISITS: lambda: self._visits(before),
+            Kind.VISITS: lambda: self._of(Visit, Visit.id, Visit.at < before),
             Kind.CHANGES: lambda: self._changes(before),
             Kind.TEXTS: lambda: self._texts(before, now),
             Kind.SIGHTINGS: lambda: self._sightings(before, after),
@@ -102,15 +102,10 @@ class Retention(Repository):
 
     def _of(self, model: Any, key: Any, old: Any) -> Batch:  # noqa: ANN401 - a model, its key, a condition
         """Delete a batch of the rows that are *old*."""
-        keys = [
-            one for (one,) in model.select(key).where(old).limit(BATCH).tuples().execute(self._db)
-        ]
+        keys = self._column(model.select(key).where(old).limit(BATCH))
         if keys:
             model.delete().where(key.in_(keys)).execute(self._db)
         return _batch(len(keys))
-
-    def _visits(self, before: float) -> Batch:
-        return self._of(Visit, Visit.id, Visit.at < before)
 
     def _changes(self, before: float) -> Batch:
         starred = News.select(News.page).where(News.starred_at.is_null(is_null=False))
@@ -121,7 +116,7 @@ class Retention(Repository):
             .order_by(Change.at)
             .limit(BATCH)
         )
-        rows = list(query.tuples().execute(self._db))
+        rows = self._rows(query)
         if not rows:
             return Batch(0)
         Change.delete().where(Change.id.in_([one for one, _, _ in rows])).execute(self._db)
@@ -143,27 +138,20 @@ class Retention(Repository):
             .order_by(PageText.at)
             .limit(BATCH)
         )
-        pages = [page for (page,) in query.tuples().execute(self._db)]
+        pages = self._column(query)
         keep_titles(self._db, pages, now)
         return _batch(len(pages))
 
     def _sightings(self, before: float, after: int) -> Batch:
         query = Sighting.select(Sighting.hub).where(Sighting.hub > after).distinct()
-        ids = query.order_by(Sighting.hub).limit(_HUBS).tuples().execute(self._db)
-        hubs = [hub for (hub,) in ids]
+        hubs = self._column(query.order_by(Sighting.hub).limit(_HUBS))
         rows = sum(self._sightings_of(hub, before) for hub in hubs)
         return Batch(rows, hubs[-1] if len(hubs) == _HUBS else None)
 
     def _sightings_of(self, hub_id: int, before: float) -> int:
         """Delete a hub's sightings that ended before *before*; of a former hub, all that old."""
-        site, is_hub = next(
-            iter(
-                Page.select(Page.site, fn.EXISTS(Hub.select(Hub.page).where(Hub.page == hub_id)))
-                .where(Page.id == hub_id)
-                .tuples()
-                .execute(self._db)
-            )
-        )
+        is_hub = fn.EXISTS(Hub.select(Hub.page).where(Hub.page == hub_id))
+        ((site, is_hub),) = self._rows(Page.select(Page.site, is_hub).where(Page.id == hub_id))
         ended = Sighting.gone_at < before
         # A former hub is not visited, so its sightings never end.
         old = (
@@ -183,13 +171,8 @@ class Retention(Repository):
             kept = max(KEPT_OF_HUB - int(younger.scalar(self._db)), 0)
             query = query.limit(-1 if is_sqlite(self._db) else None).offset(kept)
         news_from = self._news_from(site)
-        pages = [
-            page
-            for page, announced_at in query.select(Sighting.page, Page.announced_at)
-            .tuples()
-            .execute(self._db)
-            if announced_at is None or announced_at < news_from
-        ]
+        shown = self._rows(query.select(Sighting.page, Page.announced_at))
+        pages = [page for page, at in shown if at is None or at < news_from]
         for batch in batches(pages):
             gone = (Sighting.hub == hub_id) & Sighting.page.in_(batch)
             Sighting.delete().where(gone).execute(self._db)
@@ -212,7 +195,7 @@ class Retention(Repository):
             .distinct()
             .limit(BATCH)
         )
-        pages = [page for (page,) in query.tuples().execute(self._db)]
+        pages = self._column(query)
         if not pages:
             return Batch(0)
         guessed = PageTopic.page.in_(pages) & ~PageTopic.fetched & (PageTopic.at < before)

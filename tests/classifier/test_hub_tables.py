@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from lab.hub.fits import count_matrix, sum_by_table, tables_of
+from lab.hub.fits import count_matrix, hash_views, sum_by_table, tables_of
 from numpy.typing import NDArray
 
 from classifier.hub.evidence import LinkEvidence, split_url
@@ -18,7 +18,6 @@ from classifier.hub.tables import (
     TABLE_SIZES,
     VIEWS,
     ValueTables,
-    hash_views,
     tokens_of,
     top_grams,
 )

@@ -22,7 +22,7 @@ from hub_samples import train_small_model
 
 from classifier.hub import LinkEvidence
 from classifier.hub.model import read_manifest
-from classifier.hub.registry import ModelRegistry
+from classifier.hub.registry import ActiveClassifier, ModelRegistry
 from classifier.hub.updating import folds_of
 from incremental.base.clock import FastClock
 from incremental.base.urls import canonical_key, host_of
@@ -30,7 +30,7 @@ from incremental.daemon.daemon import Daemon
 from incremental.settings import Settings
 from incremental.settings.seeds import add_seed
 from incremental.topics.training import nightly_training
-from incremental.topics.training.model_versions import ActiveScorer, base_model, list_models
+from incremental.topics.training.model_versions import base_model, list_models
 from incremental.topics.training.nightly_training import (
     MAX_LABELS,
     MAX_LABELS_PER_SITE,
@@ -82,7 +82,7 @@ def active(root: Path) -> str:
 def test_enough_labels_make_a_new_version_that_is_used_at_once(
     sqlite_store: Store, root: Path
 ) -> None:
-    scorer = ActiveScorer(root)
+    scorer = ActiveClassifier(root)
     assert next(iter(scorer.score([DIGEST]))) < 0.5
     sqlite_store.write.put_labels(digests(20))
     assert learner(sqlite_store, root).step(START) == START + DAY
@@ -94,7 +94,7 @@ def test_the_crawler_that_runs_takes_it_up(tmp_path: Path, root: Path) -> None:
     home = "https://other.example/"
     old, new = (f"{home}digest/2024/0{n}/13/digest-{n}.html" for n in (5, 6))
     pages = {home: [(0, page(old)), (START + DAY, page(old, new))], new: page("/a.html")}
-    with watch(tmp_path, pages, home, scorer=ActiveScorer(root)) as crawl:
+    with watch(tmp_path, pages, home, scorer=ActiveClassifier(root)) as crawl:
         crawl.run(HOUR)
         assert crawl.hub(old) is None
         crawl.store.write.put_labels(digests(20))
@@ -106,7 +106,7 @@ def test_the_crawler_that_runs_takes_it_up(tmp_path: Path, root: Path) -> None:
 def test_rolling_back_returns_to_the_version_before(sqlite_store: Store, root: Path) -> None:
     sqlite_store.write.put_labels(digests(20))
     learner(sqlite_store, root).step(START)
-    scorer = ActiveScorer(root)
+    scorer = ActiveClassifier(root)
     assert next(iter(scorer.score([DIGEST]))) > 0.5
     assert ModelRegistry(root).rollback() == BASE
     assert (scorer.version, next(iter(scorer.score([DIGEST]))) < 0.5) == (BASE, True)
@@ -199,7 +199,7 @@ def test_a_site_with_many_tags_is_one_opinion_but_a_user_is_heard_in_full() -> N
 def test_a_damaged_version_leaves_the_present_one_in_use_and_says_why(
     root: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    scorer = ActiveScorer(root)
+    scorer = ActiveClassifier(root)
     before = list(scorer.score([DIGEST]))
     shutil.copytree(root / BASE, root / "0002-bbbbbbbb")
     (root / "0002-bbbbbbbb" / "url.svm").write_text("svm_type c_svc\n")
@@ -216,7 +216,7 @@ def test_a_damaged_registry_teaches_nothing_and_stops_nobody(
     (root / "active.json").write_text("{")
     assert learner(sqlite_store, root).step(START) == START + DAY
     assert "active.json is damaged" in caplog.text
-    assert ActiveScorer(root).version
+    assert ActiveClassifier(root).version
 
 
 def test_a_training_under_way_is_waited_for_and_not_begun_twice(
@@ -280,7 +280,7 @@ def test_it_learns_in_a_thread_of_its_own_unless_asked(sqlite_store: Store, root
 def test_without_a_registry_the_shipped_model_is_used_and_listed(tmp_path: Path) -> None:
     (row,) = list_models(tmp_path / "models")
     assert (row.active, row.origin, row.problem) == (True, "shipped", "")
-    assert ActiveScorer(tmp_path / "models").version == row.version
+    assert ActiveClassifier(tmp_path / "models").version == row.version
     assert not (tmp_path / "models").exists()
 
 

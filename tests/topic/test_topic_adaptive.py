@@ -11,6 +11,7 @@ from topic_pages import pages_of
 
 from classifier.papers.adaptive import AdaptiveCentre
 from classifier.words.errors import TopicModelError
+from classifier.words.stored import restored, stored
 from classifier.words.text import weighted_terms
 from classifier.words.vectors import cosine, mean, unit
 
@@ -91,7 +92,7 @@ def test_no_seeds_and_empty_pages_are_no_error() -> None:
 def test_a_stored_centre_goes_on_as_before() -> None:
     centre = AdaptiveCentre([{"a": 1.0, "b": 1.0}], guarded=True)
     centre.observe({"a": 1.0})
-    read = AdaptiveCentre.from_json(json.loads(json.dumps(centre.to_json())))
+    read = restored(json.loads(json.dumps(stored(centre))), AdaptiveCentre, "centre")
     for one in (centre, read):
         one.observe({"b": 1.0})
     assert (read.centre, read.updates) == (centre.centre, centre.updates)
@@ -100,4 +101,4 @@ def test_a_stored_centre_goes_on_as_before() -> None:
 @pytest.mark.parametrize("data", [None, {}, {"format": 1}, {"format": 1, "seeds": 5}])
 def test_what_is_no_stored_centre_is_refused(data: object) -> None:
     with pytest.raises(TopicModelError):
-        AdaptiveCentre.from_json(data)
+        restored(data, AdaptiveCentre, "centre")

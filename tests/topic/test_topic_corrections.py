@@ -230,7 +230,7 @@ def test_a_rejected_page_does_not_pull_the_fused_centre() -> None:
     for page in odd:
         own = background().vector(weighted_terms(page))
         pulls = [
-            cosine(model.to_json()["fit"]["fused"]["centre"]["terms"], own)
+            cosine(model.to_json()["fit"]["fused"]["centre"]["centre"]["terms"], own)
             for model in (trained, free)
         ]
         assert pulls[0] < pulls[1]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from classifier.papers.semantic_tree import Forest, joined
+from classifier.papers.semantic_tree import SemanticTree, joined
 from classifier.papers.trees import read_tree
 
 WORKS = "id\tpos\thypernyms\ten\n1\tn\t\tstructure\n2\tn\t1\tbridge\n3\tn\t1\ttower\n"
@@ -21,14 +21,15 @@ def trees(folder: Path) -> list[str]:
 def test_a_word_has_the_senses_of_every_tree(tmp_path: Path) -> None:
     works, games = map(read_tree, trees(tmp_path))
     forest = joined([works, games])
-    assert isinstance(forest, Forest)
+    assert isinstance(forest, SemanticTree)
     assert len(forest.senses("bridge")) == len(works.senses("bridge")) + len(games.senses("bridge"))
     assert forest.senses("unheard") == []
 
 
 def test_senses_keep_to_their_own_tree(tmp_path: Path) -> None:
     works, games = map(read_tree, trees(tmp_path))
-    forest = Forest([works, games])
+    forest = joined([works, games])
+    assert forest is not None
     in_works, in_games = forest.senses("bridge")
     assert list(forest.parents(in_works)) == list(forest.senses("structure"))
     assert list(forest.parents(in_games)) == list(forest.senses("game"))

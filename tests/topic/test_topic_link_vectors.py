@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 from zlib import crc32
 
 import numpy as np
@@ -157,20 +156,7 @@ def test_vectors_survive_a_restart() -> None:
     assert gaps[1] > 0
 
 
-def test_a_state_of_an_earlier_version_is_read() -> None:
-    """It had six features, no vectors, and no opinions by meaning."""
-    order, model = crawled(None)
-    kept: dict[str, Any] = json.loads(json.dumps(order.to_json()))
-    del kept["vectors"]
-    kept["weights"]["weights"] = kept["weights"]["weights"][:6]
-    examples = kept["weights"]["training_examples"]
-    kept["weights"]["training_examples"] = [[*one[:6], one[-1]] for one in examples]
-    assert all(len(page) == 6 for page in kept["memory"]["pages"])
-    again = LearnedOrder.from_json(kept)
-    assert again.expect(LINKS, model) == pytest.approx(order.expect(LINKS, model), abs=0.01)
-
-
-def test_features_that_fit_neither_version_are_refused() -> None:
+def test_features_that_do_not_fit_are_refused() -> None:
     kept = LinkWeights().to_json()
     kept["weights"] = kept["weights"][:7]
     with pytest.raises(TopicModelError):
@@ -186,7 +172,7 @@ def test_after_a_change_of_model_the_vectors_are_forgotten() -> None:
     vectors = order.to_json()["vectors"]
     assert vectors["space"] == space_of(OtherSubjects())
     assert vectors["pages"]["keys"] == []
-    assert all(len(page) == 6 for page in order.to_json()["memory"]["pages"])
+    assert all(page[-1] is None for page in order.to_json()["memory"]["pages"])
 
 
 def test_vectors_of_another_space_are_left_out() -> None:

@@ -235,7 +235,7 @@ def test_the_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
         memory.add(f"https://a.example/{number}", number / 10, targets)
     assert len(memory) == 6
     assert memory.lift("https://a.example/0/1") == memory.lift("https://a.example/never")
-    assert len(memory.to_json()["pages"][0][-1]) == MAX_LINKS_PER_PAGE
+    assert len(memory.to_json()["pages"][0][5]) == MAX_LINKS_PER_PAGE
 
 
 _LINKS = st.lists(st.integers(0, 6), max_size=6)

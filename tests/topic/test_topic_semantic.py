@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from topic_pages import give_feedback
 
 from classifier.links.similarity_order import SimilarityOrder, link_score
-from classifier.papers.semantic_tree import CompactTree, TreeBuilder
+from classifier.papers.semantic_tree import SemanticTree, TreeBuilder
 from classifier.papers.similarity import NO_TREE, SemanticSimilarity, VsmSimilarity, topic_vector
 from classifier.papers.word_similarity import ALPHA
 from classifier.topic.model import TopicModel
@@ -25,7 +25,7 @@ HOME = "https://s.example/"
 SHARES = st.lists(st.floats(0, 1), max_size=20)
 
 
-def animals() -> CompactTree:
+def animals() -> SemanticTree:
     """Return thing > animal > dog, wolf, cat; thing > machine > car."""
     builder = TreeBuilder("animals")
     links = [("thing", ""), ("animal", "thing"), ("machine", "thing"), ("car", "machine")]

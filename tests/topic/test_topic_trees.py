@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from classifier.papers.semantic_tree import CompactTree, SemanticTree, TreeBuilder, TreeError
+from classifier.papers.semantic_tree import SemanticTree, TreeBuilder, TreeError
 from classifier.papers.trees import read_tree
 from classifier.papers.word_similarity import ALPHA, TopicAffinity, ancestors
 
@@ -148,7 +148,7 @@ def test_a_path_that_is_not_there_is_refused(tmp_path: Path) -> None:
 
 
 @st.composite
-def trees(draw: st.DrawFn) -> CompactTree:
+def trees(draw: st.DrawFn) -> SemanticTree:
     """Trees of up to 30 words in which each sense's parents come before it."""
     builder = TreeBuilder("drawn")
     for number in range(draw(st.integers(2, 30))):
@@ -165,7 +165,7 @@ WORDS = st.integers(0, 30).map(lambda number: f"w{number}")
 
 @given(trees(), WORDS, WORDS, st.floats(0.1, 10))
 def test_similarity_is_symmetric_and_within_bounds(
-    tree: CompactTree, left: str, right: str, alpha: float
+    tree: SemanticTree, left: str, right: str, alpha: float
 ) -> None:
     one, other = (similarity(tree, *pair, alpha) for pair in ((left, right), (right, left)))
     assert one == pytest.approx(other)
@@ -174,7 +174,7 @@ def test_similarity_is_symmetric_and_within_bounds(
 
 
 @given(trees(), WORDS)
-def test_a_broader_word_is_as_far_as_the_way_up_to_it(tree: CompactTree, word: str) -> None:
+def test_a_broader_word_is_as_far_as_the_way_up_to_it(tree: SemanticTree, word: str) -> None:
     """Where a word has one way up. With several, a way over another ancestor may be shorter."""
     for sense in tree.senses(word):
         steps = ancestors(tree, sense)
@@ -202,7 +202,7 @@ def test_a_way_over_another_ancestor_may_be_shorter() -> None:
 
 @given(trees(), st.lists(WORDS, min_size=1, max_size=6, unique=True), WORDS)
 def test_the_affinity_of_a_topic_is_the_mean_similarity_of_its_terms(
-    tree: CompactTree, topic: list[str], word: str
+    tree: SemanticTree, topic: list[str], word: str
 ) -> None:
     affinity = TopicAffinity(dict.fromkeys(topic, 2.0), tree)
     expected = [by_the_book(tree, term, word) for term in topic]

@@ -33,35 +33,23 @@ class Sifted:
     """Why it refused the last of those; empty = it refused none."""
 
 
-def sifted(texts: Sequence[str], embedder: Embedder) -> Sifted:
+def sifted(texts: Sequence[str], embedder: Embedder, *, all_of_them: bool = True) -> Sifted:
     """Embed *texts*; raises EmbeddingError if the model fails for a harmless text as well."""
     if not texts:
         return Sifted([])
     try:
-        return _whole(texts, embedder)
+        return Sifted(_rows(texts, embedder))
     except TextsRefusedError as refused:
-        _whole([HARMLESS], embedder)
-        return _halves(texts, embedder, refused)
-
-
-def _whole(texts: Sequence[str], embedder: Embedder) -> Sifted:
-    return Sifted(list(as_units(embedder.embed(texts), len(texts), embedder.name)))
-
-
-def _part(texts: Sequence[str], embedder: Embedder) -> Sifted:
-    try:
-        return _whole(texts, embedder)
-    except TextsRefusedError as refused:
+        if all_of_them or len(texts) == 1:
+            # A single text is refused for good, so the model must be at work at this moment.
+            _rows([HARMLESS], embedder)
         if len(texts) == 1:
-            # It is for good, so the model must be at work at this moment.
-            _whole([HARMLESS], embedder)
-        return _halves(texts, embedder, refused)
-
-
-def _halves(texts: Sequence[str], embedder: Embedder, refused: TextsRefusedError) -> Sifted:
-    if len(texts) == 1:
-        return Sifted([None], str(refused))
+            return Sifted([None], str(refused))
     middle = len(texts) // 2
-    parts = [_part(texts[:middle], embedder), _part(texts[middle:], embedder)]
-    refusal = parts[1].refusal or parts[0].refusal
-    return Sifted([row for part in parts for row in part.rows], refusal)
+    halves = (texts[:middle], texts[middle:])
+    first, last = (sifted(half, embedder, all_of_them=False) for half in halves)
+    return Sifted(first.rows + last.rows, last.refusal or first.refusal)
+
+
+def _rows(texts: Sequence[str], embedder: Embedder) -> list[NDArray[np.float32] | None]:
+    return list(as_units(embedder.embed(texts), len(texts), embedder.name))

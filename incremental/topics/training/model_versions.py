@@ -5,51 +5,15 @@ The registry is the folder ``models`` beside the store; while it is empty, the s
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from classifier.hub import HubClassifier, HubScore, LinkEvidence, ModelError, load_default
+from classifier.hub import HubClassifier, ModelError, load_default
 from classifier.hub.model import HubModel, save_model
 from classifier.hub.registry import ActiveClassifier, ModelInfo, ModelRegistry
 from incremental.base.errors import NotFoundError
 from incremental.base.texts import Text
-
-logger = logging.getLogger("hubwatch.models")
-
-
-class ActiveScorer:
-    """The active version, reloaded without a restart; if that fails, the previous one stays in use."""
-
-    def __init__(self, root: Path) -> None:
-        self._active = ActiveClassifier(root)
-        self._version = ""
-        self._problem = ""
-
-    @property
-    def version(self) -> str:
-        """The version in use."""
-        return self._current().version
-
-    def score(self, links: Sequence[LinkEvidence]) -> Iterable[float]:
-        """Score links, in order."""
-        return self._current().score(links)
-
-    def score_page(self, link: LinkEvidence, page: str | tuple[float, ...]) -> HubScore:
-        """Score a fetched page by its URL and content."""
-        return self._current().score_page(link, page)
-
-    def _current(self) -> HubClassifier:
-        current = self._active.current()
-        problem = self._active.problem
-        if problem and problem != self._problem:
-            logger.warning("%s; %s stays in use", problem, current.version)
-        if self._version and current.version != self._version:
-            logger.info("now using hub classifier %s", current.version)
-        self._version, self._problem = current.version, problem
-        return current
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,15 @@ from scipy.sparse import coo_matrix, csr_matrix, hstack
 
 from classifier.hub.evidence import LinkEvidence, UrlParts
 from classifier.hub.scaling import LinearScale, Sigmoid
-from classifier.hub.tables import TABLE_SIZES, ValueTables, hash_views
+from classifier.hub.tables import (
+    TABLE_SIZES,
+    VIEWS,
+    HashedRows,
+    TableView,
+    ValueTables,
+    bucket,
+    hash_tokens,
+)
 
 # Standard deviations after which a feature counts as extreme and no further.
 _REACH: Final = 3.0
@@ -41,6 +49,40 @@ def fit_sigmoid(values: NDArray[np.float64], hubs: NDArray[np.bool_]) -> Sigmoid
 
     fitted = LogisticRegression(C=1e3).fit(values[:, None], hubs)
     return Sigmoid(float(fitted.coef_[0][0]), float(fitted.intercept_[0]))
+
+
+def hash_views(links: Sequence[LinkEvidence], parts: Sequence[UrlParts]) -> list[HashedRows]:
+    """Return the hashed n-grams of each table, in the order of :data:`TABLE_NAMES`."""
+    hashed = [
+        _hash_texts([view.text(link, part) for link, part in zip(links, parts, strict=True)], view)
+        for view in VIEWS
+    ]
+    return [*hashed, hash_tokens(parts)]
+
+
+def _hash_texts(texts: list[str], view: TableView) -> HashedRows:
+    # Whole batches in numpy: the characters of all links are one array, and the hash of an n-gram
+    # extends that of the shorter one at the same place.
+    codes = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
+    lengths = np.fromiter((len(text) for text in texts), dtype=np.int64, count=len(texts))
+    rows = np.repeat(np.arange(len(texts)), lengths)
+    counts = np.zeros(len(texts), dtype=np.int64)
+    kept_rows, kept_buckets = [], []
+    grown = np.zeros(len(codes), dtype=np.uint32)
+    for size in range(1, view.longest + 1):
+        count = len(codes) - size + 1
+        if count <= 0:
+            break
+        grown = grown[:count] * np.uint32(0x01000193) + codes[size - 1 :] + np.uint32(size)
+        if size < view.shortest:
+            continue
+        whole = rows[:count] == rows[size - 1 :]
+        kept_rows.append(rows[:count][whole])
+        kept_buckets.append(bucket(grown[whole], view.bits))
+        counts += np.maximum(lengths - size + 1, 0)
+    if not kept_rows:
+        return HashedRows(np.zeros(0, np.int64), np.zeros(0, np.int64), counts)
+    return HashedRows(np.concatenate(kept_rows), np.concatenate(kept_buckets), counts)
 
 
 def count_matrix(links: Sequence[LinkEvidence], parts: Sequence[UrlParts]) -> csr_matrix:
