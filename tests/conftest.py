@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -21,6 +22,10 @@ from store.database import is_server
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     # A shell that starts the tests in the background has them ignore Ctrl-C, and with them what they start.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# Hundreds of processes are started; without bytecode each would compile the project and its libraries again.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 # A shared machine is slow at times: no test fails for that.
 settings.register_profile(
