@@ -17,6 +17,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import msgspec
 import pytest
+from empty_store import open_in
 from fake_web import DAY, HOUR, SPARING
 from fake_web import START as BEGIN
 
@@ -30,7 +31,6 @@ from incremental.fetch.headers import link_targets
 from incremental.fetch.options import FetchSettings
 from incremental.schedule.state import HubState
 from incremental.settings.seeds import add_seed
-from incremental.settings.storage import open_configured_store
 from store.values import HubRow
 
 CALLBACK = "https://watch.example/websub"
@@ -100,7 +100,7 @@ class Subscriber:
 
     def __init__(self, folder: Path, site: Publisher, *, path: str = "/blog") -> None:
         self.clock, self.site = SimulatedClock(BEGIN), site
-        self.store = open_configured_store(SETTINGS, folder)
+        self.store = open_in(folder, SETTINGS)
         add_seed(self.store, site.url + path, now=BEGIN, fetch=SETTINGS.fetch)
         fetch = make_fetcher(SETTINGS, self.clock).fetch
         self.crawler = make_crawler(self.store, SETTINGS, fetch=fetch, executor=InlineExecutor())
