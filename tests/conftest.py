@@ -4,23 +4,28 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from browser_tab import browser, shown, tab  # noqa: F401 - fixtures of a real browser
 from cli_runner import found, hubwatch  # noqa: F401 - fixtures of the command line
+from empty_store import put_empty_store
 from hypothesis import HealthCheck, settings
 from lab.postgres_server import PostgresServer, missing_for_postgres
 from untested import untested
 from web_served import announced, empty, served, watched  # noqa: F401 - fixtures of the web page
 
 from store import Store, open_store
-from store.database import is_server
 
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     # A shell that starts the tests in the background has them ignore Ctrl-C, and with them what they start.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# Hundreds of processes are started; without bytecode each would compile the project and its libraries again.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 # A shared machine is slow at times: no test fails for that.
 settings.register_profile(
@@ -73,30 +78,37 @@ def postgres() -> Iterator[PostgresServer]:
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
-def where(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+def kind(request: pytest.FixtureRequest) -> str:
+    """The kind of a database."""
+    return str(request.param)
+
+
+@pytest.fixture
+def where(kind: str, request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """The address of an empty database, of either kind."""
-    if request.param == "sqlite":
+    if kind == "sqlite":
         return str(tmp_path / "hubwatch.sqlite")
     server: PostgresServer = request.getfixturevalue("postgres")
     return server.empty_database()
 
 
 @pytest.fixture(scope="session")
-def postgres_with_model(
-    postgres: PostgresServer, tmp_path_factory: pytest.TempPathFactory
-) -> PostgresServer:
-    """The server with an empty store as its model, so that not every test makes all tables."""
-    cache = tmp_path_factory.mktemp("model")
-    open_store(postgres.empty_database(), cache_folder=cache).close()
-    postgres.keep_as_model()
-    return postgres
+def postgres_store(postgres: PostgresServer, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The address of a store on the server, made once: not every test makes all tables."""
+    url = postgres.database("store")
+    open_store(url, cache_folder=tmp_path_factory.mktemp("store")).close()
+    return url
 
 
 @pytest.fixture
-def store(where: str, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Store]:
+def store(kind: str, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
     """An open, empty store, of either kind."""
-    if is_server(where):
-        where = request.getfixturevalue("postgres_with_model").copy_of_model()
+    where = str(tmp_path / "hubwatch.sqlite")
+    if kind == "postgres":
+        where = request.getfixturevalue("postgres_store")
+        request.getfixturevalue("postgres").begin_again(where)
+    else:
+        put_empty_store(Path(where))
     with open_store(where, cache_folder=tmp_path / "cache") as opened:
         yield opened
 
@@ -105,5 +117,6 @@ def store(where: str, tmp_path: Path, request: pytest.FixtureRequest) -> Iterato
 def sqlite_store(tmp_path: Path) -> Iterator[Store]:
     """An open, empty store in a SQLite file."""
     path = tmp_path / "hubwatch.sqlite"
+    put_empty_store(path)
     with open_store(str(path), cache_folder=tmp_path / "cache") as opened:
         yield opened

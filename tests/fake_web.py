@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 import requests
+from empty_store import open_in
 from requests.adapters import BaseAdapter
 from stories import announced_pages
 from urllib3 import HTTPResponse
@@ -31,7 +32,6 @@ from incremental.decide.hubs import HubScorer
 from incremental.sandbox import Read, read_body
 from incremental.settings import RevisitSettings, Settings
 from incremental.settings.seeds import SeedTerms, add_seed
-from incremental.settings.storage import open_configured_store
 from incremental.topics.embedding.page_embedder import PageEmbedder
 from store import Store
 from store.values import HubRow
@@ -213,7 +213,7 @@ class Watch:
         part: Part | None = None,
     ) -> None:
         self.web, self.clock = web, web.clock
-        self.store: Store = open_configured_store(settings, folder)
+        self.store: Store = open_in(folder, settings)
         for seed in seeds:
             add_seed(self.store, seed, now=self.clock.now(), terms=terms)
         self.crawler = make_crawler(

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
+from empty_store import open_in
 from fake_web import DAY, START, FakeWeb, Watch, page
 
 from incremental.base.clock import SimulatedClock
 from incremental.settings import Settings, WebSettings
-from incremental.settings.storage import open_configured_store
 from store import Store
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def post(client: TestClient, path: str, **fields: Any) -> Any:
 def empty(tmp_path: Path) -> Iterator[Served]:
     """Nothing is watched yet."""
     clock = SimulatedClock(START)
-    with open_configured_store(Settings(), tmp_path) as store:
+    with open_in(tmp_path) as store:
         yield _served(Settings(), tmp_path, clock, store)
 
 
@@ -113,7 +113,7 @@ def served(watched: Path, tmp_path: Path) -> Iterator[Served]:
     folder = tmp_path / "copy"
     shutil.copytree(watched, folder)
     clock = SimulatedClock(START + 3 * DAY)
-    with open_configured_store(Settings(), folder) as store:
+    with open_in(folder) as store:
         yield _served(Settings(), folder, clock, store)
 
 

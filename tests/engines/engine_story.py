@@ -11,6 +11,7 @@ from typing import Self
 from urllib.parse import urlsplit
 
 import msgspec
+from empty_store import open_in
 from engine_site import EngineSite
 from fake_web import SPARING, START, FolderScorer
 from lab.dask_cluster import WAIT_SECONDS
@@ -22,7 +23,6 @@ from incremental.fetch.options import FetchSettings
 from incremental.settings import DaemonSettings, Settings, SiteSettings
 from incremental.settings.engine import EngineKind, EngineSettings
 from incremental.settings.seeds import add_seed
-from incremental.settings.storage import open_configured_store
 from incremental.visit.engines.elsewhere import Elsewhere, make_elsewhere
 
 LOOPBACK = FetchSettings(allowed_networks=("127.0.0.0/8",), total_timeout_seconds=20)
@@ -66,7 +66,7 @@ class EngineStory:
         self, folder: Path, settings: Settings, elsewhere: Elsewhere | None, *sites: EngineSite
     ) -> None:
         self.clock = SimulatedClock(START)
-        self.store = open_configured_store(settings, folder)
+        self.store = open_in(folder, settings)
         for site in sites:
             add_seed(self.store, f"{site.url}/", now=START, fetch=settings.fetch)
         self._threads = ThreadPoolExecutor(settings.daemon.workers)

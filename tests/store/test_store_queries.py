@@ -120,30 +120,30 @@ def test_totals_count_pages_hubs_that_were_read_and_what_was_announced(store: St
     }
 
 
-def test_a_change_by_another_connection_is_noticed(where: str, store: Store) -> None:
+def test_a_change_by_another_connection_is_noticed(store: Store) -> None:
     before = store.read.generation()
     assert store.read.generation() == before
-    with open_store(where, cache_folder=store.cache_folder) as other:
+    with open_store(store.where, cache_folder=store.cache_folder) as other:
         news_site(other)
     assert store.read.generation() != before
 
 
-def test_pausing_one_site_and_resuming_another_is_noticed(where: str, store: Store) -> None:
+def test_pausing_one_site_and_resuming_another_is_noticed(store: Store) -> None:
     first, second = (store.write.add_site(f"https://{x}.example/", x, now=START) for x in "ab")
     store.write.update_site(first, state=SiteStatus.PAUSED)
     before = store.read.generation()
-    with open_store(where, cache_folder=store.cache_folder) as other:
+    with open_store(store.where, cache_folder=store.cache_folder) as other:
         other.write.update_site(first, state=SiteStatus.ACTIVE)
         other.write.update_site(second, state=SiteStatus.PAUSED)
     assert store.read.generation() != before
 
 
-def test_adding_a_site_again_with_other_terms_is_noticed(where: str, store: Store) -> None:
+def test_adding_a_site_again_with_other_terms_is_noticed(store: Store) -> None:
     site, _ = news_site(store)
     row = store.read.site(site)
     assert row is not None
     before = store.read.generation()
-    with open_store(where, cache_folder=store.cache_folder) as other:
+    with open_store(store.where, cache_folder=store.cache_folder) as other:
         other.write.add_site(row.seed_url, "again", now=START + DAY, requests_per_day=3.0)
     assert store.read.generation() != before
 
