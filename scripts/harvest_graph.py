@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Self
 
 from classifier.words.values import LinkContext, PageText
 from incremental.base.urls import normalize
-from incremental.parse import parse
+from incremental.parse.dispatch import parse
 from incremental.parse.topic_text import link_contexts, page_text
 
 if TYPE_CHECKING:

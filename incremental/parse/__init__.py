@@ -10,8 +10,7 @@
 Pure functions of their arguments: no network, no clock, no file.
 """
 
-from incremental.parse.dispatch import parse
 from incremental.parse.limits import ParseLimits
 from incremental.parse.page import Link, Page, PageKind
 
-__all__ = ["Link", "Page", "PageKind", "ParseLimits", "parse"]
+__all__ = ["Link", "Page", "PageKind", "ParseLimits"]

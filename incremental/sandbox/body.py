@@ -9,9 +9,10 @@ from enum import StrEnum
 from classifier.words.values import PageText
 from incremental.base.features import target_of
 from incremental.fetch.status import FetchStatus
-from incremental.parse import Page, PageKind, parse
+from incremental.parse import Page, PageKind
 from incremental.parse.behind import Behind, behind_json, behind_page, behind_script
 from incremental.parse.decoding import decode_body
+from incremental.parse.dispatch import parse
 from incremental.parse.history.reading import read_text
 from incremental.parse.hub_way import Listing
 from incremental.parse.languages import language_of_page

@@ -17,7 +17,7 @@ from rich.progress import track
 from classifier.embedding.packages import BUNDLED
 from classifier.hub.labels import read_labels
 from classifier.words.values import PageText
-from incremental.parse import parse
+from incremental.parse.dispatch import parse
 from incremental.parse.topic_text import page_text
 from lab.hub.files import Capture, read_captures
 

@@ -32,7 +32,8 @@ from incremental.base.urls import canonical_key
 from incremental.crawl.rescheduling import ChangeHints
 from incremental.crawl.sites import WatchedSite
 from incremental.decide.links import at_home
-from incremental.parse import Link, parse
+from incremental.parse import Link
+from incremental.parse.dispatch import parse
 from incremental.schedule.state import HubState
 from store.enums import LabelOrigin, PageLabel
 from store.values import LabelEntry

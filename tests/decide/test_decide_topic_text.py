@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from incremental.parse import parse
+from incremental.parse.dispatch import parse
 from incremental.parse.topic_text import link_contexts, page_text
 
 URL = "https://example.org/list.html"

@@ -7,8 +7,8 @@ import html
 import pytest
 
 from incremental.features.exchange.lists import read_list
-from incremental.parse import parse
 from incremental.parse.ampersands import escaped, escaped_pieces
+from incremental.parse.dispatch import parse
 
 HOME = "https://example.org/"
 # As written in the document, and the address that is meant.

@@ -7,7 +7,8 @@ import zlib
 
 import pytest
 
-from incremental.parse import Page, PageKind, ParseLimits, parse
+from incremental.parse import Page, PageKind, ParseLimits
+from incremental.parse.dispatch import parse
 
 URL = "https://example.org/"
 

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 from bs4 import BeautifulSoup
 
-from incremental.parse import Page, PageKind, parse
+from incremental.parse import Page, PageKind
+from incremental.parse.dispatch import parse
 from incremental.parse.references import Resolver
 
 if TYPE_CHECKING:

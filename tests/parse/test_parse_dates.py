@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from incremental.parse import parse
 from incremental.parse.dates import day_in_url, find_date, parse_date
+from incremental.parse.dispatch import parse
 
 DAY = datetime(2024, 5, 6, tzinfo=UTC).timestamp()
 HOUR = 3_600.0

@@ -7,7 +7,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from incremental.parse import Link, Page, PageKind, ParseLimits, parse
+from incremental.parse import Link, Page, PageKind, ParseLimits
+from incremental.parse.dispatch import parse
 
 URL = "https://example.org/blog/feed.xml"
 MORNING = datetime(2024, 5, 6, 8, tzinfo=UTC).timestamp()

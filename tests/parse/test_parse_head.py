@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from incremental.parse import Page, parse
+from incremental.parse import Page
+from incremental.parse.dispatch import parse
 
 URL = "https://example.org/news/index.html"
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from incremental.parse import Link, parse
+from incremental.parse import Link
+from incremental.parse.dispatch import parse
 
 
 def links(markup: str) -> tuple[Link, ...]:

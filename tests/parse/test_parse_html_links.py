@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from incremental.parse import Page, PageKind, ParseLimits, parse
+from incremental.parse import Page, PageKind, ParseLimits
+from incremental.parse.dispatch import parse
 
 URL = "https://example.org/news/"
 

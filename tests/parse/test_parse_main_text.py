@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incremental.parse import parse
+from incremental.parse.dispatch import parse
 from incremental.parse.main_text import MAX_CHARS, main_text
 
 URL = "https://example.org/a.html"

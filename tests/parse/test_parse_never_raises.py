@@ -15,7 +15,7 @@ from incremental.base.urls import canonical_key, host_of, normalize, registered_
 from incremental.features.exchange.lists import FORMATS, read_list
 from incremental.fetch.robots import RobotsPolicy
 from incremental.fetch.status import FetchStatus
-from incremental.parse import parse
+from incremental.parse.dispatch import parse
 from incremental.settings import load_settings
 from incremental.settings.loading import build_settings
 from store.errors import StoreError

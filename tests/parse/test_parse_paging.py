@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from incremental.parse import parse
+from incremental.parse.dispatch import parse
 
 URL = "https://example.org/news/?page=2"
 

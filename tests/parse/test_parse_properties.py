@@ -10,7 +10,8 @@ from urllib.parse import urlsplit
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from incremental.parse import Page, PageKind, parse
+from incremental.parse import Page, PageKind
+from incremental.parse.dispatch import parse
 
 URL = "https://example.org/a/"
 

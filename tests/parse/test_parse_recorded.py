@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from incremental.parse import parse
+from incremental.parse.dispatch import parse
 
 RECORDED = sorted(path for path in (Path(__file__).parent / "recorded").iterdir() if path.is_dir())
 URL = "https://example.org/news/index.htm"

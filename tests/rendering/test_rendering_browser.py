@@ -19,7 +19,7 @@ from incremental.base.threads import pause
 from incremental.daemon.assembly import make_fetcher, make_renderer
 from incremental.fetch.options import FetchSettings
 from incremental.fetch.status import FetchStatus
-from incremental.parse import parse
+from incremental.parse.dispatch import parse
 from incremental.settings import Settings
 from incremental.settings.browser import BrowserSettings
 from incremental.settings.sections import SiteSettings

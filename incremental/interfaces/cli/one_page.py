@@ -38,8 +38,8 @@ from incremental.interfaces.results.schema import (
     utc,
     when,
 )
-from incremental.parse import parse
 from incremental.parse.decoding import decode_body
+from incremental.parse.dispatch import parse
 from incremental.parse.history.textdiff import Piece, Row, TextDiff
 from store import Store
 from store.answers import Version

@@ -8,8 +8,8 @@ from typing import Any
 
 from incremental.base.errors import NotFoundError
 from incremental.base.texts import Text
-from incremental.parse import parse
 from incremental.parse.decoding import decode_body
+from incremental.parse.dispatch import parse
 from incremental.parse.history.reading import whole
 from incremental.parse.history.textdiff import Piece, Row, TextDiff, diff
 from incremental.parse.main_text import main_text
