@@ -66,8 +66,6 @@ class Answers(Repository):
         with storage_errors(self._where):
             return new_pages(self._db, query)
 
-<<<<<<< HEAD
-=======
     def all_new(self, query: NewQuery) -> Iterator[AnnouncedPage]:
         """Yield all matching pages, in the order of *query*; its limit is that of a batch."""
         while True:
@@ -77,13 +75,6 @@ class Answers(Repository):
                 return
             query = replace(query, after=answer.cursor)
 
-    def announced(self, cursors: Sequence[int]) -> list[AnnouncedPage]:
-        """Return announced pages by their cursors, in order; unknown ones are left out."""
-        with storage_errors(self._where):
-            found = news_rows(self._db, cursors)
-        return [found[one] for one in dict.fromkeys(cursors) if one in found]
-
->>>>>>> faces
     def latest_cursor(self) -> int:
         """Return the cursor of the latest announced page; 0 if none."""
         # Ids grow as pages are announced: paging down from the newest, or following from the oldest, neither

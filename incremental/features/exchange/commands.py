@@ -14,26 +14,14 @@ import typer
 from incremental.base.errors import InputError, without_credentials
 from incremental.base.plain_text import one_line
 from incremental.base.readable_urls import readable
-<<<<<<< HEAD
-from incremental.base.times import moment
-from incremental.features.exchange.adding import Added, AddedEntry, add_all, imported
-from incremental.features.exchange.lists import MAX_FILE_BYTES, ReadList
-=======
 from incremental.features.exchange.adding import AddedEntry, Imported, import_all
 from incremental.features.exchange.lists import MAX_FILE_BYTES
-from incremental.features.exchange.stores import move_store
->>>>>>> faces
 from incremental.features.exchange.writing import PAGES, write_pages, write_sites, write_visits
 from incremental.interfaces.cli.common import (
     counted,
     now,
     open_store,
-<<<<<<< HEAD
-    print_json,
-=======
-    print_table,
     printed_json,
->>>>>>> faces
     progress_bar,
     say,
     settings_of,
@@ -43,12 +31,6 @@ from incremental.interfaces.cli.common import (
 from incremental.interfaces.cli.filtering import Given, filtered
 from incremental.interfaces.results.tables import TABLES
 from incremental.settings.storage import CRAWLER_LOCK, only_writer
-<<<<<<< HEAD
-from store import Store
-from store.answers import NewQuery
-=======
-from store.database import is_server
->>>>>>> faces
 from store.errors import StoreRemainsError
 from store.maintenance.backup import BackupReport, back_up, check_target
 from store.maintenance.backup import restore as put_back
@@ -264,41 +246,3 @@ def _embedded(context: typer.Context) -> Path:
     if settings.store.database.startswith("postgres"):
         raise InputError("store.database", "postgresql://...", "is backed up with pg_dump")
     return folder / settings.store.folder
-<<<<<<< HEAD
-=======
-
-
-def migrate_store(
-    context: typer.Context,
-    source: Annotated[
-        str, typer.Argument(metavar="FROM", help="A store's folder, or postgresql://...")
-    ],
-    target: Annotated[
-        str, typer.Argument(metavar="TO", help="postgresql://..., or a folder: the other kind.")
-    ],
-) -> None:
-    """Copy a store from SQLite to PostgreSQL, or back; stop the daemon first.
-
-    Every table is read back and compared before anything is kept. FROM stays as it is.
-    """
-    settings, folder = settings_of(context)
-    with progress_bar() as bar:
-        task = bar.add_task("rows", total=None)
-        moved = move_store(
-            source,
-            target,
-            folder / settings.store.folder,
-            now=now(),
-            progress=lambda n, of: bar.update(task, completed=n, total=of),
-        )
-    tables = [{"name": t.name, "rows": t.rows, "checksum": t.checksum} for t in moved.tables]
-    more = {"rows": moved.rows, "files": moved.files, "folder": str(moved.folder)}
-    if printed_json(context, {"tables": tables, **more}):
-        return
-    rows = [(table.name, f"{table.rows:,}", table.checksum) for table in moved.tables if table.rows]
-    print_table("copied and compared", ("table", "rows", "checksum"), rows)
-    typer.echo(f"{moved.rows:,} rows are the same in both; {counted(moved.files, 'file')} copied.")
-    typer.echo("Now change the settings file, and start the daemon:\n\n[store]")
-    typer.echo(f'folder = "{moved.folder}"')
-    typer.echo(f'database = "{target}"' if is_server(target) else 'database = ""')
->>>>>>> faces

@@ -69,21 +69,10 @@ Refused = Callable[[Request, HTTPStatus, str], Response]
 """Answers a request that is refused, with the key of the reason below ``refused``."""
 
 
-<<<<<<< HEAD
-class RequestTooLargeError(LimitError):
-    """The body exceeds :data:`MOST_BODY_BYTES`."""
-
-
 def _is_public(path: str) -> bool:
     """Return whether *path* is in :data:`PUBLIC`; a name that ends in ``/`` stands for all below it."""
     folders = tuple(one for one in PUBLIC if one.endswith("/"))
     return path in PUBLIC or (path.startswith(folders) and ".." not in path)
-=======
-def _is_one_of(path: str, named: tuple[str, ...]) -> bool:
-    """Return whether *path* is named; a name that ends in ``/`` stands for all below it."""
-    folders = tuple(one for one in named if one.endswith("/"))
-    return path in named or (path.startswith(folders) and ".." not in path)
->>>>>>> faces
 
 
 class Guard:
