@@ -483,7 +483,7 @@ class Frontier:
     def _found(
         self, site: WatchedSite, due: DueTimes, now: float
     ) -> tuple[dict[Share, Callable[[], VisitTask | None]], bool]:
-        """Return how to choose what is due by class, refreshes aside; is the page to verify missing?"""
+        """Return how to choose what is due by class, and whether the page to verify was missing."""
         found: dict[Share, Callable[[], VisitTask | None]] = {}
         for kind, due_at in due.hubs.items():
             waits = kind is HubClass.EXPLORE and site.unread_at(now) > now
