@@ -38,14 +38,13 @@ from rich.progress import Progress
 from search_server import SearchIndex, SearchServer
 from threadpoolctl import threadpool_limits
 
+from classifier.papers.bandit import Bandit
 from classifier.papers.page_ranking import NAMES, PageRanking
 from classifier.words.background import Background
 from incremental.base.clock import SystemClock
-from incremental.features.discovery.bandit import Bandit
 from incremental.features.discovery.exploration import Exploration, ExplorationState
 from incremental.features.discovery.operators import KnownPage, Sources, operators
 from incremental.features.discovery.providers.searxng import SearxngProvider
-from incremental.features.discovery.settings import DiscoverySettings
 from incremental.fetch.options import FetchSettings
 from incremental.fetch.session import Fetcher
 
@@ -247,7 +246,7 @@ class _Crawl:
 
     def _ranked(self, urls: Sequence[str]) -> list[str]:
         wanted = set(urls)
-        ranked = self._ranking.ranked(DiscoverySettings().ranking)
+        ranked = self._ranking.ranked("combined_f")
         return [url for url in ranked if url in wanted]
 
     def best_first(self) -> None:

@@ -14,7 +14,7 @@ scores.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -92,8 +92,7 @@ def reciprocal_rank(
 class PageRanking:
     """Pages of one topic as they are read; every call ranks all of them again.
 
-    *rejected* are texts that the user rejected: negatives that come before any other. *by_meaning* scores all
-    pages added so far, in their order, for the fusion; None = nothing is known.
+    *rejected* are texts that the user rejected: negatives that come before any other.
     """
 
     def __init__(
@@ -103,9 +102,7 @@ class PageRanking:
         *,
         rejected: Sequence[Terms] = (),
         alpha: float = ALPHA,
-        by_meaning: Callable[[], Floats | None] = lambda: None,
     ) -> None:
-        self._by_meaning = by_meaning
         self._background = background
         self._seeds = list(seeds.values())
         self._rejected = list(rejected)
@@ -155,10 +152,7 @@ class PageRanking:
             parts = [found[name] for name in PAPER]
             found["combined_f"] = -combined_function(parts, found["pagerank"], alpha=self._alpha)
         if "fusion" in names:
-            meaning = self._by_meaning()
-            views = [found[name] for name in OURS]
-            views += [] if meaning is None else [meaning]
-            found["fusion"] = reciprocal_rank(views)
+            found["fusion"] = reciprocal_rank([found[name] for name in OURS])
         return {name: found[name] for name in names}
 
     def ranked(self, name: str = "fusion") -> list[str]:

@@ -121,7 +121,7 @@ def pure_rooms(sources: Sources) -> list[str]:
     carried_out = tuple(
         f"incremental.features.discovery.{name}"
         for name in (
-            *("accepting", "discoverer", "making", "nightly_discovery", "providers"),
+            *("accepting", "discoverer", "making", "providers"),
             *("commands", "api", "pages", "searches", "facts"),
         )
     )

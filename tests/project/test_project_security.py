@@ -11,7 +11,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from incremental.base import children
-from incremental.features.exchange import jobs, lists, watches
+from incremental.features.exchange import lists
 from incremental.fetch import options
 from incremental.interfaces.web import access, connections, guard, throttle
 from incremental.parse import ParseLimits
@@ -27,9 +27,7 @@ HOLDERS = (
     *(
         children,
         options,
-        jobs,
         lists,
-        watches,
         backup,
         connections,
         guard,

@@ -5,9 +5,10 @@
     choose an operator  ->  pages(seeds, k)  ->  fetch  ->  rank  ->  reward  ->  next seeds
     bandit (UCB1)           operators       discoverer      rankers    bandit       top k
 
-All of this is pure but for ``discoverer`` (a run, put together by ``making``), ``nightly_discovery``,
-``accepting`` (the user's decisions), ``providers`` (search engines behind the protocol of
-``search_provider``), and what people see: ``commands``, ``api``, ``pages``, ``searches``, ``facts``.
+The bandit and the rankers are in ``classifier.papers``. All of this is pure but for ``discoverer`` (a run,
+put together by ``making``), ``accepting`` (the user's decisions), ``providers`` (a search engine behind the
+protocol of ``search_provider``), and what people see: ``commands``, ``api``, ``pages``, ``searches``,
+``facts``.
 """
 
 from __future__ import annotations
@@ -36,6 +37,5 @@ FEATURE = Feature(
     routers=(f"{_ROOM}.api:router", f"{_ROOM}.pages:router"),
     templates=Path(__file__).with_name("templates"),
     topic_links=(TopicLink("/topics/{id}/discovery", "title", f"{_ROOM}.facts:open_proposals"),),
-    job=f"{_ROOM}.nightly_discovery:nightly",
-    forgets=f"{_ROOM}.nightly_discovery:forget",
+    forgets=f"{_ROOM}.making:forget",
 )

@@ -57,8 +57,8 @@ def run(
     with open_store(context) as store, progress_bar(disable=wants_json(context)) as bar:
         topic = find_topic(store, of)
         task = bar.add_task("pages read", total=pages)
-        if not settings.of(DiscoverySettings).provider:
-            say("no search provider configured ([discovery] provider): only links are followed")
+        if not settings.of(DiscoverySettings).url:
+            say("no search provider configured ([discovery] url): only links are followed")
         with make_discoverer(store, settings, folder, topic) as discoverer:
             ended = discoverer.run(
                 rounds=rounds,
@@ -89,7 +89,7 @@ def status(context: typer.Context, *, of: OfTopic) -> None:
     print_table(f"run {last.id} of {of}: {summary}", columns, [_round_cells(one) for one in rounds])
     if found.skipped:
         names = " and ".join(found.skipped)
-        say(f"skipped {names}: no search provider configured ([discovery] provider)")
+        say(f"skipped {names}: no search provider configured ([discovery] url)")
     parts = [f"{counted(number, 'site')} {name}" for name, number in found.proposals.items()]
     say(", ".join(parts) or "no site proposed")
 

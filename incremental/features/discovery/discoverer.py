@@ -15,11 +15,8 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 
-import numpy as np
-from numpy.typing import NDArray
-
-from classifier.embedding.meaning import Meaning
 from classifier.hub import LinkEvidence
+from classifier.papers.bandit import Bandit
 from classifier.papers.page_ranking import PageRanking
 from classifier.topic.model import TopicModel
 from classifier.words.language import language_of
@@ -32,8 +29,6 @@ from incremental.base.scope import trap
 from incremental.base.texts import Text
 from incremental.base.urls import canonical_key, host_of, normalize, registered_domain
 from incremental.decide.hubs import HubScorer
-from incremental.features.discovery.bandit import Bandit
-from incremental.features.discovery.by_meaning import ByMeaning, in_the_middle
 from incremental.features.discovery.exploration import Exploration, ExplorationState, Round
 from incremental.features.discovery.operators import (
     SEARCHING,
@@ -117,7 +112,7 @@ class Discoverer:
             raise InputError("topic", topic.name, way_out)
         if not any(one.url for one in examples) and isinstance(dependencies.provider, NoProvider):
             way_out = (
-                "has only a sentence: set [discovery] provider to search for its words, "
+                "has only a sentence: set [discovery] url to search for its words, "
                 "or give an example page"
             )
             raise InputError("topic", topic.name, way_out)
@@ -133,8 +128,6 @@ class Discoverer:
         self._per_site = Counter[str]()
         self._notes: list[str] = []
         self._linkers: dict[str, list[str]] = {}
-        self._meanings: dict[str, Meaning] = {}
-        self._by_meaning = _by_meaning(model, model_store)
         self._watched = {registered_domain(host_of(row.seed_url)) for row in store.read.sites()}
         self._seeds = [self._keep(one.url, one, ()) for one in examples]
         self._ranking = self._new_ranking(examples)
@@ -151,16 +144,7 @@ class Discoverer:
             self._model_store.background,
             {page.url: weighted_terms(page) for page in examples},
             rejected=turned_down,
-            alpha=self._wanted.alpha,
-            by_meaning=self._scores_by_meaning,
         )
-
-    def _scores_by_meaning(self) -> NDArray[np.float64] | None:
-        """Return the topic's scores of the ranked pages by meaning; None without any vector."""
-        if self._by_meaning is None or not self._meanings:
-            return None
-        scores = self._by_meaning.of_pages([self._meanings.get(url) for url in self._ranking.urls])
-        return None if np.isnan(scores).all() else in_the_middle(scores)
 
     # Runs.
 
@@ -244,8 +228,6 @@ class Discoverer:
             self._seeds,
             read=self._read,
             rank=self._ranked,
-            order=self._by_meaning.order if self._by_meaning is not None else list,
-            sites=self._wanted.reward == "sites",
         )
 
     def _round(
@@ -343,7 +325,7 @@ class Discoverer:
 
     def _ranked(self, urls: Sequence[str]) -> Sequence[str]:
         wanted = set(urls)
-        ranked = self._ranking.ranked(self._wanted.ranking)
+        ranked = self._ranking.ranked("combined_f")
         return [url for url in ranked if url in wanted]
 
     def _who_links(self, url: str, count: int) -> Sequence[str]:
@@ -427,8 +409,6 @@ class Discoverer:
             text=" ".join([text.meta, *text.headings, text.body])[:WORDED_CHARS],
         )
         self._pages[url] = _Read(text, known)
-        if text.meaning is not None:
-            self._meanings[url] = text.meaning
         for link in links:
             sources = self._linkers.setdefault(link.url, [])
             if len(sources) < LINKERS_PER_PAGE:
@@ -439,11 +419,6 @@ class Discoverer:
         read = self._pages[url]
         targets = [link.url for link in read.known.links]
         self._ranking.add(url, weighted_terms(read.text), targets)
-
-
-def _by_meaning(model: TopicModel, model_store: TopicModelStore) -> ByMeaning | None:
-    embedder = model_store.embedder
-    return None if embedder is None else ByMeaning(model, embedder)
 
 
 def _site_of(url: str) -> str:

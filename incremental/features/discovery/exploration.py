@@ -15,9 +15,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
-from urllib.parse import urlsplit
 
-from incremental.features.discovery.bandit import Bandit, page_reward, site_reward
+from classifier.papers.bandit import Bandit, page_reward
 from incremental.features.discovery.operators import Asked, Candidate, KnownPage, Operator
 
 PAGES_PER_ROUND = 20
@@ -34,8 +33,6 @@ EMPTY_ROUNDS = 10
 Read = Callable[[Sequence[str]], Sequence[KnownPage]]
 Rank = Callable[[Sequence[str]], Sequence[str]]
 """Ranks URLs of read pages, most relevant first."""
-Order = Callable[[Sequence[Candidate]], Sequence[Candidate]]
-"""Orders candidates of one operator, given by their evidence, by what their texts say too."""
 Choose = Callable[[Bandit, Sequence[str]], str | None]
 
 
@@ -101,7 +98,7 @@ class ExplorationState:
             "tried": list(self.tried),
             "begun": {name: list(urls) for name, urls in self.begun.items()},
             "backlog": [
-                [one.url, one.operator, one.via, one.evidence, one.text]
+                [one.url, one.operator, one.via, one.evidence]
                 for waiting in self.backlog.values()
                 for one in waiting.values()
             ],
@@ -127,7 +124,7 @@ class ExplorationState:
 
 
 class Exploration:
-    """A run. *seeds* are fetched pages of the topic; *sites* rewards new hosts instead of pages."""
+    """A run. *seeds* are fetched pages of the topic."""
 
     def __init__(  # noqa: PLR0913 - the parts of a round
         self,
@@ -138,8 +135,6 @@ class Exploration:
         read: Read,
         rank: Rank,
         choose: Choose = Bandit.choose,
-        order: Order = list,
-        sites: bool = False,
     ) -> None:
         self.state = state
         self._operators = operators
@@ -147,8 +142,6 @@ class Exploration:
         self._read = read
         self._rank = rank
         self._choose = choose
-        self._order_candidates = order
-        self._sites = sites
         self._order: list[str] = []
         self._via = {one.url: one.via for one in state.finds}
         for url in self._pages:
@@ -205,9 +198,9 @@ class Exploration:
                 before = waiting.get(one.url)
                 evidence = one.evidence + (before.evidence if before else 0.0)
                 waiting[one.url] = replace(one, evidence=evidence)
-        best = self._order_candidates(sorted(waiting.values(), key=lambda one: -one.evidence))
+        best = sorted(waiting.values(), key=lambda one: -one.evidence)
         state.backlog[name] = {one.url: one for one in best[count : count + MAX_BACKLOG]}
-        return list(best[:count])
+        return best[:count]
 
     def _asked_for(self, name: str) -> list[Candidate]:
         operator, ranked = self._operators[name], self.ranked()
@@ -242,16 +235,9 @@ class Exploration:
         if finds:
             state.cooldowns.pop(name, None)
         returned = {page.url for page in pages}
-        reward = self._reward(returned, seen)
+        reward = page_reward(self.ranked(), returned, seen)
         # Candidates count, read or not; the paper counts pages returned (section 4.2).
         state.bandit = state.bandit.rewarded(name, reward=reward, pages=len(candidates))
         # New pages may give exhausted operators something to start from.
         state.empty = {} if finds else state.empty
         return Round(state.rounds, name, scores, len(candidates), finds, reward)
-
-    def _reward(self, returned: set[str], seen: set[str]) -> float:
-        ranked = self.ranked()
-        if not self._sites:
-            return page_reward(ranked, returned, seen)
-        hosts = {url: urlsplit(url).hostname or "" for url in ranked}
-        return site_reward(ranked, hosts, returned, seen)

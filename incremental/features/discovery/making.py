@@ -1,10 +1,9 @@
-"""From settings to a discoverer: wires its parts together."""
+"""From settings to a discoverer: wires its parts together; and what is forgotten of old runs."""
 
 from __future__ import annotations
 
 import contextlib
 import json
-import os
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from incremental.base.clock import Clock, SystemClock
 from incremental.base.threads import pause
+from incremental.base.times import DAY
 from incremental.daemon.assembly import hub_scorer, make_embedder, make_fetcher, make_reader
 from incremental.features.discovery.providers.metered import Meter, Metered
 from incremental.features.discovery.search_provider import NoProvider, SearchProvider
@@ -67,23 +67,17 @@ def make_discoverer(
 
 
 def _provider(store: Store, settings: Settings, fetch: Fetch, clock: Clock) -> SearchProvider:
-    from incremental.features.discovery.providers.brave import KEY_VARIABLE, BraveProvider  # noqa: PLC0415
-    from incremental.features.discovery.providers.own_index import OwnIndexProvider  # noqa: PLC0415
     from incremental.features.discovery.providers.searxng import SearxngProvider  # noqa: PLC0415
 
     wanted = settings.of(DiscoverySettings)
-    if not wanted.provider:
+    if not wanted.url:
         return NoProvider()
-    if wanted.provider == "own":
-        return OwnIndexProvider(store)
-    provider: SearchProvider = BraveProvider(fetch, os.environ.get(KEY_VARIABLE, ""))
-    if wanted.provider == "searxng":
-        provider = SearxngProvider(
-            fetch,
-            wanted.url,
-            related_query=wanted.related_query,
-            linkers_query=wanted.linkers_query,
-        )
+    provider = SearxngProvider(
+        fetch,
+        wanted.url,
+        related_query=wanted.related_query,
+        linkers_query=wanted.linkers_query,
+    )
     name = provider.name
     stored = store.discovery.meter(name)
     return Metered(
@@ -95,3 +89,10 @@ def _provider(store: Store, settings: Settings, fetch: Fetch, clock: Clock) -> S
         pause=pause,
         keep=lambda meter: store.discovery.put_meter(name, json.dumps(meter.to_json())),
     )
+
+
+def forget(store: Store, settings: Settings, now: float) -> Iterator[int]:
+    """Forget old runs and open proposals, one run at a time."""
+    before = now - settings.store.candidate_days * DAY
+    while rows := store.discovery.forget_older(before=before):
+        yield rows

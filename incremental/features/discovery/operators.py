@@ -92,8 +92,6 @@ class Candidate:
     """The page that links to it, or the query."""
     evidence: float = 0.0
     """Higher is better; comparable within one result only."""
-    text: str = ""
-    """Anchor, or title and snippet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,8 +246,7 @@ class _Searching(ABC):
                 self._asked.take_back()
                 break
             for place, result in enumerate(answer.results):
-                text = f"{result.title} {result.snippet}".strip()
-                found.append(Candidate(result.url, self.name, via, 1.0 / (place + 1), text))
+                found.append(Candidate(result.url, self.name, via, 1.0 / (place + 1)))
         return _best(found, seeds, count, seen)
 
 
@@ -361,9 +358,8 @@ def _followed(
         for link in dict.fromkeys(page.links[:MAX_LINKS]):
             spoken = f"{link.anchor} {link.around}".lower()
             agrees = sum(word in spoken for word in words)
-            text = link.anchor or link.around
             evidence = (1.0 + agrees) * page.worth
-            yield Candidate(link.url, name, via=page.url, evidence=evidence, text=text)
+            yield Candidate(link.url, name, via=page.url, evidence=evidence)
 
 
 def _best(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 from urllib.parse import urlsplit
 
 import msgspec
@@ -16,10 +16,8 @@ _NotNegative = Annotated[float, msgspec.Meta(ge=0, le=1e6)]
 class DiscoverySettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How further sites are found."""
 
-    provider: Literal["", "searxng", "brave", "own"] = ""
-    """searxng, brave, own (pages already read); empty = none: only links are followed."""
     url: str = ""
-    """Address of the SearXNG instance."""
+    """Address of a SearXNG instance, to search for pages; empty = only links are followed."""
     related_query: str = ""
     """Query with ``{url}`` for similar pages, if the instance supports such an operator."""
     linkers_query: str = ""
@@ -30,21 +28,11 @@ class DiscoverySettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True)
     """Between two requests to the search provider."""
     max_pages_per_site: _Count = 20
     """Per run; a few pages show whether a site is relevant."""
-    ranking: Literal["combined_f", "fusion"] = "combined_f"
-    """combined_f (paper 001, formula 8), or fusion (ours)."""
-    alpha: Annotated[float, msgspec.Meta(ge=0, le=1)] = 0.2
-    """Weight of PageRank in combined_f."""
-    reward: Literal["pages", "sites"] = "pages"
-    """What rewards an operator: new pages, or new sites."""
-    pages_per_night: Annotated[int, msgspec.Meta(ge=0, le=1_000_000)] = 0
-    """Per topic, read by the daemon each night; 0 = none."""
 
     def __post_init__(self) -> None:
         """Refuse values that types cannot exclude."""
         parts = urlsplit(self.url)
-        if self.provider == "searxng" and (
-            parts.scheme not in ("http", "https") or not parts.netloc
-        ):
+        if self.url and (parts.scheme not in ("http", "https") or not parts.netloc):
             way_out = "give the address of your SearXNG instance, like https://search.example.org"
             raise SettingsError("url", self.url, way_out)
         for name, form in (

@@ -3,7 +3,7 @@
 ::
 
     lists     a file -> Wanted(url, feed?, name, folders)   CSV, URL lists
-              with outlines (OPML), watches (changedetection.io), jobs (urlwatch)
+              with outlines (OPML)
     adding    Wanted -> watched sites, feeds as hubs
     writing   new pages -> CSV, JSON Lines, OPML, WARC
     commands, api, pages      where people and programs ask for it
@@ -18,10 +18,10 @@ from incremental.base.features import Feature
 _ROOM = "incremental.features.exchange"
 FEATURE = Feature(
     name="exchange",
-    summary="Lists of other programs are imported; pages, sites and the whole store are exported.",
+    summary="Lists of sites are imported; pages, sites and the whole store are exported.",
     commands={
         "Move data": {
-            "import": f"{_ROOM}.commands:import_list Watch the sites in another program's list.",
+            "import": f"{_ROOM}.commands:import_list Watch the sites in a list.",
             "export": f"{_ROOM}.commands:export Export new pages, or the watched sites, for other programs.",
             "backup": f"{_ROOM}.commands:backup Back up the whole store to one file, beside a daemon or not.",
             "restore": f"{_ROOM}.commands:restore Restore a backup into the configured folder.",

@@ -1,4 +1,4 @@
-"""Import lists of other programs; export new pages and sites."""
+"""Import lists of sites; export new pages and sites."""
 
 from __future__ import annotations
 
@@ -32,17 +32,23 @@ _KINDS = {
 
 
 class NewList(RequestSchema):
-    """A list of sites from another program."""
+    """A list of sites."""
 
     content: Annotated[str, StringConstraints(min_length=1, max_length=1_900_000)]
-    format: Literal["auto", "urls", "csv", "opml", "changedetection", "urlwatch"] = "auto"
+    format: Literal["auto", "urls", "csv", "opml"] = "auto"
     dry_run: bool = False
     """Only return what would be taken; write nothing."""
 
 
 @router.post("/import")
+<<<<<<< HEAD
 def import_list(web: Web, store: Store, body: NewList) -> Imported:
     """Watch the sites of another program's list; feeds become hubs."""
+=======
+def import_list(request: Request, body: NewList) -> Imported:
+    """Watch the sites of a list; feeds become hubs."""
+    web = web_of(request)
+>>>>>>> lean
     content = body.content.encode("utf-8", "replace")
     found = read_list_apart(content, body.format, web.settings.daemon)
     return import_all(store, found, web.settings.fetch, now=web.now(), dry_run=body.dry_run)

@@ -45,13 +45,13 @@ def import_list(
     *,
     form: Annotated[
         str,
-        typer.Option("--format", help="auto, urls, csv, opml, changedetection or urlwatch."),
+        typer.Option("--format", help="auto, urls, csv or opml."),
     ] = "auto",
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only show what would be taken; write nothing.")
     ] = False,
 ) -> None:
-    """Watch the sites in another program's list; feeds become hubs of their site."""
+    """Watch the sites in a list; feeds become hubs of their site."""
     try:
         with file.open("rb") as source:
             content = source.read(MAX_FILE_BYTES + 1)

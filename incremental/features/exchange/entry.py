@@ -1,4 +1,4 @@
-"""What a list of another program says of one site."""
+"""What a list says of one site."""
 
 from __future__ import annotations
 

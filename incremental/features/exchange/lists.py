@@ -1,16 +1,14 @@
-"""Site lists of other programs. Pure: bytes to values; odd entries are reported, not raised.
+"""Lists of sites. Pure: bytes to values; odd entries are reported, not raised.
 
-===================  ==========================================================================
-format               content read
-===================  ==========================================================================
-``urls``             one address per line; ``#`` begins a comment
-``csv``              a column ``url`` (or ``link``, ``address``), or the first with addresses; columns
-                     ``name`` (or ``title``) and ``folder``, if there are any
-``opml``             of Miniflux, FreshRSS and other readers: outlines with ``xmlUrl`` are feeds, whose
-                     site is ``htmlUrl``; with ``htmlUrl`` only, pages; around them, folders
-``changedetection``  JSON or backup of changedetection.io (:mod:`incremental.features.exchange.watches`)
-``urlwatch``         ``urls.yaml`` of urlwatch: each job's ``url`` or ``navigate``
-===================  ==========================================================================
+========  =======================================================================================
+format    content read
+========  =======================================================================================
+``urls``  one address per line; ``#`` begins a comment
+``csv``   a column ``url`` (or ``link``, ``address``), or the first with addresses; columns
+          ``name`` (or ``title``) and ``folder``, if there are any
+``opml``  of Miniflux, FreshRSS and other readers: outlines with ``xmlUrl`` are feeds, whose
+          site is ``htmlUrl``; with ``htmlUrl`` only, pages; around them, folders
+========  =======================================================================================
 
 Every entry of a file is taken, a problem (it cannot be used), or skipped (there is nothing to do for it):
 the last two with their place and the reason.
@@ -20,14 +18,13 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from incremental.base.errors import InputError
 from incremental.base.urls import normalize
 from incremental.features.exchange.entry import Entry, ListError
-from incremental.features.exchange.watches import ZIP, read_watches
 from incremental.parse.ampersands import escaped
 from incremental.parse.decoding import decode_body
 
@@ -76,14 +73,10 @@ def read_list(content: bytes, form: str = "auto", *, name: str = "file") -> Read
     """
     if form not in ("auto", *_READERS):
         raise InputError("format", form, f"must be one of: auto, {', '.join(_READERS)}")
-    if content.startswith(ZIP) and form in ("auto", "changedetection"):
-        form, entries = "changedetection", _changedetection(content, name)
-    else:
-        text, _ = decode_body(content, "")
-        form = recognised(text) if form == "auto" else form
-        entries = _READERS[form](text, name)
+    text, _ = decode_body(content, "")
+    form = recognised(text) if form == "auto" else form
     taking = _Taking()
-    for entry in entries:
+    for entry in _READERS[form](text, name):
         if not taking.take(entry):
             break
     if not taking.found:
@@ -142,16 +135,9 @@ class _Taking:
 def recognised(text: str) -> str:
     """Guess the format of a text."""
     start = text.lstrip()[:4_000]
-    lowered = start.lower()
-    if start.startswith(("{", "[")):
-        return "changedetection"
-    if "<opml" in lowered:
+    if "<opml" in start.lower():
         return "opml"
-    first = start.partition("\n")[0].strip().lower()
-    if any(f"\n{key}:" in f"\n{lowered}" for key in ("url", "navigate", "kind", "name")) or (
-        first == "---"
-    ):
-        return "urlwatch"
+    first = start.partition("\n")[0].strip()
     if "," in first or ";" in first or "\t" in first:
         return "csv"
     return "urls"
@@ -213,52 +199,10 @@ def _opml(text: str, name: str) -> _Found:
         raise InputError(name, text[:40], str(error)) from None
 
 
-def _watches(text: str, name: str) -> _Found:
-    return _changedetection(text.encode(), name)
-
-
-def _changedetection(content: bytes, name: str) -> _Found:
-    try:
-        for number, watch in enumerate(read_watches(content), 1):
-            place = f"watch {number}"
-            if watch is None:
-                yield Entry(place, "", skipped="has no address")
-                continue
-            if watch.unnamed:
-                yield Entry(place, "", skipped="its tags have no names in this file")
-            yield Entry(place, watch.url, name=watch.title, folders=watch.tags, paused=watch.paused)
-    except ListError as error:
-        raise InputError(name, repr(content[:40])[2:-1], str(error)) from None
-
-
-def _urlwatch(text: str, name: str) -> _Found:
-    from incremental.features.exchange.jobs import read_jobs  # noqa: PLC0415 - seldom used
-
-    try:
-        for number, job in enumerate(read_jobs(text), 1):
-            yield _entry_of(f"job {number}", job)
-    except ListError as error:
-        raise InputError(name, text[:40], f"cannot be read as YAML: {error}") from None
-
-
-def _entry_of(place: str, job: Mapping[str, str]) -> Entry:
-    address = job.get("url") or job.get("navigate")
-    if address is None:
-        why = "runs a command; no site to watch" if job.get("command") else "has no address"
-        return Entry(place, "", skipped=why)
-    tags = (one.strip() for one in job.get("tags", "").split(","))
-    paused = job.get("enabled", "").lower() in ("false", "no", "off")
-    return Entry(
-        place, address, name=job.get("name", ""), folders=tuple(filter(None, tags)), paused=paused
-    )
-
-
 _READERS: dict[str, Callable[[str, str], _Found]] = {
     "urls": _urls,
     "csv": _csv,
     "opml": _opml,
-    "changedetection": _watches,
-    "urlwatch": _urlwatch,
 }
 FORMATS = tuple(_READERS)
 

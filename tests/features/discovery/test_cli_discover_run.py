@@ -19,7 +19,6 @@ SETTINGS = """
 [fetch]
 allowed_networks = ["127.0.0.0/8"]
 [discovery]
-provider = "searxng"
 url = "{url}"
 query_interval_seconds = 0
 """

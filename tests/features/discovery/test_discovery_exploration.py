@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 
 import pytest
 
-from incremental.features.discovery.bandit import Bandit
+from classifier.papers.bandit import Bandit
 from incremental.features.discovery.exploration import (
     CALLS_PER_ROUND,
     Exploration,

@@ -293,7 +293,7 @@ def test_a_search_from_a_sentence_goes_on_after_a_stop(described: Store) -> None
 
 
 def test_a_sentence_without_a_search_provider_says_what_it_needs(described: Store) -> None:
-    with pytest.raises(InputError, match=r"set \[discovery\] provider"):
+    with pytest.raises(InputError, match=r"set \[discovery\] url"):
         discoverer(described, World(), NoProvider())
 
 

@@ -1,4 +1,4 @@
-"""Providers answer with values, whatever comes back; keys are shown to nobody else."""
+"""Providers answer with values, whatever comes back."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from incremental.features.discovery.providers.brave import BraveProvider
 from incremental.features.discovery.providers.searxng import SearxngProvider
 from incremental.features.discovery.search_provider import SearchStatus
 from incremental.fetch.status import FetchStatus, Request, Response
@@ -102,26 +101,10 @@ def test_a_provider_in_trouble_is_a_status(
     assert (answer.status, answer.results) == (expected, ())
 
 
-def test_brave_gets_its_key_in_a_header_and_nobody_reads_it() -> None:
-    body = {"web": {"results": [{"url": "https://a.org/", "description": "<strong>land</strong>"}]}}
-    web = Web(json.dumps(body).encode())
-    answer = BraveProvider(web.fetch, "k3y").search("land", 50)
-    assert answer.results[0].snippet == "land"
-    assert web.requests[0].headers["X-Subscription-Token"] == "k3y"
-    assert "k3y" not in repr(web.requests[0]) + web.requests[0].url
-    assert web.asked()["count"] == ["20"]
-
-
-def test_further_results_are_asked_for_by_each_provider_s_own_count() -> None:
+def test_further_results_are_asked_for_by_the_provider_s_own_count() -> None:
     web = Web(_searxng("https://a.org/"))
     SearxngProvider(web.fetch, "https://search.example").search("x", 10, 3)
     assert web.asked()["pageno"] == ["3"]
-    web = Web(b"{}")
-    brave = BraveProvider(web.fetch, "k")
-    brave.search("x", 10, 3)
-    assert web.asked()["offset"] == ["2"]
-    assert brave.search("x", 10, 11).status is SearchStatus.ANSWERED
-    assert len(web.requests) == 1
 
 
 def test_no_page_of_results_is_asked_for_twice() -> None:
@@ -132,11 +115,3 @@ def test_no_page_of_results_is_asked_for_twice() -> None:
     assert found == ["https://a.org/", "https://b.org/"]
     assert [web.asked(number)["pageno"] for number in range(2)] == [["1"], ["2"]]
     assert len(web.requests) == 2
-
-
-def test_brave_without_results_or_without_a_key() -> None:
-    empty = BraveProvider(Web(b'{"query": {}}').fetch, "k").search("x", 5)
-    assert (empty.status, empty.results) == (SearchStatus.ANSWERED, ())
-    unset = BraveProvider(Web().fetch, "").search("x", 5)
-    assert unset.status is SearchStatus.DENIED
-    assert "BRAVE_SEARCH_API_KEY" in unset.detail

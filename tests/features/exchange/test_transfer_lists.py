@@ -1,14 +1,9 @@
-"""Lists of other programs are read for what they name; what is odd is said with its place."""
+"""Lists are read for what they name; what is odd is said with its place."""
 
 from __future__ import annotations
 
-import contextlib
 import io
-import json
-import zipfile
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -18,9 +13,7 @@ from incremental.base.errors import InputError
 from incremental.base.given_names import is_named
 from incremental.base.scope import Reach
 from incremental.features.exchange.adding import add_all
-from incremental.features.exchange.jobs import MAX_BYTES
 from incremental.features.exchange.lists import FORMATS, Wanted, read_list
-from incremental.features.exchange.watches import MAX_UNPACKED_BYTES
 from incremental.features.exchange.writing import write_sites
 from incremental.fetch.options import FetchSettings
 from incremental.settings.seeds import SeedTerms, add_seed
@@ -29,15 +22,6 @@ from store import Store, open_store
 OPML = """<?xml version="1.0"?><opml version="2.0"><body><outline text="News">
 <outline text="A" type="rss" xmlUrl="https://a.example/feed.xml" htmlUrl="https://a.example/"/>
 <outline text="B" type="rss" xmlUrl="https://b.example/atom"/></outline></body></opml>"""
-CHANGEDETECTION = json.dumps(
-    {"watching": {"u1": {"url": "https://a.example/", "title": "A"}, "u2": {"url": "b.example/x"}}}
-)
-URLWATCH = """name: A
-url: https://a.example/
----
-navigate: https://b.example/app
-filter: [html2text]
-"""
 CSV = "name;url\nA;https://a.example/\nB;https://b.example/x\n"
 URLS = "# mine\nhttps://a.example/\n\nb.example/x  a note\n"
 
@@ -46,8 +30,6 @@ URLS = "# mine\nhttps://a.example/\n\nb.example/x  a note\n"
     ("text", "form", "urls"),
     [
         (OPML, "opml", ["https://a.example/feed.xml", "https://b.example/atom"]),
-        (CHANGEDETECTION, "changedetection", ["https://a.example/", "https://b.example/x"]),
-        (URLWATCH, "urlwatch", ["https://a.example/", "https://b.example/app"]),
         (CSV, "csv", ["https://a.example/", "https://b.example/x"]),
         (URLS, "urls", ["https://a.example/", "https://b.example/x"]),
     ],
@@ -112,12 +94,9 @@ def test_doubles_are_one() -> None:
     [
         (b"", "auto", "nothing"),
         (b"\xff\xfe\x00", "auto", "nothing"),
-        (b"{not json", "auto", "JSON"),
-        (b"a: [1", "urlwatch", "YAML"),
-        (b"!!python/object/apply:os.system ['true']", "urlwatch", "YAML"),
+        (b"{not json", "auto", "nothing"),
         (b"<opml><body><outline xmlUrl=", "opml", "nothing"),
         (b"https://a.example/", "excel", "must be one of"),
-        (b"[" * 100_000, "changedetection", "JSON"),
     ],
 )
 def test_a_broken_file_is_refused_with_the_reason(content: bytes, form: str, said: str) -> None:
@@ -307,97 +286,6 @@ def test_an_export_of_miniflux_keeps_names_folders_and_pauses() -> None:
     assert found == Wanted("https://a.example/feed", True, home, "A", ("All",), paused=True)
 
 
-WATCHES: dict[str, Any] = {
-    "watching": {
-        "u1": {"url": "https://a.example/", "title": "A", "tags": ["t1", "gone"], "paused": True},
-        "u2": {"url": "b.example/x", "tag": "old, older"},
-        "u3": {"title": "none"},
-    },
-    "settings": {"application": {"tags": {"t1": {"title": "Tenders"}}}},
-}
-TAKEN = (
-    Wanted("https://a.example/", name="A", folders=("Tenders",), paused=True),
-    Wanted("https://b.example/x", folders=("old", "older")),
-)
-
-
-def zipped(files: Mapping[str, object]) -> bytes:
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, value in files.items():
-            archive.writestr(name, value if isinstance(value, str) else json.dumps(value))
-    return out.getvalue()
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
-        json.dumps(WATCHES).encode(),
-        zipped({"secret.txt": "x", "u1/history.txt": "1", "url-watches.json": WATCHES}),
-        zipped(
-            {
-                "changedetection.json": {"settings": {}},
-                "t1/tag.json": WATCHES["settings"]["application"]["tags"]["t1"],
-                **{f"{key}/watch.json": watch for key, watch in WATCHES["watching"].items()},
-            }
-        ),
-    ],
-    ids=["json", "backup", "later backup"],
-)
-def test_changedetection_brings_titles_tags_and_pauses(content: bytes) -> None:
-    found = read_list(content)
-    assert (found.format, found.wanted) == ("changedetection", TAKEN)
-    assert found.skipped == (
-        "watch 1: its tags have no names in this file",
-        "watch 3: has no address",
-    )
-
-
-@pytest.mark.parametrize(
-    ("content", "said"),
-    [
-        (zipped({"url-watches.json": "{"}), "JSON"),
-        (zipped({"url-watches.json": WATCHES})[:-30], "zip"),
-        (zipped({"u1/watch.json": " " * (MAX_UNPACKED_BYTES + 1)}), "unpacks to more than"),
-        (zipped({"readme.txt": "hello"}), "nothing to watch"),
-    ],
-)
-def test_a_broken_backup_is_refused_with_the_reason(content: bytes, said: str) -> None:
-    with pytest.raises(InputError, match=said):
-        read_list(content)
-
-
-@given(st.data())
-def test_a_damaged_backup_is_read_or_refused(data: st.DataObject) -> None:
-    """A changed offset in it once ended in a ValueError."""
-    content = bytearray(
-        zipped({"url-watches.json": WATCHES, "u1/watch.json": {"url": "x.example"}})
-    )
-    for _ in range(data.draw(st.integers(1, 4))):
-        place = data.draw(st.integers(4, len(content) - 1))
-        content[place] = data.draw(st.integers(0, 255))
-    cut = data.draw(st.integers(0, 12))
-    with contextlib.suppress(InputError):
-        assert read_list(bytes(content[: len(content) - cut])).wanted
-
-
-def test_a_backup_without_its_middle_is_refused() -> None:
-    content = zipped({"url-watches.json": WATCHES})
-    with pytest.raises(InputError, match="zip"):
-        read_list(content[:40] + content[48:])
-
-
-def test_jobs_bring_names_and_tags_and_commands_are_named() -> None:
-    text = """name: A\nurl: https://a.example/\ntags: [x, y]\n---\nname: B
-url: https://b.example/\nenabled: false\n---\ncommand: date\n---\nkind: url\n"""
-    found = read_list(text.encode())
-    assert found.wanted == (
-        Wanted("https://a.example/", name="A", folders=("x", "y")),
-        Wanted("https://b.example/", name="B", paused=True),
-    )
-    assert found.skipped == ("job 3: runs a command; no site to watch", "job 4: has no address")
-
-
 def test_a_table_brings_names_and_folders() -> None:
     found = read_list(b"title,url,folder\nA,https://a.example/,News\n,,\nB,,x\n")
     assert found.wanted == (Wanted("https://a.example/", name="A", folders=("News",)),)
@@ -425,47 +313,3 @@ def test_pages_become_sites_and_feeds_their_hubs(sqlite_store: Store) -> None:
         *("https://a.example/news/", "https://b.example/atom")
     }
     assert add_all(sqlite_store, wanted, now=2.0).sites == 0
-
-
-DOUBLING = "a0: &a0 {k: v}\n" + "".join(
-    f"a{n + 1}: &a{n + 1} {{<<: [*a{n}, *a{n}], x{n}: 1}}\n" for n in range(40)
-)
-
-
-@pytest.mark.parametrize(
-    "odd",
-    [
-        DOUBLING,
-        "a: &a [x]\nb: &b [*a, *a]\n" + "".join(f"c{n}: &c{n} [*b, *b]\n" for n in range(40)),
-        "loop: &l [*l]\n",
-        f"number: {'9' * 1_000_000}\n",
-        f"base60: {'59:' * 100_000}59\n",
-        "when: 99999-99-99T99:99:99Z\n",
-        "deep: " + "[" * 400 + "]" * 400 + "\n",
-        "? {a: b}\n: c\n",
-        "unknown: *nobody\n",
-        "<<: *nobody\n",
-    ],
-)
-def test_what_yaml_can_be_made_to_cost_is_never_built(odd: str) -> None:
-    """On 531286e some of these took seconds that doubled with each line, or ended in a ValueError."""
-    found = read_list(f"{odd}url: https://a.example/\n".encode(), "urlwatch")
-    assert [wanted.url for wanted in found.wanted] == ["https://a.example/"]
-
-
-@pytest.mark.parametrize(
-    ("text", "urls"),
-    [
-        ("url: ~\nnavigate: https://b.example/\n", ["https://b.example/"]),
-        ("filter: {url: https://no.example/}\nurl: 'https://b.example/'\n", ["https://b.example/"]),
-        ("- url: https://no.example/\n---\nurl: https://b.example/\n", ["https://b.example/"]),
-        ("--- x\n---\nurl: https://b.example/\nurl: https://c.example/", ["https://c.example/"]),
-    ],
-)
-def test_a_job_is_what_stands_on_the_first_level(text: str, urls: list[str]) -> None:
-    assert [wanted.url for wanted in read_list(text.encode(), "urlwatch").wanted] == urls
-
-
-def test_a_yaml_file_that_is_too_long_is_refused() -> None:
-    with pytest.raises(InputError, match="more than"):
-        read_list(b"url: https://a.example/\n" + b"#" * (MAX_BYTES + 1), "urlwatch")

@@ -1,8 +1,7 @@
-"""Search providers: SearXNG, Brave Search, and our own index.
+"""A search provider, SearXNG, and the limits on its use.
 
 ::
 
-        SearchProvider  <-  SearxngProvider · BraveProvider     through the one egress
-                        <-  OwnIndexProvider                    full text of announced pages
-        Metered(provider)   rate, daily quota, back-off; refuses queries over a limit
+    SearchProvider  <-  SearxngProvider   through the one egress
+    Metered(provider)   rate, daily quota, back-off; refuses queries over a limit
 """

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incremental.features.discovery.bandit import Bandit, page_reward, site_reward
+from classifier.papers.bandit import Bandit, page_reward
 
 OPERATORS = ("forward", "backward", "keyword", "related")
 
@@ -61,15 +61,6 @@ def test_pages_of_earlier_rounds_and_of_the_tail_earn_nothing() -> None:
 
 def test_a_round_that_returned_nothing_earns_nothing() -> None:
     assert page_reward([], (), ()) == 0.0
-    assert site_reward([], {}, (), ()) == 0.0
-
-
-def test_by_sites_only_the_best_page_of_a_new_host_earns() -> None:
-    ranked = list("abcde")
-    hosts = {"a": "x.org", "b": "x.org", "c": "y.org", "d": "z.org", "e": "z.org"}
-    both = site_reward(ranked, hosts, {"a", "b"}, seen=())
-    assert both == pytest.approx(1.0 / 2)
-    assert site_reward(ranked, hosts, {"b"}, seen={"a"}) == 0.0
 
 
 @given(
@@ -82,9 +73,7 @@ def test_rewards_stay_between_0_and_1(
 ) -> None:
     names = [str(one) for one in ranked]
     given_back, before = {str(one) for one in returned}, {str(one) for one in seen}
-    hosts = {name: str(int(name) % 7) for name in names}
     assert 0.0 <= page_reward(names, given_back, before) <= 1.0
-    assert 0.0 <= site_reward(names, hosts, given_back, before) <= 1.0
 
 
 def test_it_survives_a_restart_and_meets_a_new_operator() -> None:
