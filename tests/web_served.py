@@ -14,7 +14,8 @@ import pytest
 from fake_web import DAY, START, FakeWeb, Watch, page
 
 from incremental.base.clock import SimulatedClock
-from incremental.settings import Settings, WebSettings
+from incremental.settings import Settings
+from incremental.settings.sections import WebSettings
 from incremental.settings.storage import open_configured_store
 from store import Store
 

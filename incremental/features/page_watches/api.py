@@ -30,7 +30,6 @@ from incremental.interfaces.web.api.schemas import (
 from incremental.interfaces.web.conditional import ConditionalRoute
 from incremental.interfaces.web.context import web_of
 from store import Store
-from store.page_watches import WatchStanding
 from store.watched_changes import ChangeQuery
 
 router = APIRouter(
@@ -107,7 +106,7 @@ def list_watches(request: Request) -> list[PageWatch]:
     with web_of(request).store() as store:
         standings = store.page_watches.standings()
         watches = store.page_watches.watches()
-    return [watch_result(one, standings.get(one.id, WatchStanding())) for one in watches]
+    return [watch_result(one, standings[one.id]) for one in watches]
 
 
 @router.post("/page-watches", status_code=201)
@@ -163,5 +162,5 @@ def remove_watch(request: Request, watch_id: _WatchId) -> None:
 
 
 def _watch(store: Store, watch_id: int) -> PageWatch:
-    standing = store.page_watches.standings().get(watch_id, WatchStanding())
+    standing = store.page_watches.standings()[watch_id]
     return watch_result(found_watch(store, watch_id), standing)

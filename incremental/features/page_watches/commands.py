@@ -89,7 +89,7 @@ def add(  # noqa: PLR0913 - each is an option of the command
     )
     with open_store(context) as store:
         watch, taken = watch_page(store, settings, target, wish, now=now())
-        standing = store.page_watches.standings().get(watch.id, WatchStanding())
+        standing = store.page_watches.standings()[watch.id]
         running = daemon_at_work(store, settings, folder)
     if as_json:
         print_json(watch_result(watch, standing))
@@ -104,7 +104,7 @@ def list_watches(context: typer.Context, *, as_json: Json = False) -> None:
     """List what is watched for changes: pages, last check, last change."""
     with open_store(context) as store:
         watches, standings = store.page_watches.watches(), store.page_watches.standings()
-    both = [(one, standings.get(one.id, WatchStanding())) for one in watches]
+    both = [(one, standings[one.id]) for one in watches]
     if as_json:
         print_json([watch_result(*one) for one in both])
         return
@@ -129,7 +129,7 @@ def show(context: typer.Context, target: Which, *, as_json: Json = False) -> Non
     with open_store(context) as store:
         watch = named_watch(store, target)
         pages = [watched_page(page) for page in store.refreshes.of_watch(watch.id)]
-        standing = store.page_watches.standings().get(watch.id, WatchStanding())
+        standing = store.page_watches.standings()[watch.id]
     if as_json:
         print_json(by_name(watch_result(watch, standing)) | {"watched": pages})
         return

@@ -23,7 +23,8 @@ from incremental.features.websub.pushes import Pushes, load_keys
 from incremental.features.websub.settings import WebSubSettings
 from incremental.fetch.options import FetchSettings
 from incremental.schedule.state import HubState
-from incremental.settings import PolicyName, Settings
+from incremental.settings import Settings
+from incremental.settings.sections import PolicyName
 
 HOME, FEED = "https://news.example/", "https://news.example/feed.xml"
 CALLBACK = "https://watch.example/websub"
