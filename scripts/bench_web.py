@@ -35,7 +35,8 @@ from rich.progress import track
 from incremental.base.clock import SimulatedClock
 from incremental.interfaces.web.context import Web
 from incremental.interfaces.web.server import served
-from incremental.settings import Settings, WebSettings
+from incremental.settings import Settings
+from incremental.settings.sections import WebSettings
 from store import open_store
 from store.search.fulltext import index_words_of, words_of
 

@@ -31,7 +31,8 @@ from incremental.daemon.service_manager import ServiceManager
 from incremental.fetch.options import FetchSettings
 from incremental.interfaces.cli.reporting import Reporter
 from incremental.interfaces.cli.serving import web_beside
-from incremental.settings import RevisitSettings, Settings, StoreSettings
+from incremental.settings import RevisitSettings, Settings
+from incremental.settings.sections import StoreSettings
 from incremental.settings.seeds import add_seed
 from incremental.settings.storage import only_writer, open_configured_store
 from incremental.visit.host_gate import HostGate

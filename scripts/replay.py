@@ -48,7 +48,8 @@ from incremental.base.lookup import find_topic
 from incremental.base.times import NEVER
 from incremental.daemon.assembly import make_crawler
 from incremental.fetch.status import FetchStatus, Request, Response
-from incremental.settings import PolicyName, Settings
+from incremental.settings import Settings
+from incremental.settings.sections import PolicyName
 from incremental.settings.seeds import add_seed
 from incremental.topics.editing import METHODS, begin
 from store import Store

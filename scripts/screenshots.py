@@ -33,7 +33,7 @@ from incremental.features.messages.settings import ChannelSettings, MessagesSett
 from incremental.fetch.libraries import LibraryGate
 from incremental.interfaces.web.context import Web
 from incremental.interfaces.web.server import served
-from incremental.settings import WebSettings
+from incremental.settings.sections import WebSettings
 from incremental.settings.seeds import add_seed
 from incremental.settings.storage import open_configured_store
 from incremental.topics.editing import begin

@@ -10,6 +10,7 @@ A page belongs to one watch: that of its own URL, else the first pattern that to
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -163,7 +164,7 @@ class PageWatches(Repository):
             self._note_edit(site, now)
             return True
 
-    def standings(self) -> dict[int, WatchStanding]:
+    def standings(self) -> defaultdict[int, WatchStanding]:
         """Return, by watch, how many pages it has, and when they were last checked and last changed."""
         gone = fn.COUNT(Refresh.gone_at)
         due = fn.MIN(Case(None, ((Refresh.due_at < NEVER_DUE, Refresh.due_at),)))
@@ -172,7 +173,8 @@ class PageWatches(Repository):
             *(fn.MAX(Refresh.changed_at), gone, due),
         )
         query = query.where(WATCHED).group_by(Refresh.watch)
-        return {watch: WatchStanding(*row) for watch, *row in self._rows(query)}
+        rows = {watch: WatchStanding(*row) for watch, *row in self._rows(query)}
+        return defaultdict(WatchStanding, rows)
 
     # Pages.
 

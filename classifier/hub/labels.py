@@ -180,34 +180,22 @@ class Behaviour:
     """Time from the baseline to the last visit."""
 
 
-@dataclass(frozen=True, slots=True)
-class BehaviourRule:
-    """When behaviour is clear enough for a label."""
+# When behaviour is clear enough for a label. News on one visit alone can be a redesign, or a box of related
+# links.
+_HUB_VISITS_WITH_NEWS: Final = 2
+_HUB_NEW_LINKS: Final = 3
+# Silence alone does not label a list: incremental.topics.training.behaviour weighs it by how rare it is
+# there. Slow hubs that are silent for two weeks are too rare to matter.
+_SILENT_VISITS: Final = 8
+_SILENT_SECONDS: Final = 14 * 86_400.0
 
-    # News on one visit alone can be a redesign or a related-links box.
-    hub_visits_with_news: int = 2
-    hub_new_links: int = 3
-    # Silence alone does not label a list: incremental.topics.training.behaviour weighs it by how rare
-    # it is there.
-    topic_visits: int = 8
-    # Slow hubs that are silent for two weeks are too rare to matter.
-    topic_watched_seconds: float = 14 * 86400.0
 
-    def judge(self, behaviour: Behaviour) -> str | None:
-        """Return ``hub``, ``article``, or None while it is unclear."""
-        if (
-            behaviour.visits_with_news >= self.hub_visits_with_news
-            and behaviour.new_links >= self.hub_new_links
-        ):
-            return HUB
-        silent = behaviour.new_links == 0
-        if (
-            silent
-            and behaviour.visits >= self.topic_visits
-            and behaviour.watched_seconds >= self.topic_watched_seconds
-        ):
-            return ARTICLE
-        return None
+def label_of(behaviour: Behaviour) -> str | None:
+    """Return ``hub``, ``article``, or None while it is unclear."""
+    if behaviour.visits_with_news >= _HUB_VISITS_WITH_NEWS:
+        return HUB if behaviour.new_links >= _HUB_NEW_LINKS else None
+    silent = behaviour.new_links == 0 and behaviour.visits >= _SILENT_VISITS
+    return ARTICLE if silent and behaviour.watched_seconds >= _SILENT_SECONDS else None
 
 
 def labels_hash(rows: Iterable[LabelRow]) -> str:

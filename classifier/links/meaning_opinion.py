@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classifier.embedding.embedder import Vectors
+from classifier.topic.meaning_space import unit
 
 Scores = NDArray[np.float64]
 
@@ -61,7 +62,7 @@ class MeaningOpinion:
         around = np.concatenate([pages, general[: _fading(len(general), count, _MEAN_HALVED)]])
         mean = (around if len(around) else examples).mean(axis=0)
         placed, right = centred(pages, mean), centred(examples, mean)
-        centre = _unit(right.mean(axis=0))
+        centre = unit(right.mean(axis=0))
         direction = centre
         if count >= MIN_PAGES:
             far = placed[np.argsort(placed @ centre, kind="stable")[: int(count * _FAR_SHARE)]]
@@ -101,10 +102,6 @@ def _fading(available: int, pages: int, halved: int) -> int:
     return round(available / (1 + pages / halved))
 
 
-def _unit(vector: Vectors) -> Vectors:
-    return (vector / (float(np.linalg.norm(vector)) or 1.0)).astype(np.float32)
-
-
 def _separating(right: Vectors, others: Vectors) -> Vectors:
     """Return the direction that separates the examples from others, classes balanced."""
     from sklearn.linear_model import LogisticRegression  # noqa: PLC0415 - heavy
@@ -113,7 +110,7 @@ def _separating(right: Vectors, others: Vectors) -> Vectors:
     weights = np.where(labels > 0, len(others) / len(right), 1.0)
     machine = LogisticRegression(C=_LOOSENESS / len(others))
     machine.fit(np.concatenate([right, others]), labels, sample_weight=weights)
-    return _unit(machine.coef_[0])
+    return unit(machine.coef_[0])
 
 
 def _nearest(alike: Vectors) -> tuple[NDArray[np.int64], Scores]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Final
 
 from classifier.papers.semantic_tree import SemanticTree
 from classifier.papers.word_similarity import TopicAffinity
@@ -26,20 +26,6 @@ from classifier.words.vectors import Vector, dot, mean, norm, truncated, unit
 MAX_TOPIC_TERMS: Final = 100
 # Weight of the key words beside examples.
 KEYWORD_SHARE: Final = 0.5
-
-
-class Similarity(Protocol):
-    """Compares a page or a link with the topic."""
-
-    @property
-    def notes(self) -> tuple[Note, ...]:
-        """Notes for the user."""
-
-    def of(self, vector: Mapping[str, float]) -> float:
-        """Return the similarity of a tf-idf vector to the topic, 0 to 1."""
-
-    def terms(self, vector: Mapping[str, float], count: int = 10) -> list[tuple[str, float]]:
-        """Return the terms that add most to the similarity, with their parts of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +52,10 @@ class VsmSimilarity:
         return sorted(parts.items(), key=lambda part: (-part[1], part[0]))[:count]
 
 
-def topic_vector(
-    evidence: Evidence, background: Background, max_terms: int = MAX_TOPIC_TERMS
-) -> Vector:
+def topic_vector(evidence: Evidence, background: Background) -> Vector:
     """Return the topic as a vector of length 1: the mean of its pages, and its key words."""
     pages = [background.vector(page) for page in evidence.positives]
-    from_pages = truncated(mean(pages), max_terms)
+    from_pages = truncated(mean(pages), MAX_TOPIC_TERMS)
     from_words = Keywords(evidence.keywords).vector(background)
     if not from_pages or not from_words:
         return unit(from_pages or from_words)
@@ -126,3 +110,7 @@ class SemanticSimilarity:
         if self._affinity is not None:
             return self._affinity(term)
         return self._exact.get(term, 0.0)
+
+
+Similarity = VsmSimilarity | SemanticSimilarity
+"""Compares a page or a link with the topic."""

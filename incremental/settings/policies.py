@@ -7,7 +7,8 @@ from collections.abc import Callable
 from incremental.schedule.fixed import FixedPolicy
 from incremental.schedule.price import PricePolicy
 from incremental.schedule.protocol import Policy, Terms
-from incremental.settings import PolicyName, Settings
+from incremental.settings import Settings
+from incremental.settings.sections import PolicyName
 
 _POLICIES: dict[PolicyName, Callable[[Terms], Policy]] = {
     PolicyName.FIXED: FixedPolicy,

@@ -26,7 +26,6 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
 
 from store.database import read_address
 from store.database.home import (
@@ -132,12 +131,12 @@ def _write(
             except FileNotFoundError:
                 continue  # pruned meanwhile
             with content:
-                size = os.fstat(content.fileno()).st_size
-                reader = _Summing(content)
+                md5 = hashlib.file_digest(content, "md5").hexdigest()
                 info = tarfile.TarInfo(name)
-                info.size = size
-                archive.addfile(info, reader)
-                members[name] = {"size": size, "md5": reader.digest()}
+                info.size = content.tell()
+                content.seek(0)
+                archive.addfile(info, content)
+            members[name] = {"size": info.size, "md5": md5}
             if progress is not None:
                 progress(number, len(files))
         manifest = {"format": FORMAT, "migrations": _migrations(copy), "members": members}
@@ -159,24 +158,6 @@ def _files_beside(home: Path, *, pages: bool) -> Iterator[tuple[str, Path]]:
             name = path.relative_to(home).as_posix()
             if path.is_file() and not path.name.startswith("~") and _MEMBER.fullmatch(name):
                 yield name, path
-
-
-class _Summing:
-    """A file that digests the data read from it."""
-
-    def __init__(self, file: IO[bytes]) -> None:
-        self._file = file
-        self._md5 = hashlib.md5()
-
-    def read(self, size: int = -1) -> bytes:
-        """Read up to *size* bytes."""
-        content = self._file.read(size)
-        self._md5.update(content)
-        return content
-
-    def digest(self) -> str:
-        """Return the MD5 of the data read."""
-        return self._md5.hexdigest()
 
 
 def _migrations(database: Path) -> list[str]:

@@ -14,9 +14,9 @@ from classifier.hub.labels import (
     CRAWL_COLUMNS,
     LABEL_COLUMNS,
     Behaviour,
-    BehaviourRule,
     LabelRow,
     Said,
+    label_of,
     labels_hash,
     read_labels,
     write_labels,
@@ -107,7 +107,7 @@ def test_tabs_in_hostile_anchors_do_not_break_the_file(tmp_path: Path) -> None:
     ],
 )
 def test_behaviour_labels_only_what_is_clear(behaviour: Behaviour, label: str | None) -> None:
-    assert BehaviourRule().judge(behaviour) == label
+    assert label_of(behaviour) == label
 
 
 def test_a_training_sets_hash_ignores_order_and_sees_labels() -> None:

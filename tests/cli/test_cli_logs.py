@@ -86,7 +86,8 @@ def test_why_a_run_could_not_begin_is_a_line_as_well(tmp_path: Path) -> None:
 BEGIN = """
 import threading, warnings
 from incremental.interfaces.cli.logs import begin_log
-from incremental.settings import DaemonSettings, LogFormat, Settings
+from incremental.settings import Settings
+from incremental.settings.sections import DaemonSettings, LogFormat
 begin_log(Settings(daemon=DaemonSettings(log_format=LogFormat.JSON)))
 """
 

@@ -12,7 +12,8 @@ from fake_web import HOUR, SPARING, FakeWeb, Watch
 from topic_web import EXAMPLES, NEW, address, correct, judged, topic_of, two_subjects, watch_topic
 
 from classifier.links.orders import new_order
-from incremental.settings import LinkOrderName, Settings
+from incremental.settings import Settings
+from incremental.settings.sections import LinkOrderName
 
 BRIDGES = {address(*one) for one in NEW if one[0] == "bridge"}
 ALL_NEW = {address(*one) for one in NEW}

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 from fake_web import DAY, HOUR, SPARING, START, Versions, feed, page, watch
 
-from incremental.settings import HubSettings
+from incremental.settings.sections import HubSettings
 
 HOME = "https://news.example/"
 CROWDED = msgspec.structs.replace(SPARING, hubs=HubSettings(max_per_site=1))

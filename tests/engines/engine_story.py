@@ -20,8 +20,9 @@ from stories import announced_pages
 from incremental.base.clock import SimulatedClock, SystemClock
 from incremental.daemon.assembly import make_crawler, make_fetcher
 from incremental.fetch.options import FetchSettings
-from incremental.settings import DaemonSettings, Settings, SiteSettings
+from incremental.settings import Settings, SiteSettings
 from incremental.settings.engine import EngineKind, EngineSettings
+from incremental.settings.sections import DaemonSettings
 from incremental.settings.seeds import add_seed
 from incremental.visit.engines.elsewhere import Elsewhere, make_elsewhere
 

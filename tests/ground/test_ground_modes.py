@@ -11,7 +11,8 @@ import pytest
 from cli_runner import Run
 from stories import HOME, HOUR, START, news_site, seen, visit_of
 
-from incremental.settings import Settings, StoreSettings
+from incremental.settings import Settings
+from incremental.settings.sections import StoreSettings
 from incremental.settings.storage import keep_private, only_writer, open_configured_store
 
 

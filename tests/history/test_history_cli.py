@@ -9,7 +9,8 @@ from cli_runner import Run
 from fake_web import DAY, HOUR, FakeWeb, Watch, page
 
 from incremental.base.clock import SimulatedClock, SystemClock
-from incremental.settings import RefreshSettings, build_settings
+from incremental.settings import build_settings
+from incremental.settings.sections import RefreshSettings
 
 HOME = "https://news.example/"
 PAGE = HOME + "a.html"

@@ -12,7 +12,8 @@ from stories import announced_pages
 
 from incremental.interfaces.explain.page_versions import compare, previous, version_at
 from incremental.schedule.refreshing import RefreshTerms, next_refresh_at
-from incremental.settings import RefreshSettings, Settings
+from incremental.settings import Settings
+from incremental.settings.sections import RefreshSettings
 from store.answers import NewQuery
 
 HOME = "https://news.example/"

@@ -162,7 +162,7 @@ def test_a_version_that_judges_the_labels_worse_is_kept_aside_and_not_tried_agai
     nightly.step(START)
     nightly.step(START + DAY)
     assert active(root) == BASE
-    assert caplog.text.count("kept aside") == 1
+    assert caplog.text.count("not used") == 1
 
 
 def test_the_training_set_holds_users_labels_before_the_latest_others() -> None:

@@ -22,8 +22,9 @@ import yaml
 from incremental.daemon.health import STALLED_SECONDS
 from incremental.daemon.pulse import PULSE_SECONDS
 from incremental.interfaces.cli import commands, loaded
-from incremental.settings import DaemonSettings, LogFormat, Settings, load_settings
+from incremental.settings import Settings, load_settings
 from incremental.settings.engine import EngineKind
+from incremental.settings.sections import DaemonSettings, LogFormat
 
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from incremental.base.errors import SettingsError
-from incremental.settings import PolicyName, build_settings, windows
+from incremental.settings import build_settings, windows
+from incremental.settings.sections import PolicyName
 
 
 def test_spans_are_hours_of_the_day_and_may_pass_midnight() -> None:

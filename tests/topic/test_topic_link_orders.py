@@ -12,7 +12,8 @@ from classifier.links.orders import LINK_ORDERS, LinkOrder, from_kept, new_order
 from classifier.topic.model import TopicModel
 from classifier.words.errors import TopicModelError
 from classifier.words.values import LinkContext, PageText
-from incremental.settings import LinkOrderName, Settings
+from incremental.settings import Settings
+from incremental.settings.sections import LinkOrderName
 
 ODD = [PageText(""), PageText("x", "\ufffd\x00"), PageText("y", body="goal " * 30_000)]
 

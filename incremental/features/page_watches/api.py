@@ -25,7 +25,6 @@ from incremental.interfaces.results.schema import TextChange, change_result
 from incremental.interfaces.web.api.schemas import RequestSchema, RowId, WordList, api_router
 from incremental.interfaces.web.context import Web
 from store import Store
-from store.page_watches import WatchStanding
 from store.watched_changes import ChangeQuery
 
 router = api_router("changes")
@@ -93,8 +92,15 @@ def list_changes(
 @router.get("/page-watches")
 def list_watches(store: Store) -> list[PageWatch]:
     """List what is watched for changes."""
+<<<<<<< HEAD
     standings, watches = store.page_watches.standings(), store.page_watches.watches()
     return [watch_result(one, standings.get(one.id, WatchStanding())) for one in watches]
+=======
+    with web_of(request).store() as store:
+        standings = store.page_watches.standings()
+        watches = store.page_watches.watches()
+    return [watch_result(one, standings[one.id]) for one in watches]
+>>>>>>> core
 
 
 @router.post("/page-watches", status_code=201)
@@ -141,5 +147,5 @@ def remove_watch(web: Web, store: Store, watch_id: _WatchId) -> None:
 
 
 def _watch(store: Store, watch_id: int) -> PageWatch:
-    standing = store.page_watches.standings().get(watch_id, WatchStanding())
+    standing = store.page_watches.standings()[watch_id]
     return watch_result(found_watch(store, watch_id), standing)

@@ -26,8 +26,11 @@ from incremental.interfaces.web.routes.feeds import Format, answer, entry_id
 from incremental.interfaces.web.routes.forms import see, tone
 from incremental.interfaces.web.undo import undoable
 from incremental.interfaces.web.views import page, problem_of, query, words_of
+<<<<<<< HEAD
 from store import Store
 from store.page_watches import WatchStanding
+=======
+>>>>>>> core
 from store.watched_changes import ChangeQuery
 
 router = APIRouter(include_in_schema=False, route_class=StoreRoute)
@@ -65,9 +68,7 @@ def _changes(
         if watch is not None:
             found_watch(store, watch)
         standings = store.page_watches.standings()
-        watches = [
-            (one, standings.get(one.id, WatchStanding())) for one in store.page_watches.watches()
-        ]
+        watches = [(one, standings[one.id]) for one in store.page_watches.watches()]
         found = store.watched_changes.changes(
             ChangeQuery(before=before, watch_id=watch, limit=_PER_PAGE)
         )

@@ -20,7 +20,8 @@ from types import TracebackType
 import typer
 
 from incremental.base.errors import SettingsError
-from incremental.settings import LogFormat, Settings
+from incremental.settings import Settings
+from incremental.settings.sections import LogFormat
 
 _TEXT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 _RUN = logging.getLogger("hubwatch.run")

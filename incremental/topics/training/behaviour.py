@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from classifier.hub.labels import ARTICLE, HUB, Behaviour, BehaviourRule
+from classifier.hub.labels import ARTICLE, HUB, Behaviour, label_of
 from store import Store
 from store.enums import HubKind, HubRole, LabelOrigin, PageLabel
 from store.values import HubNews, HubRow, LabelEntry
 
-RULE = BehaviourRule()
 # Pages on more hubs than this, and on more than half of their site's, are part of its frame and say
 # nothing about any hub.
 FRAME_HUBS = 8
@@ -83,13 +82,13 @@ def _judge(
     # The rarer silence is on a site, the more it counts: on a blog that posts monthly, most tags are silent
     # for a year, yet are lists. Without this 59 quiet tag pages of one recorded blog, and 4 of another,
     # became articles; with it none. Silent seeds and users' hubs get no label: somebody wants them watched.
-    lists = [RULE.judge(own) for hub, _, own in behaviours if hub.role == HubRole.LIST]
+    lists = [label_of(own) for hub, _, own in behaviours if hub.role == HubRole.LIST]
     silent, brought = lists.count(ARTICLE), lists.count(HUB)
     odds = (silent + 1) / (silent + brought + 2)
     labels: list[tuple[HubRow, str | None]] = []
     for hub, behaviour, own in behaviours:
-        label = HUB if RULE.judge(own) == HUB else None
-        if hub.role == HubRole.LIST and RULE.judge(behaviour) == ARTICLE:
+        label = HUB if label_of(own) == HUB else None
+        if hub.role == HubRole.LIST and label_of(behaviour) == ARTICLE:
             prior = min(max(hub.score, 0.01), 0.99)
             hub_like = prior * odds
             label = ARTICLE if hub_like / (hub_like + 1 - prior) < SILENT_PROBABILITY else None

@@ -195,13 +195,4 @@ class Learner:
         if error is not None:
             self._bug = error
             return
-        learned = done.result()
-        logger.info(
-            "%s trained on %d labels: %.1f %% right, %s had %.1f %%; %s",
-            learned.version,
-            learned.labels,
-            100 * learned.right,
-            learned.base,
-            100 * learned.base_right,
-            "in use" if learned.active else "kept aside",
-        )
+        logger.info("%s", in_words(done.result()))

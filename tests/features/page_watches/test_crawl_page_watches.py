@@ -18,7 +18,7 @@ from incremental.features.page_watches.watching import (
     pause_watch,
     watch_page,
 )
-from incremental.settings import RefreshSettings
+from incremental.settings.sections import RefreshSettings
 from store.values import RefreshRow
 from store.watched_changes import ChangeQuery, WatchedChangeRow
 
