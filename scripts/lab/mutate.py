@@ -17,6 +17,7 @@ the files of the checkout itself.
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import random
