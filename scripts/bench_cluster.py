@@ -26,8 +26,6 @@ Exit 1 when one of these that should be zero is not, or a takeover took longer t
 
 from __future__ import annotations
 
-import argparse
-import json
 import random
 import statistics
 import sys
@@ -39,7 +37,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout, not installed
 
-from lab.arguments import count
+from lab.arguments import parser_of, print_json, whole_number
 from lab.cluster import Cluster
 from lab.cluster_kills import Killer, Part
 from lab.daemon_process import wait_until
@@ -123,17 +121,14 @@ def is_well(result: dict[str, Any]) -> bool:
 
 def main() -> int:
     """Run from the command line; 0 = everything held, 1 = it did not, 2 = wrong usage."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--kills", type=count, default=20)
-    parser.add_argument("--daemons", type=count, default=3)
+    parser = parser_of(__doc__)
+    parser.add_argument("--kills", type=whole_number, default=20)
+    parser.add_argument("--daemons", type=whole_number, default=3)
     parser.add_argument(
         "--workers", type=int, default=4, help="of Dask; 0 = threads of the daemons"
     )
-    parser.add_argument("--sites", type=count, default=8)
+    parser.add_argument("--sites", type=whole_number, default=8)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--json", action="store_true", dest="as_json")
     arguments = parser.parse_args()
     if missing := missing_for_postgres():
         parser.error(missing)
@@ -141,7 +136,7 @@ def main() -> int:
         parser.error("--daemons must be at least 2")
     if arguments.workers < 0:
         parser.error("--workers must be at least 0")
-    console = Console(stderr=arguments.as_json)
+    console = Console(stderr=arguments.json)
     with (
         tempfile.TemporaryDirectory(prefix="hubwatch-cluster-") as name,
         Progress(console=console) as bar,
@@ -161,8 +156,7 @@ def main() -> int:
             cluster, arguments.kills, arguments.seed, arguments.workers, lambda: bar.advance(task)
         )
     show(result, f"{result['kills']} kills", console)
-    if arguments.as_json:
-        print(json.dumps(result))
+    print_json(arguments, result)
     return 0 if is_well(result) else 1
 
 

@@ -21,7 +21,6 @@ from __future__ import annotations
 import argparse
 import csv
 import hashlib
-import json
 import statistics
 import sys
 import tempfile
@@ -29,6 +28,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import msgspec
+from lab.arguments import parser_of, print_json
 from replay import BASELINE_SHARE, DAY, page_key
 from replay_place import Setup, place_of, store_of
 from replay_site import Answer, ReplaySite
@@ -183,20 +183,18 @@ def show(result: dict[str, Any]) -> None:
 
 def main() -> int:
     """Run from the command line; exit 0."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
+    parser = parser_of(__doc__)
     parser.add_argument("files", type=Path, nargs="+", metavar="FILE.sqlite")
     parser.add_argument("--requests-per-day", type=float, metavar="N")
     parser.add_argument("--without", type=float, default=0.0, metavar="SHARE", help="of the hubs")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--json", action="store_true", help="one JSON object as the last line")
     options = parser.parse_args()
     found = []
     for path in track(options.files, console=Console(stderr=True), description="recordings"):
         found += months(path, options)
     result = figures(found)
     show(result)
-    if options.json:
-        print(json.dumps(result))
+    print_json(options, result)
     return 0
 
 

@@ -23,8 +23,6 @@ Exit 1 when one of these that should be zero is not.
 
 from __future__ import annotations
 
-import argparse
-import json
 import statistics
 import sys
 import tempfile
@@ -36,6 +34,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout, not installed
 
+from lab.arguments import parser_of, print_json
 from lab.crashes import SERVER_ONLY, Counted, CrashWorld, Moment, plan
 from lab.postgres_server import PostgresServer, missing_for_postgres
 from lab.printing import show
@@ -112,9 +111,7 @@ def problems(counted: Counted) -> list[str]:
 
 def main() -> int:
     """Run from the command line; 0 = everything held, 1 = it did not, 2 = wrong usage."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_of(__doc__)
     parser.add_argument("--kills", type=int, default=100)
     parser.add_argument("--store", choices=("sqlite", "postgres"), default="sqlite")
     parser.add_argument("--seed", type=int, default=0)
@@ -122,7 +119,6 @@ def main() -> int:
     parser.add_argument(
         "--moments", help="only these, comma-separated: " + ", ".join(one.value for one in Moment)
     )
-    parser.add_argument("--json", action="store_true", dest="as_json")
     arguments = parser.parse_args()
     if arguments.store == "postgres" and (missing := missing_for_postgres()):
         parser.error(missing)
@@ -130,7 +126,7 @@ def main() -> int:
     if arguments.moments:
         moments = [one for one in moments if one.value in arguments.moments.split(",")]
     began = time.monotonic()
-    console = Console(stderr=arguments.as_json)
+    console = Console(stderr=arguments.json)
     total = Counted()
     with ExitStack() as stack:
         root = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="hubwatch-crash-")))
@@ -159,8 +155,7 @@ def main() -> int:
     found = problems(total)
     for line in found:
         console.print(line, markup=False, highlight=False)
-    if arguments.as_json:
-        print(json.dumps(result))
+    print_json(arguments, result)
     return 1 if found else 0
 
 

@@ -18,7 +18,6 @@ of the harvest as a part of what the four operators have there on the mean: topi
 from __future__ import annotations
 
 import argparse
-import json
 import random
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -32,6 +31,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a chec
 
 from discovery_world import World, host_of
 from harvest_graph import Graph, GraphError
+from lab.arguments import names, parser_of, print_json, whole_number
 from lab.printing import Panel, plot, show
 from rich.console import Console
 from rich.progress import Progress
@@ -84,36 +84,25 @@ def main(arguments: list[str] | None = None) -> int:
     show(_averaged([found["rankers"] for found in report.values()]), "rankers, all topics")
     if options.plot:
         plot(_panels(report, options.pages), options.plot, columns=len(report), thick="bandit")
-    if options.json:
-        print(json.dumps(report))
+    print_json(options, report)
     return 0
 
 
 def _options(arguments: list[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_of(__doc__)
     parser.add_argument("graphs", metavar="GRAPH[,GRAPH2...]", type=_paths)
-    parser.add_argument("--topics", required=True, type=lambda text: text.split(","))
-    parser.add_argument("--seeds", type=_positive, default=5)
-    parser.add_argument("--draws", type=_positive, default=5)
-    parser.add_argument("--pages", type=_positive, default=1000)
-    parser.add_argument("--strategies", type=lambda text: text.split(","), default=list(STRATEGIES))
+    parser.add_argument("--topics", required=True, type=names)
+    parser.add_argument("--seeds", type=whole_number, default=5)
+    parser.add_argument("--draws", type=whole_number, default=5)
+    parser.add_argument("--pages", type=whole_number, default=1000)
+    parser.add_argument("--strategies", type=names, default=list(STRATEGIES))
     parser.add_argument("--log", type=Path, metavar="FILE", help="TSV: topic strategy draw n url")
     parser.add_argument("--plot", type=Path, metavar="FILE", help="harvest and sites per fifth")
-    parser.add_argument("--json", action="store_true", help="one JSON object as the last line")
     return parser.parse_args(arguments)
 
 
 def _paths(text: str) -> list[Path]:
     return [Path(part) for part in text.split(",")]
-
-
-def _positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError("must be at least 1")
-    return number
 
 
 def _benchmark(graphs: Sequence[Graph], options: argparse.Namespace) -> dict[str, Any]:

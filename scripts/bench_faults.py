@@ -18,8 +18,6 @@ Exit 1 when a fault did not hold, or the hostile hosts cost more than a tenth of
 
 from __future__ import annotations
 
-import argparse
-import json
 import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
@@ -29,6 +27,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout, not installed
 
+from lab.arguments import parser_of, print_json
 from lab.faults import FAULTS, SkippedError
 from lab.hostile_crawl import compared, crawl
 from lab.postgres_server import missing_for_postgres
@@ -68,9 +67,7 @@ def happen(name: str, root: Path) -> Result:
 
 def main() -> int:
     """Run from the command line; 0 = all held, 1 = not, 2 = wrong usage."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_of(__doc__)
     parser.add_argument("--only", default="", help="faults whose names hold one of these words")
     parser.add_argument("--at-a-time", type=int, default=4, help="faults at once (default: 4)")
     parser.add_argument("--without-hostile", action="store_true")
@@ -78,13 +75,12 @@ def main() -> int:
         "--minutes", type=float, default=40, help="of publishing beside hostile hosts"
     )
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--json", action="store_true", dest="as_json")
     arguments = parser.parse_args()
     words = [word.casefold() for word in arguments.only.split(",") if word]
     chosen = [
         name for name in FAULTS if not words or any(word in name.casefold() for word in words)
     ]
-    console = Console(stderr=arguments.as_json)
+    console = Console(stderr=arguments.json)
     with tempfile.TemporaryDirectory(prefix="hubwatch-faults-") as folder:
         results = _all(chosen, Path(folder), arguments.at_a_time, console)
         hostile: dict[str, Any] = {}
@@ -108,8 +104,7 @@ def main() -> int:
     }
     show({name: "; ".join(one.notes) for name, one in results.items()}, "seen", console)
     show(answer, console=console)
-    if arguments.as_json:
-        print(json.dumps(answer))
+    print_json(arguments, answer)
     well = answer["held"] == answer["of"]
     tame = not hostile or (
         hostile["ratio"] <= MOST_RATIO and hostile["ended"] and hostile["healthy_recall"] == 1

@@ -11,10 +11,8 @@ are linked. A page that is not announced within the first day counts with the ti
 
 from __future__ import annotations
 
-import argparse
 import csv
 import io
-import json
 import statistics
 import sys
 from collections import Counter
@@ -24,10 +22,12 @@ from typing import Any
 from urllib.parse import urljoin
 
 import msgspec
+from lab.arguments import parser_of, print_json
 from lab.printing import show
 from replay import DAY, page_key, simulate, truth_beside
 from replay_bound import name_of
 from replay_site import ReplaySite
+from rich.console import Console
 
 from incremental.settings import Settings
 
@@ -113,19 +113,16 @@ def _serves(site: ReplaySite, key: str, moment: float) -> bool:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run from the command line."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
+    parser = parser_of(__doc__)
     parser.add_argument("files", type=Path, nargs="+", metavar="FILE.sqlite")
     parser.add_argument("--starts", type=int, default=12, metavar="N")
     parser.add_argument("--grants", default="0,60", metavar="N,N")
-    parser.add_argument("--json", action="store_true", help="a JSON object a line")
     options = parser.parse_args(arguments)
     for path in options.files:
         for grant in options.grants.split(","):
             result = measure(path, int(grant), options.starts)
-            if options.json:
-                print(json.dumps(result), flush=True)
-            else:
-                show(result, f"{path.stem}, grant of {grant}")
+            show(result, f"{path.stem}, grant of {grant}", Console(stderr=options.json))
+            print_json(options, result)
     return 0
 
 

@@ -18,7 +18,6 @@ next run.
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Iterator
 from functools import cache
@@ -34,6 +33,7 @@ from harvest_methods import METHODS, Labels, ordering, task_of
 from harvest_report import Result, Results, as_json, panels
 from harvest_trained import TrainedClassifiers
 from kept_vectors import KeptVectors
+from lab.arguments import names, parser_of, print_json, whole_numbers
 from lab.printing import plot, show
 from threadpoolctl import threadpool_limits
 
@@ -66,8 +66,7 @@ def main(arguments: list[str] | None = None) -> int:
         show(needed, f"pages to {results.relevant}")
     if options.plot:
         plot(panels(results), options.plot, columns=min(3, len(results.cells)))
-    if options.json:
-        print(json.dumps(as_json(results)))
+    print_json(options, as_json(results))
     return 0
 
 
@@ -76,38 +75,24 @@ class _InputError(Exception):
 
 
 def _options(arguments: list[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_of(__doc__)
     parser.add_argument("graph", type=Path, metavar="GRAPH", help=".sqlite, or .sqlite.xz")
-    parser.add_argument("--topics", required=True, type=_names, metavar="A,B")
+    parser.add_argument("--topics", required=True, type=names, metavar="A,B")
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--draws", type=int, default=10)
     parser.add_argument("--first-draw", type=int, default=0, help="k of the first one")
-    parser.add_argument("--budgets", type=_numbers, default=[300, 1000, 3000], metavar="N,N")
+    parser.add_argument("--budgets", type=whole_numbers, default=[300, 1000, 3000], metavar="N,N")
     parser.add_argument(
         "--relevant", type=int, default=50, metavar="N", help="report the pages to N on topic"
     )
     parser.add_argument("--start", choices=("examples", "keywords"), default="examples")
-    parser.add_argument("--methods", type=_names, default=list(METHODS), metavar="A,B")
+    parser.add_argument("--methods", type=names, default=list(METHODS), metavar="A,B")
     parser.add_argument("--tree", type=Path, metavar="FILE", help="semantic tree of `semantic`")
     parser.add_argument("--embeddings", choices=("auto", "none", *BUNDLED), default="auto")
     parser.add_argument("--vectors", type=Path, metavar="NPZ", help="keeps vectors between runs")
     parser.add_argument("--log", type=Path, metavar="FILE", help="TSV: topic method draw n url")
     parser.add_argument("--plot", type=Path, metavar="FILE", help="harvest curves")
-    parser.add_argument("--json", action="store_true", help="one JSON object as the last line")
     return parser.parse_args(arguments)
-
-
-def _names(text: str) -> list[str]:
-    return [name.strip() for name in text.split(",") if name.strip()]
-
-
-def _numbers(text: str) -> list[int]:
-    try:
-        return sorted({int(number) for number in _names(text)})
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is no list of numbers like 300,1000") from None
 
 
 def _run(graph: Graph, options: argparse.Namespace) -> Results:

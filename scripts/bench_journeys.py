@@ -33,6 +33,8 @@ from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
 
+from lab.arguments import parser_of, print_json
+
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = ("hubwatch", "incremental", "classifier", "store")
 COMMANDS = {
@@ -52,10 +54,9 @@ Functions = list[tuple[str, str]]
 
 def main() -> int:
     """Run the journeys, report; 0 = done."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
+    parser = parser_of(__doc__)
     parser.add_argument("--tree", type=Path, default=ROOT, help="the checkout (default: this one)")
     parser.add_argument("--list", choices=JOURNEYS, help="print the functions of one journey")
-    parser.add_argument("--json", action="store_true")
     parser.add_argument("--trace", choices=JOURNEYS, help=argparse.SUPPRESS)
     options = parser.parse_args()
     tree = options.tree.resolve()
@@ -72,8 +73,7 @@ def main() -> int:
     from lab.printing import show  # noqa: PLC0415 - no journey loads it by way of this script
 
     show(report)
-    if options.json:
-        print(json.dumps(report))
+    print_json(options, report)
     return 0
 
 

@@ -22,9 +22,7 @@ JSON, the last line: ``{"clicks", "clicks_random", "ratio", "trials", "sites", "
 
 from __future__ import annotations
 
-import argparse
 import csv
-import json
 import random
 import sys
 from collections.abc import Callable, Sequence
@@ -33,6 +31,8 @@ from pathlib import Path
 from statistics import fmean
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout, not installed
+
+from lab.arguments import parser_of, print_json
 
 from incremental.decide.not_news import (
     Announced,
@@ -147,11 +147,8 @@ def summary(rows: Sequence[Figures]) -> Figures:
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the benchmark; 0 = done, 2 = nothing to measure."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_of(__doc__)
     parser.add_argument("files", type=Path, nargs="+", metavar="TSV")
-    parser.add_argument("--json", action="store_true")
     options = parser.parse_args(arguments)
     found: dict[str, list[Figures]] = {}
     for trial in (trial for path in options.files for trial in trials_of(path)):
@@ -164,9 +161,8 @@ def main(arguments: list[str] | None = None) -> int:
         print(site, summary(rows))
     whole = summary([row for rows in found.values() for row in rows])
     print("all", whole)
-    if options.json:
-        by_site = {site: summary(rows) for site, rows in found.items()}
-        print(json.dumps({**whole, "sites": len(found), "by_site": by_site}))
+    by_site = {site: summary(rows) for site, rows in found.items()}
+    print_json(options, {**whole, "sites": len(found), "by_site": by_site})
     return 0
 
 

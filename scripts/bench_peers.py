@@ -16,7 +16,6 @@ JSON: ``{recording: {tool: {"recall", "delay_mean", "delay_median", "false", "an
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import signal
@@ -32,6 +31,7 @@ from urllib.parse import urljoin, urlsplit
 
 import msgspec
 from bs4 import BeautifulSoup
+from lab.arguments import parser_of, print_json
 from lab.peer_environment import peer_python
 from replay import BASELINE_SHARE, DAY, Tally, score, simulate, truth_beside
 from replay_site import ReplaySite
@@ -203,12 +203,11 @@ def show(name: str, results: dict[str, Any]) -> None:
 
 def main() -> int:
     """Run from the command line."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
+    parser = parser_of(__doc__)
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE.sqlite")
     parser.add_argument("--tools", default=",".join(PEERS), help="default: all")
     parser.add_argument("--days", type=float, default=20.0, help="of each recording")
     parser.add_argument("--requests-per-day", type=float, default=48.0, metavar="N")
-    parser.add_argument("--json", action="store_true", help="one JSON object as the last line")
     arguments = parser.parse_args()
     tools = [name for name in arguments.tools.split(",") if name]
     if unknown := set(tools) - PEERS.keys():
@@ -217,8 +216,7 @@ def main() -> int:
     for file in arguments.files:
         results[file.stem] = compare(file, tools, arguments.days, arguments.requests_per_day)
         show(file.stem, results[file.stem])
-    if arguments.json:
-        print(json.dumps(results))
+    print_json(arguments, results)
     return 0
 
 

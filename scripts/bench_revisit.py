@@ -21,7 +21,6 @@ from __future__ import annotations
 
 import argparse
 import gzip
-import json
 import statistics
 import sys
 import time
@@ -31,6 +30,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from lab import bounds, rivals, simulation, synthetic
+from lab.arguments import parser_of, print_json
 from lab.printing import Panel, plot, show
 from lab.simulation import Crowd, Fetch, Score
 from lab.world import Row, World
@@ -134,14 +134,12 @@ def main(argv: list[str] | None = None) -> int:
         return 2
     if args.plot:
         plot([_panel(results)], args.plot, thick="price")
-    _print(results, as_json=args.json)
+    _print(results, args)
     return 0
 
 
 def _arguments() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_of(__doc__)
     source = parser.add_mutually_exclusive_group(required=True)
     source.add_argument("--timelines", type=Path, metavar="FILE", help="TSV, plain or .gz")
     source.add_argument("--synthetic", action="store_true", help="200 made-up hubs, five seeds")
@@ -161,7 +159,6 @@ def _arguments() -> argparse.ArgumentParser:
     parser.add_argument(
         "--log", type=Path, metavar="FILE", help="write every fetch: policy, time, hub"
     )
-    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     parser.add_argument(
         "--plot", type=Path, metavar="FILE.png", help="draw mean delay against budget"
     )
@@ -250,14 +247,13 @@ def _mean_score(scores: list[Score]) -> Score:
     return Score(fetches=fetches, **means)
 
 
-def _print(results: Results, *, as_json: bool) -> None:
+def _print(results: Results, args: argparse.Namespace) -> None:
     for budget, scores in results.items():
         best_first = sorted(scores.items(), key=lambda item: item[1].mean_minutes)
         rows = {name: asdict(score) for name, score in best_first}
         show(rows, f"{budget:g} fetches an hour")
-    if as_json:
-        plain = {f"{b:g}": {n: asdict(s) for n, s in r.items()} for b, r in results.items()}
-        print(json.dumps(plain if len(plain) > 1 else next(iter(plain.values()))))
+    plain = {f"{b:g}": {n: asdict(s) for n, s in r.items()} for b, r in results.items()}
+    print_json(args, plain if len(plain) > 1 else next(iter(plain.values())))
 
 
 def _panel(results: Results) -> Panel:

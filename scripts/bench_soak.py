@@ -18,7 +18,6 @@ of days (Theil and Sen), so a peak does not count.
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import ctypes
 import gc
@@ -46,6 +45,7 @@ from typing import Any, TextIO
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout, not installed
 
 import msgspec
+from lab.arguments import parser_of, print_json
 from lab.printing import Panel, plot, show
 from rich.console import Console
 from rich.progress import Progress
@@ -552,9 +552,7 @@ def _panels(samples: Sequence[Sample]) -> list[Panel]:
 
 def main() -> int:
     """Run from the command line; exit 0, or 1 if something did not hold."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_of(__doc__)
     parser.add_argument("--days", type=int, default=365)
     parser.add_argument("--sites", type=int, default=len(SITES), help="the first N (default: all)")
     parser.add_argument(
@@ -573,7 +571,6 @@ def main() -> int:
         "--samples", type=Path, metavar="JSONL", help="the measurements of each day"
     )
     parser.add_argument("--folder", type=Path, help="keep the store here")
-    parser.add_argument("--json", action="store_true", help="one JSON object as the last line")
     options = parser.parse_args()
     if options.quick:
         options.days, options.sites, options.restart_days = 30, 2, 10.0
@@ -602,8 +599,7 @@ def main() -> int:
     if options.chart:
         plot(_panels(tally.samples), options.chart)
     show({name: value for name, value in result.items() if name != "tables_by_month"})
-    if options.json:
-        print(json.dumps(result))
+    print_json(options, result)
     return 0 if all(result["held"].values()) else 1
 
 

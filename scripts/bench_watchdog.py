@@ -18,9 +18,7 @@ JSON: ``{"faults": {name: {"runs", "detected", "share", "hours", "announced_twic
 
 from __future__ import annotations
 
-import argparse
 import csv
-import json
 import random
 import re
 import statistics
@@ -35,6 +33,7 @@ from typing import Any, cast
 from urllib.parse import urlsplit
 
 import requests
+from lab.arguments import parser_of, print_json
 from replay import BASELINE_SHARE, DAY, page_key
 from replay_place import Setup, place_of, store_of
 from replay_site import Answer, ReplaySite
@@ -289,11 +288,10 @@ def show(result: dict[str, Any]) -> None:
 
 def main() -> int:
     """Run from the command line."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
+    parser = parser_of(__doc__)
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE.sqlite")
     parser.add_argument("--faults", default=",".join(("none", *FAULTS)), help="default: all")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--json", action="store_true", help="one JSON object as the last line")
     arguments = parser.parse_args()
     names = arguments.faults.split(",")
     if unknown := set(names) - {"none", *FAULTS}:
@@ -307,8 +305,7 @@ def main() -> int:
     ]
     result = figures(runs)
     show(result)
-    if arguments.json:
-        print(json.dumps(result))
+    print_json(arguments, result)
     return 0
 
 

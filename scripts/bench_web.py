@@ -14,7 +14,6 @@ a turn.
 from __future__ import annotations
 
 import argparse
-import json
 import statistics
 import sys
 import tempfile
@@ -27,7 +26,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a chec
 
 import msgspec
 from bench_store import DAY, START, fill
-from lab.arguments import count
+from lab.arguments import parser_of, print_json, whole_number
 from lab.printing import show
 from rich.console import Console
 from rich.progress import track
@@ -68,17 +67,15 @@ ROUTES = {
 
 def main() -> int:
     """Make the store, ask each route, report; 0 = done."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
-    parser.add_argument("--pages", type=count, default=100_000)
-    parser.add_argument("--sightings", type=count, default=1_000_000)
-    parser.add_argument("--runs", type=count, default=20, help="of each route")
-    parser.add_argument("--json", action="store_true")
+    parser = parser_of(__doc__)
+    parser.add_argument("--pages", type=whole_number, default=100_000)
+    parser.add_argument("--sightings", type=whole_number, default=1_000_000)
+    parser.add_argument("--runs", type=whole_number, default=20, help="of each route")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="hubwatch-bench-") as folder:
         report = _bench(options, Path(folder))
     show(report)
-    if options.json:
-        print(json.dumps(report))
+    print_json(options, report)
     return 0
 
 

@@ -9,7 +9,6 @@ Time runs two minutes a second, for the site and for the daemon alike; nothing l
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import sys
 import tempfile
@@ -19,6 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import msgspec
+from lab.arguments import parser_of
 from lab.publishing_site import PublishingSite, ServedSite
 
 from incremental.base.clock import FastClock, SystemClock
@@ -93,7 +93,7 @@ def daemon_on(  # noqa: PLR0913, PLR0917 - its parts
 
 def main() -> int:
     """Run from the command line; exit 0."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
+    parser = parser_of(__doc__, with_json=False)
     parser.add_argument("--seconds", type=float, help="end after so long (default: Ctrl-C)")
     arguments = parser.parse_args()
     clock = FastClock(SPEED)

@@ -13,7 +13,6 @@ Hub is the positive class. Of each domain and label the first 10 rows in file or
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import time
 from pathlib import Path
@@ -22,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout, not installed
 
 import numpy as np
+from lab.arguments import parser_of, print_json
 from lab.hub.assessment import (
     Judged,
     judge_pages,
@@ -57,15 +57,12 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"error: {error}", file=sys.stderr)
         return 2
     print(_as_text(report))
-    if options.json:
-        print(json.dumps(report))
+    print_json(options, report)
     return 0
 
 
 def _options(arguments: list[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_of(__doc__)
     parser.add_argument("--urls", metavar="TSV", help="label url anchor domain lang source")
     parser.add_argument("--pages", metavar="TSV", help="label url domain lang md5 encoding source")
     parser.add_argument("--archive", metavar="TAR", help="pages/<md5>.html of --pages")
@@ -74,7 +71,6 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
         "--predictions", type=Path, metavar="FILE", help="TSV: url method label score"
     )
     parser.add_argument("--cap", type=int, default=10, help="rows a domain and label; 0 = all")
-    parser.add_argument("--json", action="store_true")
     options = parser.parse_args(arguments)
     if not options.urls and not options.pages:
         parser.error("give --urls, or --pages with --archive, or both")

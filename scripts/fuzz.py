@@ -12,14 +12,14 @@ with 1 if anything failed.
 
 from __future__ import annotations
 
-import argparse
-import json
 import re
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 from typing import Any
+
+from lab.arguments import parser_of, print_json
 
 ROOT = Path(__file__).parents[1]
 CORPUS = ROOT / "tests" / "corpus"
@@ -84,13 +84,10 @@ def main() -> int:
         return 0
     from fuzz_targets import TARGETS  # noqa: PLC0415 - a child loads it instrumented
 
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_of(__doc__)
     parser.add_argument("targets", nargs="*", metavar="TARGET", help="default: all")
     parser.add_argument("--seconds", type=int, default=60, help="for each target")
     parser.add_argument("--list", action="store_true", help="name the targets")
-    parser.add_argument("--json", action="store_true", help="one object as the last line")
     given = parser.parse_args()
     unknown = set(given.targets) - set(TARGETS)
     if unknown:
@@ -105,8 +102,7 @@ def main() -> int:
         row = rows[-1]
         print(f"{name:12} {row['executions']:>9,} executions  {row['covered']:>6,} covered", end="")
         print(f"  {', '.join(row['failures']) or 'no failure'}", flush=True)
-    if given.json:
-        print(json.dumps({"targets": rows}))
+    print_json(given, {"targets": rows})
     return int(any(row["failures"] or row["ended_with"] for row in rows))
 
 

@@ -8,13 +8,13 @@ Its truth goes to truth/ beside it. Made again, both say the same.
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import math
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from lab.arguments import parser_of
 from lab.publishing_site import SECTIONS, PublishingSite
 from record_site import Recipe, versions_of, write_recording
 
@@ -80,9 +80,7 @@ def make(out: Path) -> int:
 
 def main() -> int:
     """Run from the command line; exit 0, or 2 for wrong usage."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_of(__doc__, with_json=False)
     parser.add_argument("out", type=Path, metavar="FILE.sqlite")
     arguments = parser.parse_args()
     if arguments.out.exists():

@@ -10,7 +10,6 @@ Chinese is left to the table that jieba brings.
 
 from __future__ import annotations
 
-import argparse
 import json
 import lzma
 import sys
@@ -22,6 +21,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout, not installed
 
 import trafilatura
+from lab.arguments import parser_of
 from lab.hub.files import Capture, read_captures
 from rich.progress import track
 
@@ -44,7 +44,7 @@ MAX_TERMS = 30_000
 
 def main(arguments: list[str] | None = None) -> int:
     """Count and write."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = parser_of(__doc__, with_json=False)
     parser.add_argument("--pages", type=Path, required=True, help="TSV with url, domain and md5")
     parser.add_argument("--archive", type=Path, required=True, help="tar of pages/<md5>.html")
     parser.add_argument("--out", type=Path, default=DATA_FOLDER)

@@ -12,7 +12,6 @@ repository is cloned into a temporary folder. The truth goes to truth/NAME.tsv b
 
 from __future__ import annotations
 
-import argparse
 import csv
 import re
 import subprocess
@@ -29,6 +28,7 @@ from urllib.parse import quote, urljoin
 import lxml.etree
 import lxml.html
 import msgspec
+from lab.arguments import parser_of
 from replay import BASELINE_SHARE, DAY, page_key, truth_beside
 from replay_site import Bodies, write_replay
 
@@ -296,9 +296,7 @@ def write_recording(
 
 def main() -> int:
     """Run from the command line; exit 0, 1 when git fails, 2 for wrong usage."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_of(__doc__, with_json=False)
     parser.add_argument("name", metavar="NAME", help="of the site in the file of sites")
     parser.add_argument("--out", type=Path, required=True, metavar="FILE.sqlite")
     parser.add_argument("--sites", type=Path, default=SITES, metavar="FILE.toml")

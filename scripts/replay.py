@@ -17,9 +17,7 @@ after t0 is scored.
 
 from __future__ import annotations
 
-import argparse
 import csv
-import json
 import math
 import statistics
 import sys
@@ -34,6 +32,7 @@ from typing import Any, TextIO
 from urllib.parse import unquote, urlsplit
 
 import msgspec
+from lab.arguments import parser_of, print_json
 from lab.printing import show
 from replay_bound import bound_minutes
 from replay_place import ENGINES, STORES, Setup, place_of, store_of
@@ -333,7 +332,7 @@ def _against_bound(
 
 def main() -> int:
     """Run from the command line; exit 0, or 2 for wrong usage."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
+    parser = parser_of(__doc__)
     parser.add_argument("file", type=Path, metavar="FILE.sqlite")
     parser.add_argument(
         "--truth", type=Path, metavar="TSV", help="default: truth/NAME.tsv beside FILE"
@@ -362,7 +361,6 @@ def main() -> int:
         action="store_true",
         help="compare with the bound that evenly spread requests set",
     )
-    parser.add_argument("--json", action="store_true", help="one JSON object as the last line")
     arguments = parser.parse_args()
     truth = arguments.truth or truth_beside(arguments.file)
     for path in (arguments.file, truth):
@@ -394,8 +392,7 @@ def main() -> int:
         result |= _against_bound(result, tally, site, truth)
     result["wall_seconds"] = round(time.perf_counter() - started, 2)
     show(result, str(result["site"]))
-    if arguments.json:
-        print(json.dumps(result))
+    print_json(arguments, result)
     return 0
 
 

@@ -11,7 +11,6 @@ dark, at the width of a desk and of a phone, in English and in Chinese.
 
 from __future__ import annotations
 
-import argparse
 import os
 import shutil
 import sys
@@ -25,6 +24,7 @@ from typing import Any
 
 import msgspec
 from demo import daemon_on, demo_settings, published
+from lab.arguments import parser_of
 from playwright.sync_api import Browser, sync_playwright
 
 from incremental.base.clock import FastClock
@@ -143,7 +143,7 @@ def shoot(browser: Browser, url: str, page_id: int, to: Path) -> list[Path]:
 
 def main() -> int:
     """Run from the command line; exit 0."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
+    parser = parser_of(__doc__, with_json=False)
     parser.add_argument("--to", type=Path, default=ROOT / "docs" / "images", metavar="FOLDER")
     arguments = parser.parse_args()
     arguments.to.mkdir(parents=True, exist_ok=True)

@@ -12,7 +12,6 @@ sitemaps are served as addresses of this server, so that a crawler stays here. C
 
 from __future__ import annotations
 
-import argparse
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -22,6 +21,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urljoin, urlsplit
 
+from lab.arguments import parser_of
 from replay_site import Answer, ReplaySite
 
 from incremental.base.clock import FastClock
@@ -115,9 +115,7 @@ def _at_home(text: bytes, recorded: str, here: str) -> bytes:
 
 def main() -> int:
     """Run from the command line until Ctrl-C; exit 0, or 2 for wrong usage."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_of(__doc__, with_json=False)
     parser.add_argument("file", type=Path, metavar="FILE.sqlite")
     parser.add_argument("--speed", type=float, default=60.0, help="times as fast (default: 60)")
     parser.add_argument("--port", type=int, default=0, help="default: a free one")

@@ -39,6 +39,7 @@ from typing import TYPE_CHECKING
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout, not installed
 
+from lab.arguments import parser_of
 from lab.hub.files import PAGE_COLUMNS, check_two_classes, read_captures
 from lab.hub.grid import Search
 from lab.hub.training import TrainingOptions, train_model
@@ -87,9 +88,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _options(arguments: list[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_of(__doc__, with_json=False)
     parser.add_argument("--labels", action="append", default=[], metavar="TSV")
     parser.add_argument("--store", type=Path, metavar="FOLDER", help="labels of an installation")
     parser.add_argument("--pages", metavar="TSV", help="labels of captured pages")

@@ -42,6 +42,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a chec
 from rich.console import Console
 from rich.table import Table
 
+from lab.arguments import parser_of, print_json
 from lab.covered import PLAN
 from lab.mutations import Mutation, mutations
 
@@ -107,13 +108,12 @@ ROOMS = {
 
 def main() -> int:
     """Draw, change, test, report; 0 = done."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
+    parser = parser_of(__doc__)
     parser.add_argument("--places", type=int, default=60)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--rooms", default=",".join(ROOMS), help="names, with commas between")
     parser.add_argument("--jobs", type=int, default=2, help="runs of tests at the same time")
     parser.add_argument("--list", action="store_true", help="print the sample and end")
-    parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     if unknown := set(options.rooms.split(",")) - set(ROOMS):
         parser.error(f"no such room: {', '.join(sorted(unknown))}; there are {', '.join(ROOMS)}")
@@ -133,7 +133,7 @@ def main() -> int:
                 outcomes += copies.outcomes(sample)
         copies.close()
     if not options.list:
-        _report(outcomes, as_json=options.json)
+        _report(outcomes, options)
     return 0
 
 
@@ -319,7 +319,7 @@ def _said(one: Mutation) -> str:
     return f"{one.file}:{one.line}: {one.change}"
 
 
-def _report(outcomes: list[tuple[Place, str]], *, as_json: bool) -> None:
+def _report(outcomes: list[tuple[Place, str]], options: argparse.Namespace) -> None:
     counts = Counter(came for _, came in outcomes)
     places, survived = len(outcomes), counts["survived"]
     table = Table(
@@ -328,21 +328,20 @@ def _report(outcomes: list[tuple[Place, str]], *, as_json: bool) -> None:
     survivors = [place for place, came in outcomes if came == "survived"]
     for place in survivors:
         table.add_row(_said(place.change), str(len(place.tests)))
-    Console(stderr=as_json).print(table)
-    if as_json:
-        rows = [
-            {"file": p.change.file, "line": p.change.line, "mutation": p.change.change}
-            for p in survivors
-        ]
-        report = {
-            "places": places,
-            "killed": places - survived,
-            "timeouts": counts["timeout"],
-            "survived": survived,
-            "share": round(1 - survived / places, 4) if places else 0.0,
-            "survivors": rows,
-        }
-        print(json.dumps(report, ensure_ascii=False))
+    Console(stderr=options.json).print(table)
+    rows = [
+        {"file": p.change.file, "line": p.change.line, "mutation": p.change.change}
+        for p in survivors
+    ]
+    report = {
+        "places": places,
+        "killed": places - survived,
+        "timeouts": counts["timeout"],
+        "survived": survived,
+        "share": round(1 - survived / places, 4) if places else 0.0,
+        "survivors": rows,
+    }
+    print_json(options, report)
 
 
 if __name__ == "__main__":
