@@ -10,8 +10,6 @@ from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING
 from urllib.parse import urldefrag, urljoin
 
-from requests.utils import parse_header_links
-
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
@@ -70,6 +68,8 @@ def link_targets(base_url: str, value: str | None) -> dict[str, str]:
 
     *value* holds all lines of the header, joined by commas; unreadable parts are skipped.
     """
+    from requests.utils import parse_header_links  # noqa: PLC0415 - heavy, and few commands need it
+
     found: dict[str, str] = {}
     for link in parse_header_links(value or ""):
         target = redirect_target(base_url, link.get("url"))
