@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -308,9 +309,7 @@ def test_a_topic_shows_that_its_vectors_are_of_another_model(tmp_path: Path) -> 
                 if name == "lengths 1":
                     models.learn(find_topic(crawl.store, "bridges"))
                 row = find_topic(crawl.store, "bridges")
-                for active_topic in models.active_topics([row]).values():
-                    models.note_warnings(active_topic)
-                shown = explain_topic(crawl.store, find_topic(crawl.store, "bridges"))
+                shown: dict[str, Any] = explain_topic(crawl.store, models, row)
                 lacks = "no vector of lengths 2 yet" in str(shown["warnings"])
                 assert lacks == (name == "lengths 2")
 

@@ -69,11 +69,13 @@ def word_of(store: Store, page_id: int) -> Callable[[str], str]:
     return wording.word
 
 
-def explain_topic(store: Store, row: TopicRow) -> dict[str, Any]:
+def explain_topic(store: Store, model_store: TopicModelStore, row: TopicRow) -> dict[str, Any]:
     """Return what a topic learned and from which examples, for JSON."""
+    model = model_store.model(row) if row.version else None
     examples = store.topics.examples(row.id)
     return {
         **by_name(topic_result(store, row)),
+        **({"warnings": model_store.warnings(row, model)} if model is not None else {}),
         "terms": top_terms(store, row, examples),
         "pages_learned": [_example(one) for one in examples],
     }
