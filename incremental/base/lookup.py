@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -100,3 +100,11 @@ def topic_numbered(store: Store, topic_id: int) -> TopicRow:
         if row.id == topic_id:
             return row
     raise NotFoundError(Text("missing.topic_id", id=topic_id))
+
+
+def cached_body(store: Store, page: Mapping[str, Any]) -> bytes | None:
+    """Return a page's cached body, as a hub or else as a page; *page* has its columns."""
+    hub = store.read.hub(page["id"])
+    digests = (hub.body_md5 if hub is not None else None, page["body_md5"])
+    bodies = (store.cache.get(page["url"], digest) for digest in digests if digest)
+    return next((body for body in bodies if body is not None), None)

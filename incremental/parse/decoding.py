@@ -17,7 +17,6 @@ import codecs
 import re
 
 import webencodings
-from bs4.dammit import EncodingDetector
 from w3lib.encoding import read_bom
 
 _SAMPLE_BYTES = 32 * 1024
@@ -107,6 +106,8 @@ def _declared(body: bytes, content_type: str) -> list[str]:
     declared = _HEADER_LABEL.search(content_type)
     header = _known(declared[1]) if declared else None
     head = body[:_HEAD_BYTES]
+    from bs4.dammit import EncodingDetector  # noqa: PLC0415 - heavy, and many commands decode nothing
+
     find_label = EncodingDetector.find_declared_encoding
     meta = _known(find_label(head, is_html=True, search_entire_document=True))
     if meta in _WIDE:
@@ -130,6 +131,8 @@ def _fits(body: bytes, charset: str) -> bool:
 
 def _detected(body: bytes) -> str:
     """Guess the charset from a sample."""
+    from bs4.dammit import EncodingDetector  # noqa: PLC0415 - likewise
+
     first = _HIGH_BYTE.search(body)
     start = first.start() if first else 0
     # Detection is slow.

@@ -2,21 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from classifier.words.values import PageText
+from incremental.base.lookup import cached_body
 from incremental.base.urls import canonical_key
 from incremental.sandbox import Body, Read, Unread, read_body
 from store import Store
-
-
-def cached_body(store: Store, page: Mapping[str, Any]) -> bytes | None:
-    """Return a page's cached body, as a hub or else as a page; *page* has its columns."""
-    hub = store.read.hub(page["id"])
-    digests = (hub.body_md5 if hub is not None else None, page["body_md5"])
-    bodies = (store.cache.get(page["url"], digest) for digest in digests if digest)
-    return next((body for body in bodies if body is not None), None)
 
 
 def cached_text(store: Store, url: str) -> PageText | None:

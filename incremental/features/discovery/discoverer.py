@@ -25,6 +25,7 @@ from classifier.words.text import language_of_page, weighted_terms
 from classifier.words.values import PageText
 from classifier.words.vectors import top
 from incremental.base.errors import InputError
+from incremental.base.lookup import cached_body
 from incremental.base.scope import trap
 from incremental.base.texts import Text
 from incremental.base.urls import canonical_key, host_of, normalize, registered_domain
@@ -52,7 +53,6 @@ from incremental.topics.judging import from_text, to_text
 from incremental.topics.model_store import TopicModelStore
 from incremental.visit.host_gate import HostGate
 from incremental.visit.once import fetch_once, fetched_body
-from incremental.visit.page_texts import cached_body
 from incremental.visit.visit import Fetch
 from store import Store
 from store.discovery import NewProposal, ReadPage, RoundRecord, RoundRow, RunRow

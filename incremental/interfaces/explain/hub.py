@@ -9,11 +9,11 @@ from typing import Any
 from classifier.hub import HubClassifier, LinkEvidence, load_default
 from classifier.hub.labels import HUB
 from classifier.hub.registry import ActiveClassifier
+from incremental.base.lookup import cached_body
 from incremental.base.urls import canonical_key
 from incremental.crawl.site_evidence import fetched_evidence, read_context
 from incremental.parse.decoding import decode_body
 from incremental.topics.training.corrections import pages_at, places
-from incremental.visit.page_texts import cached_body
 from store import Store
 
 
