@@ -15,13 +15,8 @@ from empty_store import open_in
 from fake_web import DAY, START, FakeWeb, Watch, page
 
 from incremental.base.clock import SimulatedClock
-<<<<<<< HEAD
-from incremental.settings import Settings, WebSettings
-=======
 from incremental.settings import Settings
 from incremental.settings.sections import WebSettings
-from incremental.settings.storage import open_configured_store
->>>>>>> core
 from store import Store
 
 if TYPE_CHECKING:

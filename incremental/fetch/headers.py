@@ -63,27 +63,6 @@ def cache_seconds(headers: Mapping[str, str]) -> float:
     return min(fresh_seconds(headers), 86_400.0)
 
 
-<<<<<<< HEAD
-=======
-def link_targets(base_url: str, value: str | None) -> dict[str, str]:
-    """Return the absolute targets of a ``Link`` header by lower-case relation, the first of each.
-
-    *value* holds all lines of the header, joined by commas; unreadable parts are skipped.
-    """
-    from requests.utils import parse_header_links  # noqa: PLC0415 - heavy, and few commands need it
-
-    found: dict[str, str] = {}
-    for link in parse_header_links(value or ""):
-        target = redirect_target(base_url, link.get("url"))
-        # RFC 8288: a link with an anchor concerns another page, and one may have several relations.
-        if target is None or "anchor" in link:
-            continue
-        for relation in link.get("rel", "").lower().split():
-            found.setdefault(relation, target)
-    return found
-
-
->>>>>>> quick
 def redirect_target(base_url: str, location: str | None) -> str | None:
     """Return the absolute URL in ``Location``, without fragment, or None."""
     if location is None or not location.strip():

@@ -41,14 +41,8 @@ class NewList(RequestSchema):
 
 
 @router.post("/import")
-<<<<<<< HEAD
 def import_list(web: Web, store: Store, body: NewList) -> Imported:
-    """Watch the sites of another program's list; feeds become hubs."""
-=======
-def import_list(request: Request, body: NewList) -> Imported:
     """Watch the sites of a list; feeds become hubs."""
-    web = web_of(request)
->>>>>>> lean
     content = body.content.encode("utf-8", "replace")
     found = read_list_apart(content, body.format, web.settings.daemon)
     return import_all(store, found, web.settings.fetch, now=web.now(), dry_run=body.dry_run)

@@ -26,12 +26,7 @@ def import_list(
     content: Annotated[str, Form(max_length=1_900_000)],
     dry_run: Annotated[str, Form(max_length=1)] = "",
 ) -> Response:
-<<<<<<< HEAD
-    """Watch the sites of another program's list, or only say what would be taken."""
-=======
     """Watch the sites of a list, or only say what would be taken."""
-    web = web_of(request)
->>>>>>> lean
     try:
         given = content.encode("utf-8", "replace")
         found = read_list_apart(given, "auto", web.settings.daemon)

@@ -92,15 +92,8 @@ def list_changes(
 @router.get("/page-watches")
 def list_watches(store: Store) -> list[PageWatch]:
     """List what is watched for changes."""
-<<<<<<< HEAD
     standings, watches = store.page_watches.standings(), store.page_watches.watches()
-    return [watch_result(one, standings.get(one.id, WatchStanding())) for one in watches]
-=======
-    with web_of(request).store() as store:
-        standings = store.page_watches.standings()
-        watches = store.page_watches.watches()
     return [watch_result(one, standings[one.id]) for one in watches]
->>>>>>> core
 
 
 @router.post("/page-watches", status_code=201)

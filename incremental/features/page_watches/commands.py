@@ -100,18 +100,8 @@ def list_watches(context: typer.Context) -> None:
     """List what is watched for changes: pages, last check, last change."""
     with open_store(context) as store:
         watches, standings = store.page_watches.watches(), store.page_watches.standings()
-<<<<<<< HEAD
-    both = [(one, standings.get(one.id, WatchStanding())) for one in watches]
-    result, rows = [watch_result(*one) for one in both], [_row(*one) for one in both]
-=======
     both = [(one, standings[one.id]) for one in watches]
-    if as_json:
-        print_json([watch_result(*one) for one in both])
-        return
-    if not both:
-        say("nothing is watched for changes yet; hubwatch watch-page add URL")
-        return
->>>>>>> core
+    result, rows = [watch_result(*one) for one in both], [_row(*one) for one in both]
     columns = ["id", "page or pattern", "pages", "state", "checked", "changed", "to"]
     empty = "nothing is watched for changes yet; hubwatch watch-page add URL"
     print_list(context, result, "watched for changes", columns, rows, empty=empty)
@@ -131,15 +121,8 @@ def show(context: typer.Context, target: Which) -> None:
     with open_store(context) as store:
         watch = named_watch(store, target)
         pages = [watched_page(page) for page in store.refreshes.of_watch(watch.id)]
-<<<<<<< HEAD
-        standing = store.page_watches.standings().get(watch.id, WatchStanding())
-    result = by_name(watch_result(watch, standing)) | {"watched": pages}
-=======
         standing = store.page_watches.standings()[watch.id]
-    if as_json:
-        print_json(by_name(watch_result(watch, standing)) | {"watched": pages})
-        return
->>>>>>> core
+    result = by_name(watch_result(watch, standing)) | {"watched": pages}
     columns = ("page", "checked", "status", "changed", "next check")
     rows = [
         (

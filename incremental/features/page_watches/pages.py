@@ -26,11 +26,7 @@ from incremental.interfaces.web.routes.feeds import Format, answer, entry_id
 from incremental.interfaces.web.routes.forms import see, tone
 from incremental.interfaces.web.undo import undoable
 from incremental.interfaces.web.views import page, problem_of, query, words_of
-<<<<<<< HEAD
 from store import Store
-from store.page_watches import WatchStanding
-=======
->>>>>>> core
 from store.watched_changes import ChangeQuery
 
 router = APIRouter(include_in_schema=False, route_class=StoreRoute)
