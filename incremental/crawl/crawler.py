@@ -321,7 +321,7 @@ class Crawler:
         announced = self._store.write.visit(replace(record, more_pages=new), plan, opinion)
         if new:
             site.named[record.page_id] = named.union(one.canonical_key for one in new)
-        if new or record.drop_hub or record.links is not None:
+        if new or record.drop_hub or any(link.hub for link in record.links or ()):
             site.other_hubs = None
         site.follow(record.site_fields)
         return announced
