@@ -14,7 +14,6 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from pathlib import Path
 
 from classifier.words.errors import TopicError
@@ -80,7 +79,6 @@ def plain_word(word: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", word).casefold().replace("_", " ").split())
 
 
-@lru_cache(maxsize=100_000)
 def term_of(word: str, language: str) -> str:
     """Return a word's term in texts of a language; empty = none, or several."""
     # Chinese words have none: texts are split in context.
