@@ -167,6 +167,13 @@ class TopicModel:
         state = _state(self.method, self.evidence, self.fit, self.pages)
         return {**state, "version": self.version, "sha256": _digest(state)}
 
+    @staticmethod
+    def evidence_in(data: object) -> Evidence:
+        """Return the evidence in the form of :meth:`to_json`, without fitting; raises TopicModelError."""
+        state = _checked(data)
+        with reading("topic"):
+            return Evidence.from_json(state["evidence"])
+
     @classmethod
     def from_json(
         cls, data: object, *, background: Background, tree: SemanticTree | None = None
