@@ -57,6 +57,7 @@ _COMMANDS: dict[str, tuple[str, ...]] = {
     "list": ("list",),
     "status": ("status",),
     "hubs": ("hubs", "site-0.example"),
+    "check": ("check", "https://site-0.example/news/25.html"),
 }
 _MAIN = "import sys; sys.argv[0] = 'hubwatch'; from incremental.interfaces.cli import main; main()"
 

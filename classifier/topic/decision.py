@@ -33,7 +33,6 @@ from typing import Final, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import log_ndtr
 
 from classifier.words.values import Verdict
 
@@ -187,6 +186,8 @@ class Line:
 
     def rarity(self, scores: Scores | float) -> Scores:
         """Return minus the logarithm of the share of either population with at least these scores."""
+        from scipy.special import log_ndtr  # noqa: PLC0415 - heavy
+
         half = self.slope * self.variance / 2
         beyond = (scores - self.middle) / math.sqrt(self.variance)
         apart = half / math.sqrt(self.variance)

@@ -132,7 +132,7 @@ class TopicModelStore:
             except TopicError as error:
                 standing = Readiness(ready=False, why=Text("lacks.untrained", reason=str(error)))
             else:
-                problems = self._vector_warnings(row, self._lacking(model))
+                problems = self._vector_warnings(row, self._lacking(model.evidence))
                 problems += (self._tree_problems or []) if row.method in WITH_TREE else []
                 fields = {
                     "model": _json(model.to_json()),
@@ -355,9 +355,14 @@ class TopicModelStore:
         if page.meaning is not None and self.embedder is not None:
             self.background.meanings.put(self._terms(page), page.meaning)
 
-    def warnings(self, row: TopicRow, model: TopicModel) -> list[str]:
+    def warnings(self, row: TopicRow) -> list[str]:
         """Return a topic's warnings: of its last training, and what vectors it lacks now."""
-        return self._warnings(row, self._lacking(model))
+        try:
+            evidence = TopicModel.evidence_in(json.loads(self._store.topics.model(row.id)))
+        except (TopicError, ValueError, RecursionError):
+            model = self.model(row)
+            return [] if model is None else self._warnings(row, self._lacking(model.evidence))
+        return self._warnings(row, self._lacking(evidence))
 
     def note_warnings(self, topic: ActiveTopic) -> None:
         """Store what vectors a topic lacks now, which its last training could not know."""
@@ -375,8 +380,8 @@ class TopicModelStore:
             return []
         return vector_warnings(lacking, self.embedder.space)
 
-    def _lacking(self, model: TopicModel) -> Lacking:
-        return Lacking() if self.embedder is None else model.evidence.lacking(self.embedder.space)
+    def _lacking(self, evidence: Evidence) -> Lacking:
+        return Lacking() if self.embedder is None else evidence.lacking(self.embedder.space)
 
     # Explanations.
 
@@ -410,7 +415,7 @@ class TopicModelStore:
                 done = active_topic is not None and active_topic.caught_up
                 # Its verdicts follow, also on pages that a former model judged.
                 outdated = self._store.topics.kept_pages(limit=LATEST) if done else []
-                lacking = self._lacking(model)
+                lacking = self._lacking(model.evidence)
                 active_topic = ActiveTopic(row, model, links, lacking, done, outdated)
             active_topic.row = row
             self._active_topics[row.id] = active_topic

@@ -60,5 +60,5 @@ def test_the_store_is_filled_and_asked(backend: str) -> None:
     assert (
         filled["commands"].keys()
         == empty["commands"].keys()
-        == {"help", "new", "list", "status", "hubs"}
+        == {"help", "new", "list", "status", "hubs", "check"}
     )

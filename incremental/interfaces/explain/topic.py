@@ -71,11 +71,10 @@ def word_of(store: Store, page_id: int) -> Callable[[str], str]:
 
 def explain_topic(store: Store, model_store: TopicModelStore, row: TopicRow) -> dict[str, Any]:
     """Return what a topic learned and from which examples, for JSON."""
-    model = model_store.model(row) if row.version else None
     examples = store.topics.examples(row.id)
     return {
         **by_name(topic_result(store, row)),
-        **({"warnings": model_store.warnings(row, model)} if model is not None else {}),
+        **({"warnings": model_store.warnings(row)} if row.version else {}),
         "terms": top_terms(store, row, examples),
         "pages_learned": [_example(one) for one in examples],
     }
@@ -159,7 +158,7 @@ def explain_page(
             }
             for part in explained.methods
         ],
-        "warnings": model_store.warnings(row, model),
+        "warnings": model_store.warnings(row),
     }
 
 
