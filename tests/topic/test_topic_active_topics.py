@@ -26,7 +26,7 @@ def _active_topic() -> ActiveTopic:
 
 def _announced(active_topic: ActiveTopic) -> Any:
     """What is remembered of the one page that was read: opinion and nearness."""
-    ((_, _, _, opinion, nearness, _),) = active_topic.links.to_json()["memory"]["pages"]
+    ((_, _, _, opinion, nearness, _, _),) = active_topic.links.to_json()["memory"]["pages"]
     return opinion, nearness
 
 
