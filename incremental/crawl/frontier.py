@@ -434,9 +434,9 @@ class Frontier:
             return self._unread(site, due, now)
         found, missing = self._found(site, due, now)
         unread = found.pop(Share.EXPLORE, None) if has_grant else None
-        if unread is not None and not found:
-            return unread()
         while True:
+            if unread is not None and not found:
+                return unread()
             rest = found.keys() - {Share.ARTICLE}
             idle = not rest and (not found or site.reserve_at(now) > now)
             if idle or (rest <= {Share.REVISIT} and self._refresh_starves(site, now)):
