@@ -24,5 +24,6 @@ FEATURE = Feature(
     },
     routers=(f"{_ROOM}.pages:router", f"{_ROOM}.pages:api"),
     pages={"/completeness": "title"},
+    site_line=f"{_ROOM}.showing:site_line",
     templates=Path(__file__).with_name("templates"),
 )

@@ -14,6 +14,7 @@ from incremental.features.completeness.late import Late, cause_of
 from incremental.fetch.status import FetchStatus
 from store import Store
 from store.completeness import NewPage, Shower
+from store.values import SiteRow
 
 DAYS = 30.0
 # Pages found before a hub was lost tell what it alone showed.
@@ -60,6 +61,11 @@ class Completeness:
 def completeness_of(store: Store, now: float) -> list[Completeness]:
     """Return the completeness of each site, in the order the sites were added."""
     return [of_site(store, row.id, row.name, now) for row in store.read.sites()]
+
+
+def site_line(store: Store, site: SiteRow, now: float) -> str:
+    """Return how complete the new pages of a site are, in words."""
+    return of_site(store, site.id, site.name, now).says
 
 
 def of_site(store: Store, site_id: int, name: str, now: float) -> Completeness:

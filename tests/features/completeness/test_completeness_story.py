@@ -84,6 +84,7 @@ def test_the_command_the_page_and_the_api_say_the_same(hubwatch: Run, served: Se
     assert (row["site"], row["share"], row["pages"]) == ("news.example", None, 0)
     client = served.client(Accept_Language="zh")
     assert "完整度" in client.get("/completeness").text
+    assert "最近 30 天找到 3 个新页面；" in client.get("/sites/1").text
     answer = client.get("/api/v1/completeness").json()
     assert {"site", "share", "low", "high", "delay_minutes", "late", "lost", "says"} <= set(
         answer[0]

@@ -113,6 +113,7 @@ def site_view(
         rates = hour_rates(web, row)
         events = store.read.site_changes(site_id, limit=10)
         in_file = site_in_file(row, web.settings) is not None
+        lines = [*web.settings.enabled.asked("site_line", store, row, web.now())]
     chart = None
     if rates:
         hours = [f"{hour:02d}" for hour in range(24)]
@@ -122,6 +123,7 @@ def site_view(
     values = {
         "site": site | {"events": events},
         "hubs": hubs,
+        "lines": lines,
         "by_hour": chart,
         "tone": tone,
         "problem": problem,
