@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import islice
+from itertools import accumulate, islice
 
 from classifier.words.language import SAMPLE_CHARS, language_of
 from incremental.parse import Page
@@ -19,7 +19,9 @@ def language_of_page(page: Page) -> str | None:
     anchors = dict.fromkeys(link.anchor for link in islice(page.links, _MAX_LINKS))
     # A page parsed as a list has no text; its title and links stand in.
     sample = page.text or "\n".join([page.title, *anchors])
-    letters = sum(_WIDE_WEIGHT if c >= _WIDE else 1 for c in sample[:SAMPLE_CHARS] if c.isalpha())
-    if letters < MIN_LETTERS:
-        return page.language
-    return language_of(sample, page.language)
+    return language_of(sample, page.language) if _is_enough(sample) else page.language
+
+
+def _is_enough(sample: str) -> bool:
+    weights = (_WIDE_WEIGHT if c >= _WIDE else 1 for c in sample[:SAMPLE_CHARS] if c.isalpha())
+    return any(letters >= MIN_LETTERS for letters in accumulate(weights))
