@@ -105,6 +105,21 @@ class VerificationRow:
     title: str = ""
     published_at: float | None = None
     verify_score: float | None = None
+    language: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class VisitedHub:
+    """What bears on every visit of a hub."""
+
+    hub: HubRow
+    page: VerificationRow
+    of_event: bool
+    """It was announced with a backfill event."""
+    has_versions: bool
+    """Changes of its text are stored, which name its bodies."""
+    has_twin: bool
+    """Another hub of its site had the body of this visit at its last one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,13 @@ from urllib.parse import unquote, urlsplit
 
 from incremental.base.errors import InputError
 from incremental.base.texts import Text
-from incremental.base.urls import domain_of, host_of, registered_domain
+from incremental.base.urls import (
+    canonical_key,
+    domain_of,
+    host_of,
+    normalize,
+    registered_domain,
+)
 
 if TYPE_CHECKING:
     from store.values import SiteRow
@@ -31,6 +37,8 @@ MAX_QUERY_PARAMETERS = 12
 MAX_SEGMENT_REPEATS = 3
 # Memory of one compiled regular expression: 1 MB holds any that a person writes.
 _MOST_PATTERN_BYTES = 1 << 20
+# Links of one site: more than its hubs show in a day, 1 MB at most.
+_MOST_REMEMBERED = 4_000
 
 # Never a page. Documents (pdf, doc, xls, zip of a tender) may be news, so they are not listed.
 _ASSET = re.compile(
@@ -98,6 +106,9 @@ class Scope:
     _compiled: dict[str, Pattern] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
+    _pages: dict[str, tuple[str, str] | None] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     @classmethod
     def from_rules(cls, seed_url: str, rules: str) -> Scope:
@@ -132,6 +143,23 @@ class Scope:
             if self._compiled[pattern].search(url):
                 return ScopeVerdict(inside=True, rule=Text("scope.include", pattern=pattern))
         return ScopeVerdict(inside=False, rule=Text("scope.no_include"))
+
+    def page(self, url: str) -> tuple[str, str] | None:
+        """Return the fetch form and the canonical key of a link's URL; None = not in scope, or a trap.
+
+        Remembered, because a site's links recur on every visit.
+        """
+        if url not in self._pages:
+            if len(self._pages) >= _MOST_REMEMBERED:
+                self._pages.clear()
+            self._pages[url] = self._page(url)
+        return self._pages[url]
+
+    def _page(self, url: str) -> tuple[str, str] | None:
+        form = normalize(url)
+        if form is None or not self.verdict(form).inside or trap(form):
+            return None
+        return form, canonical_key(form)
 
     @property
     def domain(self) -> str:

@@ -32,7 +32,7 @@ from incremental.crawl.topics import TopicWatch
 from incremental.crawl.upkeep import Upkeep
 from incremental.decide.cases import Facts, decide
 from incremental.decide.decision import Decision
-from incremental.decide.hub_facts import FailedFacts, RobotsFacts
+from incremental.decide.hub_facts import FailedFacts, HubFacts, RobotsFacts
 from incremental.decide.hub_visit import sitemap_hubs
 from incremental.decide.hubs import HubScorer
 from incremental.decide.verification import VerifiedFacts
@@ -248,6 +248,7 @@ class Crawler:
             plan = VisitPlan(site_fields={"budget": site.budget.to_text()}, host=host)
             with self._store.write.together():
                 self._store.write.robots(site.row.id, sitemap_hubs(facts), plan, now)
+                site.other_hubs = None
                 self.quarantine.visited(outcome.task, outcome.bug, now)
         elif facts is not None:
             self._apply(facts, outcome, site, host, now)
@@ -266,7 +267,7 @@ class Crawler:
         decision = decide(outcome, facts)
         record = decision.record
         if decision.keep_body:
-            self._keep_body(decision, outcome)
+            self._keep_body(outcome, facts)
         if decision.is_hub is not None:
             # Counted by URL template, so that a site of unusual style fools the classifier only a few
             # times.
@@ -278,7 +279,10 @@ class Crawler:
         due = reschedule(decision, outcome, site, now)
         opinion = self.topics.opinion(decision, outcome, site, now)
         with self._store.write.together():
-            announced = self._write(decision, outcome, site, VisitPlan(due, host=host), opinion)
+            if isinstance(facts, HubFacts):
+                self._learn(facts, decision, outcome, site)
+            plan = VisitPlan(due, host=host)
+            announced = self._write(decision.record, site, plan, opinion)
             withdrawn = attempt(partial(self._follow_up, decision, outcome, site, now))
             # After a bug in what follows the visit is recorded all the same.
             bug = withdrawn if isinstance(withdrawn, Bug) else outcome.bug
@@ -291,24 +295,34 @@ class Crawler:
         elif withdrawn:
             self._outdated = True
 
+    def _learn(
+        self, facts: HubFacts, decision: Decision, outcome: Outcome, site: WatchedSite
+    ) -> None:
+        """Write what the visit of a hub says of others."""
+        record = decision.record
+        self._upkeep.learn_aliases(outcome, decision, site, record.at, has_twin=facts.has_twin)
+        if outcome.page is not None and outcome.page.kind is PageKind.SITEMAP:
+            self._change_hints.from_sitemap(outcome.page, site, record.at)
+        if record.overflow:
+            self._overflows.note(record, facts.hub, site)
+
     def _write(
         self,
-        decision: Decision,
-        outcome: Outcome,
+        record: VisitRecord,
         site: WatchedSite,
         plan: VisitPlan,
         opinion: TopicOpinion | None,
     ) -> list[int]:
-        """Write a visit, and what is learned of its site with it; return the ids of announced pages."""
-        record = decision.record
-        if decision.hub is not None:
-            self._upkeep.learn_aliases(outcome, decision, site, record.at)
-            if outcome.page is not None and outcome.page.kind is PageKind.SITEMAP:
-                self._change_hints.from_sitemap(outcome.page, site, record.at)
-            if record.overflow:
-                self._overflows.note(record, decision.hub, site)
+        """Write a visit; return the ids of announced pages."""
         state = SiteUpdate(budget=site.budget.to_text(), revisit=site.state.to_text())
-        announced = self._store.write.visit(record, replace(plan, site_fields=state), opinion)
+        plan = replace(plan, site_fields=state)
+        named = site.named.get(record.page_id, frozenset())
+        new = tuple(one for one in record.more_pages if one.canonical_key not in named)
+        announced = self._store.write.visit(replace(record, more_pages=new), plan, opinion)
+        if new:
+            site.named[record.page_id] = named.union(one.canonical_key for one in new)
+        if new or record.drop_hub or any(link.hub for link in record.links or ()):
+            site.other_hubs = None
         site.follow(record.site_fields)
         return announced
 
@@ -320,19 +334,21 @@ class Crawler:
         if opinion is not None and opinion.external_candidates:
             self.topics.topic_fetches.load(record.at)
 
-    def _keep_body(self, decision: Decision, outcome: Outcome) -> None:
+    def _keep_body(self, outcome: Outcome, facts: Facts) -> None:
         """Cache the body."""
-        hub, digest, url = decision.hub, outcome.body_md5, outcome.task.url
+        digest, url = outcome.body_md5, outcome.task.url
         if digest is None:
             return
         response = outcome.response
         self._store.cache.put(url, response.body, response.headers.get("content-type", ""))
-        if hub is not None:
+        if isinstance(facts, HubFacts):
             # The last two bodies of a hub stay, because they explain a change.
-            # An announced page that became a hub keeps the versions that its history names.
-            named = (version.body_md5 for version in self._store.answers.versions(hub.page_id))
-            keep = frozenset({digest, hub.body_md5 or "", *named})
-            self._store.cache.forget(url, keep=keep)
+            keep = {digest, facts.hub.body_md5 or ""}
+            if facts.has_versions or facts.row is None or facts.row.body_md5:
+                # An announced page that became a hub keeps the versions that its history names.
+                versions = self._store.answers.versions(facts.hub.page_id)
+                keep.update(version.body_md5 for version in versions)
+            self._store.cache.forget(url, keep=frozenset(keep))
 
     def _follow_up(
         self, decision: Decision, outcome: Outcome, site: WatchedSite, now: float

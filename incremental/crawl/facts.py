@@ -102,6 +102,8 @@ class _Known(TypedDict):
     row: VerificationRow | None
     of_event: bool
     not_news: Withheld
+    has_versions: bool
+    has_twin: bool
 
 
 class _Read(_Known):
@@ -158,20 +160,21 @@ class FactReader:
     # Hubs.
 
     def _of_hub(self, outcome: Outcome, site: WatchedSite, now: float) -> OfHub | None:
-        hub = self._store.read.hub(outcome.task.page_id)
-        if hub is None:
+        visited = self._store.read.visited_hub(outcome.task.page_id, outcome.body_md5)
+        if visited is None:
             return None
-        page = outcome.page
+        hub, row, page = visited.hub, visited.page, outcome.page
         read = hub if page is None else as_read(hub, page)
         reading = None if page is None else self._reading(outcome, page, read, site, now)
         case = case_of(outcome, hub, reading)
-        row = self._store.read.verification(hub.page_id)
         known = _Known(
             now=now,
             hub=hub,
             row=row,
-            of_event=self._store.backfills.has(hub.page_id),
-            not_news={} if row is None else self._not_news_like(row, site),
+            of_event=visited.of_event,
+            not_news=self._not_news_like(row, site),
+            has_versions=visited.has_versions,
+            has_twin=visited.has_twin,
         )
         if case is Case.REDIRECTED:
             return self._redirected(known, outcome, site)
@@ -206,7 +209,9 @@ class FactReader:
         return self._list(read, reading.first, outcome, site)
 
     def _room(self, site: WatchedSite) -> int:
-        return self._limits.max_per_site - self._store.read.other_hubs(site.row.id)
+        if site.other_hubs is None:
+            site.other_hubs = self._store.read.other_hubs(site.row.id)
+        return self._limits.max_per_site - site.other_hubs
 
     def _redirected(self, known: _Known, outcome: Outcome, site: WatchedSite) -> RedirectedFacts:
         url = normalize(outcome.response.location or "") or ""

@@ -110,6 +110,8 @@ class Frontier:
         """The sites at work; callers must not keep one after :meth:`WatchedSites.evict`."""
         # What is due of each site when it was last looked at, in memory or not.
         self._due: dict[int, DueTimes] = {}
+        # Ids of sites of which nothing was written since.
+        self._current: set[int] = set()
         # Ids of waiting sites, by the busy host.
         self._waiting: dict[str, set[int]] = {}
         self._queue: list[tuple[float, int]] = []
@@ -213,6 +215,7 @@ class Frontier:
 
     def refresh(self, site: WatchedSite, now: float) -> None:
         """Queue *site* for when it has something due."""
+        self._current.add(site.row.id)
         site.next_due_at = self._next_due_at(site, now)
         heapq.heappush(self._queue, (self._ready_at(site, now), site.row.id))
 
@@ -438,54 +441,62 @@ class Frontier:
         closed = site.open_at(now) > now
         if closed and not has_grant:
             return None
-        due = self._store.read.due_times(site.row.id)
+        due = self._due_times(site.row.id)
         if closed:
             return self._unread(site, due, now)
         found, missing = self._found(site, due, now)
-        if has_grant and (unread := found.pop(Share.EXPLORE, None)) and not found:
-            return unread
-        rest = found.keys() - {Share.ARTICLE}
-        idle = not rest and (not found or site.reserve_at(now) > now)
-        if idle or (rest <= {Share.REVISIT} and self._refresh_starves(site, now)):
-            may = site.allows_at(Share.REFRESH, now) <= now
-            again = self._refresh(site, due.refresh, now, watched=False) if may else None
-            if again is not None:
-                site.allocation.draw(Share.REFRESH)
-            if again is not None or idle:
-                return again
-        share = site.turn(found.keys(), now)
-        site.allocation.count(share)
-        if share in (Share.VERIFY, Share.READ) and not missing:
-            # Missing pages take no verification fetches from new ones: on a recorded site whose sitemap
-            # names pages twice, wrongly, new pages got none.
-            site.allocation.draw(Share.READ)
-        return found[share]
+        unread = found.pop(Share.EXPLORE, None) if has_grant else None
+        while True:
+            if unread is not None and not found:
+                return unread()
+            rest = found.keys() - {Share.ARTICLE}
+            idle = not rest and (not found or site.reserve_at(now) > now)
+            if idle or (rest <= {Share.REVISIT} and self._refresh_starves(site, now)):
+                may = site.allows_at(Share.REFRESH, now) <= now
+                again = self._refresh(site, due.refresh, now, watched=False) if may else None
+                if again is not None:
+                    site.allocation.draw(Share.REFRESH)
+                if again is not None or idle:
+                    return again
+            share = site.turn(found.keys(), now)
+            task = found.pop(share)()
+            if task is None:  # what was due is put off
+                continue
+            site.allocation.count(share)
+            if share in (Share.VERIFY, Share.READ) and not missing:
+                # Missing pages take no verification fetches from new ones: on a recorded site whose sitemap
+                # names pages twice, wrongly, new pages got none.
+                site.allocation.draw(Share.READ)
+            return task
+
+    def _due_times(self, site_id: int) -> DueTimes:
+        """Return what is due of a site, once as :meth:`refresh` read it: what is chosen is written."""
+        known = self._due.get(site_id) if site_id in self._current else None
+        self._current.discard(site_id)
+        return known or self._store.read.due_times(site_id)
 
     def _unread(self, site: WatchedSite, due: DueTimes, now: float) -> VisitTask | None:
         """Return the next hub that was never read."""
-        if not _is_due(due.hubs[HubClass.EXPLORE], now):
-            return None
-        hub = self._due_hub(site, now, Share.EXPLORE)
-        return None if hub is None else hub_task(hub)
+        is_due = _is_due(due.hubs[HubClass.EXPLORE], now)
+        return self._hub(site, Share.EXPLORE, now) if is_due else None
 
     def _found(
         self, site: WatchedSite, due: DueTimes, now: float
-    ) -> tuple[dict[Share, VisitTask], bool]:
-        """Return what is due by class, refreshes aside, and whether the page to verify was missing."""
-        found: dict[Share, VisitTask] = {}
+    ) -> tuple[dict[Share, Callable[[], VisitTask | None]], bool]:
+        """Return how to choose what is due by class, and whether the page to verify was missing."""
+        found: dict[Share, Callable[[], VisitTask | None]] = {}
         for kind, due_at in due.hubs.items():
             waits = kind is HubClass.EXPLORE and site.unread_at(now) > now
-            due_now = _is_due(due_at, now) and not waits
-            hub = self._due_hub(site, now, Share(kind)) if due_now else None
-            if hub is not None:
-                found[Share(kind)] = hub_task(hub)
+            if _is_due(due_at, now) and not waits:
+                found[Share(kind)] = partial(self._hub, site, Share(kind), now)
         verifications = self._verifications(site, due, now)
         missing = bool(verifications) and verifications[0].state == PageState.MISSING
         if verifications:
             waits = missing or verifications[0].state == PageState.PENDING
-            found[Share.VERIFY if waits else Share.READ] = verification_task(verifications[0])
+            share = Share.VERIFY if waits else Share.READ
+            found[share] = partial(verification_task, verifications[0])
         if (watched := self._refresh(site, due.watch, now, watched=True)) is not None:
-            found[Share.WATCH] = watched
+            found[Share.WATCH] = lambda: watched
         return found, missing
 
     def _verifications(
@@ -514,6 +525,11 @@ class Frontier:
         saved = site.allocation.saved(Share.REFRESH, site.terms.requests_per_day, now)
         settled = now - site.row.added_at >= SETTLED_SECONDS
         return settled and saved >= QUOTAS[Share.REFRESH].least
+
+    def _hub(self, site: WatchedSite, share: Share, now: float) -> VisitTask | None:
+        """Return the visit of a class of hubs that is due; None = all that were are put off."""
+        hub = self._due_hub(site, now, share)
+        return None if hub is None else hub_task(hub)
 
     def _due_hub(self, site: WatchedSite, now: float, share: Share) -> HubRow | None:
         """Return the due hub of a class that most deserves a visit."""

@@ -161,6 +161,10 @@ class WatchedSite:
     """What the site's known URLs say about a new one."""
     depths: dict[int, int | None] = field(default_factory=dict)
     """Steps from the seed, by page id of hubs whose links were scored; only a user's label changes them."""
+    other_hubs: int | None = None
+    """How many feeds and sitemaps there are; None = not known since some may have come."""
+    named: dict[int, frozenset[str]] = field(default_factory=dict)
+    """Canonical keys of what each hub named besides its links and is stored, by page id."""
     baselines: int = 0
     """Hubs read for the first time since *coverage_at*."""
     urgent: UrgentQueue = field(default_factory=UrgentQueue)

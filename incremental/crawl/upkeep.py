@@ -173,9 +173,18 @@ class Upkeep:
         return upkeep.Overflow(SeenLink(key, url, hub=new), there[0] if there else None, ())
 
     def learn_aliases(
-        self, outcome: Outcome, decision: Decision, site: WatchedSite, now: float
+        self,
+        outcome: Outcome,
+        decision: Decision,
+        site: WatchedSite,
+        now: float,
+        *,
+        has_twin: bool,
     ) -> None:
-        """Count two URLs with one body as evidence for a path alias; fold what has enough of it."""
+        """Count two URLs with one body as evidence for a path alias; fold what has enough of it.
+
+        *has_twin*: another hub of the site had the same body.
+        """
         hub, visit = decision.hub, decision.visit
         if hub is None or outcome.page is None or outcome.body_md5 is None:
             return
@@ -183,7 +192,7 @@ class Upkeep:
             return
         if visit is not None and visit.baseline:
             self._suspect(hub, decision.record, site)
-        facts = self._alias_facts(hub.url, outcome.body_md5, site)
+        facts = self._alias_facts(hub.url, outcome.body_md5, site) if has_twin else None
         found = learned(facts, now) if facts is not None else None
         if found is None:
             return

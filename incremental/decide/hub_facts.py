@@ -174,6 +174,10 @@ class HubFacts:
     """Its page was announced with a backfill event."""
     not_news: Withheld = field(default_factory=dict)
     """What users said is not news on this site."""
+    has_versions: bool = False
+    """Changes of its text are stored, which name its bodies."""
+    has_twin: bool = False
+    """Another hub of its site had the body of this visit at its last one."""
 
     @property
     def awaits_event(self) -> bool:

@@ -433,6 +433,7 @@ def _validators(outcome: Outcome) -> HubUpdate:
 
 
 def _page_fields(page: Page, facts: HubFacts) -> PageUpdate:
+    """Return what the page says of itself, as far as that is not stored."""
     fields = PageUpdate(state=state_if_there(of_event=facts.of_event))
     if page.title:  # what JSON holds has none
         fields["title"] = page.title
@@ -443,6 +444,9 @@ def _page_fields(page: Page, facts: HubFacts) -> PageUpdate:
         fields["rule"] = Rule.HUB
     if page.language:
         fields["language"] = page.language
+    if row is not None:
+        stored = {name for name, value in fields.items() if getattr(row, name) == value}
+        fields = PageUpdate(**{n: v for n, v in fields.items() if n not in stored})  # type: ignore[typeddict-item]
     return fields
 
 

@@ -114,9 +114,10 @@ def _is_list(target: SeenLink, view: HubView) -> bool:
 
 def _is_old_news(target: SeenLink, view: HubView) -> bool:
     """Whether a known page is no news on this hub."""
+    if not _is_known(target, view):
+        return False
     # Lists that two hubs show in either order are no news either.
-    is_list = _is_later(target, view) or _is_list(target, view)
-    return _is_known(target, view) and (is_list or not _is_overlooked(target, view))
+    return not _is_overlooked(target, view) or _is_later(target, view) or _is_list(target, view)
 
 
 RULES: tuple[tuple[Rule, Callable[[SeenLink, HubView], bool]], ...] = (

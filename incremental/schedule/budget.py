@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from incremental.base.json_state import JsonState
 from incremental.schedule.allocation import (
@@ -30,6 +31,8 @@ from incremental.schedule.allocation import (
     granted_at,
 )
 
+# The choice of one visit asks the same of a budget for each hub that is due.
+_REMEMBERED = lru_cache(maxsize=256)
 _DAY = 86400.0
 _HOUR = 3600.0
 # Change of the price's logarithm in a day with e times the planned visits. Visits fall with the square
@@ -115,6 +118,7 @@ class BudgetState(JsonState):
         return int(self.updated_at // _HOUR) % 24
 
 
+@_REMEMBERED
 def advance(state: BudgetState, requests_per_day: float, now: float) -> BudgetState:
     """Return *state* at *now*: grants added, price and averages updated."""
     if not state.updated_at:
@@ -235,6 +239,7 @@ def open_at(state: BudgetState, requests_per_day: float, now: float) -> float:
     return granted if state.used[0] + 1 <= an_hour else max(granted, (at // _HOUR + 1) * _HOUR)
 
 
+@_REMEMBERED
 def left_for_visits(state: BudgetState, requests_per_day: float) -> float:
     """Return the hub visits per day that other requests leave."""
     others = state.used_lately - sum(state.visited)
@@ -245,6 +250,7 @@ def left_for_visits(state: BudgetState, requests_per_day: float) -> float:
     )
 
 
+@_REMEMBERED
 def price_minutes(state: BudgetState, requests_per_day: float, weight_total: float) -> float:
     """Return the price: what a visit must be worth, in minutes of accrued delay.
 

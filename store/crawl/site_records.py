@@ -52,14 +52,19 @@ class SiteRecords(Repository):
 
     @contextmanager
     def together(self, *, undo: bool = False) -> Iterator[None]:
-        """Make the block's writes one transaction; *undo* rolls them back."""
+        """Make the block's writes one transaction; *undo* rolls them back.
+
+        Within another one, what the block wrote is undone alone if it raises.
+        """
+        within = self._db.in_transaction()
         with writing(self._db, self._where):
-            if not undo:
+            if not (within or undo):
                 yield
                 return
             with self._db.savepoint() as point:
                 yield
-                point.rollback()
+                if undo:
+                    point.rollback()
 
     def replace_seed(self, site_id: int, canonical_key: str, url: str, *, now: float) -> None:
         """Give a site another address of its seed, the page with this key; it is visited at once.

@@ -270,7 +270,11 @@ def close(database: Database) -> None:
 
 @contextlib.contextmanager
 def writing(database: Database, where: str) -> Iterator[None]:
-    """Run the block as one transaction, rolled back if it raises."""
+    """Run the block as one transaction, rolled back if it raises; within another it is a part of that."""
+    if database.in_transaction():
+        with storage_errors(where):
+            yield
+        return
     # SQLite takes its write lock at once: a transaction that starts by reading fails at its first write,
     # despite the busy timeout, if another process wrote in between.
     transaction = database.atomic("IMMEDIATE") if is_sqlite(database) else database.atomic()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from peewee import JOIN, Case, fn
+from peewee import JOIN, SQL, Case, fn
 
 from store.crawl.refreshes import PLANNED, WATCHED
 from store.database import data_version, is_sqlite
@@ -14,6 +14,8 @@ from store.database.repository import Repository, Shape
 from store.database.statements import Prepared, any_of
 from store.enums import HubClass, HubKind, HubRole, HubStatus, PageState, SiteStatus
 from store.models import (
+    BackfillPage,
+    Change,
     Host,
     Hub,
     Label,
@@ -35,6 +37,7 @@ from store.values import (
     Sight,
     SiteRow,
     VerificationRow,
+    VisitedHub,
 )
 
 _SITE = Shape(SiteRow, Site)
@@ -155,6 +158,24 @@ _FIRST_DUE = (
     _first_refreshes(WATCHED),
 )
 _ONE_HUB = Prepared(lambda page: _hubs().where(Hub.page == page))
+_OTHER = Hub.alias("other")
+
+
+def _visited_hub(page: Any, digest: Any) -> Any:  # noqa: ANN401 - peewee expressions
+    events = BackfillPage.select(SQL("1")).where(BackfillPage.page == page)
+    versions = Change.select(SQL("1")).where(
+        (Change.page == page) & Change.body_after.is_null(is_null=False)
+    )
+    twins = _OTHER.select(SQL("1")).where(
+        (_OTHER.site_id == Hub.site_id) & (_OTHER.page != page) & (_OTHER.body_md5 == digest)
+    )
+    query = Hub.select(
+        *_HUB.columns, *_VERIFICATION.columns, *map(fn.EXISTS, (events, versions, twins))
+    )
+    return query.join(Page, on=Page.id == Hub.page).where(Hub.page == page)
+
+
+_VISITED_HUB = Prepared(_visited_hub)
 _ONE_PAGE = Prepared(lambda page: _PAGE.select().where(Page.id == page))
 _ONE_VERIFICATION = Prepared(lambda page: _VERIFICATION.select().where(Page.id == page))
 _ONE_HOST = Prepared(lambda name: _HOST.select().where(Host.name == name))
@@ -348,6 +369,15 @@ class RoundQueries(Repository):
         """Return one hub."""
         rows = self._asked(_ONE_HUB, page=page_id)
         return _HUB(rows[0]) if rows else None
+
+    def visited_hub(self, page_id: int, digest: str | None) -> VisitedHub | None:
+        """Return what bears on a visit of a hub; *digest*: the MD5 of the body that it brought."""
+        for row in self._asked(_VISITED_HUB, page=page_id, digest=digest):
+            *both, of_event, has_versions, has_twin = row
+            hub, page = both[: len(_HUB.columns)], both[len(_HUB.columns) :]
+            others = map(bool, (of_event, has_versions, has_twin))
+            return VisitedHub(_HUB(hub), _VERIFICATION(page), *others)
+        return None
 
     def page(self, page_id: int) -> PageRow | None:
         """Return one page."""
