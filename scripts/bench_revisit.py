@@ -60,8 +60,6 @@ POLICIES = (
     "known_rate_optimum",
     "clairvoyant",
 )
-# Tried only when asked for by name.
-EXTRA_POLICIES = ("lambda_crawl",)
 SEEDS = range(5)
 _COLUMNS = ("hub", "link", "first_seen", "visible_until")
 
@@ -110,7 +108,6 @@ class Trial:
             "mediacloud": rivals.mediacloud,
             "proportional_true": lambda: rivals.by_true_rate("proportional_true", rates, 1.0),
             "sqrt_true": lambda: rivals.by_true_rate("sqrt_true", rates, 0.5),
-            "lambda_crawl": lambda: rivals.lambda_crawl(rates, self.fetches_per_hour),
         }
         return made[name]()
 
@@ -174,9 +171,9 @@ def _budgets(text: str) -> list[float]:
 
 def _names(text: str) -> list[str]:
     names = text.split(",")
-    unknown = [name for name in names if name not in (*POLICIES, *EXTRA_POLICIES)]
+    unknown = [name for name in names if name not in POLICIES]
     if unknown:
-        known = ", ".join((*POLICIES, *EXTRA_POLICIES))
+        known = ", ".join(POLICIES)
         raise argparse.ArgumentTypeError(f"no policy {', '.join(unknown)}; there are: {known}")
     return names
 

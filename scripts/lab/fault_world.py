@@ -211,10 +211,21 @@ class FaultWorld:
         require(code == 0, f"TERM ended it with exit code {code} after {seconds:.0f} s")
         require(seconds <= STOP_SECONDS + _STOP_LEEWAY_SECONDS, f"TERM took {seconds:.1f} s")
 
-    def settles(self, *, without: Callable[[str], bool] = lambda _: False) -> None:
-        """Let it find everything, end by TERM, and require each page once; *without* some addresses."""
+    def recovers(self) -> None:
+        """Require that it finds what is new, is healthy, and settles."""
+        self.finds()
+        self.healthy()
+        self.settles()
+
+    def goes_on(self) -> None:
+        """Require that it finds what is new, and settles."""
+        self.finds()
+        self.settles()
+
+    def settles(self) -> None:
+        """Let it find everything, end by TERM, and require each page once."""
         self.site.site.end()
-        published = {url for url in self.site.published() if not without(url)}
+        published = set(self.site.published())
         wait_until(
             lambda: published <= set(self.daemon.announced()) or not self.daemon.running,
             FOUND_WITHIN_SECONDS,

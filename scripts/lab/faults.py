@@ -37,6 +37,10 @@ class Fault:
     """One fault."""
 
     story: Callable[[FaultWorld], None]
+    """What happens to a daemon that has found something; where it *begins* itself, to one not yet started."""
+    begins: bool = False
+    after: Callable[[FaultWorld], None] | None = FaultWorld.recovers
+    """What must hold then; None = the story says so itself."""
     postgres: bool = False
     code: str = MAIN
     sections: dict[str, dict[str, object]] = field(default_factory=dict)
@@ -51,7 +55,11 @@ class Fault:
             folder, postgres=self.postgres, code=self.code, sections=self.sections
         ) as world:
             try:
+                if not self.begins:
+                    world.begin()
                 self.story(world)
+                if self.after is not None:
+                    self.after(world)
             except NotHeldError as error:
                 return str(error), world.notes
             return "", world.notes
@@ -61,50 +69,36 @@ class Fault:
 
 
 def _backends_terminated(world: FaultWorld) -> None:
-    world.begin()
     assert world.server is not None
     for _ in range(3):
         require(world.server.terminate_backends(), "no connection to terminate")
         world.finds()
-    world.healthy()
-    world.settles()
 
 
 def _server_restarted(world: FaultWorld) -> None:
-    world.begin()
     assert world.server is not None
     for mode in ("fast", "immediate"):
         world.server.stop(mode)
         world.server.start()
         world.finds()
-    world.healthy()
-    world.settles()
 
 
 def _server_stopped_for_a_minute(world: FaultWorld) -> None:
-    world.begin()
     assert world.server is not None
     world.server.stop()
     end = time.monotonic() + 60
     world.unhealthy(60)
     world.lasts(max(end - time.monotonic(), 0))
     world.server.start()
-    world.finds()
-    world.healthy()
-    world.settles()
 
 
 def _server_absent_at_start(world: FaultWorld) -> None:
     assert world.server is not None
-    world.begin()
     world.stops()
     world.server.stop()
     world.start()
     world.lasts(20)
     world.server.start()
-    world.finds()
-    world.healthy()
-    world.settles()
 
 
 # SQLite.
@@ -112,7 +106,6 @@ def _server_absent_at_start(world: FaultWorld) -> None:
 
 def _locked(seconds: float) -> Callable[[FaultWorld], None]:
     def story(world: FaultWorld) -> None:
-        world.begin()
         # The lock of another process: this one.
         with contextlib.closing(sqlite3.connect(world.database, timeout=30)) as other:
             other.execute("BEGIN IMMEDIATE")
@@ -121,9 +114,6 @@ def _locked(seconds: float) -> Callable[[FaultWorld], None]:
                 world.unhealthy(seconds)
             world.lasts(end - time.monotonic())
             other.rollback()
-        world.finds()
-        world.healthy()
-        world.settles()
 
     return story
 
@@ -143,9 +133,6 @@ def _disk_full(world: FaultWorld) -> None:
     late = sum(world.site.asked.values()) - asked
     world.note(f"{late} requests in 15 s without space")
     filler.unlink()
-    world.finds()
-    world.healthy()
-    world.settles()
 
 
 def _read_only(world: FaultWorld) -> None:
@@ -158,27 +145,19 @@ def _read_only(world: FaultWorld) -> None:
     world.start()
     world.lasts(20)
     world.remount("rw")
-    world.finds()
-    world.healthy()
-    world.settles()
 
 
 def _pages_read_only(world: FaultWorld) -> None:
     """Take the page cache away from a running daemon: a file stands in the place of its folder."""
-    world.begin()
     pages, aside = world.home / "pages", world.home / "aside"
     pages.rename(aside)
     pages.touch()
     world.lasts(15)
     pages.unlink()
     aside.rename(pages)
-    world.finds()
-    world.healthy()
-    world.settles()
 
 
 def _database_deleted(world: FaultWorld) -> None:
-    world.begin()
     for path in world.home.glob(f"{DATABASE}*"):
         path.unlink()
     world.ends(90)
@@ -188,14 +167,12 @@ def _database_deleted(world: FaultWorld) -> None:
 
 
 def _folder_deleted(world: FaultWorld) -> None:
-    world.begin()
     shutil.rmtree(world.home)
     world.ends(90)
     require(not world.database.exists(), "the store was silently made again")
 
 
 def _database_replaced(world: FaultWorld) -> None:
-    world.begin()
     other = world.home / "other"
     with contextlib.closing(sqlite3.connect(other)) as connection:
         connection.execute("CREATE TABLE another (program INTEGER)")
@@ -205,7 +182,6 @@ def _database_replaced(world: FaultWorld) -> None:
 
 
 def _settings_deleted(world: FaultWorld) -> None:
-    world.begin()
     text = world.settings.read_bytes()
     world.settings.unlink()
     world.finds()
@@ -213,8 +189,6 @@ def _settings_deleted(world: FaultWorld) -> None:
     world.refuses()
     world.settings.write_bytes(text)
     world.start()
-    world.finds()
-    world.settles()
 
 
 _HOT = """
@@ -232,19 +206,15 @@ os.kill(os.getpid(), 9)
 
 def _hot_journal(world: FaultWorld) -> None:
     """Start on the rollback journal of a transaction that was killed after it had written to the file."""
-    world.begin()
     world.stops()
     subprocess.run([sys.executable, "-c", _HOT, str(world.database)], check=False)  # noqa: S603 - ours
     journal = world.database.with_name(f"{DATABASE}-journal")
     require(journal.exists() and journal.stat().st_size, "no journal was left: nothing is tested")
     world.start()
-    world.finds()
-    world.settles()
 
 
 def _leftovers(world: FaultWorld) -> None:
     """Start after backups into the store's folder and restores were killed: their folders are removed."""
-    world.begin()
     world.stops()
     archive = world.folder / "whole.tar.gz"
     require(complete(world.folder, "backup", str(archive)) == 0, "no backup")
@@ -268,7 +238,6 @@ def _leftovers(world: FaultWorld) -> None:
     world.finds()
     gone = not any(path.is_dir() for path in world.home.glob("~*"))
     require(gone, f"still there: {[path.name for path in world.home.glob('~*')]}")
-    world.settles()
 
 
 def _killed_when(world: FaultWorld, pattern: str, *arguments: str) -> None:
@@ -304,19 +273,12 @@ apscheduler.schedulers.base.datetime = Shifted
 
 
 def _clock_back(world: FaultWorld) -> None:
-    world.begin()
     world.set_offset(-3_600.0)
     world.finds(150)
-    world.healthy()
-    world.settles()
 
 
 def _clock_forward(world: FaultWorld) -> None:
-    world.begin()
     world.set_offset(2 * 86_400.0)
-    world.finds()
-    world.healthy()
-    world.settles()
 
 
 def _dst(world: FaultWorld) -> None:
@@ -325,9 +287,6 @@ def _dst(world: FaultWorld) -> None:
     world.set_offset(change - 40 - time.time(), site=True)
     world.begin()
     wait_until(lambda: world.now() > change + 20, 60)
-    world.finds()
-    world.healthy()
-    world.settles()
 
 
 # Bugs, put into one function each.
@@ -355,15 +314,12 @@ if os.path.exists("mended"):
 
 def _page_with_a_bug(world: FaultWorld) -> None:
     """Let some pages raise: the others are found; after an upgrade that mends it, these are, too."""
-    world.begin()
     require(wait_until(lambda: _quarantined(world), 60, every=0.5), "nothing is in the quarantine")
     world.finds()
     world.note(f"in quarantine: {_quarantined(world)[0]}")
     world.stops()
     (world.folder / "mended").touch()
     world.start()
-    world.finds()
-    world.settles()
 
 
 def _quarantined(world: FaultWorld) -> list[str]:
@@ -373,15 +329,11 @@ def _quarantined(world: FaultWorld) -> list[str]:
 
 
 def _job_with_a_bug(world: FaultWorld) -> None:
-    world.begin()
     require(wait_until(lambda: _quarantined(world), 45, every=0.5), "nothing is in the quarantine")
     world.note(f"in quarantine: {_quarantined(world)[0]}")
-    world.finds()
-    world.settles()
 
 
 def _training_with_a_bug(world: FaultWorld) -> None:
-    world.begin()
     world.stops()
     urls = [world.site.url.rstrip("/") + one.path for one in world.site.site.articles()[:3]]
     with world.opened() as store:
@@ -397,8 +349,6 @@ def _training_with_a_bug(world: FaultWorld) -> None:
     world.finds()
     require(wait_until(lambda: _quarantined(world), 90, every=0.5), "nothing is in the quarantine")
     world.note(f"in quarantine: {_quarantined(world)[0]}")
-    world.finds()
-    world.settles()
 
 
 # Ending.
@@ -409,7 +359,6 @@ def _ends_beside(*behaviours: str) -> Callable[[FaultWorld], None]:
 
     def story(world: FaultWorld) -> None:
         with FaultServer(behaviours) as faults:
-            world.begin()
             added = complete(world.folder, "add", *faults.urls.values())
             require(added == 0, "the hosts were not added")
             busy = wait_until(lambda: len(faults.asked) == len(behaviours), 120, every=0.2)
@@ -420,8 +369,7 @@ def _ends_beside(*behaviours: str) -> Callable[[FaultWorld], None]:
             world.start()
             again = wait_until(lambda: faults.asked.total() > before, 120, every=0.2)
             require(again, "the unfinished visits were not due again")
-            world.finds()
-            world.settles()
+            world.goes_on()
 
     return story
 
@@ -442,18 +390,14 @@ socket.getaddrinfo = stuck
 
 
 def _stuck_resolver(world: FaultWorld) -> None:
-    world.begin()
     hosts = [f"http://stuck{n}.example/" for n in range(3)]
     require(complete(world.folder, "add", *hosts) == 0, "the hosts were not added")
     asked = wait_until((world.folder / "asked-resolver").exists, 120, every=0.2)
     require(asked, "the resolver was not asked")
-    world.finds()
-    world.settles()
 
 
 def _open_connections(world: FaultWorld) -> None:
     """TERM while browsers hold connections open: idle ones, half a request, an answer nobody reads."""
-    world.begin()
     for text in (
         b"",
         b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Half",
@@ -461,39 +405,27 @@ def _open_connections(world: FaultWorld) -> None:
         b"GET /api/v1/export/jsonl HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n",
     ):
         world.connected().sendall(text)
-    world.finds()
-    world.settles()
 
 
 def _messages_refused(world: FaultWorld) -> None:
     """Let the web hook refuse everything for a while: nothing is lost, nothing sent twice."""
-    world.begin()
     world.hook.status = 500
     world.lasts(35)
     world.finds()
     world.hook.status = 200
-    world.settles()
 
 
 def _suspended(world: FaultWorld) -> None:
-    world.begin()
     world.daemon.send(signal.SIGSTOP)
     time.sleep(40)
     world.daemon.send(signal.SIGCONT)
-    world.finds()
-    world.healthy()
-    world.settles()
 
 
 def _step_blocked(world: FaultWorld) -> None:
     """Let the crawler's step not return: the health check says so, and when it does all goes on."""
-    world.begin()
     (world.folder / "block").touch()
     world.unhealthy(240)
     (world.folder / "block").unlink()
-    world.finds()
-    world.healthy()
-    world.settles()
 
 
 _BLOCKED = (
@@ -522,20 +454,21 @@ FAULTS: dict[str, Fault] = {
     "PostgreSQL: server absent at start": Fault(_server_absent_at_start, postgres=True),
     "SQLite: locked for 40 s": Fault(_locked(40)),
     "SQLite: locked for 90 s": Fault(_locked(90)),
-    "disk full, then room again": Fault(_disk_full, sections=_SMALL_DISK),
-    "store read-only at start, then writable": Fault(_read_only),
+    "disk full, then room again": Fault(_disk_full, begins=True, sections=_SMALL_DISK),
+    "store read-only at start, then writable": Fault(_read_only, begins=True),
     "page cache cannot be written for a while": Fault(_pages_read_only),
-    "database deleted": Fault(_database_deleted),
-    "folder of the store deleted": Fault(_folder_deleted),
-    "database replaced": Fault(_database_replaced),
-    "settings file deleted": Fault(_settings_deleted),
-    "hot rollback journal at start": Fault(_hot_journal),
-    "leftovers of killed backups and restores": Fault(_leftovers),
+    "database deleted": Fault(_database_deleted, after=None),
+    "folder of the store deleted": Fault(_folder_deleted, after=None),
+    "database replaced": Fault(_database_replaced, after=None),
+    "settings file deleted": Fault(_settings_deleted, after=FaultWorld.goes_on),
+    "hot rollback journal at start": Fault(_hot_journal, after=FaultWorld.goes_on),
+    "leftovers of killed backups and restores": Fault(_leftovers, after=FaultWorld.goes_on),
     "clock set back by an hour": Fault(_clock_back, code=_SHIFTED),
     "clock set forward by two days": Fault(_clock_forward, code=_SHIFTED),
-    "end of daylight saving time": Fault(_dst, code=_SHIFTED, sections=_BERLIN),
+    "end of daylight saving time": Fault(_dst, begins=True, code=_SHIFTED, sections=_BERLIN),
     "bug in judging a page": Fault(
         _page_with_a_bug,
+        after=FaultWorld.goes_on,
         code=_replaced(
             "incremental.decide.cases",
             "decide_verification",
@@ -544,6 +477,7 @@ FAULTS: dict[str, Fault] = {
     ),
     "bug in recording a page": Fault(
         _page_with_a_bug,
+        after=FaultWorld.goes_on,
         code=_replaced(
             "store.crawl.record",
             "Recorder.visit",
@@ -552,28 +486,38 @@ FAULTS: dict[str, Fault] = {
     ),
     "bug in composing a message": Fault(
         _job_with_a_bug,
+        after=FaultWorld.goes_on,
         code=_replaced("incremental.features.messages.notifier", "compose", "True"),
     ),
     "bug in sending a message": Fault(
         _job_with_a_bug,
+        after=FaultWorld.goes_on,
         code=_replaced("incremental.features.messages.notifier", "deliver", "True"),
     ),
     "bug in training": Fault(
         _training_with_a_bug,
+        after=FaultWorld.goes_on,
         code=_replaced("incremental.topics.training.nightly_training", "train", "True"),
     ),
     "bug in housekeeping": Fault(
         _job_with_a_bug,
+        after=FaultWorld.goes_on,
         code=_replaced("store.files.page_cache", "PageCache.prune", "True"),
     ),
-    "messages refused for half a minute": Fault(_messages_refused),
+    "messages refused for half a minute": Fault(_messages_refused, after=FaultWorld.goes_on),
     "round that stands still": Fault(_step_blocked, code=_BLOCKED),
     "suspended for 40 s": Fault(_suspended),
-    "TERM beside dripping bodies": Fault(_ends_beside("dripping body", "dripping chunks")),
-    "TERM beside servers that never answer": Fault(
-        _ends_beside("silence", "slow headers", "half-closed connection")
+    "TERM beside dripping bodies": Fault(
+        _ends_beside("dripping body", "dripping chunks"), after=None
     ),
-    "TERM beside a resolver that hangs": Fault(_stuck_resolver, code=_STUCK),
-    "TERM beside open connections to the web page": Fault(_open_connections),
+    "TERM beside servers that never answer": Fault(
+        _ends_beside("silence", "slow headers", "half-closed connection"), after=None
+    ),
+    "TERM beside a resolver that hangs": Fault(
+        _stuck_resolver, after=FaultWorld.goes_on, code=_STUCK
+    ),
+    "TERM beside open connections to the web page": Fault(
+        _open_connections, after=FaultWorld.goes_on
+    ),
 }
 """All faults, by name."""

@@ -167,30 +167,3 @@ def by_true_rate(name: str, rates: Mapping[str, float], power: float) -> Interva
     return IntervalPolicy(
         name, HOUR, lambda hub, _visit: HOUR / max(rates.get(hub.key, 0.0), 1e-9) ** power
     )
-
-
-def lambda_crawl(rates: Mapping[str, float], visits_per_hour: float) -> IntervalPolicy:
-    """Return LambdaCrawl's rates as periods, each hub as important as its rate.
-
-    Minimises harmonic staleness: rho = (-D + sqrt(D^2 + 4 mu D / lambda)) / 2, with lambda found by
-    bisection so that the rates add up to the budget (microsoft/Optimal-Freshness-Crawl-Scheduling).
-    """
-    total = sum(rates.values()) or 1.0
-
-    def crawl_rates(multiplier: float) -> dict[str, float]:
-        return {
-            key: (-rate + math.sqrt(rate**2 + 4 * rate / total * rate / multiplier)) / 2
-            for key, rate in rates.items()
-        }
-
-    low, high = 1e-12, 1e12
-    for _ in range(200):
-        middle = math.sqrt(low * high)
-        if sum(crawl_rates(middle).values()) > visits_per_hour:
-            low = middle
-        else:
-            high = middle
-    chosen = crawl_rates(high)
-    return IntervalPolicy(
-        "lambda_crawl", HOUR, lambda hub, _visit: HOUR / max(chosen.get(hub.key, 0.0), 1e-9)
-    )

@@ -153,14 +153,6 @@ def test_miniflux_counts_the_entries_of_a_week() -> None:
     assert _intervals(rivals.MinifluxPolicy(), [0, 1, 1])[-1] == pytest.approx(1.0)
 
 
-def test_lambda_crawl_spends_the_budget() -> None:
-    rates = {"a": 10.0, "b": 1.0, "c": 0.1}
-    policy = rivals.lambda_crawl(rates, 3.0)
-    hubs = [policy.observe(HubState(key=k), SiteState(), Visit(at=1.0))[0] for k in rates]
-    assert sum(HOUR / hub.interval for hub in hubs) == pytest.approx(3.0)
-    assert hubs[0].interval < hubs[1].interval < hubs[2].interval
-
-
 def test_the_clairvoyant_sees_everything_at_once_when_there_are_visits_enough() -> None:
     world = _steady({"a": 2.0, "b": 1.0}, days=10)
     count = world.slots(4.0)
