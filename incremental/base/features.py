@@ -76,7 +76,7 @@ class Feature:
     site_notes: str = ""
     """Target: a function of the store; returns, by site id, what is wrong with the site, as a text."""
     site_line: str = ""
-    """Target: a function of the store, a ``SiteRow`` and now; returns a text that stands on the site's page."""
+    """Target: a function of the store, a ``SiteRow`` and now; returns a text for the site's page."""
     page_form: str = ""
     """Template that stands beside what can be done with a page."""
     check_form: str = ""

@@ -433,29 +433,24 @@ class Frontier:
         if closed:
             return self._unread(site, due, now)
         found, missing = self._found(site, due, now)
-        unread = found.pop(Share.EXPLORE, None) if has_grant else None
-        while True:
-            if unread is not None and not found:
-                return unread()
-            rest = found.keys() - {Share.ARTICLE}
-            idle = not rest and (not found or site.reserve_at(now) > now)
-            if idle or (rest <= {Share.REVISIT} and self._refresh_starves(site, now)):
-                may = site.allows_at(Share.REFRESH, now) <= now
-                again = self._refresh(site, due.refresh, now, watched=False) if may else None
-                if again is not None:
-                    site.allocation.draw(Share.REFRESH)
-                if again is not None or idle:
-                    return again
-            share = site.turn(found.keys(), now)
-            task = found.pop(share)()
-            if task is None:  # what was due is put off
-                continue
-            site.allocation.count(share)
-            if share in (Share.VERIFY, Share.READ) and not missing:
-                # Missing pages take no verification fetches from new ones: on a recorded site whose sitemap
-                # names pages twice, wrongly, new pages got none.
-                site.allocation.draw(Share.READ)
-            return task
+        if has_grant and (unread := found.pop(Share.EXPLORE, None)) and not found:
+            return unread
+        rest = found.keys() - {Share.ARTICLE}
+        idle = not rest and (not found or site.reserve_at(now) > now)
+        if idle or (rest <= {Share.REVISIT} and self._refresh_starves(site, now)):
+            may = site.allows_at(Share.REFRESH, now) <= now
+            again = self._refresh(site, due.refresh, now, watched=False) if may else None
+            if again is not None:
+                site.allocation.draw(Share.REFRESH)
+            if again is not None or idle:
+                return again
+        share = site.turn(found.keys(), now)
+        site.allocation.count(share)
+        if share in (Share.VERIFY, Share.READ) and not missing:
+            # Missing pages take no verification fetches from new ones: on a recorded site whose sitemap
+            # names pages twice, wrongly, new pages got none.
+            site.allocation.draw(Share.READ)
+        return found[share]
 
     def _due_times(self, site_id: int) -> DueTimes:
         """Return what is due of a site, once as :meth:`refresh` read it: what is chosen is written."""
@@ -470,21 +465,21 @@ class Frontier:
 
     def _found(
         self, site: WatchedSite, due: DueTimes, now: float
-    ) -> tuple[dict[Share, Callable[[], VisitTask | None]], bool]:
-        """Return how to choose what is due by class, and whether the page to verify was missing."""
-        found: dict[Share, Callable[[], VisitTask | None]] = {}
+    ) -> tuple[dict[Share, VisitTask], bool]:
+        """Return what is due by class, refreshes aside, and whether the page to verify was missing."""
+        found: dict[Share, VisitTask] = {}
         for kind, due_at in due.hubs.items():
             waits = kind is HubClass.EXPLORE and site.unread_at(now) > now
-            if _is_due(due_at, now) and not waits:
-                found[Share(kind)] = partial(self._hub, site, Share(kind), now)
+            due_now = _is_due(due_at, now) and not waits
+            if due_now and (hub := self._hub(site, Share(kind), now)) is not None:
+                found[Share(kind)] = hub
         verifications = self._verifications(site, due, now)
         missing = bool(verifications) and verifications[0].state == PageState.MISSING
         if verifications:
             waits = missing or verifications[0].state == PageState.PENDING
-            share = Share.VERIFY if waits else Share.READ
-            found[share] = partial(verification_task, verifications[0])
+            found[Share.VERIFY if waits else Share.READ] = verification_task(verifications[0])
         if (watched := self._refresh(site, due.watch, now, watched=True)) is not None:
-            found[Share.WATCH] = lambda: watched
+            found[Share.WATCH] = watched
         return found, missing
 
     def _verifications(
