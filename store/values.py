@@ -488,6 +488,8 @@ class VisitPlan:
     hub_fields: HubUpdate = field(default_factory=HubUpdate)
     site_fields: SiteUpdate = field(default_factory=SiteUpdate)
     host: HostRow | None = None
+    named: frozenset[str] = frozenset()
+    """Canonical keys of what the hub named at earlier visits, which is stored."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -315,13 +315,13 @@ class Crawler:
     ) -> list[int]:
         """Write a visit; return the ids of announced pages."""
         state = SiteUpdate(budget=site.budget.to_text(), revisit=site.state.to_text())
-        plan = replace(plan, site_fields=state)
-        named = site.named.get(record.page_id, frozenset())
-        new = tuple(one for one in record.more_pages if one.canonical_key not in named)
-        announced = self._store.write.visit(replace(record, more_pages=new), plan, opinion)
-        if new:
-            site.named[record.page_id] = named.union(one.canonical_key for one in new)
-        if new or record.drop_hub or any(link.hub for link in record.links or ()):
+        before = site.named.get(record.page_id, frozenset())
+        plan = replace(plan, site_fields=state, named=before)
+        announced = self._store.write.visit(record, plan, opinion)
+        named = before.union(one.canonical_key for one in record.more_pages)
+        if named != before:
+            site.named[record.page_id] = named
+        if named != before or record.drop_hub or any(link.hub for link in record.links or ()):
             site.other_hubs = None
         site.follow(record.site_fields)
         return announced

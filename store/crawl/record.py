@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -120,7 +120,7 @@ class Recorder(SiteRecords, LabelRecords):
             if living:
                 # Another page may have replaced it while it was fetched.
                 record = replace(record, page_id=living[0][0])
-            announced = self._record_links(record)
+            announced = self._record_links(record, plan.named)
             if record.fate == Fate.ANNOUNCE:
                 rule = record.page_fields.get("rule")
                 announced += self._announce(record, {record.page_id: rule}, record.first_hub_id)
@@ -170,9 +170,10 @@ class Recorder(SiteRecords, LabelRecords):
             page = page.where(Page.announced_at.is_null()) if one.state else page
             page.execute(self._db)
 
-    def _record_links(self, record: VisitRecord) -> list[int]:
-        if record.more_pages:
-            self._put_pages(record.site_id, record.more_pages, record.at, record.page_id)
+    def _record_links(self, record: VisitRecord, named: Container[str]) -> list[int]:
+        more = [link for link in record.more_pages if link.canonical_key not in named]
+        if more:
+            self._put_pages(record.site_id, more, record.at, record.page_id)
         if record.links is None:
             return []
         ids = self._put_pages(record.site_id, record.links, record.at, record.page_id)
