@@ -90,7 +90,7 @@ def embedding(model: Embedder, clock: SimulatedClock) -> closing[PageEmbedder]:
 def spaces(store: Store, name: str = "bridges") -> list[str]:
     """The spaces of the vectors that a topic learned from."""
     model = json.loads(store.topics.model(find_topic(store, name).id))
-    return [space for _, space, _ in model["evidence"]["meanings"]]
+    return [meaning["space"] for _, meaning in model["evidence"]["meanings"]]
 
 
 def warnings(store: Store) -> str:
