@@ -79,7 +79,7 @@ def methods(kind: type) -> list[str]:
 
 
 def call(part: Queries | Recorder | Answers, name: str) -> object:
-    """Call a method with something in every parameter."""
+    """Call a method with something in every parameter; of what it yields, take the first."""
     method: Callable[..., object] = getattr(part, name)
     arguments: dict[str, Any] = {}
     for parameter in inspect.signature(method).parameters.values():
@@ -87,7 +87,8 @@ def call(part: Queries | Recorder | Answers, name: str) -> object:
             arguments |= {FIELDS[name]: "active"} if name in FIELDS else {}
         else:
             arguments[parameter.name] = SAMPLES[parameter.annotation.removesuffix(" | None")]
-    return method(**arguments)
+    answer = method(**arguments)
+    return next(answer, None) if isinstance(answer, Iterator) else answer
 
 
 @pytest.fixture

@@ -123,11 +123,3 @@ def test_a_list_comes_between_what_promises_much_and_what_promises_little(
 def test_where_no_page_is_a_list_none_is_preferred(model: TopicModel) -> None:
     _, tag, soup = _crawled(model, with_lists=False).order(LINKS, model)
     assert tag == pytest.approx(soup, abs=1e-9)
-
-
-def test_states_of_versions_without_lists_are_read(model: TopicModel) -> None:
-    order = _crawled(model, with_lists=True)
-    kept = json.loads(json.dumps(order.to_json()))
-    del kept["lists"], kept["weights"]["start"]
-    _, tag, soup = LearnedOrder.from_json(kept).order(LINKS, model)
-    assert tag == pytest.approx(soup, abs=1e-3)

@@ -146,7 +146,7 @@ def test_a_file_is_read_by_the_page(empty: Served, tab: Tab, tmp_path: Path) -> 
     file.write_text(OPML, encoding="utf-8")
     with serving(empty.with_settings(port=0).web) as url:
         tab.page.goto(url + "add")
-        tab.page.get_by_text("Import a list of another program").click()
+        tab.page.get_by_text("Import a list of sites").click()
         tab.page.get_by_label("File").set_input_files(file)
         tab.page.get_by_role("button", name="Import", exact=True).click()
         tab.page.get_by_role("heading", name="Imported").wait_for()
