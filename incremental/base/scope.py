@@ -37,8 +37,8 @@ MAX_QUERY_PARAMETERS = 12
 MAX_SEGMENT_REPEATS = 3
 # Memory of one compiled regular expression: 1 MB holds any that a person writes.
 _MOST_PATTERN_BYTES = 1 << 20
-# Links of one site: more than its hubs show in a day, 1 MB at most.
-_MOST_REMEMBERED = 4_000
+# Links of one site, about 0.6 kB each.
+_MOST_REMEMBERED = 300
 
 # Never a page. Documents (pdf, doc, xls, zip of a tender) may be news, so they are not listed.
 _ASSET = re.compile(

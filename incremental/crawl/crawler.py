@@ -319,7 +319,9 @@ class Crawler:
         plan = replace(plan, site_fields=state, named=before)
         announced = self._store.write.visit(record, plan, opinion)
         named = before.union(one.canonical_key for one in record.more_pages)
-        if named != before:
+        if record.drop_hub:
+            site.named.pop(record.page_id, None)
+        elif named != before:
             site.named[record.page_id] = named
         if named != before or record.drop_hub or any(link.hub for link in record.links or ()):
             site.other_hubs = None

@@ -106,6 +106,7 @@ class Upkeep:
             self._change(site, upkeep.hastened_articles(hubs, now + SOON_ARTICLE_SECONDS), now)
 
     def _change(self, site: WatchedSite, changes: SiteChanges, now: float) -> dict[str, int]:
+        site.other_hubs = None
         return self._store.write.change_site(site.row.id, changes, now)
 
     def owe(self, page_ids: Iterable[int], site: WatchedSite, now: float) -> None:

@@ -90,6 +90,8 @@ class WatchedSites:
             else:
                 site.hub_states.clear()  # another process may have changed them
                 site.depths.clear()
+                site.named.clear()
+                site.other_hubs = None
         return changed
 
     def share(self) -> None:
