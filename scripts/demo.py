@@ -110,7 +110,7 @@ def main() -> int:
             pulse.show_in(Path(name))
             add_seed(store, url, now=clock.now())
             address = stack.enter_context(
-                web_beside(store, settings, Path(name), clock, running={}, health=health)
+                web_beside(store, settings, Path(name), clock, health=health)
             )
             _explain(url, config, address)
             reporter = Reporter(store, as_json=False)

@@ -174,7 +174,12 @@ _OF_LIST: dict[str, Any] = {"first": None, "probes": None, "later_pages": 0}
 
 def of_hub(row: HubRow) -> dict[str, Any]:
     """What is known of any hub; its page is not waiting."""
-    return {"now": START + HOUR, "hub": row, "row": None, "of_event": False}
+    state = PageState.GONE if row.state == HubStatus.DORMANT and row.failures else PageState.KNOWN
+    page = VerificationRow(
+        *(row.page_id, row.site_id, row.url, row.canonical_key, START, None, "", None),
+        *(state, None),
+    )
+    return {"now": START + HOUR, "hub": row, "row": page, "of_event": False}
 
 
 def _of_list(answer: Outcome, row: HubRow, found: Sequence[SeenLink]) -> dict[str, Any]:

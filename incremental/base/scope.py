@@ -13,19 +13,13 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Protocol
 from urllib.parse import unquote, urlsplit
 
 from incremental.base.errors import InputError
 from incremental.base.texts import Text
-from incremental.base.urls import (
-    canonical_key,
-    domain_of,
-    host_of,
-    normalize,
-    registered_domain,
-)
+from incremental.base.urls import domain_of, host_of, registered_domain
 
 if TYPE_CHECKING:
     from store.values import SiteRow
@@ -37,8 +31,6 @@ MAX_QUERY_PARAMETERS = 12
 MAX_SEGMENT_REPEATS = 3
 # Memory of one compiled regular expression: 1 MB holds any that a person writes.
 _MOST_PATTERN_BYTES = 1 << 20
-# Links of one site, about 0.6 kB each.
-_MOST_REMEMBERED = 300
 
 # Never a page. Documents (pdf, doc, xls, zip of a tender) may be news, so they are not listed.
 _ASSET = re.compile(
@@ -106,9 +98,6 @@ class Scope:
     _compiled: dict[str, Pattern] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
-    _pages: dict[str, tuple[str, str] | None] = field(
-        default_factory=dict, init=False, repr=False, compare=False
-    )
 
     @classmethod
     def from_rules(cls, seed_url: str, rules: str) -> Scope:
@@ -128,38 +117,25 @@ class Scope:
 
     def verdict(self, url: str) -> ScopeVerdict:
         """Return whether *url*, in fetch form, is in scope."""
+        inside, rule, named = self._decided(url)
+        return ScopeVerdict(inside, Text(f"scope.{rule}", **named))
+
+    def holds(self, url: str) -> bool:
+        """Return the same without the rule, which takes longer to word than to find."""
+        return self._decided(url)[0]
+
+    def _decided(self, url: str) -> tuple[bool, str, dict[str, str]]:
         for pattern in self.exclude:
             if self._compiled[pattern].search(url):
-                return ScopeVerdict(inside=False, rule=Text("scope.exclude", pattern=pattern))
+                return False, "exclude", {"pattern": pattern}
         if not self._reaches(url):
-            return ScopeVerdict(
-                inside=False, rule=Text(f"scope.outside_{self.reach.value}", seed=self.seed_url)
-            )
+            return False, f"outside_{self.reach.value}", {"seed": self.seed_url}
         if not self.include:
-            return ScopeVerdict(
-                inside=True, rule=Text(f"scope.of_{self.reach.value}", seed=self.seed_url)
-            )
+            return True, f"of_{self.reach.value}", {"seed": self.seed_url}
         for pattern in self.include:
             if self._compiled[pattern].search(url):
-                return ScopeVerdict(inside=True, rule=Text("scope.include", pattern=pattern))
-        return ScopeVerdict(inside=False, rule=Text("scope.no_include"))
-
-    def page(self, url: str) -> tuple[str, str] | None:
-        """Return the fetch form and the canonical key of a link's URL; None = not in scope, or a trap.
-
-        Remembered, because a site's links recur on every visit.
-        """
-        if url not in self._pages:
-            if len(self._pages) >= _MOST_REMEMBERED:
-                self._pages.clear()
-            self._pages[url] = self._page(url)
-        return self._pages[url]
-
-    def _page(self, url: str) -> tuple[str, str] | None:
-        form = normalize(url)
-        if form is None or not self.verdict(form).inside or trap(form):
-            return None
-        return form, canonical_key(form)
+                return True, "include", {"pattern": pattern}
+        return False, "no_include", {}
 
     @property
     def domain(self) -> str:
@@ -266,6 +242,7 @@ class _OnBytes:
         return self._compiled.search(text.encode("utf-8", "replace"))  # type: ignore[arg-type]  # as it was compiled
 
 
+@lru_cache(maxsize=8_192)
 def trap(url: str) -> str | None:
     """Return why *url* looks like a trap or an asset; None = it may be a page."""
     parts = urlsplit(url)

@@ -83,7 +83,7 @@ def _join(base: str, url: str) -> str:
         return ""
 
 
-@lru_cache(maxsize=16_384)
+@lru_cache(maxsize=12_288)
 def _normalize(url: str) -> str | None:
     """Do the work of :func:`normalize`; cached, because a site's links recur on every visit."""
     # Most are, and what follows would return them as they are, in ten times the time.
@@ -182,7 +182,7 @@ def _even_escapes(text: str) -> str:
     return _ESCAPE.sub(even, text) if "%" in text else text
 
 
-@lru_cache(maxsize=16_384)
+@lru_cache(maxsize=12_288)
 def canonical_key(url: str) -> str:
     """Return what the store compares for a URL in fetch form: equal for URLs of one page.
 

@@ -323,7 +323,8 @@ class Crawler:
             site.named.pop(record.page_id, None)
         elif named != before:
             site.named[record.page_id] = named
-        if named != before or record.drop_hub or any(link.hub for link in record.links or ()):
+        moved = record.drop_hub or record.moved_to is not None
+        if named != before or moved or any(link.hub for link in record.links or ()):
             site.other_hubs = None
         site.follow(record.site_fields)
         return announced
@@ -346,7 +347,7 @@ class Crawler:
         if isinstance(facts, HubFacts):
             # The last two bodies of a hub stay, because they explain a change.
             keep = {digest, facts.hub.body_md5 or ""}
-            if facts.has_versions or facts.row is None or facts.row.body_md5:
+            if facts.has_versions or facts.row.body_md5:
                 # An announced page that became a hub keeps the versions that its history names.
                 versions = self._store.answers.versions(facts.hub.page_id)
                 keep.update(version.body_md5 for version in versions)

@@ -99,7 +99,7 @@ class _Known(TypedDict):
 
     now: float
     hub: HubRow
-    row: VerificationRow | None
+    row: VerificationRow
     of_event: bool
     not_news: Withheld
     has_versions: bool

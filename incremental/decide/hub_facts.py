@@ -168,8 +168,8 @@ class HubFacts:
 
     now: float
     hub: HubRow
-    row: VerificationRow | None
-    """Its page; None = it was removed meanwhile."""
+    row: VerificationRow
+    """Its page."""
     of_event: bool
     """Its page was announced with a backfill event."""
     not_news: Withheld = field(default_factory=dict)
@@ -182,7 +182,7 @@ class HubFacts:
     @property
     def awaits_event(self) -> bool:
         """Whether it is an old page that a list gained, and no event has announced it yet."""
-        return self.row is not None and self.row.state == PageState.BACKFILL and not self.of_event
+        return self.row.state == PageState.BACKFILL and not self.of_event
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

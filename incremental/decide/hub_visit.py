@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from typing import cast
 
 from incremental.base.path_aliases import without_path_alias
 from incremental.base.texts import hub_why
@@ -127,7 +128,7 @@ def _never_there(
 ) -> Decision:
     """Decide on a hub that was never read and cannot be; it may have been found as news."""
     row, now = facts.row, facts.now
-    state = row.state if row is not None else ""
+    state = row.state
     if status in ENDED:
         if state == PageState.BACKFILL and facts.hub.failures < MAX_TRIES:
             fields |= {"state": HubStatus.CANDIDATE, "due_at": now + DAY}
@@ -145,8 +146,8 @@ def _never_there(
             )
     fields |= {"state": HubStatus.DROPPED, "due_at": NEVER}
     record = replace(record, hub_fields=fields)
-    if status in ENDED or row is None:
-        missing = row is not None and row.announced_at is None
+    if status in ENDED:
+        missing = row.announced_at is None
         page = PageUpdate(rule=Rule.NOT_THERE) if missing else PageUpdate()
         if missing and facts.hub.role in LINKED:
             page["verified_at"] = now
@@ -259,11 +260,10 @@ def article(outcome: Outcome, facts: ArticleFacts) -> Decision:
 def _perhaps_hub(facts: HubFacts, rule: Rule) -> PageNews:
     """Decide whether a page that may be a hub is announced, because it was found as news."""
     row = facts.row
-    title = row.title if row is not None else ""
     return page_news(
         row,
         rule,
-        title,
+        row.title,
         awaits_event=facts.awaits_event,
         perhaps_list=True,
         not_news=facts.not_news,
@@ -280,7 +280,7 @@ def _with_news(
         if news.rule.withholds:
             fields["state"] = state_if_there(of_event=facts.of_event)
     record = replace(record, page_fields=fields, fate=news.fate)
-    if row is None or news.fate is Fate.KNOWN:
+    if news.fate is Fate.KNOWN:
         return record
     gained = news.fate is Fate.BACKFILL
     folder = folder_of([facts.hub.url]) if gained else record.backfill_folder
@@ -439,15 +439,13 @@ def _page_fields(page: Page, facts: HubFacts) -> PageUpdate:
         fields["title"] = page.title
     hub, row = facts.hub, facts.row
     # What was announced or withheld before, or is a monitored article, keeps the rule that said so.
-    undecided = row is None or (row.announced_at is None and row.rule in (None, Rule.HUB))
+    undecided = row.announced_at is None and row.rule in (None, Rule.HUB)
     if hub.baseline_at is None and hub.role != HubRole.ARTICLE and undecided:
         fields["rule"] = Rule.HUB
     if page.language:
         fields["language"] = page.language
-    if row is not None:
-        stored = {name for name, value in fields.items() if getattr(row, name) == value}
-        fields = PageUpdate(**{n: v for n, v in fields.items() if n not in stored})  # type: ignore[typeddict-item]
-    return fields
+    changed = {name: value for name, value in fields.items() if getattr(row, name) != value}
+    return cast("PageUpdate", changed)
 
 
 def _new_address(outcome: Outcome, hub: HubRow) -> PageUpdate:

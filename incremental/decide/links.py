@@ -11,8 +11,8 @@ from dataclasses import replace
 from urllib.parse import urlsplit
 
 from incremental.base.path_aliases import without_path_alias
-from incremental.base.scope import Scope, page_number
-from incremental.base.urls import canonical_key, host_of
+from incremental.base.scope import Scope, page_number, trap
+from incremental.base.urls import canonical_key, host_of, normalize
 from incremental.parse import Link
 from incremental.parse.json_lists import JSON_PLACE
 from store.enums import HubKind
@@ -59,17 +59,13 @@ def at_home(links: Sequence[Link], own_url: str) -> list[Link]:
 
 
 def _target(link: Link, scope: Scope, path_aliases: Sequence[str]) -> SeenLink | None:
-    found = scope.page(link.url)
-    for other in link.others:
-        found = found or scope.page(other)
-    if found is None:
+    usable = filter(None, map(normalize, (link.url, *link.others)))
+    url = next((url for url in usable if scope.holds(url) and not trap(url)), None)
+    if url is None:
         return None
-    url, key = found
-    if path_aliases:
-        url = without_path_alias(url, path_aliases)
-        key = canonical_key(url)
+    url = without_path_alias(url, path_aliases)
     return SeenLink(
-        canonical_key=key,
+        canonical_key=canonical_key(url),
         url=url,
         anchor=link.anchor,
         tag_path=link.tag_path,

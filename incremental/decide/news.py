@@ -386,7 +386,7 @@ class PageNews:
 
 
 def page_news(  # noqa: PLR0913 - each bears on it
-    row: VerificationRow | None,
+    row: VerificationRow,
     rule: Rule | None,
     title: str,
     *,
@@ -401,8 +401,8 @@ def page_news(  # noqa: PLR0913 - each bears on it
     no event has announced it yet. *perhaps_list*: it may be a list, and is one if its URL says so.
     *is_labelled*: the user called it an article, whatever its URL says. *not_news*: what users said is not.
     """
-    waits = row is not None and row.state in (PageState.PENDING, PageState.MISSING)
-    if row is None or not (waits or awaits_event):
+    waits = row.state in (PageState.PENDING, PageState.MISSING)
+    if not (waits or awaits_event):
         return PageNews()
     if perhaps_list and _LIST_WORDS.search(row.url):
         # One that cannot be read stays what its address says; one that was read is monitored as a hub.

@@ -6,7 +6,7 @@
            pages/ab/cd/<md5>.<md5>
            models/active.json
                   <version>/manifest.json *.json *.svm
-           crawler.lock  discovery-N.lock  daemon-N.lock  *.key  settings.name  daemon.json
+           crawler.lock  discovery-N.lock  daemon-N.lock  settings.name  daemon.json
            before-<migration>.sqlite  the database as it was before an upgrade
            ~restore-xxxxxxxx/         of a restore, running or killed
 

@@ -120,7 +120,7 @@ def test_a_list_that_never_was_counts_and_ten_in_a_row_end_its_form() -> None:
     """A recorded weblog's template named a hundred lists of categories that were not there."""
     row = unread_hub(url=HOME + "blog/topics/x.html")
     answer = outcome(FetchStatus.GONE, url=row.url)
-    facts = FailedFacts(now=NOW, hub=row, row=None, of_event=False)
+    facts = FailedFacts(now=NOW, hub=row, row=ROW, of_event=False)
     assert facts.was_there(answer) is False
     assert facts.was_there(outcome(FetchStatus.SERVER_ERROR, url=row.url)) is None
     probe = replace(facts, hub=replace(row, role=HubRole.PROBE))

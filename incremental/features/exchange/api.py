@@ -41,11 +41,13 @@ class NewList(RequestSchema):
 
 
 @router.post("/import")
-def import_list(web: Web, store: Store, body: NewList) -> Imported:
+def import_list(web: Web, body: NewList) -> Imported:
     """Watch the sites of a list; feeds become hubs."""
     content = body.content.encode("utf-8", "replace")
     found = read_list_apart(content, body.format, web.settings.daemon)
-    return import_all(store, found, web.settings.fetch, now=web.now(), dry_run=body.dry_run)
+    # Only now: another process may read the list for long, and a server lends few connections.
+    with web.store() as store:
+        return import_all(store, found, web.settings.fetch, now=web.now(), dry_run=body.dry_run)
 
 
 @streams.get("/export/{form}", response_class=StreamingResponse)

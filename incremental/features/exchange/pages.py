@@ -13,7 +13,6 @@ from incremental.features.exchange.apart import read_list_apart
 from incremental.interfaces.web.context import StoreRoute, Web
 from incremental.interfaces.web.routes.adding import show_forms
 from incremental.interfaces.web.views import problem_of
-from store import Store
 
 router = APIRouter(include_in_schema=False, route_class=StoreRoute)
 
@@ -22,7 +21,6 @@ router = APIRouter(include_in_schema=False, route_class=StoreRoute)
 def import_list(
     request: Request,
     web: Web,
-    store: Store,
     content: Annotated[str, Form(max_length=1_900_000)],
     dry_run: Annotated[str, Form(max_length=1)] = "",
 ) -> Response:
@@ -31,7 +29,8 @@ def import_list(
         given = content.encode("utf-8", "replace")
         found = read_list_apart(given, "auto", web.settings.daemon)
         fetch = web.settings.fetch
-        imported = import_all(store, found, fetch, now=web.now(), dry_run=bool(dry_run))
+        with web.store() as store:
+            imported = import_all(store, found, fetch, now=web.now(), dry_run=bool(dry_run))
     except InputError as error:
         problem = problem_of(request, error)
         return show_forms(request, import_problem=problem, import_again=content)

@@ -89,7 +89,7 @@ def watch(run: Run, further: Mapping[str, Step], *, explore: int, serves: bool) 
         run.health.runs_on(daemon.crawler.engine.report)
         running = _features(run, fetcher.fetch)
         jobs.update({name: job.step for name, job in running.items()})
-        address = _serve(run, stack, running) if serves else None
+        address = _serve(run, stack) if serves else None
         run.reporter.begin(run.begin(lambda: len(store.read.seeds())), address)
         lasting = [job for job in running.values() if isinstance(job, LastingJob)]
         for job in lasting:
@@ -152,14 +152,12 @@ def _daemon(
     )
 
 
-def _serve(run: Run, stack: contextlib.ExitStack, running: Mapping[str, Job]) -> str | None:
+def _serve(run: Run, stack: contextlib.ExitStack) -> str | None:
     """Begin to serve the web page; return its address, None = the port is taken."""
     # What people edit there is no daemon's, whoever has taken over its sites.
     shown = run.store if run.member is None else run.member.register
     web = partial(web_beside, shown, run.settings, run.folder, run.clock)
-    address: str | None = run.begin(
-        lambda: stack.enter_context(web(running=running, health=run.health))
-    )
+    address: str | None = run.begin(lambda: stack.enter_context(web(health=run.health)))
     return address
 
 

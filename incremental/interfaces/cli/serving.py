@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 
 import typer
 
 from incremental.base.clock import Clock, SystemClock
 from incremental.base.errors import InputError
-from incremental.daemon.at_work import Job
 from incremental.daemon.health import Health
 from incremental.interfaces.cli.common import printed_json, settings_file, settings_of
 from incremental.interfaces.cli.logs import begin_log, say
@@ -51,19 +50,17 @@ def serve(context: typer.Context) -> None:
 
 
 @contextlib.contextmanager
-def web_beside(  # noqa: PLR0913 - what the pages are made of
+def web_beside(
     store: Store,
     settings: Settings,
     folder: Path,
     clock: Clock,
     *,
-    running: Mapping[str, Job],
     health: Health | None = None,
 ) -> Iterator[str | None]:
     """Serve the store while the block runs; yield the address, or None after printing why not.
 
-    *running*: the jobs of features by name; *health* is the daemon's. A busy port or a missing extra does not
-    stop the crawler.
+    *health* is the daemon's. A busy port or a missing extra does not stop the crawler.
 
     Raises:
         SettingsError: the page would be reachable by others without any credential.
@@ -75,7 +72,7 @@ def web_beside(  # noqa: PLR0913 - what the pages are made of
         say(f"hubwatch: the web page: {_EXTRA}")
         yield None
         return
-    web = Web(settings, folder, clock, store, running=running, health=health)
+    web = Web(settings, folder, clock, store, health=health)
     with contextlib.ExitStack() as stack:
         try:
             address = stack.enter_context(served(web))

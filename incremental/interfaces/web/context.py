@@ -5,9 +5,9 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import threading
-from collections.abc import Callable, Coroutine, Iterator, Mapping
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property, wraps
 from http import HTTPStatus
 from inspect import Parameter, signature
@@ -21,7 +21,6 @@ from fastapi.routing import APIRoute
 from classifier.hub import HubClassifier
 from classifier.hub.registry import ActiveClassifier
 from incremental.base.clock import Clock
-from incremental.daemon.at_work import Job
 from incremental.daemon.health import Health
 from incremental.daemon.pulse import read_report
 from incremental.interfaces.results.status import Status, health_of, status_of
@@ -84,8 +83,6 @@ class Web:
     """Opened once; use :meth:`store`, which has a connection per thread."""
     crawling: bool = True
     """Whether a daemon runs in this process; if there is no other, the pages say that nothing is fetched."""
-    running: Mapping[str, Job] = field(default_factory=dict)
-    """The jobs of features that run in this process, by name."""
     health: Health | None = None
     """Of the daemon in this process."""
 
