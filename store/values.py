@@ -117,9 +117,9 @@ class VisitedHub:
     of_event: bool
     """It was announced with a backfill event."""
     has_versions: bool
-    """Changes of its text are stored, which name its bodies."""
+    """Stored changes of its text name earlier bodies, which are kept."""
     has_twin: bool
-    """Another hub of its site had the body of this visit at its last one."""
+    """Another hub of the site had the same body at its latest visit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -489,7 +489,7 @@ class VisitPlan:
     site_fields: SiteUpdate = field(default_factory=SiteUpdate)
     host: HostRow | None = None
     named: frozenset[str] = frozenset()
-    """Canonical keys of what the hub named at earlier visits, which is stored."""
+    """Canonical keys of feeds, sitemaps and the like that the hub named at earlier visits."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -298,7 +298,7 @@ class Crawler:
     def _learn(
         self, facts: HubFacts, decision: Decision, outcome: Outcome, site: WatchedSite
     ) -> None:
-        """Write what the visit of a hub says of others."""
+        """Record what the visit of a hub tells about other hubs and pages."""
         record = decision.record
         self._upkeep.learn_aliases(outcome, decision, site, record.at, has_twin=facts.has_twin)
         if outcome.page is not None and outcome.page.kind is PageKind.SITEMAP:

@@ -109,7 +109,7 @@ class Frontier:
         """The sites at work; callers must not keep one after :meth:`WatchedSites.evict`."""
         # What is due of each site when it was last looked at, in memory or not.
         self._due: dict[int, DueTimes] = {}
-        # Ids of sites of which nothing was written since.
+        # Ids of sites whose entry there is still current.
         self._current: set[int] = set()
         # Ids of waiting sites, by the busy host.
         self._waiting: dict[str, set[int]] = {}
@@ -453,7 +453,7 @@ class Frontier:
         return found[share]
 
     def _due_times(self, site_id: int) -> DueTimes:
-        """Return what is due of a site, once as :meth:`refresh` read it: what is chosen is written."""
+        """Return what is due at a site. What :meth:`refresh` read serves once, because the choice changes it."""
         known = self._due.get(site_id) if site_id in self._current else None
         self._current.discard(site_id)
         return known or self._store.read.due_times(site_id)

@@ -162,9 +162,9 @@ class WatchedSite:
     depths: dict[int, int | None] = field(default_factory=dict)
     """Steps from the seed, by page id of hubs whose links were scored; only a user's label changes them."""
     other_hubs: int | None = None
-    """How many feeds and sitemaps there are; None = not known since some may have come."""
+    """How many feeds and sitemaps there are; None = to be counted again."""
     named: dict[int, frozenset[str]] = field(default_factory=dict)
-    """Canonical keys of what each hub named besides its links and is stored, by page id."""
+    """Canonical keys of what each hub named besides its links, already stored, by page id."""
     baselines: int = 0
     """Hubs read for the first time since *coverage_at*."""
     urgent: UrgentQueue = field(default_factory=UrgentQueue)

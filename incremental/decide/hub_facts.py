@@ -175,9 +175,9 @@ class HubFacts:
     not_news: Withheld = field(default_factory=dict)
     """What users said is not news on this site."""
     has_versions: bool = False
-    """Changes of its text are stored, which name its bodies."""
+    """Stored changes of its text name earlier bodies, which are kept."""
     has_twin: bool = False
-    """Another hub of its site had the body of this visit at its last one."""
+    """Another hub of the site had the same body at its latest visit."""
 
     @property
     def awaits_event(self) -> bool:

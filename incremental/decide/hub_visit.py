@@ -433,7 +433,7 @@ def _validators(outcome: Outcome) -> HubUpdate:
 
 
 def _page_fields(page: Page, facts: HubFacts) -> PageUpdate:
-    """Return what the page says of itself, as far as that is not stored."""
+    """Return what the page says of itself and the store does not have yet."""
     fields = PageUpdate(state=state_if_there(of_event=facts.of_event))
     if page.title:  # what JSON holds has none
         fields["title"] = page.title
