@@ -453,7 +453,7 @@ class Frontier:
         return found[share]
 
     def _due_times(self, site_id: int) -> DueTimes:
-        """Return what is due at a site. What :meth:`refresh` read serves once, because the choice changes it."""
+        """Return what is due at a site; what :meth:`refresh` read serves once, as the choice changes it."""
         known = self._due.get(site_id) if site_id in self._current else None
         self._current.discard(site_id)
         return known or self._store.read.due_times(site_id)
