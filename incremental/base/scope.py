@@ -242,7 +242,7 @@ class _OnBytes:
         return self._compiled.search(text.encode("utf-8", "replace"))  # type: ignore[arg-type]  # as it was compiled
 
 
-@lru_cache(maxsize=8_192)
+@lru_cache(maxsize=4_096)
 def trap(url: str) -> str | None:
     """Return why *url* looks like a trap or an asset; None = it may be a page."""
     parts = urlsplit(url)

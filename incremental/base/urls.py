@@ -83,7 +83,7 @@ def _join(base: str, url: str) -> str:
         return ""
 
 
-@lru_cache(maxsize=12_288)
+@lru_cache(maxsize=8_192)
 def _normalize(url: str) -> str | None:
     """Do the work of :func:`normalize`; cached, because a site's links recur on every visit."""
     # Most are, and what follows would return them as they are, in ten times the time.

@@ -89,8 +89,8 @@ def _newborn(view: HubView) -> frozenset[str]:
 
 def behind(view: HubView, fresh: Collection[str]) -> frozenset[str]:
     """Return those of *fresh* (canonical keys) that are dated long before what the hub showed already."""
-    newest = _newest_shown(view)
-    if newest is None or not fresh:
+    newest = _newest_shown(view) if fresh else None
+    if newest is None:
         return frozenset()
     # A site may import what it published since we began to watch.
     limit = newest - view.since.backdated_days * DAY

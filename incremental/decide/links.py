@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from urllib.parse import urlsplit
 
 from incremental.base.path_aliases import without_path_alias
@@ -33,10 +34,11 @@ def targets(
     inside *scope* counts, else the first inside *beyond*.
     """
     found: dict[str, SeenLink] = {}
+    aliases = tuple(path_aliases)
     for link in links:
-        target = _target(link, scope, path_aliases)
+        target = _target(link, scope, aliases)
         if target is None and beyond is not None:
-            target = _target(link, beyond, path_aliases)
+            target = _target(link, beyond, aliases)
         if target is None or target.canonical_key == own:
             continue
         before = found.setdefault(target.canonical_key, target)
@@ -58,20 +60,26 @@ def at_home(links: Sequence[Link], own_url: str) -> list[Link]:
     return [replace(link, url=urlsplit(link.url)._replace(**home).geturl()) for link in links]
 
 
-def _target(link: Link, scope: Scope, path_aliases: Sequence[str]) -> SeenLink | None:
-    usable = filter(None, map(normalize, (link.url, *link.others)))
-    url = next((url for url in usable if scope.holds(url) and not trap(url)), None)
-    if url is None:
+def _target(link: Link, scope: Scope, path_aliases: tuple[str, ...]) -> SeenLink | None:
+    place = _place(link.url, scope, path_aliases)
+    if place is None and link.others:
+        places = (_place(url, scope, path_aliases) for url in link.others)
+        place = next(filter(None, places), None)
+    if place is None:
         return None
-    url = without_path_alias(url, path_aliases)
-    return SeenLink(
-        canonical_key=canonical_key(url),
-        url=url,
-        anchor=link.anchor,
-        tag_path=link.tag_path,
-        position=link.position,
-        published_at=link.published_at,
-    )
+    key, url = place
+    return SeenLink(key, url, link.anchor, link.tag_path, link.position, link.published_at)
+
+
+# Lists show mostly what they showed last time.
+@lru_cache(maxsize=8_192)
+def _place(url: str, scope: Scope, path_aliases: tuple[str, ...]) -> tuple[str, str] | None:
+    """Return the canonical key and the URL of a page; None = out of scope, a trap, or no URL."""
+    usable = normalize(url)
+    if usable is None or not scope.holds(usable) or trap(usable):
+        return None
+    usable = without_path_alias(usable, path_aliases)
+    return canonical_key(usable), usable
 
 
 def _merged(first: SeenLink, again: SeenLink) -> SeenLink:

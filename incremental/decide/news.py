@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from incremental.base.scope import page_number
 from incremental.base.texts import hub_why
@@ -284,10 +284,14 @@ def _decided(target: SeenLink, links: Together) -> SeenLink:
     key = target.canonical_key
     fate, rule = next((fate, rule) for _, holds, fate, rule in FATES if holds(links, target))
     guesses = links.view.guesses if COLUMNS[fate].is_fetched else None
-    return replace(
-        target,
-        published_at=believable(target.published_at, links.view.since.now),
-        fate=fate,
+    return SeenLink(
+        key,
+        target.url,
+        target.anchor,
+        target.tag_path,
+        target.position,
+        believable(target.published_at, links.view.since.now),
+        fate,
         rule=rule or links.rules[key],
         hub=links.hubs.get(key),
         moved_from=links.event.moved.get(key) if links.event is not None else None,
@@ -357,6 +361,8 @@ def _to_verify(view: HubView, rules: Mapping[str, Rule]) -> frozenset[str]:
         for t in view.found
         if rules[t.canonical_key].fate is Fate.ANNOUNCE and t.canonical_key not in view.known
     ]
+    if not fresh:
+        return frozenset()
     guesses = view.guesses
     if guesses is not None:
         # What topics expect most of comes first, as the budget may not reach all.

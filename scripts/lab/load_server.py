@@ -4,7 +4,8 @@
 Each address is a host with ``/``, list pages ``/0/``, ``/1/``, ... of 50 links and about 18 kB, with ETags,
 the articles that they link to, and a robots.txt. A list shows the articles ``3 * generation`` and later;
 ``/generation/N/PRINTING``, asked of any host, changes them all at once. A printing changes the footer
-alone; only the first, 0, has ETags.
+alone; only the first, 0, has ETags. ``/mix/ROUND/SAME/CHANGED/NEW/TAGS`` changes each list by chance
+instead, round by round: see :class:`Mix`.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import random
 import socket
 import subprocess
 import sys
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
@@ -58,11 +60,56 @@ def _path(section: str, number: int, title: str) -> str:
     return f"/{section}/{title.lower().replace(' ', '-')}-{number}.html"
 
 
+@dataclass(frozen=True)
+class Shown:
+    """What a list shows."""
+
+    newest: int = LINKS
+    """The number of its first article."""
+    links: int = LINKS
+    printing: int = 0
+
+
+@dataclass(frozen=True)
+class Mix:
+    """What each round brings to a list; shares and links in ten-thousandths."""
+
+    round: int
+    same: int
+    """Share of lists that are printed again with the same links."""
+    changed: int
+    """Share of lists whose links change: new ones come, or the last one goes or returns."""
+    new: int
+    """New links of a list that changes, in the mean."""
+    tags: int
+    """1 = with ETags."""
+
+    @property
+    def path(self) -> str:
+        """The path that shows it."""
+        return f"/mix/{self.round}/{self.same}/{self.changed}/{self.new}/{self.tags}"
+
+    @functools.lru_cache(maxsize=16_384)  # noqa: B019 - of a process that ends with the benchmark
+    def shown(self, name: str, section: str) -> Shown:
+        """Return what a list of the host *name* shows."""
+        newest, links, printing = LINKS, LINKS, 0
+        for number in range(1, self.round + 1):
+            dice = random.Random(f"{name} {section} {number}")
+            drawn = dice.randrange(10_000)
+            if drawn < self.same:
+                printing += 1
+            elif drawn < self.same + self.changed:
+                brought = self.new // 10_000 + (dice.randrange(10_000) < self.new % 10_000)
+                newest += brought
+                links = links if brought else 2 * LINKS - 1 - links
+        return Shown(newest, links, printing)
+
+
 @functools.lru_cache(maxsize=4_096)
-def list_page(section: str, generation: int, printing: int) -> bytes:
+def list_page(section: str, shown: Shown) -> bytes:
     """Return the body of a list."""
-    newest = LINKS + NEW_EACH * generation
-    rows = "".join(_row(section, number) for number in range(newest, newest - LINKS, -1))
+    newest, printing = shown.newest, shown.printing
+    rows = "".join(_row(section, number) for number in range(newest, newest - shown.links, -1))
     return (
         f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Section {section}</title>'
         f"</head><body>{_MENU}<main><h1>Section {section}</h1><ul>{rows}</ul>"
@@ -88,9 +135,8 @@ def article_page(path: str) -> bytes:
 class _Connection(asyncio.Protocol):
     """One connection, kept alive; requests come one at a time."""
 
-    generation = 0
-    printing = 0
-    requests = 0
+    shown = Shown()
+    mix: Mix | None = None
 
     def __init__(self) -> None:
         self._left = b""
@@ -106,24 +152,30 @@ class _Connection(asyncio.Protocol):
             self._answer(head)
 
     def _answer(self, head: bytes) -> None:
-        _Connection.requests += 1
         path = head.split(b" ", 2)[1].decode("ascii", "replace")
         kind, tag, body = "text/html; charset=utf-8", "", b""
         status = "200 OK"
         parts = path.strip("/").split("/")
         if parts[0] == "generation":
-            _Connection.generation, _Connection.printing = map(int, parts[1:])
+            generation, printing = map(int, parts[1:])
+            _Connection.shown = Shown(LINKS + NEW_EACH * generation, LINKS, printing)
+        elif parts[0] == "mix":
+            _Connection.mix = Mix(*map(int, parts[1:]))
         elif path == "/robots.txt":
             kind, body = "text/plain", _ROBOTS
         elif path.endswith(".html"):
             body = article_page(path)
         elif path == "/" or (len(parts) == 1 and parts[0].isdecimal()):
             section = parts[0] or "home"
-            tag = "" if self.printing else f'"{section}-{self.generation}"'
+            shown, tagged = self.shown, not self.shown.printing
+            if self.mix is not None:
+                name = head.lower().partition(b"\r\nhost:")[2].split(b":", 1)[0].decode().strip()
+                shown, tagged = self.mix.shown(name, section), bool(self.mix.tags)
+            tag = f'"{section}-{shown.newest}-{shown.links}-{shown.printing}"' if tagged else ""
             if tag and tag.encode() in head:
                 status = "304 Not Modified"
             else:
-                body = list_page(section, self.generation, self.printing)
+                body = list_page(section, shown)
         else:
             status = "404 Not Found"
         tag = f"ETag: {tag}\r\n" if tag else ""
@@ -168,10 +220,12 @@ class LoadServer:
 
     def change(self, generation: int, printing: int = 0) -> None:
         """Show another generation or printing of all lists."""
+        self.ask(f"/generation/{generation}/{printing}")
+
+    def ask(self, path: str) -> None:
+        """Ask for a path of any host."""
         with socket.create_connection((host(0), self.port)) as line:
-            line.sendall(
-                f"GET /generation/{generation}/{printing} HTTP/1.1\r\nHost: x\r\n\r\n".encode()
-            )
+            line.sendall(f"GET {path} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
             line.recv(1_000)
 
     def url(self, number: int, section: str = "") -> str:

@@ -121,10 +121,11 @@ class Recorder(SiteRecords, LabelRecords):
                 # Another page may have replaced it while it was fetched.
                 record = replace(record, page_id=living[0][0])
             announced = self._record_links(record, plan.named)
+            # Before it is announced, so that its text is indexed once.
+            self._record_page(record, plan, judged=opinion is not None)
             if record.fate == Fate.ANNOUNCE:
                 rule = record.page_fields.get("rule")
                 announced += self._announce(record, {record.page_id: rule}, record.first_hub_id)
-            self._record_page(record, plan, judged=opinion is not None)
             if record.fate == Fate.BACKFILL:
                 join_backfill(self._db, record)
             if plan.host is not None:

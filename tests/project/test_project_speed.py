@@ -46,6 +46,12 @@ def test_every_list_is_visited_four_times_and_its_news_announced() -> None:
     assert all(ours[key] > 0 for key in keys)
     assert answer["rooms"].keys() == {"fetch", "parse", "judge", "record", "schedule"}
     assert ours["statements"]["unchanged"] < ours["statements"]["changed"]
+    for mix in ("mix", "mix_without_validators"):
+        assert ours[f"{mix}_per_second"] > 0
+        shares = ours[f"{mix}_shares"]
+        assert sum(shares.values()) == pytest.approx(1)
+        # Nearly all that a watcher sees is what it saw before.
+        assert shares["unchanged"] > 0.5 > shares["changed"] > 0
 
 
 @pytest.mark.parametrize("backend", ["sqlite", "postgres"])
