@@ -23,10 +23,12 @@ from typing import Self
 LINKS = 50
 NEW_EACH = 3
 """New links of a list in each generation."""
+MENU = 8
+"""Lists that each menu names."""
 _WORDS = """anchor bakery bridge captain council crane cyclist debate engine ferry flood garden harbour
 island judge kitchen lantern library market museum night orchard painter pilot quarry railway river school
 signal station storm teacher theatre tide tower tunnel valley village voyage winter workshop yard""".split()  # noqa: SIM905 - prose
-_SECTIONS = "".join(f'<li><a href="/{n}/">Section {n}</a></li>' for n in range(8))
+_SECTIONS = "".join(f'<li><a href="/{n}/">Section {n}</a></li>' for n in range(MENU))
 _MENU = f"<nav><ul>{_SECTIONS}</ul></nav>"
 _ROBOTS = b"User-agent: *\nDisallow: /private/\nAllow: /\n"
 _READY = "ready"

@@ -20,7 +20,7 @@ from incremental.decide.hub_facts import ListFacts, RobotsFacts, SameFacts, Same
 from incremental.decide.refresh import RefreshFacts
 from incremental.decide.verification import VerifiedFacts
 from incremental.settings.loading import build_settings
-from lab.load_server import LoadServer, Mix
+from lab.load_server import MENU, LoadServer, Mix
 from lab.scrapy_rounds import Round, scrapy_reads
 from lab.speed import SETTINGS, Crawling, Phase, Setup, add_lists, addresses_of, crawl, crawling
 from store.enums import HubKind, HubRole
@@ -101,6 +101,8 @@ def measure_mixes(
 ) -> dict[str, Measured]:
     """Crawl both mixes on *pages* lists of *hosts*, each on the place that *setup* gives by its name."""
     shares = json.loads(SHARES.read_text(encoding="utf-8"))
+    # The menu names no list that is not visited.
+    hosts = min(hosts, max(pages // MENU, 1))
     return {
         name: _measure(pages, hosts, shares[kind], partial(tick, name), setup(name))
         for name, kind in _MIXES.items()
