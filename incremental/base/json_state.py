@@ -16,26 +16,20 @@ class JsonState:
 
     def to_text(self) -> str:
         """Return the fields that differ from a new state's; long lists with three decimals."""
+        new = type(self)()
         texts = (
-            f'"{name}":{_list_text(value) if isinstance(value, tuple) else to_json(value)}'
-            for name, default in _defaults(type(self))
-            if (value := getattr(self, name)) != default
+            f'"{field.name}":{_list_text(value) if isinstance(value, tuple) else to_json(value)}'
+            for field in fields(self)
+            if (value := getattr(self, field.name)) != getattr(new, field.name)
         )
         return f"{{{','.join(texts)}}}"
 
     @classmethod
     def from_text(cls, text: str) -> Self:
         """Return the state that a store keeps; unknown keys (of another version) are ignored."""
-        known, saved = {name for name, _ in _defaults(cls)}, json.loads(text).items()
+        known, saved = {field.name for field in fields(cls)}, json.loads(text).items()
         values = {k: tuple(v) if isinstance(v, list) else v for k, v in saved}
         return cls(**{k: v for k, v in values.items() if k in known})
-
-
-@lru_cache(maxsize=16)
-def _defaults(kind: type[JsonState]) -> tuple[tuple[str, object], ...]:
-    """Return the fields of a kind of state, as they are in a new one."""
-    new = kind()
-    return tuple((field.name, getattr(new, field.name)) for field in fields(new))
 
 
 # The rhythms of a site change once a day, and are written at each of its visits.
