@@ -16,7 +16,8 @@ Sites = Annotated[list[str] | None, typer.Argument(metavar="[SITE]...", help="De
 def completeness(context: typer.Context, names: Sites = None) -> None:
     """Show what share of the new pages of the last 30 days was found, and how soon, by site.
 
-    For sites that are named, each page found more than a day after its date is listed with the reason.
+    For sites that are named, each page that was missed, or found more than a day after its date, is listed
+    with the reason.
     """
     with open_store(context) as store:
         if names:
@@ -31,4 +32,4 @@ def completeness(context: typer.Context, names: Sites = None) -> None:
         print_table("", ("site", "completeness"), [(one.site, one.says) for one in found])
         late = [(page.url, page.says) for one in found for page in one.late]
         if names and late:
-            print_table("", ("found late", "why"), late)
+            print_table("", ("missed or late", "why"), late)

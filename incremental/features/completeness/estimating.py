@@ -1,6 +1,6 @@
 """How complete what was found of a site is: pure functions of what its hubs showed.
 
-Two causes are told apart, and multiplied:
+Three causes are told apart, and multiplied:
 
 - **overlap**: kinds of hubs (feeds, sitemaps, lists, articles) find pages more or less independently, and so,
   where no two kinds can be compared, do single hubs. The pages that one and the others both showed tell how
@@ -9,6 +9,7 @@ Two causes are told apart, and multiplied:
   the size that recordings show (docs/completeness.md).
 - **losses**: hubs that can no longer be read. At most the share of earlier pages that they alone showed is
   missing since, and at most as much as new pages became fewer.
+- **misses**: pages that turned up late, or were withheld, are known one by one.
 
 The interval is meant to hold the truth nine times in ten; docs/completeness.md says how often it did.
 """
@@ -65,17 +66,20 @@ class Estimate:
     high: float
 
 
-def estimate(*views: Sequence[Collection[str]], loss: Loss | None = None) -> Estimate | None:
+def estimate(
+    *views: Sequence[Collection[str]], loss: Loss | None = None, in_time: float = 1.0
+) -> Estimate | None:
     """Estimate the share found.
 
     *views*: what showed each page found, as kinds of hubs, then as hubs; the first that can be compared
-    counts. None: none can be, and no hub was lost.
+    counts. *in_time*: the share of the pages known that is no miss. None: no views can be compared, and no
+    hub was lost.
     """
     pair = next(filter(None, map(_pair, views)), None)
     if loss is None and pair is None:
         return None
     draw = random.Random(0)  # noqa: S311 - the same facts have the same answer
-    shares = sorted(_drawn(draw, pair, loss) for _ in range(_DRAWS))
+    shares = sorted(in_time * _drawn(draw, pair, loss) for _ in range(_DRAWS))
     kept = round(_HELD * _DRAWS)
     at = min(range(_DRAWS - kept + 1), key=lambda i: shares[i + kept - 1] - shares[i])
     high = shares[at + kept - 1]

@@ -12,7 +12,11 @@ from web_served import Served
 
 from incremental.base.clock import SimulatedClock
 from incremental.base.texts import Words
+from incremental.features.completeness.keeping import Keeper
 from incremental.features.completeness.showing import Completeness, of_site
+from incremental.interfaces.results.status import status_of
+from incremental.settings import Settings
+from incremental.settings.seeds import add_seed
 
 HOME, FEED, SPORT = (f"https://news.example/{name}" for name in ("", "feed.xml", "sport/"))
 LOST = 20 * DAY
@@ -89,3 +93,21 @@ def test_the_command_the_page_and_the_api_say_the_same(hubwatch: Run, served: Se
     assert {"site", "share", "low", "high", "delay_minutes", "late", "lost", "says"} <= set(
         answer[0]
     )
+
+
+def test_status_says_how_complete_sites_are_without_estimating(press: Watch) -> None:
+    """The least complete site comes first, and one that cannot be judged is left out."""
+    press.run(LOST + 15 * DAY)
+    store, now = press.store, press.clock.now()
+    add_seed(store, "https://other.example/", now=now, fetch=Settings().fetch)
+    keeper = Keeper(store)
+    keeper.step(now)
+    (row,) = store.completeness.kept()
+    assert (row.site, row.at, row.share) == (1, now, said(press).share)
+    (words,) = status_of(store, Settings(), None, crawling=False, now=now).words
+    assert words.site == "news.example"
+    assert "of all (90 % interval:" in words.says
+    keeper.step(now + HOUR)
+    assert store.completeness.kept()[0].at == now
+    keeper.step(now + 7 * HOUR)
+    assert store.completeness.kept()[0].at == now + 7 * HOUR
