@@ -22,6 +22,7 @@ DAYS = 30.0
 _EARLIER_DAYS = 90.0
 # A hub that failed for less may come back with everything that it showed meanwhile.
 _LOST_AFTER = 2 * DAY
+_FORGOTTEN_AFTER = 365 * DAY
 _FAILS = 2
 _LATE = DAY
 # A list that is replaced within so long after a page's date may have shown the page.
@@ -84,18 +85,22 @@ def site_line(store: Store, site: SiteRow, now: float) -> str:
     return of_site(store, site.id, site.name, now).says
 
 
-def of_site(store: Store, site_id: int, name: str, now: float) -> Completeness:
-    """Return the completeness of a site."""
-    since = now - DAYS * DAY
-    known = store.completeness.new_pages(site_id, since - _EARLIER_DAYS * DAY)
+def of_site(
+    store: Store, site_id: int, name: str, now: float, *, days: float = DAYS
+) -> Completeness:
+    """Return the completeness of a site in so many days until now."""
+    since = now - days * DAY
     showers = store.completeness.showers(site_id)
-    pages = [page for page in known if page.found_at >= since]
-    showed = {hub for page in known for hub in page.shown_by}
     lost = {
         hub.id: hub.read_at
         for hub in showers.values()
-        if hub.id in showed and hub.view != "article" and _is_lost(hub, now)
+        if hub.view != "article" and _is_lost(hub, now)
     }
+    began = min((since, *lost.values()))
+    known = store.completeness.new_pages(site_id, began - _EARLIER_DAYS * DAY)
+    pages = [page for page in known if page.found_at >= since]
+    showed = {hub for page in known for hub in page.shown_by}
+    lost = {hub: read_at for hub, read_at in lost.items() if hub in showed}
     late = [
         _late(store, site_id, page, page.published_at, showers)
         for page in pages
@@ -169,9 +174,9 @@ def _shown(hub: Shower | None) -> str:
 
 
 def _is_lost(hub: Shower, now: float) -> bool:
-    """Whether a hub is not there, or failed twice in a row, and was last read two days ago."""
+    """Whether a hub is not there, or failed twice in a row, and was last read two days to a year ago."""
     fails = hub.status == FetchStatus.GONE or hub.failures >= _FAILS
-    return fails and hub.read_at > 0 and now - hub.read_at > _LOST_AFTER
+    return fails and hub.read_at > 0 and _LOST_AFTER < now - hub.read_at < _FORGOTTEN_AFTER
 
 
 def _estimated(  # noqa: PLR0913, PLR0917 - what an estimate rests on
@@ -186,7 +191,9 @@ def _estimated(  # noqa: PLR0913, PLR0917 - what an estimate rests on
     shown = [[showers[hub] for hub in page.shown_by if hub in showers] for page in pages]
     kinds = [{hub.view for hub in hubs} for hubs in shown if hubs]
     single = [{hub.url for hub in hubs} for hubs in shown if hubs]
-    loss = loss_of([(page.found_at, page.shown_by) for page in known], lost, since=since, now=now)
+    first_at = min((showers[hub].baseline_at or now for hub in lost), default=now)
+    found = [(page.found_at, page.shown_by) for page in known]
+    loss = loss_of(found, lost, first_at, since=since, now=now)
     return estimate(kinds, single, loss=loss, in_time=in_time)
 
 
