@@ -41,6 +41,7 @@ FEWEST_PAGES: Final = 3
 _FEWEST_COMMON: Final = 5
 _LEAST_COMMON: Final = 0.5
 _LEAST_OF_ALL: Final = 1 / 3
+_PARTS: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +74,9 @@ def estimate(
 ) -> Estimate | None:
     """Estimate the share found.
 
-    *views*: what showed each page found, as kinds of hubs, then as hubs; the first that can be compared
-    counts. *in_time*: the share of the pages known that is no miss. None: no views can be compared, and no
-    hub was lost.
+    *views*: what showed each page found, in order, as kinds of hubs, then as hubs; the first that can be
+    compared counts. *in_time*: the share of the pages known that is no miss. None: no views can be
+    compared, and no hub was lost.
     """
     pair = next(filter(None, map(_pair, views)), None)
     if loss is None and pair is None:
@@ -98,33 +99,49 @@ class _Pair:
     others: int
     both: int
 
+    @property
+    def all(self) -> int:
+        """Pages that either showed."""
+        return self.one + self.others - self.both
 
-def _pair(views: Sequence[Collection[str]]) -> _Pair | None:
-    """Return the view whose pages agree best with those of the others; None = none can be compared."""
+
+def _pair(views: Sequence[Collection[str]]) -> Sequence[_Pair] | None:
+    """Return the view whose pages agree best with those of the others, by thirds; None = there is none."""
     found = []
     for view in sorted({view for of in views for view in of}):
-        one = sum(view in of for of in views)
-        others = sum(any(other != view for other in of) for of in views)
-        both = sum(view in of and len(set(of)) > 1 for of in views)
-        less = min(one, others)
-        if both >= max(_FEWEST_COMMON, _LEAST_COMMON * less) and less >= _LEAST_OF_ALL * len(views):
-            found.append(_Pair(one, others, both))
-    return min(found, key=lambda pair: (_unseen(pair), -pair.both), default=None)
+        pair = _counted(views, view)
+        less = min(pair.one, pair.others)
+        least = max(_FEWEST_COMMON, _LEAST_COMMON * less)
+        if pair.both >= least and less >= _LEAST_OF_ALL * len(views):
+            found.append((_unseen(pair), -pair.both, view))
+    if not found:
+        return None
+    # A view that stops showing pages in the middle of the month still agrees on the first of them.
+    size = -(-len(views) // (_PARTS if len(views) >= _PARTS * _FEWEST_COMMON else 1))
+    best = min(found)[-1]
+    return [_counted(views[at : at + size], best) for at in range(0, len(views), size)]
+
+
+def _counted(views: Sequence[Collection[str]], view: str) -> _Pair:
+    one = sum(view in of for of in views)
+    others = sum(any(other != view for other in of) for of in views)
+    return _Pair(one, others, sum(view in of and len(set(of)) > 1 for of in views))
 
 
 def _unseen(pair: _Pair) -> float:
     """Return how many pages nobody showed (Chapman 1951, without bias for small numbers)."""
     total = (pair.one + 1) * (pair.others + 1) / (pair.both + 1) - 1
-    return total - (pair.one + pair.others - pair.both)
+    return total - pair.all
 
 
-def _drawn(draw: random.Random, pair: _Pair | None, loss: Loss | None) -> tuple[float, float]:
+def _drawn(
+    draw: random.Random, parts: Sequence[_Pair] | None, loss: Loss | None
+) -> tuple[float, float]:
     """Return a share found, and how likely what was counted is if that is true."""
     share = 1.0 - draw.betavariate(*_COMMON)
-    if pair is not None:
-        of_others = draw.betavariate(pair.both + _HALF, pair.others - pair.both + _HALF)
-        of_one = draw.betavariate(pair.both + _HALF, pair.one - pair.both + _HALF)
-        share *= 1.0 - (1.0 - of_one) * (1.0 - of_others)
+    if parts is not None:
+        there = sum(pair.all / _shown(draw, pair) for pair in parts)
+        share *= sum(pair.all for pair in parts) / there
     if loss is None:
         return share, 1.0
     alone = draw.betavariate(loss.alone + _HALF, loss.before - loss.alone + _HALF)
@@ -135,6 +152,12 @@ def _drawn(draw: random.Random, pair: _Pair | None, loss: Loss | None) -> tuple[
     counted = loss.after / 2
     log_weight = counted * math.log(expected) - expected - math.lgamma(counted + 1)
     return share * (1.0 - loss.share_of_time * missing), math.exp(log_weight)
+
+
+def _shown(draw: random.Random, pair: _Pair) -> float:
+    of_others = draw.betavariate(pair.both + _HALF, pair.others - pair.both + _HALF)
+    of_one = draw.betavariate(pair.both + _HALF, pair.one - pair.both + _HALF)
+    return 1.0 - (1.0 - of_one) * (1.0 - of_others)
 
 
 def loss_of(

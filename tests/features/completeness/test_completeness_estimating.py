@@ -39,6 +39,14 @@ def test_kinds_that_share_half_of_their_pages_missed_some() -> None:
     assert found.low < 0.75 < found.high
 
 
+def test_kinds_that_agreed_until_lately_missed_some_since() -> None:
+    """Of the last 80 pages each kind showed a quarter, so 45 are on neither; before, both showed all."""
+    lately = [{"feed"}] * 15 + [{"list"}] * 15 + [{"feed", "list"}] * 5
+    found = known(lately[::2] + lately[1::2] + [{"feed", "list"}] * 70)
+    assert found.low < 105 / 150 + 0.1
+    assert found.share < 0.85
+
+
 def test_one_kind_alone_says_nothing() -> None:
     assert estimate([{"list"}] * 50) is None
     assert estimate([]) is None
