@@ -26,7 +26,7 @@ from incremental.base.scope import Reach, Scope
 from incremental.base.urls import domain_of, normalize
 from incremental.parse.hub_way import WayKind
 from incremental.schedule.profile import BINS, WEEK
-from store.database.home import FILE_MODE
+from store.database.home import FILE_MODE, PACK_KEY
 from store.enums import HubKind
 
 if TYPE_CHECKING:
@@ -38,7 +38,6 @@ MAX_HUBS: Final = 200
 BEGIN: Final = b'{"hubwatch_pack"'
 # Names of parameters that may hold what nobody else should see.
 _SECRET: Final = ("token", "key", "auth", "sig", "secret", "pass", "session", "sid", "code", "user")
-_KEY_FILE: Final = "pack.key"
 
 _Address = Annotated[str, Meta(max_length=2_000)]
 _Words = Annotated[tuple[Annotated[str, Meta(max_length=200)], ...], Meta(max_length=100)]
@@ -203,7 +202,7 @@ def own_key(folder: Path) -> Ed25519PrivateKey:
         Ed25519PrivateKey,
     )
 
-    file = folder / _KEY_FILE
+    file = folder / PACK_KEY
     try:
         with suppress(FileExistsError):
             folder.mkdir(parents=True, exist_ok=True)

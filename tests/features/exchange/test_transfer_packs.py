@@ -191,6 +191,11 @@ def test_a_pack_on_the_command_line(hubwatch: Run, tmp_path: Path) -> None:
     assert key.stat().st_mode & 0o077 == 0
     content = (tmp_path / "mine.pack").read_bytes()
     assert key.read_bytes() not in content
+    hubwatch("backup", "whole.tar.gz")
+    for file in key.parent.glob("hubwatch.sqlite*"):
+        file.unlink()
+    assert hubwatch("restore", "whole.tar.gz").code == 0
+    assert key.exists()
     hubwatch("remove", "news.example", "--yes")
     other = hubwatch("import", "mine.pack", "--signed-by", "0" * 64)
     assert other.code == 2
