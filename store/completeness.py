@@ -164,6 +164,17 @@ class Completeness(Repository):
         of = (Visit.page == page) & (Visit.at >= since) & (Visit.at < until)
         return [status for (status,) in self._rows(Visit.select(Visit.status).where(of))]
 
+    def on_topic(self, topic: int, since: float) -> dict[int, int]:
+        """Count the new pages since then that a topic took, by site."""
+        taken = (PageTopic.topic == topic) & (PageTopic.verdict != TopicVerdict.IRRELEVANT)
+        query = (
+            News.select(News.site, fn.COUNT(News.id))
+            .join(PageTopic, on=PageTopic.page == News.page)
+            .where(taken & (News.found_at >= since))
+            .group_by(News.site)
+        )
+        return dict(self._rows(query))
+
     def due(self, before: float, most: int) -> list[tuple[int, str]]:
         """Return id and name of active sites that were not estimated since then, the longest ago first."""
         query = (

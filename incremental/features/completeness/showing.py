@@ -15,6 +15,7 @@ from incremental.fetch.status import FetchStatus
 from store import Store
 from store.completeness import KeptEstimate, NewPage, Shower, WithheldPage
 from store.rules import Rule
+from store.topics.values import TopicRow
 from store.values import SiteRow
 
 DAYS = 30.0
@@ -28,6 +29,7 @@ _LATE = DAY
 # A list that is replaced within so long after a page's date may have shown the page.
 _ON_LISTS = 7 * DAY
 _MOST_NAMED = 3
+_LEAST = 0.001
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +70,42 @@ class Completeness:
 def completeness_of(store: Store, now: float) -> list[Completeness]:
     """Return the completeness of each site, in the order the sites were added."""
     return [of_site(store, row.id, row.name, now) for row in store.read.sites()]
+
+
+@dataclass(frozen=True, slots=True)
+class TopicCompleteness:
+    """How complete the new pages on a topic are, over all sites."""
+
+    topic: str
+    pages: int
+    share: float | None
+    """Estimated share found, of the sites that can be judged; null = none can."""
+    low: float | None
+    high: float | None
+    says: str
+
+
+def of_topic(store: Store, topic: TopicRow, now: float) -> TopicCompleteness:
+    """Return the completeness of a topic: each site's share, weighted by its pages on the topic."""
+    counts = store.completeness.on_topic(topic.id, now - DAYS * DAY)
+    names = {row.id: row.name for row in store.read.sites_by_id(list(counts))}
+    sites = [(counts[site], of_site(store, site, name, now)) for site, name in names.items()]
+    judged = [
+        (n, (one.share, one.low, one.high))
+        for n, one in sites
+        if one.share is not None and one.low is not None and one.high is not None
+    ]
+    found, pages = sum(n for n, _ in judged), sum(counts.values())
+    if not found:
+        says = Text("completeness.topic_unknown", n=pages, topic=topic.name)
+        return TopicCompleteness(topic.name, pages, None, None, None, says)
+    share, low, high = (
+        round(found / sum(n / max(shares[at], _LEAST) for n, shares in judged), 3)
+        for at in range(3)
+    )
+    values = {"share": round(100 * share), "low": round(100 * low), "high": round(100 * high)}
+    says = Text("completeness.topic", n=pages, topic=topic.name, sites=len(judged), **values)
+    return TopicCompleteness(topic.name, pages, share, low, high, says)
 
 
 def site_words(store: Store) -> dict[int, Text]:
