@@ -5,7 +5,7 @@
     scripts/bench_pack.py FILE.sqlite --starts 0.5,0.7
 
 At each start, a share of the recording, what a crawl has learned by then is written as a pack, signed, read
-and checked as from a file, and the site is added anew: with nothing, and with the pack. Both crawls go on
+and checked as from a file, and the site is added again: with nothing, and with the pack. Both crawls go on
 for a week. The delay is that of the articles linked in it; one that was not announced counts with the time
 until the week's end.
 
