@@ -5,20 +5,30 @@ Times are unix seconds, UTC.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from store.database.repository import Repository, batches
-from store.enums import HubKind, HubRole
-from store.models import Hub, News, Page, Sighting, Visit
+from peewee import fn
+
+from store.database import writing
+from store.database.repository import Repository, Shape, batches
+from store.enums import HubKind, HubRole, PageState, SiteStatus, TopicVerdict
+from store.models import Hub, News, Page, PageTopic, Sighting, Site, SiteCompleteness, Visit
+from store.rules import Rule
 
 MOST_PAGES = 1_000
 """New pages of a site that are looked at, latest first."""
+# Rules by which a page that is there is not announced. Of pages that are older by their address or text,
+# that a user refused, or that are none, nothing was missed.
+_NOT_ANNOUNCED = (Rule.BASELINE, Rule.MIGRATED, Rule.BURST)
+_UNSEEN = (PageState.GONE, PageState.MISSING, PageState.MOVED, PageState.ALIAS)
 
 
 @dataclass(frozen=True, slots=True)
 class NewPage:
     """A new page, and the hubs that showed it."""
 
+    id: int
     url: str
     found_at: float
     published_at: float | None
@@ -26,6 +36,32 @@ class NewPage:
     first_hub: int | None
     """The hub that showed it first."""
     shown_by: frozenset[int]
+    rule: str
+    """By which it was announced; empty = unknown."""
+
+
+@dataclass(frozen=True, slots=True)
+class WithheldPage:
+    """A page that was not announced, although it is dated after its site was added."""
+
+    id: int
+    url: str
+    published_at: float
+    first_seen_at: float
+    first_hub: int | None
+    rule: str
+
+
+@dataclass(frozen=True, slots=True)
+class KeptEstimate:
+    """How complete a site was when it was last estimated, as ``completeness.showing`` has it."""
+
+    site: int
+    at: float
+    pages: int
+    share: float
+    low: float
+    high: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +91,7 @@ class Completeness(Repository):
         rows = self._rows(
             News.select(
                 *(News.page, Page.url, News.found_at, Page.published_at),
-                *(Page.first_seen_at, Page.first_hub_id),
+                *(Page.first_seen_at, Page.first_hub_id, Page.rule),
             )
             .join(Page, on=Page.id == News.page)
             .where(of)
@@ -68,9 +104,45 @@ class Completeness(Repository):
             for page, hub in self._rows(seen):
                 shown[page].add(hub)
         return [
-            NewPage(url, found, dated, seen, hub, frozenset(shown[page]))
-            for page, url, found, dated, seen, hub in rows
+            NewPage(page, url, found, dated, seen, hub, frozenset(shown[page]), rule or "")
+            for page, url, found, dated, seen, hub, rule in rows
         ]
+
+    def withheld(self, site_id: int, since: float, until: float) -> list[WithheldPage]:
+        """Return pages dated in between and after the site was added that were not announced."""
+        of = (Page.site == site_id) & Page.published_at.between(since, until)
+        mine = of & Page.announced_at.is_null() & Page.rule.in_(_NOT_ANNOUNCED)
+        rows = self._rows(
+            Page.select(
+                *(Page.id, Page.url, Page.published_at),
+                *(Page.first_seen_at, Page.first_hub_id, Page.rule),
+            )
+            .join(Site, on=Site.id == Page.site)
+            .left_outer_join(Hub, on=Hub.page == Page.id)
+            .where(mine & Page.state.not_in(_UNSEEN) & Hub.page.is_null())
+            .where(Page.published_at > Site.added_at, Page.first_seen_at > Page.published_at)
+            .order_by(Page.id.desc())
+            .limit(MOST_PAGES)
+        )
+        return [WithheldPage(*row) for row in rows]
+
+    def refused(self, pages: Collection[int]) -> set[int]:
+        """Return those of *pages* that topics judged, and that none of them took."""
+        found = set[int]()
+        for some in batches(pages):
+            of = PageTopic.page.in_(some) & PageTopic.fetched
+            judged = PageTopic.select(PageTopic.page).where(of)
+            taken = judged.where(PageTopic.verdict != TopicVerdict.IRRELEVANT)
+            found |= set(self._column(judged)) - set(self._column(taken))
+        return found
+
+    def overflowed(self, site_id: int, since: float, until: float) -> int | None:
+        """Return the page id of a hub whose every link was new at a visit in between; None = no hub's."""
+        hubs = Hub.select(Hub.page).where(Hub.site_id == site_id)
+        of = Visit.page.in_(hubs) & Visit.overflow & (Visit.at >= since) & (Visit.at < until)
+        query = Visit.select(Visit.page).where(of).order_by(Visit.at.desc()).limit(1)
+        hub = self._scalar(query)
+        return None if hub is None else int(hub)
 
     def showers(self, site_id: int) -> dict[int, Shower]:
         """Return the site's hubs by page id, those that are no longer visited as well."""
@@ -91,6 +163,47 @@ class Completeness(Repository):
         """Return how the visits of a page from *since* until before *until* ended."""
         of = (Visit.page == page) & (Visit.at >= since) & (Visit.at < until)
         return [status for (status,) in self._rows(Visit.select(Visit.status).where(of))]
+
+    def on_topic(self, topic: int, since: float) -> dict[int, int]:
+        """Count the new pages since then that a topic took, by site."""
+        taken = (PageTopic.topic == topic) & (PageTopic.verdict != TopicVerdict.IRRELEVANT)
+        query = (
+            News.select(News.site, fn.COUNT(News.id))
+            .join(PageTopic, on=PageTopic.page == News.page)
+            .where(taken & (News.found_at >= since))
+            .group_by(News.site)
+        )
+        return dict(self._rows(query))
+
+    def due(self, before: float, most: int) -> list[tuple[int, str]]:
+        """Return id and name of active sites that were not estimated since then, the longest ago first."""
+        query = (
+            Site.select(Site.id, Site.name)
+            .left_outer_join(SiteCompleteness, on=SiteCompleteness.site == Site.id)
+            .where(Site.state == SiteStatus.ACTIVE)
+            .where(SiteCompleteness.at.is_null() | (SiteCompleteness.at < before))
+            .order_by(fn.COALESCE(SiteCompleteness.at, 0.0), Site.id)
+            .limit(most)
+        )
+        return [(site, name) for site, name in self._rows(query)]
+
+    def keep(self, site: int, at: float, pages: int, shares: Sequence[float | None]) -> None:
+        """Keep an estimate in place of the last; *shares*: the estimate and its interval, None = unknown."""
+        values = dict(zip(("share", "low", "high"), shares, strict=True))
+        with writing(self._db, self._where):
+            SiteCompleteness.delete().where(SiteCompleteness.site == site).execute(self._db)
+            row = SiteCompleteness.insert(site=site, at=at, pages=pages, **values)
+            row.execute(self._db)
+
+    def kept(self) -> list[KeptEstimate]:
+        """Return the kept estimates, the least complete sites first; unknown ones are left out."""
+        order = (SiteCompleteness.share, SiteCompleteness.site)
+        known = SiteCompleteness.share.is_null(is_null=False)
+        query = _KEPT.select().where(known).order_by(*order)
+        return self._all(_KEPT, query)
+
+
+_KEPT = Shape(KeptEstimate, SiteCompleteness, site=SiteCompleteness.site)
 
 
 def _view(kind: str, role: str) -> str:

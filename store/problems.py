@@ -12,7 +12,7 @@ from peewee import Case, fn
 from store.database import writing
 from store.database.repository import Repository, Shape
 from store.enums import HubRole, HubStatus, PageState, SiteStatus
-from store.models import Hub, News, Page, PageText, Sighting, Site, SiteProblem, Visit
+from store.models import Host, Hub, News, Page, PageText, Sighting, Site, SiteProblem, Visit
 
 MOST_PAGES = 100
 """New pages of a site that are examined, latest first."""
@@ -168,6 +168,11 @@ class Problems(Repository):
             (Visit.page << list(hubs)) & (Visit.at > since) & (Visit.status == status)
         )
         return str(self._scalar(query.order_by(Visit.id.desc()).limit(1)) or "") if hubs else ""
+
+    def certificate_until(self, host: str) -> float | None:
+        """Return when the certificate that a host last showed ends; None = unknown."""
+        found = self._scalar(Host.select(Host.certificate_until).where(Host.name == host))
+        return None if found is None else float(found)
 
     def update(
         self,

@@ -241,6 +241,8 @@ class HostRow:
     crawl_delay_seconds: float | None
     robots: str | None
     """JSON by address; None = leave unchanged."""
+    certificate_until: float | None = None
+    """When its certificate ends; None = leave unchanged, or unknown."""
 
 
 @dataclass(frozen=True, slots=True)

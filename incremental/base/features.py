@@ -75,6 +75,9 @@ class Feature:
     """Template that stands on the page for adding sites."""
     site_notes: str = ""
     """Target: a function of the store; returns, by site id, what is wrong with the site, as a text."""
+    site_words: str = ""
+    """Target: a function of the store; returns by site id a text for the state of sites, what needs a look
+    first. It is asked often, so it should only read."""
     site_line: str = ""
     """Target: a function of the store, a ``SiteRow`` and now; returns a text for the site's page."""
     page_form: str = ""

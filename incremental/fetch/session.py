@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+import ssl
 from contextlib import AbstractContextManager, closing
 from copy import copy
 from dataclasses import dataclass, field, replace
@@ -257,6 +258,7 @@ class Fetcher:
             http_code=code,
             headers=headers,
             retry_after_seconds=wait,
+            certificate_until=_certificate_until(answer),
             detail="" if status in HAS_PAGE or status is FetchStatus.REDIRECTED else f"HTTP {code}",
         )
         if status is FetchStatus.REDIRECTED:
@@ -293,6 +295,14 @@ def _reason(answer: requests.Response) -> bytes:
         return bytes(next(iter(answer.iter_content(_REASON_BYTES)), b""))
     except EXPECTED_ERRORS:
         return b""
+
+
+def _certificate_until(answer: requests.Response) -> float | None:
+    connection = getattr(answer.raw, "connection", None)
+    sock = getattr(connection, "sock", None)
+    # Through a proxy it is the site's as well, except where the proxy itself is asked over TLS.
+    ends = (sock.getpeercert() or {}).get("notAfter") if isinstance(sock, ssl.SSLSocket) else None
+    return float(ssl.cert_time_to_seconds(ends)) if isinstance(ends, str) else None
 
 
 def _set_cookie_lines(answer: requests.Response) -> list[str]:

@@ -131,6 +131,8 @@ class Response:
     permanent: bool = False
     """Every redirect was permanent (301, 308)."""
     retry_after_seconds: float | None = None
+    certificate_until: float | None = None
+    """When the server's certificate ends, unix seconds; None = unknown, or without TLS."""
     elapsed_seconds: float = 0.0
     detail: str = ""
     """What went wrong, one line for display, without credentials."""

@@ -228,7 +228,8 @@ class HostGate:
         if self._turns is not None:
             self._turns.free(host.name, host.next_allowed_at)
         delay = host.crawl_delay_seconds
-        return HostRow(host.name, host.next_allowed_at, host.failures, delay, rules)
+        until = response.certificate_until
+        return HostRow(host.name, host.next_allowed_at, host.failures, delay, rules, until)
 
     def obey(self, response: Response, rules: RobotsPolicy | None = None) -> Response:
         """Drop a body that came, by redirect, from a URL that robots.txt denies; *rules* as for ask()."""

@@ -35,8 +35,10 @@ _COPY = re.compile(r"before-\d{4}_\w+\.sqlite")
 _SMALL = re.compile(
     rf"crawler\.lock|discovery-\d+\.lock|~?daemon-\d+\.lock|settings\.name|daemon\.json|{_COPY.pattern}"
 )
-# Not the store's and never touched, but often present: settings, and a volume's own folder.
-_NEIGHBOURS = frozenset(("hubwatch.toml", "lost+found"))
+PACK_KEY = "pack.key"
+"""Signs what is given to others; in no backup, so that a backup signs nothing."""
+# Not the store's and never touched, but often present: settings, a volume's own folder.
+_NEIGHBOURS = frozenset(("hubwatch.toml", "lost+found", PACK_KEY))
 _PAGE = re.compile(r"[0-9a-f]{2}(?:/[0-9a-f]{2}(?:/(?:[0-9a-f]{32}\.[0-9a-f]{32}|~\w+))?)?")
 _MODEL_FILE = re.compile(r"[a-z_]+\.(?:json|svm)")
 _POINTER = re.compile(r"active\.json|\.active\.json\.\d+\.tmp")

@@ -44,7 +44,7 @@ from store.models.discovery_tables import (
 )
 from store.models.message_tables import Channel, OutboxEntry
 from store.models.operation_tables import Daemon, DaemonSite, HostClaim, Quarantine
-from store.models.problem_tables import SiteProblem
+from store.models.problem_tables import SiteCompleteness, SiteProblem
 from store.models.reader_tables import (
     AccessToken,
     Backfill,
@@ -104,6 +104,7 @@ __all__ = [
     "SearchMeter",
     "Sighting",
     "Site",
+    "SiteCompleteness",
     "SiteProblem",
     "SiteTag",
     "Topic",

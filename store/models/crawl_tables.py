@@ -99,6 +99,8 @@ class Host(Table):
     crawl_delay_seconds = DoubleField(null=True)
     robots = TextField(default="{}")
     """JSON by robots.txt address: its content and when it was fetched."""
+    certificate_until = DoubleField(null=True)
+    """When the certificate that it last showed ends; NULL = unknown."""
 
 
 class Page(Table):

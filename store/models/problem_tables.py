@@ -1,8 +1,8 @@
-"""Table of problems."""
+"""Tables of what is wrong with sites, and how complete they are."""
 
 from __future__ import annotations
 
-from peewee import AutoField, BigIntegerField, DoubleField, ForeignKeyField, TextField
+from peewee import AutoField, BigIntegerField, DoubleField, ForeignKeyField, IntegerField, TextField
 
 from store.models.crawl_tables import Site, Table
 from store.models.joins import Merge
@@ -26,3 +26,16 @@ class SiteProblem(Table):
     def merges(cls) -> tuple[Merge, ...]:
         """Return how the hub of a problem becomes another page."""
         return (Merge(cls.hub_id, by_site=True),)
+
+
+class SiteCompleteness(Table):
+    """How many of a site's new pages were found, as last estimated."""
+
+    site = ForeignKeyField(Site, primary_key=True, on_delete="CASCADE", lazy_load=False)
+    at = DoubleField()
+    pages = IntegerField()
+    """Found in the 30 days before."""
+    share = DoubleField(null=True)
+    """0 to 1; NULL = unknown, as are the ends of its interval."""
+    low = DoubleField(null=True)
+    high = DoubleField(null=True)

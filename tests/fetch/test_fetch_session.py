@@ -9,6 +9,7 @@ import zlib
 from base64 import b64encode
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from datetime import UTC, datetime
 from io import BytesIO
 from typing import TYPE_CHECKING
 
@@ -257,7 +258,8 @@ def test_a_tunnel_through_a_proxy_checks_the_certificate_of_the_site(tmp_path: P
     authority = trustme.CA()
     authority.cert_pem.write_to_path(str(tmp_path / "ca.pem"))
     tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    authority.issue_cert("news.example").configure_cert(tls)
+    ends = datetime(2036, 5, 4, tzinfo=UTC)
+    authority.issue_cert("news.example", not_after=ends).configure_cert(tls)
 
     def tunnel(connection: socket.socket, _over: threading.Event) -> None:
         connection.sendall(b"HTTP/1.1 200 OK\r\n\r\n")
@@ -271,6 +273,7 @@ def test_a_tunnel_through_a_proxy_checks_the_certificate_of_the_site(tmp_path: P
         asking = fetcher(settings, sites={each: SiteAccess(proxy=proxy.url()) for each in hosts})
         right, wrong = (asking.fetch(Request(each)) for each in hosts)
     assert (right.body, wrong.status) == (b"tunnelled", FetchStatus.TLS_FAILED)
+    assert (right.certificate_until, wrong.certificate_until) == (ends.timestamp(), None)
 
 
 def test_the_environment_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,7 +23,7 @@ PAIRS = [
     *[
         (f"docs/{name}.md", f"docs/zh/{name}.md")
         for name in (
-            *("tutorial", "messages", "problems", "completeness", "settings"),
+            *("tutorial", "messages", "problems", "completeness", "packs", "settings"),
             "why-was-my-page-not-found",
         )
     ],

@@ -4,6 +4,7 @@
 
     facts     new pages, the hubs that showed each, hubs that cannot be read   store.completeness
     estimate  facts -> share found with its interval: pure                     estimating.py
+    kept      every six hours for each site, for hubwatch status               keeping.py
     seen      hubwatch completeness, the page /completeness, the API           showing.py
 """
 
@@ -24,6 +25,8 @@ FEATURE = Feature(
     },
     routers=(f"{_ROOM}.pages:router", f"{_ROOM}.pages:api"),
     pages={"/completeness": "title"},
+    job=f"{_ROOM}.keeping:keeper",
+    site_words=f"{_ROOM}.showing:site_words",
     site_line=f"{_ROOM}.showing:site_line",
     templates=Path(__file__).with_name("templates"),
 )

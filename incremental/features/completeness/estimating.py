@@ -1,20 +1,22 @@
 """How complete what was found of a site is: pure functions of what its hubs showed.
 
-Two causes are told apart, and multiplied:
+Three causes are told apart, and multiplied:
 
 - **overlap**: kinds of hubs (feeds, sitemaps, lists, articles) find pages more or less independently, and so,
   where no two kinds can be compared, do single hubs. The pages that one and the others both showed tell how
   many neither did (Lincoln and Petersen: Seber, *The Estimation of Animal Abundance*, 1982, chapter 3; for
   crawls arXiv 2603.15416). They agree more than chance would have it, so a share that all miss is added, of
   the size that recordings show (docs/completeness.md).
-- **losses**: hubs that can no longer be read. At most the share of earlier pages that they alone showed is
-  missing since, and at most as much as new pages became fewer.
+- **losses**: hubs that can no longer be read. Of the share of earlier pages that they alone showed, others
+  may have taken over any part: how many fewer new pages came since says how likely which part is.
+- **misses**: pages that turned up late, or were withheld, are known one by one.
 
 The interval is meant to hold the truth nine times in ten; docs/completeness.md says how often it did.
 """
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,7 +25,7 @@ from typing import Final
 from incremental.base.times import DAY
 
 # Of the draws, for the estimate and the interval.
-_DRAWS: Final = 500
+_DRAWS: Final = 1000
 _HELD: Final = 0.9
 # From here on nobody can tell whether it is all.
 _ALL: Final = 0.995
@@ -31,6 +33,7 @@ _ALL: Final = 0.995
 _COMMON: Final = (0.8, 60.0)
 # Jeffreys' prior of a share.
 _HALF: Final = 0.5
+_LEAST_EXPECTED: Final = 1e-3
 # Fewer pages say nothing.
 FEWEST_PAGES: Final = 3
 # Two views are compared if they have so many pages in common, and such a part of either: else they show
@@ -38,6 +41,9 @@ FEWEST_PAGES: Final = 3
 _FEWEST_COMMON: Final = 5
 _LEAST_COMMON: Final = 0.5
 _LEAST_OF_ALL: Final = 1 / 3
+_PARTS: Final = 3
+# Of fewer pages a part says too little: at ten, months of 30 pages that missed nothing lost a tenth.
+_LEAST_IN_PART: Final = 15
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,17 +71,22 @@ class Estimate:
     high: float
 
 
-def estimate(*views: Sequence[Collection[str]], loss: Loss | None = None) -> Estimate | None:
+def estimate(
+    *views: Sequence[Collection[str]], loss: Loss | None = None, in_time: float = 1.0
+) -> Estimate | None:
     """Estimate the share found.
 
-    *views*: what showed each page found, as kinds of hubs, then as hubs; the first that can be compared
-    counts. None: none can be, and no hub was lost.
+    *views*: what showed each page found, in order, as kinds of hubs, then as hubs; the first that can be
+    compared counts. *in_time*: the share of the pages known that is no miss. None: no views can be
+    compared, and no hub was lost.
     """
     pair = next(filter(None, map(_pair, views)), None)
     if loss is None and pair is None:
         return None
     draw = random.Random(0)  # noqa: S311 - the same facts have the same answer
-    shares = sorted(_drawn(draw, pair, loss) for _ in range(_DRAWS))
+    drawn = [_drawn(draw, pair, loss) for _ in range(_DRAWS)]
+    likely = draw.choices([share for share, _ in drawn], [weight for _, weight in drawn], k=_DRAWS)
+    shares = sorted(in_time * share for share in likely)
     kept = round(_HELD * _DRAWS)
     at = min(range(_DRAWS - kept + 1), key=lambda i: shares[i + kept - 1] - shares[i])
     high = shares[at + kept - 1]
@@ -90,43 +101,71 @@ class _Pair:
     others: int
     both: int
 
+    @property
+    def all(self) -> int:
+        """Pages that either showed."""
+        return self.one + self.others - self.both
 
-def _pair(views: Sequence[Collection[str]]) -> _Pair | None:
-    """Return the view whose pages agree best with those of the others; None = none can be compared."""
+
+def _pair(views: Sequence[Collection[str]]) -> Sequence[_Pair] | None:
+    """Return the view whose pages agree best with those of the others, by thirds; None = there is none."""
     found = []
     for view in sorted({view for of in views for view in of}):
-        one = sum(view in of for of in views)
-        others = sum(any(other != view for other in of) for of in views)
-        both = sum(view in of and len(set(of)) > 1 for of in views)
-        less = min(one, others)
-        if both >= max(_FEWEST_COMMON, _LEAST_COMMON * less) and less >= _LEAST_OF_ALL * len(views):
-            found.append(_Pair(one, others, both))
-    return min(found, key=lambda pair: (_unseen(pair), -pair.both), default=None)
+        pair = _counted(views, view)
+        less = min(pair.one, pair.others)
+        least = max(_FEWEST_COMMON, _LEAST_COMMON * less)
+        if pair.both >= least and less >= _LEAST_OF_ALL * len(views):
+            found.append((_unseen(pair), -pair.both, view))
+    if not found:
+        return None
+    # A view that stops showing pages in the middle of the month still agrees on the first of them.
+    size = -(-len(views) // (_PARTS if len(views) >= _PARTS * _LEAST_IN_PART else 1))
+    best = min(found)[-1]
+    return [_counted(views[at : at + size], best) for at in range(0, len(views), size)]
+
+
+def _counted(views: Sequence[Collection[str]], view: str) -> _Pair:
+    one = sum(view in of for of in views)
+    others = sum(any(other != view for other in of) for of in views)
+    return _Pair(one, others, sum(view in of and len(set(of)) > 1 for of in views))
 
 
 def _unseen(pair: _Pair) -> float:
     """Return how many pages nobody showed (Chapman 1951, without bias for small numbers)."""
     total = (pair.one + 1) * (pair.others + 1) / (pair.both + 1) - 1
-    return total - (pair.one + pair.others - pair.both)
+    return total - pair.all
 
 
-def _drawn(draw: random.Random, pair: _Pair | None, loss: Loss | None) -> float:
+def _drawn(
+    draw: random.Random, parts: Sequence[_Pair] | None, loss: Loss | None
+) -> tuple[float, float]:
+    """Return a share found, and how likely what was counted is if that is true."""
     share = 1.0 - draw.betavariate(*_COMMON)
-    if pair is not None:
-        of_others = draw.betavariate(pair.both + _HALF, pair.others - pair.both + _HALF)
-        of_one = draw.betavariate(pair.both + _HALF, pair.one - pair.both + _HALF)
-        share *= 1.0 - (1.0 - of_one) * (1.0 - of_others)
-    if loss is not None:
-        alone = draw.betavariate(loss.alone + _HALF, loss.before - loss.alone + _HALF)
-        before = draw.gammavariate(loss.before + _HALF, 1.0) / loss.before_days
-        after = draw.gammavariate(loss.after + _HALF, 1.0) / loss.after_days
-        share *= 1.0 - loss.share_of_time * min(alone, max(1.0 - after / before, 0.0))
-    return share
+    if parts is not None:
+        there = sum(pair.all / _shown(draw, pair) for pair in parts)
+        share *= sum(pair.all for pair in parts) / there
+    if loss is None:
+        return share, 1.0
+    alone = draw.betavariate(loss.alone + _HALF, loss.before - loss.alone + _HALF)
+    missing = alone * draw.betavariate(_HALF, _HALF)
+    # Sites publish more unevenly than at random: counts weigh half.
+    rate = draw.gammavariate(loss.before / 2 + _HALF, 1.0) / (loss.before_days / 2)
+    expected = max(rate * loss.after_days * (1.0 - missing) / 2, _LEAST_EXPECTED)
+    counted = loss.after / 2
+    log_weight = counted * math.log(expected) - expected - math.lgamma(counted + 1)
+    return share * (1.0 - loss.share_of_time * missing), math.exp(log_weight)
+
+
+def _shown(draw: random.Random, pair: _Pair) -> float:
+    of_others = draw.betavariate(pair.both + _HALF, pair.others - pair.both + _HALF)
+    of_one = draw.betavariate(pair.both + _HALF, pair.one - pair.both + _HALF)
+    return 1.0 - (1.0 - of_one) * (1.0 - of_others)
 
 
 def loss_of(
     found: Sequence[tuple[float, Collection[int]]],
     lost_at: Mapping[int, float],
+    first_at: float,
     *,
     since: float,
     now: float,
@@ -134,14 +173,15 @@ def loss_of(
     """Return what may be missing since the first of some hubs was lost; None = nothing.
 
     *found*: when each new page was found, also long before *since*, and the hubs that showed it; *lost_at*:
-    when each lost hub was last read. Times are unix seconds.
+    when each lost hub was last read; *first_at*: when the first of them was first read. Times are unix
+    seconds.
     """
     began = min(lost_at.values(), default=now)
-    before = [(at, shown) for at, shown in found if at < began and shown]
+    before = [(at, shown) for at, shown in found if first_at <= at < began and shown]
     alone = sum(all(hub in lost_at for hub in shown) for _, shown in before)
     if not alone or began >= now:
         return None
-    first = min(at for at, _ in before)
+    first = max(min(at for at, _ in found), first_at)
     return Loss(
         share_of_time=(now - max(began, since)) / (now - since),
         alone=alone,

@@ -7,13 +7,15 @@ from collections import Counter
 from dataclasses import dataclass
 
 from incremental.base.readable_urls import readable
-from incremental.base.texts import Text
+from incremental.base.texts import Text, named
 from incremental.base.times import DAY, MINUTE
 from incremental.features.completeness.estimating import FEWEST_PAGES, Estimate, estimate, loss_of
-from incremental.features.completeness.late import Late, cause_of
+from incremental.features.completeness.late import History, Late, cause_of
 from incremental.fetch.status import FetchStatus
 from store import Store
-from store.completeness import NewPage, Shower
+from store.completeness import KeptEstimate, NewPage, Shower, WithheldPage
+from store.rules import Rule
+from store.topics.values import TopicRow
 from store.values import SiteRow
 
 DAYS = 30.0
@@ -21,17 +23,22 @@ DAYS = 30.0
 _EARLIER_DAYS = 90.0
 # A hub that failed for less may come back with everything that it showed meanwhile.
 _LOST_AFTER = 2 * DAY
+_FORGOTTEN_AFTER = 365 * DAY
 _FAILS = 2
 _LATE = DAY
+# A list that is replaced within so long after a page's date may have shown the page.
+_ON_LISTS = 7 * DAY
 _MOST_NAMED = 3
+_LEAST = 0.001
 
 
 @dataclass(frozen=True, slots=True)
 class LatePage:
-    """A page found more than a day after its date."""
+    """A page found more than a day after its date, or never announced."""
 
     url: str
-    delay_minutes: float
+    delay_minutes: float | None
+    """null = it was not announced."""
     cause: Late
     says: str
     """The cause in words, with what helps."""
@@ -50,8 +57,10 @@ class Completeness:
     """The 90 % interval of *share*."""
     delay_minutes: float | None
     """Median from publication, as pages and feeds date it, until found."""
+    missed: int
+    """How many of *late* were there to be found in time: they count as missed in *share*."""
     late: list[LatePage]
-    """Pages found more than a day after their date, latest first."""
+    """Pages found more than a day after their date, latest first, and those that were not announced."""
     lost: list[str]
     """Hubs that can no longer be read and showed pages."""
     says: str
@@ -63,35 +72,92 @@ def completeness_of(store: Store, now: float) -> list[Completeness]:
     return [of_site(store, row.id, row.name, now) for row in store.read.sites()]
 
 
+@dataclass(frozen=True, slots=True)
+class TopicCompleteness:
+    """How complete the new pages on a topic are, over all sites."""
+
+    topic: str
+    pages: int
+    share: float | None
+    """Estimated share found, of the sites that can be judged; null = none can."""
+    low: float | None
+    high: float | None
+    says: str
+
+
+def of_topic(store: Store, topic: TopicRow, now: float) -> TopicCompleteness:
+    """Return the completeness of a topic: each site's share, weighted by its pages on the topic."""
+    counts = store.completeness.on_topic(topic.id, now - DAYS * DAY)
+    names = {row.id: row.name for row in store.read.sites_by_id(list(counts))}
+    sites = [(counts[site], of_site(store, site, name, now)) for site, name in names.items()]
+    judged = [
+        (n, (one.share, one.low, one.high))
+        for n, one in sites
+        if one.share is not None and one.low is not None and one.high is not None
+    ]
+    found, pages = sum(n for n, _ in judged), sum(counts.values())
+    if not found:
+        says = Text("completeness.topic_unknown", n=pages, topic=topic.name)
+        return TopicCompleteness(topic.name, pages, None, None, None, says)
+    share, low, high = (
+        round(found / sum(n / max(shares[at], _LEAST) for n, shares in judged), 3)
+        for at in range(3)
+    )
+    values = {"share": round(100 * share), "low": round(100 * low), "high": round(100 * high)}
+    says = Text("completeness.topic", n=pages, topic=topic.name, sites=len(judged), **values)
+    return TopicCompleteness(topic.name, pages, share, low, high, says)
+
+
+def site_words(store: Store) -> dict[int, Text]:
+    """Return how complete each site was when it was last estimated, the least complete first."""
+    return {row.site: _found(row.pages, row) for row in store.completeness.kept()}
+
+
+def _found(pages: int, by: Estimate | KeptEstimate) -> Text:
+    share, low, high = (round(100 * one) for one in (by.share, by.low, by.high))
+    return Text("completeness.found", pages=pages, share=share, low=low, high=high)
+
+
 def site_line(store: Store, site: SiteRow, now: float) -> str:
     """Return how complete the new pages of a site are, in words."""
     return of_site(store, site.id, site.name, now).says
 
 
-def of_site(store: Store, site_id: int, name: str, now: float) -> Completeness:
-    """Return the completeness of a site."""
-    since = now - DAYS * DAY
-    known = store.completeness.new_pages(site_id, since - _EARLIER_DAYS * DAY)
+def of_site(
+    store: Store, site_id: int, name: str, now: float, *, days: float = DAYS
+) -> Completeness:
+    """Return the completeness of a site in so many days until now."""
+    since = now - days * DAY
     showers = store.completeness.showers(site_id)
-    pages = [page for page in known if page.found_at >= since]
-    showed = {hub for page in known for hub in page.shown_by}
     lost = {
         hub.id: hub.read_at
         for hub in showers.values()
-        if hub.id in showed and hub.view != "article" and _is_lost(hub, now)
+        if hub.view != "article" and _is_lost(hub, now)
     }
-    found = (
-        None if len(pages) < FEWEST_PAGES else _estimated(pages, known, showers, lost, since, now)
-    )
+    began = min((since, *lost.values()))
+    known = store.completeness.new_pages(site_id, began - _EARLIER_DAYS * DAY)
+    pages = [page for page in known if page.found_at >= since]
+    showed = {hub for page in known for hub in page.shown_by}
+    lost = {hub: read_at for hub, read_at in lost.items() if hub in showed}
+    late = [
+        _late(store, site_id, page, page.published_at, showers)
+        for page in pages
+        if page.published_at is not None and _is_late(page.published_at, page.found_at, page.rule)
+    ]
+    withheld = [
+        _withheld(page, showers)
+        for page in store.completeness.withheld(site_id, since, now - _LATE)
+    ]
+    missed = sum(page.cause.is_miss for page in late)
+    found = None
+    if len(pages) >= FEWEST_PAGES:
+        in_time = (len(pages) - missed) / (len(pages) + len(withheld))
+        found = _estimated(pages, known, showers, lost, since, now, in_time)
     delays = [page.found_at - page.published_at for page in pages if page.published_at is not None]
     delays = [delay for delay in delays if delay >= 0]
-    late = [
-        _late(store, page, page.published_at, showers)
-        for page in pages
-        if page.published_at is not None and page.found_at - page.published_at > _LATE
-    ]
     delay = statistics.median(delays) / MINUTE if len(delays) >= FEWEST_PAGES else None
     names = [readable(showers[hub].url) for hub in sorted(lost, key=lost.__getitem__)]
+    late += withheld
     return Completeness(
         name,
         len(pages),
@@ -99,26 +165,56 @@ def of_site(store: Store, site_id: int, name: str, now: float) -> Completeness:
         None if found is None else round(found.low, 3),
         None if found is None else round(found.high, 3),
         None if delay is None else round(delay, 1),
+        missed + len(withheld),
         late,
         names,
         _sentence(found, pages, (delay, len(delays)), late, names),
     )
 
 
-def _late(store: Store, page: NewPage, dated: float, showers: dict[int, Shower]) -> LatePage:
+def _is_late(dated: float, found_at: float, rule: str) -> bool:
+    """Whether a page was found a day after its date; midnight may stand for any hour of that day."""
+    allowed = 2 * _LATE if dated % DAY == 0 else _LATE
+    # A page that was linked before it existed was not there to be found.
+    return found_at - dated > allowed and rule != Rule.CONFIRMED
+
+
+def _late(
+    store: Store, site_id: int, page: NewPage, dated: float, showers: dict[int, Shower]
+) -> LatePage:
+    facts, seen_at = store.completeness, page.first_seen_at
     hub = showers.get(page.first_hub or 0)
-    visits = [] if hub is None else store.completeness.visits(hub.id, dated, page.first_seen_at)
-    first = None if hub is None else hub.baseline_at
-    cause = cause_of(dated, page.first_seen_at, page.found_at, first, visits)
-    shown = Text("completeness.no_hub") if hub is None else readable(hub.url)
-    says = Text(f"completeness.why_{cause}", hub=shown)
+    passed = facts.overflowed(site_id, dated, min(seen_at, dated + _ON_LISTS))
+    cause = cause_of(
+        History(
+            *(dated, seen_at, page.found_at),
+            baseline_at=None if hub is None else hub.baseline_at,
+            visits=[] if hub is None else facts.visits(hub.id, dated, seen_at),
+            overflowed=passed is not None,
+            refused=page.id in facts.refused([page.id]),
+        )
+    )
+    hub = showers.get(passed or 0, hub) if cause is Late.SCROLLED_OFF else hub
+    says = Text(f"completeness.why_{cause}", hub=_shown(hub))
     return LatePage(page.url, round((page.found_at - dated) / MINUTE, 1), cause, says)
 
 
+def _withheld(page: WithheldPage, showers: dict[int, Shower]) -> LatePage:
+    if page.rule == Rule.BASELINE:
+        says = Text("completeness.why_never", hub=_shown(showers.get(page.first_hub or 0)))
+        return LatePage(page.url, None, Late.UNWATCHED, says)
+    says = Text("completeness.why_withheld", rule=named("rule", page.rule))
+    return LatePage(page.url, None, Late.WITHHELD, says)
+
+
+def _shown(hub: Shower | None) -> str:
+    return Text("completeness.no_hub") if hub is None else readable(hub.url)
+
+
 def _is_lost(hub: Shower, now: float) -> bool:
-    """Whether a hub is not there, or failed twice in a row, and was last read two days ago."""
+    """Whether a hub is not there, or failed twice in a row, and was last read two days to a year ago."""
     fails = hub.status == FetchStatus.GONE or hub.failures >= _FAILS
-    return fails and hub.read_at > 0 and now - hub.read_at > _LOST_AFTER
+    return fails and hub.read_at > 0 and _LOST_AFTER < now - hub.read_at < _FORGOTTEN_AFTER
 
 
 def _estimated(  # noqa: PLR0913, PLR0917 - what an estimate rests on
@@ -128,12 +224,15 @@ def _estimated(  # noqa: PLR0913, PLR0917 - what an estimate rests on
     lost: dict[int, float],
     since: float,
     now: float,
+    in_time: float,
 ) -> Estimate | None:
     shown = [[showers[hub] for hub in page.shown_by if hub in showers] for page in pages]
     kinds = [{hub.view for hub in hubs} for hubs in shown if hubs]
     single = [{hub.url for hub in hubs} for hubs in shown if hubs]
-    loss = loss_of([(page.found_at, page.shown_by) for page in known], lost, since=since, now=now)
-    return estimate(kinds, single, loss=loss)
+    first_at = min((showers[hub].baseline_at or now for hub in lost), default=now)
+    found = [(page.found_at, page.shown_by) for page in known]
+    loss = loss_of(found, lost, first_at, since=since, now=now)
+    return estimate(kinds, single, loss=loss, in_time=in_time)
 
 
 def _sentence(
@@ -146,9 +245,7 @@ def _sentence(
     parts = []
     delay, dated = median
     if found is not None:
-        low, high = (round(100 * end) for end in (found.low, found.high))
-        shares = {"share": round(100 * found.share), "low": low, "high": high}
-        parts.append(Text("completeness.found", pages=len(pages), **shares))
+        parts.append(_found(len(pages), found))
     elif not pages:
         parts.append(Text("completeness.few_none"))
     elif len(pages) < FEWEST_PAGES:

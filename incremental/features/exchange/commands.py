@@ -16,7 +16,9 @@ from incremental.base.plain_text import one_line
 from incremental.base.readable_urls import readable
 from incremental.features.exchange.adding import AddedEntry, Imported, import_all
 from incremental.features.exchange.lists import MAX_FILE_BYTES
+from incremental.features.exchange.packs import BEGIN, own_key, read_pack, signed
 from incremental.features.exchange.writing import PAGES, write_pages, write_sites, write_visits
+from incremental.fetch.options import SiteAccess
 from incremental.interfaces.cli.common import (
     counted,
     now,
@@ -29,7 +31,9 @@ from incremental.interfaces.cli.common import (
     write_whole,
 )
 from incremental.interfaces.cli.filtering import Given, filtered
+from incremental.interfaces.results.schema import by_name, when
 from incremental.interfaces.results.tables import TABLES
+from incremental.settings.seeds import usable_seed
 from incremental.settings.storage import CRAWLER_LOCK, only_writer
 from store.errors import StoreRemainsError
 from store.maintenance.backup import BackupReport, back_up, check_target
@@ -50,8 +54,11 @@ def import_list(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only show what would be taken; write nothing.")
     ] = False,
+    signed_by: Annotated[
+        str, typer.Option("--signed-by", metavar="KEY", help="Take only a pack signed by this key.")
+    ] = "",
 ) -> None:
-    """Watch the sites in a list; feeds become hubs of their site."""
+    """Watch the sites in a list, or in a pack with what it learned; feeds become hubs of their site."""
     try:
         with file.open("rb") as source:
             content = source.read(MAX_FILE_BYTES + 1)
@@ -61,6 +68,9 @@ def import_list(
     from incremental.features.exchange.apart import read_list_apart  # noqa: PLC0415
 
     settings, _ = settings_of(context)
+    if signed_by or content.startswith(BEGIN):
+        _import_pack(context, content, signed_by, name=str(file), dry_run=dry_run)
+        return
     found = read_list_apart(content, form, settings.daemon, name=str(file))
     with open_store(context) as store:
         result = import_all(store, found, settings.fetch, now=now(), dry_run=dry_run)
@@ -73,6 +83,32 @@ def import_list(
             if one.result != "refused":
                 typer.echo(f"{one.result:8}{readable(one.url)}{_of_site(one)}")
         typer.echo(_summary(result))
+        if dry_run:
+            typer.echo("dry run: nothing was written")
+    if problems:
+        raise typer.Exit(1)
+
+
+def _import_pack(
+    context: typer.Context, content: bytes, wanted: str, *, name: str, dry_run: bool
+) -> None:
+    from incremental.features.exchange.packing import take_pack  # noqa: PLC0415 - seldom used
+
+    pack, signed_by = read_pack(content, name=name)
+    if wanted and wanted.lower() != signed_by:
+        raise InputError(name, signed_by, "is signed by another key than --signed-by")
+    settings, _ = settings_of(context)
+    with open_store(context) as store:
+        done = take_pack(store, pack, settings.fetch, now=now(), dry_run=dry_run)
+    problems = [one_line(one, _LONGEST_LINE) for one in done.problems]
+    for line in problems:
+        say(f"hubwatch: {line}")
+    facts = by_name(replace(done, problems=problems)) | {"signed_by": signed_by}
+    if not printed_json(context, facts):
+        new = f"{counted(done.sites, 'new site')}, {done.known} already known"
+        gained = f"{counted(done.hubs, 'hub')}, {counted(done.topics, 'new topic')}"
+        typer.echo(f"pack of {when(pack.made_at)}: {new}, {gained}")
+        typer.echo(f"signed by {signed_by}")
         if dry_run:
             typer.echo("dry run: nothing was written")
     if problems:
@@ -119,8 +155,15 @@ def export(  # noqa: PLR0913 - options of a command
     visits: Annotated[
         bool, typer.Option("--visits", help="The visits instead of the new pages.")
     ] = False,
+    pack: Annotated[
+        Path | None,
+        typer.Option("--pack", metavar="FILE", help="What was learned, for import elsewhere."),
+    ] = None,
 ) -> None:
-    """Export new pages, visits, or the watched sites, for other programs."""
+    """Export new pages, visits, the watched sites, or what was learned about them."""
+    if pack is not None:
+        _export_pack(context, pack)
+        return
     known = TABLES if visits else (*PAGES, "opml")
     if form not in known:
         raise InputError("--format", form, f"must be one of: {', '.join(known)}")
@@ -144,6 +187,23 @@ def export(  # noqa: PLR0913 - options of a command
             count = write(sys.stdout.buffer) if out is None else write_whole(out, "--output", write)
     if not printed_json(context, {"written": count, "what": what, "in": str(out)}):
         say(f"{counted(count, what[:-1])} written")
+
+
+def _export_pack(context: typer.Context, file: Path) -> None:
+    from incremental.features.exchange.packing import pack_of  # noqa: PLC0415 - seldom used
+
+    settings, folder = settings_of(context)
+    key = own_key(folder / settings.store.folder)
+    private = [usable_seed(one.url) for one in settings.site if one.access() != SiteAccess()]
+    with open_store(context) as store:
+        made = pack_of(store, now(), private=private)
+    content = signed(made, key)
+    write_whole(file, "--pack", lambda out: out.write(content))
+    signed_by = key.public_key().public_bytes_raw().hex()
+    done = {"sites": len(made.sites), "topics": len(made.topics), "in": str(file)}
+    if not printed_json(context, done | {"signed_by": signed_by}):
+        say(f"{counted(len(made.sites), 'site')}, {counted(len(made.topics), 'topic')} written")
+        say(f"signed by {signed_by}")
 
 
 def backup(

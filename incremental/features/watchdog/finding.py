@@ -7,6 +7,7 @@
     links_gone    a list shows hardly a link, and lost many at once
     standstill    the site has new pages, and a hub that used to show them shows none of them
     silent        nothing new for far longer than ever before, though much was expected
+    expiring      the certificate ends within two days
     burst         more new pages in a day than in the eight days before together
     textless      new pages have no text, or all the same; earlier ones had their own
     garbled       titles of new pages were decoded wrongly, or could not be; earlier ones were not
@@ -20,6 +21,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from enum import StrEnum
 from itertools import pairwise
 from typing import Any, Final
@@ -45,6 +47,7 @@ _UNSEEN: Final = 3
 _EXPECTED: Final = 5.0
 _LONGER: Final = 1.2
 _GAPS: Final = 10
+_RENEWED: Final = 2 * DAY
 _BURST: Final = 50
 BURST_DAYS: Final = 8
 # What could not be decoded, and two bytes of UTF-8 read as two letters of Western Europe.
@@ -63,6 +66,7 @@ class Fault(StrEnum):
     LINKS_GONE = "links_gone"
     STANDSTILL = "standstill"
     SILENT = "silent"
+    EXPIRING = "expiring"
     BURST = "burst"
     TEXTLESS = "textless"
     GARBLED = "garbled"
@@ -87,6 +91,10 @@ class SiteFacts:
     """New pages of the last day."""
     before: int
     """New pages of the :data:`BURST_DAYS` days before that day."""
+    host: str = ""
+    """Of the seed."""
+    certificate_until: float | None = None
+    """When the certificate ends that the host showed last; None = unknown."""
 
 
 def last_read(hubs: Sequence[WatchedHub]) -> float:
@@ -114,6 +122,7 @@ def findings(facts: SiteFacts, now: float) -> Findings:
         return Findings(unread, frozenset(Fault) - {Fault.UNREACHABLE, Fault.MOVED})
     hubs = dict((*_vanished(facts.hubs), *_standing(facts)))
     found = {**hubs, **dict(_burst(facts)), **dict(_changed(facts.pages))}
+    found |= dict(_expiring(facts, now))
     if hubs:
         # A hub that shows nothing explains why nothing came.
         return Findings(found, frozenset({Fault.SILENT}))
@@ -193,6 +202,14 @@ def _burst(facts: SiteFacts) -> Iterator[tuple[ProblemKey, Evidence]]:
     if facts.today >= _BURST and facts.today > facts.before > 0:
         said = {"n": facts.today, "days": BURST_DAYS, "before": facts.before}
         yield ProblemKey(Fault.BURST), said
+
+
+def _expiring(facts: SiteFacts, now: float) -> Iterator[tuple[ProblemKey, Evidence]]:
+    """Yield a certificate that nobody renewed in time; one of six days is renewed two days before its end."""
+    until = facts.certificate_until
+    if until is not None and now < until < now + _RENEWED and now - last_read(facts.hubs) < DAY:
+        at = datetime.fromtimestamp(until, UTC).strftime("%Y-%m-%d %H:%M UTC")
+        yield ProblemKey(Fault.EXPIRING), {"host": facts.host, "at": at}
 
 
 def _changed(pages: Sequence[FoundPage]) -> Iterator[tuple[ProblemKey, Evidence]]:

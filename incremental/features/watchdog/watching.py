@@ -18,6 +18,7 @@ from incremental.features.watchdog.finding import (
     last_read,
 )
 from incremental.features.watchdog.showing import sentence
+from incremental.fetch.politeness import host_key
 from incremental.fetch.status import FetchStatus
 from incremental.settings import Settings
 from store import Store
@@ -93,7 +94,10 @@ class Watchdog:
         ids = [hub.id for hub in hubs]
         statuses = problems.statuses(ids, read_at) if unread else {}
         moved_to = self._moved_to(hubs, read_at) if unread else ""
-        return SiteFacts(pages, hubs, statuses, moved_to, *problems.counts(site, now, BURST_DAYS))
+        counts = problems.counts(site, now, BURST_DAYS)
+        host = host_key(next((hub.url for hub in hubs if hub.is_seed), ""))
+        until = problems.certificate_until(host)
+        return SiteFacts(pages, hubs, statuses, moved_to, *counts, host, until)
 
     def _moved_to(self, hubs: Sequence[WatchedHub], since: float) -> str:
         """Return where hubs were redirected since then, to another host; empty = nowhere."""

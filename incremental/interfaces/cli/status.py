@@ -21,6 +21,8 @@ from incremental.interfaces.results.status import (
 from incremental.settings.storage import crawler_at_work, open_configured_store
 from store.errors import StoreError
 
+_MOST_WORDS = 5
+
 
 def status(context: typer.Context) -> None:
     """Show what the daemon does, what is wrong, and each site's budget and last visits."""
@@ -47,6 +49,8 @@ def status(context: typer.Context) -> None:
     _print_daemons(found.daemons)
     _print_quarantine(found.quarantine)
     _print_sites(found)
+    for one in found.words[:_MOST_WORDS]:
+        say(f"{one.site}: {one.says}")
     done = found.housekeeping
     if done is not None:
         forgot = f"housekeeping {when(done.at)} forgot {forgotten_in_words(done.forgotten)}"

@@ -219,6 +219,14 @@ class SiteStatus:
 
 
 @dataclass(frozen=True, slots=True)
+class SiteWords:
+    """What a feature says of a site: how many of its new pages were found, for instance."""
+
+    site: str
+    says: str
+
+
+@dataclass(frozen=True, slots=True)
 class Status:
     """The state of the daemon and its sites."""
 
@@ -238,6 +246,8 @@ class Status:
     total_requests_per_day: float | None
     """Of all sites together; null = no such limit."""
     sites: list[SiteStatus]
+    words: list[SiteWords]
+    """What features say of sites, what needs a look first."""
 
 
 def status_of(
@@ -245,6 +255,8 @@ def status_of(
 ) -> Status:
     """Return the state of the daemon and of each site."""
     queue, done = store.monitor.queue(now), last_done(store)
+    sites = _sites(store, settings, now)
+    names = {site.id: site.name for site in sites}
     return result_of(
         Status,
         {},
@@ -258,7 +270,13 @@ def status_of(
         housekeeping=done and result_of(Housekept, done),
         embeddings=embeddings_of(store, settings.embeddings),
         total_requests_per_day=settings.revisit.total_requests_per_day or None,
-        sites=_sites(store, settings, now),
+        sites=sites,
+        words=[
+            SiteWords(names[site], says)
+            for words in settings.enabled.asked("site_words", store)
+            for site, says in words.items()
+            if site in names
+        ],
     )
 
 

@@ -39,6 +39,14 @@ def test_kinds_that_share_half_of_their_pages_missed_some() -> None:
     assert found.low < 0.75 < found.high
 
 
+def test_kinds_that_agreed_until_lately_missed_some_since() -> None:
+    """Of the last 80 pages each kind showed a quarter, so 45 are on neither; before, both showed all."""
+    lately = [{"feed"}] * 15 + [{"list"}] * 15 + [{"feed", "list"}] * 5
+    found = known(lately[::2] + lately[1::2] + [{"feed", "list"}] * 70)
+    assert found.low < 105 / 150 + 0.1
+    assert found.share < 0.85
+
+
 def test_one_kind_alone_says_nothing() -> None:
     assert estimate([{"list"}] * 50) is None
     assert estimate([]) is None
@@ -77,11 +85,11 @@ def test_lost_hubs_whose_pages_are_found_elsewhere_take_little_away() -> None:
 def test_a_loss_is_counted_from_the_pages_before_it() -> None:
     shown = [{1}, {1, 2}, {2}, {1}, {3, 1}]
     found = [((5 + n) * DAY, hubs) for n, hubs in enumerate(shown)] + [(25 * DAY, {2})]
-    loss = loss_of(found, {1: 20 * DAY}, since=10 * DAY, now=40 * DAY)
+    loss = loss_of(found, {1: 20 * DAY}, 5 * DAY, since=10 * DAY, now=40 * DAY)
     assert loss == Loss(2 / 3, 2, 5, 15.0, 1, 20.0)
-    assert loss_of(found, {4: 20 * DAY}, since=10 * DAY, now=40 * DAY) is None
-    assert loss_of(found, {}, since=10 * DAY, now=40 * DAY) is None
-    long_ago = loss_of(found, {1: 9 * DAY}, since=10 * DAY, now=40 * DAY)
+    assert loss_of(found, {4: 20 * DAY}, 5 * DAY, since=10 * DAY, now=40 * DAY) is None
+    assert loss_of(found, {}, 40 * DAY, since=10 * DAY, now=40 * DAY) is None
+    long_ago = loss_of(found, {1: 9 * DAY}, 5 * DAY, since=10 * DAY, now=40 * DAY)
     assert long_ago is not None
     assert long_ago.share_of_time == 1.0
 

@@ -12,7 +12,13 @@ from web_served import Served
 
 from incremental.base.clock import SimulatedClock
 from incremental.base.texts import Words
-from incremental.features.completeness.showing import Completeness, of_site
+from incremental.features.completeness.keeping import Keeper
+from incremental.features.completeness.showing import Completeness, of_site, of_topic
+from incremental.interfaces.results.status import status_of
+from incremental.settings import Settings
+from incremental.settings.seeds import add_seed
+from incremental.topics.editing import begin
+from store.models import News, PageTopic
 
 HOME, FEED, SPORT = (f"https://news.example/{name}" for name in ("", "feed.xml", "sport/"))
 LOST = 20 * DAY
@@ -89,3 +95,52 @@ def test_the_command_the_page_and_the_api_say_the_same(hubwatch: Run, served: Se
     assert {"site", "share", "low", "high", "delay_minutes", "late", "lost", "says"} <= set(
         answer[0]
     )
+
+
+def test_status_says_how_complete_sites_are_without_estimating(press: Watch) -> None:
+    """The least complete site comes first, and one that cannot be judged is left out."""
+    press.run(LOST + 15 * DAY)
+    store, now = press.store, press.clock.now()
+    add_seed(store, "https://other.example/", now=now, fetch=Settings().fetch)
+    keeper = Keeper(store)
+    keeper.step(now)
+    (row,) = store.completeness.kept()
+    assert (row.site, row.at, row.share) == (1, now, said(press).share)
+    (words,) = status_of(store, Settings(), None, crawling=False, now=now).words
+    assert words.site == "news.example"
+    assert "of all (90 % interval:" in words.says
+    keeper.step(now + HOUR)
+    assert store.completeness.kept()[0].at == now
+    keeper.step(now + 7 * HOUR)
+    assert store.completeness.kept()[0].at == now + 7 * HOUR
+
+
+def test_a_topic_is_as_complete_as_the_sites_that_bring_its_pages(press: Watch) -> None:
+    """A site that brings most of the pages weighs most; a topic without any says so."""
+    press.run(LOST + 15 * DAY)
+    store, now = press.store, press.clock.now()
+    harbour, _ = begin(
+        store,
+        "Harbours",
+        examples=[],
+        keywords=["harbour"],
+        description="News of harbours",
+        now=now,
+    )
+    assert of_topic(store, harbour, now).share is None
+    pages = [row[0] for row in News.select(News.page).tuples().execute(store.database)]
+    for page_id in pages:
+        PageTopic.insert(
+            page=page_id,
+            topic=harbour.id,
+            score=0.9,
+            verdict="relevant",
+            fetched=True,
+            method="fused",
+            version="1",
+            at=now,
+        ).execute(store.database)
+    found, site = of_topic(store, harbour, now), said(press)
+    assert found.pages == site.pages > 10
+    assert found.share == pytest.approx(site.share, abs=0.002)
+    assert "on Harbours" in found.says

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from store import Store
 from store.enums import ChangeKind
 from store.models import Change
 from store.problems import FoundPage, ProblemKey, WatchedHub
+from store.values import HostRow
 
 HOME, FEED = "https://news.example/", "https://news.example/feed.xml"
 SICK, WELL = 10 * DAY, 14 * DAY
@@ -306,6 +308,21 @@ def test_time_in_which_nothing_was_read_is_no_silence() -> None:
     off, on = facts_of(hub_of(last)), facts_of(hub_of(last + 10 * DAY))
     assert findings(off, last + 10 * DAY).problems == {}
     assert [key.kind for key in findings(on, last + 10 * DAY).problems] == [Fault.SILENT]
+
+
+def test_a_certificate_that_nobody_renews_is_named_until_it_is(tmp_path: Path) -> None:
+    """Its end is noted with each answer; one that is renewed ends the problem by itself."""
+    watched = Watched(tmp_path, town(listing))
+    assert watched.run(10 * DAY) == []
+    put, now = watched.crawl.store.write.put_host, watched.crawl.clock.now()
+    host = HostRow("news.example", 0.0, 0, None, None, now + 3 * DAY)
+    put(host)
+    assert watched.run(12 * HOUR) == []
+    assert watched.run(18 * HOUR) == [Fault.EXPIRING]
+    assert "The certificate of news.example ends at 2024-06-" in watched.says()
+    put(replace(host, certificate_until=now + 90 * DAY))
+    assert watched.run(3 * HOUR) == []
+    watched.crawl.store.close()
 
 
 def test_a_site_that_was_not_read_before_catches_up_without_a_burst() -> None:

@@ -1,0 +1,223 @@
+"""From the store to a pack, and back: new sites begin with what the pack learned; known ones gain hubs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from msgspec import to_builtins
+
+from incremental.base.errors import InputError
+from incremental.base.scope import Reach, read_scope
+from incremental.base.texts import hub_why
+from incremental.base.urls import canonical_key
+from incremental.features.exchange.packs import (
+    MAX_HUBS,
+    Pack,
+    PackHub,
+    PackSite,
+    PackTopic,
+    PackWay,
+    may_hold_secret,
+)
+from incremental.fetch.options import FetchSettings
+from incremental.parse.hub_way import Way, WayKind, read_way
+from incremental.schedule.state import HubState, SiteState
+from incremental.settings.seeds import SeedTerms, add_seed, check_address
+from incremental.topics.editing import METHODS, begin, edit_topic
+from store import Store
+from store.enums import ExampleOrigin, HubKind, HubRole, HubStatus, SiteStatus
+from store.values import HubRow, NewHub, SeenLink, SiteRow
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_ROLES = {HubKind.FEED: HubRole.FEED, HubKind.SITEMAP: HubRole.SITEMAP, HubKind.HTML: HubRole.LIST}
+# Pages of articles and of overflowed lists say nothing for long.
+_LEFT_OUT = (HubRole.ARTICLE, HubRole.PAGE)
+_LONGEST_EVIDENCE_HOURS = 28 * 24.0
+"""However long somebody watched a hub: what is seen here soon weighs more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What came of a pack."""
+
+    sites: int
+    """New ones."""
+    known: int
+    """Sites that were watched already."""
+    hubs: int
+    """Added to either."""
+    topics: int
+    """New ones."""
+    problems: list[str]
+    """What was refused here, with the reason."""
+    dry_run: bool
+
+
+def pack_of(store: Store, now: float, *, private: Collection[str] = ()) -> Pack:
+    """Return what was learned; sites of these seeds and addresses that are not public are left out."""
+    sites = [
+        _site(store, row)
+        for row in store.read.sites()
+        if row.state == SiteStatus.ACTIVE and row.seed_url not in private and _is_public(row)
+    ]
+    return Pack(now, tuple(sites), tuple(_topics(store)))
+
+
+def _is_public(row: SiteRow) -> bool:
+    try:
+        check_address(row.seed_url, FetchSettings())
+    except InputError:
+        return False
+    return not may_hold_secret(row.seed_url)
+
+
+def _site(store: Store, row: SiteRow) -> PackSite:
+    rules, state = json.loads(row.scope), SiteState.from_text(row.revisit)
+    scope = read_scope(row)
+    watched = [
+        hub
+        for hub in store.read.hubs(row.id)
+        if hub.state == HubStatus.ACTIVE and hub.role not in _LEFT_OUT and hub.visited_at
+    ]
+    hubs = [
+        _hub(one)
+        for one in sorted(watched, key=lambda one: -one.new_pages)[:MAX_HUBS]
+        if scope.verdict(one.url).inside and not may_hold_secret(one.url)
+    ]
+    return PackSite(
+        row.seed_url,
+        feed=any(hub.role == HubRole.SEED and hub.kind == HubKind.FEED for hub in watched),
+        reach=Reach(rules.get("reach", Reach.HOST)),
+        include=tuple(rules.get("include", ())),
+        exclude=tuple(rules.get("exclude", ())),
+        hubs=tuple(hubs),
+        hours=state.hours,
+        minutes=state.minutes,
+    )
+
+
+def _hub(row: HubRow) -> PackHub:
+    state, way = HubState.from_text(row.revisit), read_way(row.way)
+    kept = None
+    if way is not None and way.kind not in (WayKind.PLAIN, WayKind.BROWSER_MISSING):
+        kept = PackWay(WayKind(way.kind), way.sign, way.url, way.name, way.place, way.folder)
+    if kept is not None and may_hold_secret(kept.url):
+        kept = None
+    return PackHub(
+        row.url,
+        HubKind(row.kind),
+        kept,
+        novel=round(state.novel, 3),
+        exposure_hours=round(state.exposure_hours, 3),
+        open_hours=round(state.open_hours, 3),
+        hours=state.hours,
+        minutes=state.minutes,
+    )
+
+
+def _topics(store: Store) -> Iterator[PackTopic]:
+    for row in store.topics.topics():
+        given = store.topics.examples(row.id)
+        urls = [one.url for one in given if one.origin == ExampleOrigin.EXAMPLE]
+        yield PackTopic(
+            row.name,
+            tuple(url for url in urls if not may_hold_secret(url)),
+            tuple(json.loads(row.keywords)),
+            tuple(json.loads(row.include)),
+            tuple(json.loads(row.exclude)),
+            row.description,
+            row.method,
+        )
+
+
+def take_pack(
+    store: Store, pack: Pack, fetch: FetchSettings, *, now: float, dry_run: bool
+) -> Taken:
+    """Watch a pack's sites with what it learned, and add its topics; what is known here outranks it."""
+    problems, new, known, hubs, topics = list[str](), 0, 0, 0, 0
+    with store.write.together(undo=dry_run):
+        for site in pack.sites:
+            try:
+                for url in (site.seed, *(hub.url for hub in site.hubs)):
+                    check_address(url, fetch)
+                was_known = store.read.site_by_seed(site.seed) is not None
+                hubs += _take_site(store, site, was_known=was_known, fetch=fetch, now=now)
+            except InputError as error:
+                problems.append(str(error))
+                continue
+            known, new = known + was_known, new + (not was_known)
+        for topic in pack.topics:
+            try:
+                topics += _take_topic(store, topic, now)
+            except InputError as error:
+                problems.append(str(error))
+    return Taken(new, known, hubs, topics, problems, dry_run)
+
+
+def _take_site(
+    store: Store, site: PackSite, *, was_known: bool, fetch: FetchSettings, now: float
+) -> int:
+    terms = SeedTerms(site.reach, site.include, site.exclude)
+    site_id = add_seed(
+        store,
+        site.seed,
+        now=now,
+        terms=None if was_known else terms,
+        feed=site.feed,
+        fetch=fetch,
+    )
+    there = {hub.canonical_key: hub.page_id for hub in store.read.hubs(site_id)}
+    keys = {canonical_key(hub.url): hub for hub in site.hubs}
+    added = [
+        SeenLink(key, hub.url, hub=_new_hub(hub, now))
+        for key, hub in keys.items()
+        if key not in there
+    ]
+    if was_known:
+        keys = {key: hub for key, hub in keys.items() if key not in there}
+    else:
+        state = SiteState(hours=site.hours, minutes=site.minutes, counted_at=now)
+        store.write.update_site(site_id, revisit=state.to_text())
+    ids = there | store.write.add_pages(site_id, added, now=now)
+    for key, hub in keys.items():
+        way = "" if hub.way is None else Way(**to_builtins(hub.way)).to_text()
+        store.write.update_hub(ids[key], way=way, revisit=_evidence(hub, now).to_text())
+    return len(added)
+
+
+def _new_hub(hub: PackHub, now: float) -> NewHub:
+    evidence = _evidence(hub, now).to_text()
+    return NewHub(hub.kind, _ROLES[hub.kind], 1.0, hub_why("pack"), now, revisit=evidence)
+
+
+def _evidence(hub: PackHub, now: float) -> HubState:
+    part = min(1.0, _LONGEST_EVIDENCE_HOURS / max(hub.exposure_hours, 1.0))
+    return HubState(
+        novel=hub.novel * part,
+        exposure_hours=hub.exposure_hours * part,
+        open_hours=min(hub.open_hours, hub.exposure_hours) * part,
+        hours=hub.hours,
+        minutes=hub.minutes,
+        counted_at=now,
+    )
+
+
+def _take_topic(store: Store, topic: PackTopic, now: float) -> bool:
+    if store.topics.topic(topic.name) is not None:
+        return False
+    row, _ = begin(
+        store,
+        topic.name,
+        examples=topic.examples,
+        keywords=topic.keywords,
+        description=topic.description,
+        method=topic.method or METHODS[0],
+        now=now,
+    )
+    edit_topic(store, row, include=topic.include, exclude=topic.exclude, now=now)
+    return True
