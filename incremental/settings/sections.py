@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from enum import StrEnum
 from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
+from urllib.parse import urlsplit
 
 import msgspec
 
+from incremental.base.errors import SettingsError
 from incremental.base.features import Features, found
 from incremental.base.scope import Reach
 from incremental.fetch.options import FetchSettings, SiteAccess
@@ -174,8 +176,18 @@ class WebSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Further host names of this server, besides *host* and the names of loopback."""
     trusted_proxies: tuple[str, ...] = ()
     """Addresses of reverse proxies whose X-Forwarded-For and X-Forwarded-Proto are trusted."""
+    public_url: Annotated[str, example("https://hubwatch.example.org")] = ""
+    """Where readers of messages reach the web page; mails then have links to it. Empty = no links."""
     language: str = ""
     """``en`` or ``zh``; empty = the browser's preference."""
+
+    def __post_init__(self) -> None:
+        """Refuse what links cannot begin with."""
+        parts = urlsplit(self.public_url)
+        usable = parts.scheme in ("http", "https") and parts.hostname and parts.path in ("", "/")
+        if self.public_url and not (usable and parts.username is None):
+            way_out = "must be like https://hubwatch.example.org, without a path"
+            raise SettingsError("public_url", "...", way_out)
 
 
 class FeatureSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
