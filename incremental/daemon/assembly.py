@@ -15,26 +15,23 @@ from requests.adapters import BaseAdapter
 
 from incremental.base.clock import Clock, SystemClock
 from incremental.base.threads import cores, one_thread_for_arithmetic
-from incremental.crawl.crawler import Announced, Crawler
-from incremental.crawl.engine import Engine
-from incremental.crawl.part import Part
-from incremental.decide.hubs import HubScorer
 from incremental.fetch.options import origin
 from incremental.fetch.session import Fetcher
 from incremental.sandbox import Read, read_body, with_features
 from incremental.settings import Settings
-from incremental.settings.policies import policy_maker
-from incremental.visit.engines.visits import EngineReport, visit_elsewhere, visits_in
-from incremental.visit.host_gate import HostGate
-from incremental.visit.visit import Fetch
-from incremental.visit.ways.parts import PartFetcher
-from incremental.visit.ways.visiting import HubVisitor, Renderer
-from store import Store
 
 if TYPE_CHECKING:
+    from incremental.crawl.crawler import Announced, Crawler
     from incremental.crawl.first_look import FirstLook
+    from incremental.crawl.part import Part
+    from incremental.decide.hubs import HubScorer
     from incremental.topics.embedding.page_embedder import PageEmbedder
+    from incremental.topics.model_store import TopicModelStore
     from incremental.visit.engines.elsewhere import Elsewhere
+    from incremental.visit.host_gate import HostGate
+    from incremental.visit.visit import Fetch
+    from incremental.visit.ways.visiting import Renderer
+    from store import Store
 
 # Each takes 72 MB when it has started, and more than there are processors read nothing sooner.
 MAX_AUTO_WORKERS = 4
@@ -73,6 +70,18 @@ def make_crawler(  # noqa: PLR0913 - the parts that a caller may want to replace
     Visits run by *fetch* in the threads of *executor*, or *elsewhere*, for which the threads wait
     (:mod:`incremental.visit.engines`).
     """
+    # Most commands fetch a page or judge one, and do without the crawler.
+    from incremental.crawl.crawler import Crawler  # noqa: PLC0415
+    from incremental.crawl.engine import Engine  # noqa: PLC0415
+    from incremental.settings.policies import policy_maker  # noqa: PLC0415
+    from incremental.visit.engines.visits import (  # noqa: PLC0415
+        EngineReport,
+        visit_elsewhere,
+        visits_in,
+    )
+    from incremental.visit.ways.parts import PartFetcher  # noqa: PLC0415
+    from incremental.visit.ways.visiting import HubVisitor  # noqa: PLC0415
+
     make_policy = policy_maker(settings)
     if scorer is None:
         scorer = hub_scorer(models)
@@ -124,6 +133,20 @@ def make_embedder(settings: Settings, clock: Clock, fetch: Fetch) -> Iterator[Pa
 
 
 @contextlib.contextmanager
+def make_topic_models(
+    store: Store, settings: Settings, clock: Clock, *, waits: bool = True
+) -> Iterator[TopicModelStore]:
+    """Yield the topics' models, with the configured embedder; *waits* as for ``TopicModelStore``."""
+    from incremental.topics.model_store import TopicModelStore  # noqa: PLC0415 - as for the embedder
+
+    with (
+        contextlib.closing(make_fetcher(settings, clock)) as fetcher,
+        make_embedder(settings, clock, fetcher.fetch) as embedder,
+    ):
+        yield TopicModelStore(store, settings.topics.trees, embedder=embedder, waits=waits)
+
+
+@contextlib.contextmanager
 def make_renderer(
     settings: Settings, clock: Clock, fetch: Fetch, *, adapter: BaseAdapter | None = None
 ) -> Iterator[Renderer | None]:
@@ -135,6 +158,7 @@ def make_renderer(
         yield None
         return
     from incremental.visit.rendering.pool import BrowserPool  # noqa: PLC0415 - likewise
+    from incremental.visit.ways.parts import PartFetcher  # noqa: PLC0415 - likewise
 
     # What a page wants of other hosts must be public, and gets no secrets.
     public = msgspec.structs.replace(

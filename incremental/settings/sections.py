@@ -176,7 +176,7 @@ class WebSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Further host names of this server, besides *host* and the names of loopback."""
     trusted_proxies: tuple[str, ...] = ()
     """Addresses of reverse proxies whose X-Forwarded-For and X-Forwarded-Proto are trusted."""
-    public_url: Annotated[str, example("https://hubwatch.example.org")] = ""
+    public_url: str = ""
     """Where readers of messages reach the web page; mails then have links to it. Empty = no links."""
     language: str = ""
     """``en`` or ``zh``; empty = the browser's preference."""
