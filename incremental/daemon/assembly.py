@@ -6,25 +6,26 @@ import contextlib
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
-from requests.adapters import BaseAdapter
 
 from incremental.base.clock import Clock, SystemClock
 from incremental.base.threads import cores, one_thread_for_arithmetic
 from incremental.fetch.options import origin
-from incremental.fetch.session import Fetcher
-from incremental.sandbox import Read, read_body, with_features
 from incremental.settings import Settings
 
 if TYPE_CHECKING:
+    from requests.adapters import BaseAdapter
+
     from incremental.crawl.crawler import Announced, Crawler
     from incremental.crawl.first_look import FirstLook
     from incremental.crawl.part import Part
     from incremental.decide.hubs import HubScorer
+    from incremental.fetch.session import Fetcher
+    from incremental.sandbox import Read
     from incremental.topics.embedding.page_embedder import PageEmbedder
     from incremental.topics.model_store import TopicModelStore
     from incremental.visit.engines.elsewhere import Elsewhere
@@ -41,6 +42,8 @@ def make_fetcher(
     settings: Settings, clock: Clock, *, adapter: BaseAdapter | None = None
 ) -> Fetcher:
     """Make the one egress. *adapter* replaces the network below requests (replays, tests)."""
+    from incremental.fetch.session import Fetcher  # noqa: PLC0415 - the network, for what fetches
+
     return Fetcher(settings.fetch, clock=clock, adapter=adapter, sites=settings.accesses)
 
 
@@ -56,7 +59,7 @@ def make_crawler(  # noqa: PLR0913 - the parts that a caller may want to replace
     announced: Announced | None = None,
     explore: int = 0,
     gate: HostGate | None = None,
-    read: Read = read_body,
+    read: Read | None = None,
     embedder: PageEmbedder | None = None,
     renderer: Renderer | None = None,
     part: Part | None = None,
@@ -73,6 +76,7 @@ def make_crawler(  # noqa: PLR0913 - the parts that a caller may want to replace
     # Most commands fetch a page or judge one, and do without the crawler.
     from incremental.crawl.crawler import Crawler  # noqa: PLC0415
     from incremental.crawl.engine import Engine  # noqa: PLC0415
+    from incremental.sandbox import read_body  # noqa: PLC0415
     from incremental.settings.policies import policy_maker  # noqa: PLC0415
     from incremental.visit.engines.visits import (  # noqa: PLC0415
         EngineReport,
@@ -82,7 +86,7 @@ def make_crawler(  # noqa: PLR0913 - the parts that a caller may want to replace
     from incremental.visit.ways.parts import PartFetcher  # noqa: PLC0415
     from incremental.visit.ways.visiting import HubVisitor  # noqa: PLC0415
 
-    make_policy = policy_maker(settings)
+    make_policy, read = policy_maker(settings), read or read_body
     if scorer is None:
         scorer = hub_scorer(models)
     one_thread_for_arithmetic()
@@ -139,10 +143,16 @@ def make_topic_models(
     """Yield the topics' models, with the configured embedder; *waits* as for ``TopicModelStore``."""
     from incremental.topics.model_store import TopicModelStore  # noqa: PLC0415 - as for the embedder
 
-    with (
-        contextlib.closing(make_fetcher(settings, clock)) as fetcher,
-        make_embedder(settings, clock, fetcher.fetch) as embedder,
-    ):
+    with contextlib.ExitStack() as stack:
+
+        @cache
+        def fetcher() -> Fetcher:
+            return stack.enter_context(contextlib.closing(make_fetcher(settings, clock)))
+
+        # Only an endpoint of embeddings is asked over the network.
+        embedder = stack.enter_context(
+            make_embedder(settings, clock, lambda request: fetcher().fetch(request))
+        )
         yield TopicModelStore(store, settings.topics.trees, embedder=embedder, waits=waits)
 
 
@@ -184,6 +194,8 @@ def make_renderer(
 @contextlib.contextmanager
 def make_reader(settings: Settings, *, workers: int | None = None) -> Iterator[Read]:
     """Yield what reads bodies: *workers* processes, else as many as the settings say; 0 = this one."""
+    from incremental.sandbox import read_body, with_features  # noqa: PLC0415 - the parsers
+
     daemon = settings.daemon
     wanted = daemon.parse_workers
     count = min(cores(), MAX_AUTO_WORKERS) if isinstance(wanted, str) else wanted
