@@ -8,9 +8,8 @@
 ...         print(page.found_at, page.url, page.title)
 
 One process writes to a store at a time: beside a running daemon use :meth:`Hubwatch.connect`, which has the
-same methods, except those that crawl. There is no asynchronous
-variant, because the crawler decides and writes in one thread on purpose. In an asyncio program run it in a
-thread: ``await asyncio.to_thread(hubwatch.run)``, then iterate over :meth:`Hubwatch.new_pages`.
+same methods, except those that crawl, or :meth:`Hubwatch.connect_async`. The crawler itself decides and
+writes in one thread on purpose: in an asyncio program run it as ``await asyncio.to_thread(hubwatch.run)``.
 """
 
 from __future__ import annotations
@@ -26,6 +25,7 @@ from typing import Any, Literal, Self
 from msgspec.structs import replace as with_fields
 from requests.adapters import BaseAdapter
 
+from hubwatch.asynchronous import AsyncClient
 from hubwatch.client import Client
 from incremental.base.clock import Clock, SystemClock
 from incremental.base.errors import InputError
@@ -137,6 +137,11 @@ class Hubwatch:
     def connect(url: str = "http://127.0.0.1:8787", token: str = "") -> Client:
         """Return a client of the Hubwatch that runs at *url*; ``hubwatch token add`` makes a *token*."""
         return Client(url, token)
+
+    @staticmethod
+    def connect_async(url: str = "http://127.0.0.1:8787", token: str = "") -> AsyncClient:
+        """Return :meth:`connect` for asyncio: its methods are awaited, its iterators are asynchronous."""
+        return AsyncClient(url, token)
 
     def __enter__(self) -> Self:
         return self
@@ -294,8 +299,7 @@ class Hubwatch:
         *filters* are those of :meth:`new_pages`. Closing the iterator ends it.
         """
         if after is None:
-            newest = self._store.answers.new(NewQuery(limit=1))
-            after = newest.rows[0].cursor if newest.rows else 0
+            after = self.newest_cursor()
         done = threading.Event()
         while True:
             done.clear()
@@ -347,6 +351,11 @@ class Hubwatch:
             yield from map(page_result, self._store.backfills.all_pages(asked))
         else:
             yield from map(page_result, self._store.answers.all_new(query))
+
+    def newest_cursor(self) -> int:
+        """Return the cursor of the latest announced page; 0 = there is none."""
+        newest = self._store.answers.new(NewQuery(limit=1))
+        return newest.rows[0].cursor if newest.rows else 0
 
     def history(self, url: str) -> list[PageChange]:
         """Return what changed on a page, newest first.

@@ -205,14 +205,18 @@ class Client:
         *after* is the cursor of the last page seen; None begins with what is announced from now on.
         """
         if after is None:
-            newest = self._ask(NewPages, "/pages", limit=1)
-            after = newest.pages[0].cursor if newest.pages else 0
+            after = self.newest_cursor()
         pause = threading.Event()
         while True:
             for page in self.new_pages(after=after, **filters):
                 after = page.cursor
                 yield page
             pause.wait(poll_seconds)
+
+    def newest_cursor(self) -> int:
+        """Return the cursor of the latest announced page; 0 = there is none."""
+        newest = self._ask(NewPages, "/pages", limit=1)
+        return newest.pages[0].cursor if newest.pages else 0
 
     def history(self, url: str) -> list[PageChange]:
         """Return what changed on a page, newest first."""

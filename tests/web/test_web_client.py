@@ -98,7 +98,7 @@ def test_it_has_the_methods_of_the_local_class_except_those_that_crawl() -> None
         found = inspect.getmembers(kind, inspect.isfunction)
         return {name for name, _ in found if not name.startswith("_")}
 
-    assert methods(Hubwatch) - methods(Client) == {"connect", "run", "step"}
+    assert methods(Hubwatch) - methods(Client) == {"connect", "connect_async", "run", "step"}
     assert methods(Client) <= methods(Hubwatch)
 
 
