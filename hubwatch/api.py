@@ -36,6 +36,11 @@ from incremental.crawl.sharing.joining import refuse_beside
 from incremental.daemon.assembly import make_crawler, make_fetcher, make_renderer
 from incremental.interfaces.explain.page import explain
 from incremental.interfaces.filters import Filters, backfill_query
+from incremental.interfaces.results.previews import (
+    TopicPreview,
+    preview_of_edit,
+    preview_result,
+)
 from incremental.interfaces.results.schema import Page as Page  # noqa: PLC0414 - offered with the crawler
 from incremental.interfaces.results.schema import PageChange as PageChange  # noqa: PLC0414 - likewise
 from incremental.interfaces.results.schema import SiteVisit as SiteVisit  # noqa: PLC0414 - likewise
@@ -248,6 +253,16 @@ class Hubwatch:
         """Change a topic: ``name``, ``keywords``, ``description``, ``include``, ``exclude`` or ``tags``."""
         row = find_topic(self._store, name)
         return self._topic(edit_topic(self._store, row, now=self._clock.now(), **changes))
+
+    def preview_topic(self, name: str, /, **changes: Any) -> TopicPreview:  # noqa: ANN401 - see below
+        """Return what a change would do to a topic's list, which is not made.
+
+        It takes ``keywords``, ``description``, ``method``, ``include`` and ``exclude``.
+        """
+        row = find_topic(self._store, name)
+        return preview_result(
+            preview_of_edit(self._store, self._settings, self._clock, row, changes)
+        )
 
     def judge(self, topic: str, *urls: str, relevant: bool) -> Topic:
         """Tell a topic that pages are relevant or not; it learns from them in the next round."""

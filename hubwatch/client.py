@@ -16,6 +16,7 @@ import requests
 
 from hubwatch.errors import HubwatchError
 from incremental.base.errors import NotFoundError
+from incremental.interfaces.results.previews import TopicPreview
 from incremental.interfaces.results.schema import NewPages, Page, PageChange, SiteVisit, TextChange
 from incremental.interfaces.results.sites import AddedSite, Site
 from incremental.interfaces.results.topics import Topic
@@ -147,6 +148,12 @@ class Client:
     def edit_topic(self, name: str, /, **changes: Any) -> Topic:  # noqa: ANN401 - of the API
         """Change a topic: ``name``, ``keywords``, ``description``, ``include``, ``exclude`` or ``tags``."""
         return self._ask(Topic, f"/topics/{self._topic_id(name)}", "PATCH", json=changes)
+
+    def preview_topic(self, name: str, /, **changes: Any) -> TopicPreview:  # noqa: ANN401 - of the API
+        """Return what a change of a topic would do to its list; *changes* as for :meth:`edit_topic`."""
+        return self._ask(
+            TopicPreview, f"/topics/{self._topic_id(name)}/preview", "POST", json=changes
+        )
 
     def judge(self, topic: str, *urls: str, relevant: bool) -> Topic:
         """Tell a topic that pages are relevant or not; it learns from them in the next round."""

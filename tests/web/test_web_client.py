@@ -51,6 +51,9 @@ def test_sites_topics_and_corrections(connected: Client, served: Served) -> None
     assert connected.hub_urls() == [HOME, OTHER]
     topic = connected.add_topic("bridges", describe="Bridges and tenders")
     assert connected.edit_topic("bridges", keywords=["bridge"]).keywords == ["bridge"]
+    tried = connected.preview_topic("bridges", keywords=["tender"])
+    assert tried.read == 4
+    assert tried.sentence.startswith("Of the latest 4 pages it would show")
     assert connected.pause_topic("bridges").state == "paused"
     page = next(connected.new_pages())
     assert connected.judge("bridges", page.url, relevant=True).id == topic.id
