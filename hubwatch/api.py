@@ -8,9 +8,8 @@
 ...         print(page.found_at, page.url, page.title)
 
 One process writes to a store at a time: beside a running daemon use :meth:`Hubwatch.connect`, which has the
-same methods, except those that crawl. There is no asynchronous
-variant, because the crawler decides and writes in one thread on purpose. In an asyncio program run it in a
-thread: ``await asyncio.to_thread(hubwatch.run)``, then iterate over :meth:`Hubwatch.new_pages`.
+same methods, except those that crawl, or :meth:`Hubwatch.connect_async`. The crawler itself decides and
+writes in one thread on purpose: in an asyncio program run it as ``await asyncio.to_thread(hubwatch.run)``.
 """
 
 from __future__ import annotations
@@ -26,6 +25,7 @@ from typing import Any, Literal, Self
 from msgspec.structs import replace as with_fields
 from requests.adapters import BaseAdapter
 
+from hubwatch.asynchronous import AsyncClient
 from hubwatch.client import Client
 from incremental.base.clock import Clock, SystemClock
 from incremental.base.errors import InputError
@@ -36,6 +36,11 @@ from incremental.crawl.sharing.joining import refuse_beside
 from incremental.daemon.assembly import make_crawler, make_fetcher, make_renderer
 from incremental.interfaces.explain.page import explain
 from incremental.interfaces.filters import Filters, backfill_query
+from incremental.interfaces.results.previews import (
+    TopicPreview,
+    preview_of_edit,
+    preview_result,
+)
 from incremental.interfaces.results.schema import Page as Page  # noqa: PLC0414 - offered with the crawler
 from incremental.interfaces.results.schema import PageChange as PageChange  # noqa: PLC0414 - likewise
 from incremental.interfaces.results.schema import SiteVisit as SiteVisit  # noqa: PLC0414 - likewise
@@ -137,6 +142,11 @@ class Hubwatch:
     def connect(url: str = "http://127.0.0.1:8787", token: str = "") -> Client:
         """Return a client of the Hubwatch that runs at *url*; ``hubwatch token add`` makes a *token*."""
         return Client(url, token)
+
+    @staticmethod
+    def connect_async(url: str = "http://127.0.0.1:8787", token: str = "") -> AsyncClient:
+        """Return :meth:`connect` for asyncio: its methods are awaited, its iterators are asynchronous."""
+        return AsyncClient(url, token)
 
     def __enter__(self) -> Self:
         return self
@@ -244,6 +254,16 @@ class Hubwatch:
         row = find_topic(self._store, name)
         return self._topic(edit_topic(self._store, row, now=self._clock.now(), **changes))
 
+    def preview_topic(self, name: str, /, **changes: Any) -> TopicPreview:  # noqa: ANN401 - see below
+        """Return what a change would do to a topic's list, which is not made.
+
+        It takes ``keywords``, ``description``, ``method``, ``include`` and ``exclude``.
+        """
+        row = find_topic(self._store, name)
+        return preview_result(
+            preview_of_edit(self._store, self._settings, self._clock, row, changes)
+        )
+
     def judge(self, topic: str, *urls: str, relevant: bool) -> Topic:
         """Tell a topic that pages are relevant or not; it learns from them in the next round."""
         now = self._clock.now()
@@ -294,8 +314,7 @@ class Hubwatch:
         *filters* are those of :meth:`new_pages`. Closing the iterator ends it.
         """
         if after is None:
-            newest = self._store.answers.new(NewQuery(limit=1))
-            after = newest.rows[0].cursor if newest.rows else 0
+            after = self.newest_cursor()
         done = threading.Event()
         while True:
             done.clear()
@@ -347,6 +366,11 @@ class Hubwatch:
             yield from map(page_result, self._store.backfills.all_pages(asked))
         else:
             yield from map(page_result, self._store.answers.all_new(query))
+
+    def newest_cursor(self) -> int:
+        """Return the cursor of the latest announced page; 0 = there is none."""
+        newest = self._store.answers.new(NewQuery(limit=1))
+        return newest.rows[0].cursor if newest.rows else 0
 
     def history(self, url: str) -> list[PageChange]:
         """Return what changed on a page, newest first.

@@ -16,6 +16,7 @@ import requests
 
 from hubwatch.errors import HubwatchError
 from incremental.base.errors import NotFoundError
+from incremental.interfaces.results.previews import TopicPreview
 from incremental.interfaces.results.schema import NewPages, Page, PageChange, SiteVisit, TextChange
 from incremental.interfaces.results.sites import AddedSite, Site
 from incremental.interfaces.results.topics import Topic
@@ -148,6 +149,12 @@ class Client:
         """Change a topic: ``name``, ``keywords``, ``description``, ``include``, ``exclude`` or ``tags``."""
         return self._ask(Topic, f"/topics/{self._topic_id(name)}", "PATCH", json=changes)
 
+    def preview_topic(self, name: str, /, **changes: Any) -> TopicPreview:  # noqa: ANN401 - of the API
+        """Return what a change of a topic would do to its list; *changes* as for :meth:`edit_topic`."""
+        return self._ask(
+            TopicPreview, f"/topics/{self._topic_id(name)}/preview", "POST", json=changes
+        )
+
     def judge(self, topic: str, *urls: str, relevant: bool) -> Topic:
         """Tell a topic that pages are relevant or not; it learns from them in the next round."""
         path = f"/topics/{self._topic_id(topic)}/examples"
@@ -205,14 +212,18 @@ class Client:
         *after* is the cursor of the last page seen; None begins with what is announced from now on.
         """
         if after is None:
-            newest = self._ask(NewPages, "/pages", limit=1)
-            after = newest.pages[0].cursor if newest.pages else 0
+            after = self.newest_cursor()
         pause = threading.Event()
         while True:
             for page in self.new_pages(after=after, **filters):
                 after = page.cursor
                 yield page
             pause.wait(poll_seconds)
+
+    def newest_cursor(self) -> int:
+        """Return the cursor of the latest announced page; 0 = there is none."""
+        newest = self._ask(NewPages, "/pages", limit=1)
+        return newest.pages[0].cursor if newest.pages else 0
 
     def history(self, url: str) -> list[PageChange]:
         """Return what changed on a page, newest first."""

@@ -68,6 +68,11 @@ def _served(settings: Settings, folder: Path, clock: SimulatedClock, store: Stor
     return Served(Web(settings, folder, clock, store), store, clock)
 
 
+def served_at(folder: Path, clock: SimulatedClock, store: Store) -> Served:
+    """Return a store in *folder* under the settings that everybody begins with."""
+    return _served(Settings(), folder, clock, store)
+
+
 def form_token(client: TestClient, path: str = "/login") -> str:
     """Return the token that the forms of a page carry."""
     found = re.search(r'name="form_token" value="([0-9a-f]+)"', client.get(path).text)

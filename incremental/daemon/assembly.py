@@ -6,35 +6,33 @@ import contextlib
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
-from requests.adapters import BaseAdapter
 
 from incremental.base.clock import Clock, SystemClock
 from incremental.base.threads import cores, one_thread_for_arithmetic
-from incremental.crawl.crawler import Announced, Crawler
-from incremental.crawl.engine import Engine
-from incremental.crawl.part import Part
-from incremental.decide.hubs import HubScorer
 from incremental.fetch.options import origin
-from incremental.fetch.session import Fetcher
-from incremental.sandbox import Read, read_body, with_features
 from incremental.settings import Settings
-from incremental.settings.policies import policy_maker
-from incremental.visit.engines.visits import EngineReport, visit_elsewhere, visits_in
-from incremental.visit.host_gate import HostGate
-from incremental.visit.visit import Fetch
-from incremental.visit.ways.parts import PartFetcher
-from incremental.visit.ways.visiting import HubVisitor, Renderer
-from store import Store
 
 if TYPE_CHECKING:
+    from requests.adapters import BaseAdapter
+
+    from incremental.crawl.crawler import Announced, Crawler
     from incremental.crawl.first_look import FirstLook
+    from incremental.crawl.part import Part
+    from incremental.decide.hubs import HubScorer
+    from incremental.fetch.session import Fetcher
+    from incremental.sandbox import Read
     from incremental.topics.embedding.page_embedder import PageEmbedder
+    from incremental.topics.model_store import TopicModelStore
     from incremental.visit.engines.elsewhere import Elsewhere
+    from incremental.visit.host_gate import HostGate
+    from incremental.visit.visit import Fetch
+    from incremental.visit.ways.visiting import Renderer
+    from store import Store
 
 # Each takes 72 MB when it has started, and more than there are processors read nothing sooner.
 MAX_AUTO_WORKERS = 4
@@ -44,6 +42,8 @@ def make_fetcher(
     settings: Settings, clock: Clock, *, adapter: BaseAdapter | None = None
 ) -> Fetcher:
     """Make the one egress. *adapter* replaces the network below requests (replays, tests)."""
+    from incremental.fetch.session import Fetcher  # noqa: PLC0415 - the network, for what fetches
+
     return Fetcher(settings.fetch, clock=clock, adapter=adapter, sites=settings.accesses)
 
 
@@ -59,7 +59,7 @@ def make_crawler(  # noqa: PLR0913 - the parts that a caller may want to replace
     announced: Announced | None = None,
     explore: int = 0,
     gate: HostGate | None = None,
-    read: Read = read_body,
+    read: Read | None = None,
     embedder: PageEmbedder | None = None,
     renderer: Renderer | None = None,
     part: Part | None = None,
@@ -73,7 +73,20 @@ def make_crawler(  # noqa: PLR0913 - the parts that a caller may want to replace
     Visits run by *fetch* in the threads of *executor*, or *elsewhere*, for which the threads wait
     (:mod:`incremental.visit.engines`).
     """
-    make_policy = policy_maker(settings)
+    # Most commands fetch a page or judge one, and do without the crawler.
+    from incremental.crawl.crawler import Crawler  # noqa: PLC0415
+    from incremental.crawl.engine import Engine  # noqa: PLC0415
+    from incremental.sandbox import read_body  # noqa: PLC0415
+    from incremental.settings.policies import policy_maker  # noqa: PLC0415
+    from incremental.visit.engines.visits import (  # noqa: PLC0415
+        EngineReport,
+        visit_elsewhere,
+        visits_in,
+    )
+    from incremental.visit.ways.parts import PartFetcher  # noqa: PLC0415
+    from incremental.visit.ways.visiting import HubVisitor  # noqa: PLC0415
+
+    make_policy, read = policy_maker(settings), read or read_body
     if scorer is None:
         scorer = hub_scorer(models)
     one_thread_for_arithmetic()
@@ -124,6 +137,26 @@ def make_embedder(settings: Settings, clock: Clock, fetch: Fetch) -> Iterator[Pa
 
 
 @contextlib.contextmanager
+def make_topic_models(
+    store: Store, settings: Settings, clock: Clock, *, waits: bool = True
+) -> Iterator[TopicModelStore]:
+    """Yield the topics' models, with the configured embedder; *waits* as for ``TopicModelStore``."""
+    from incremental.topics.model_store import TopicModelStore  # noqa: PLC0415 - as for the embedder
+
+    with contextlib.ExitStack() as stack:
+
+        @cache
+        def fetcher() -> Fetcher:
+            return stack.enter_context(contextlib.closing(make_fetcher(settings, clock)))
+
+        # Only an endpoint of embeddings is asked over the network.
+        embedder = stack.enter_context(
+            make_embedder(settings, clock, lambda request: fetcher().fetch(request))
+        )
+        yield TopicModelStore(store, settings.topics.trees, embedder=embedder, waits=waits)
+
+
+@contextlib.contextmanager
 def make_renderer(
     settings: Settings, clock: Clock, fetch: Fetch, *, adapter: BaseAdapter | None = None
 ) -> Iterator[Renderer | None]:
@@ -135,6 +168,7 @@ def make_renderer(
         yield None
         return
     from incremental.visit.rendering.pool import BrowserPool  # noqa: PLC0415 - likewise
+    from incremental.visit.ways.parts import PartFetcher  # noqa: PLC0415 - likewise
 
     # What a page wants of other hosts must be public, and gets no secrets.
     public = msgspec.structs.replace(
@@ -160,6 +194,8 @@ def make_renderer(
 @contextlib.contextmanager
 def make_reader(settings: Settings, *, workers: int | None = None) -> Iterator[Read]:
     """Yield what reads bodies: *workers* processes, else as many as the settings say; 0 = this one."""
+    from incremental.sandbox import read_body, with_features  # noqa: PLC0415 - the parsers
+
     daemon = settings.daemon
     wanted = daemon.parse_workers
     count = min(cores(), MAX_AUTO_WORKERS) if isinstance(wanted, str) else wanted

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from enum import StrEnum
 from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
+from urllib.parse import quote, urlsplit
 
 import msgspec
 
+from incremental.base.errors import SettingsError
 from incremental.base.features import Features, found
 from incremental.base.scope import Reach
 from incremental.fetch.options import FetchSettings, SiteAccess
@@ -159,6 +162,26 @@ class DaemonSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """``json`` = one object a line, for programs that gather logs."""
 
 
+class SendTo(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A place to which the web page sends a page by a link, such as a read-later service."""
+
+    name: Annotated[str, example("Wallabag"), msgspec.Meta(min_length=1, max_length=40)]
+    """How the link is called."""
+    url: Annotated[str, example("https://wallabag.example.org/bookmarklet?url={url}")]
+    """Its address: ``{url}`` becomes the page's address, ``{title}`` its title, both percent-encoded."""
+
+    def __post_init__(self) -> None:
+        """Refuse what is no link, or sends nothing."""
+        is_web = urlsplit(self.url).scheme in ("http", "https")
+        if not is_web or "{url}" not in self.url or not self.url.isprintable():
+            raise SettingsError("send_to.url", self.url, "must be a web address that has {url}")
+
+    def address(self, url: str, title: str) -> str:
+        """Return the address that sends a page."""
+        given = {"{url}": quote(url, safe=""), "{title}": quote(title, safe="")}
+        return re.sub(r"\{(?:url|title)\}", lambda found: given[found[0]], self.url)
+
+
 class WebSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The web page, the API and the feeds."""
 
@@ -174,8 +197,19 @@ class WebSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Further host names of this server, besides *host* and the names of loopback."""
     trusted_proxies: tuple[str, ...] = ()
     """Addresses of reverse proxies whose X-Forwarded-For and X-Forwarded-Proto are trusted."""
+    public_url: str = ""
+    """Where readers of messages reach the web page; mails then have links to it. Empty = no links."""
     language: str = ""
     """``en`` or ``zh``; empty = the browser's preference."""
+    send_to: tuple[SendTo, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse what links cannot begin with."""
+        parts = urlsplit(self.public_url)
+        usable = parts.scheme in ("http", "https") and parts.hostname and parts.path in ("", "/")
+        if self.public_url and not (usable and parts.username is None):
+            way_out = "must be like https://hubwatch.example.org, without a path"
+            raise SettingsError("public_url", "...", way_out)
 
 
 class FeatureSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

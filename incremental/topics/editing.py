@@ -12,7 +12,8 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 from classifier.words.values import PageText, Verdict
 from incremental.base.errors import InputError, NotFoundError
@@ -119,10 +120,87 @@ def edit_topic(  # noqa: PLR0913 - what a topic is made of
     None = unchanged. *include*: only pages with one of these words are listed and announced; *exclude*:
     no page with any of them is. Both take effect at once, on all pages.
 
-
     Raises:
         InputError: an unusable value, or a name that another topic has. Nothing was changed.
     """
+    fields = _fields(store, row, keywords, description, method, include, exclude)
+    grouped = None if tags is None else checked_tags(tags)
+    new = None if name is None else _checked_name(name)
+    if not store.editing.edit_topic(row.id, now=now, name=new, **fields):
+        raise InputError("name", new, Text("input.topic_taken"))
+    if grouped is not None:
+        store.tags.set_topic_tags(row.id, grouped)
+    return find_topic(store, new or row.name)
+
+
+def edited(  # noqa: PLR0913 - what a topic is made of
+    store: Store,
+    row: TopicRow,
+    *,
+    keywords: Sequence[str] | None = None,
+    description: str | None = None,
+    method: str | None = None,
+    include: Sequence[str] | None = None,
+    exclude: Sequence[str] | None = None,
+) -> TopicRow:
+    """Return what :func:`edit_topic` would make of a topic; nothing is stored.
+
+    Raises:
+        InputError: an unusable value.
+    """
+    fields = _fields(store, row, keywords, description, method, include, exclude)
+    changes: dict[str, Any] = {**fields}
+    return replace(row, **changes)
+
+
+def draft(
+    keywords: Sequence[str], description: str, *, examples: Sequence[str] = (), now: float
+) -> TopicRow:
+    """Return a topic that is not stored, with the id 0.
+
+    Raises:
+        InputError: an unusable value, or nothing to learn from.
+    """
+    words, sentence = _checked_words(keywords), _checked_description(description)
+    if not (words or sentence or examples):
+        raise InputError("topic", "", Text("input.topic_empty"))
+    return TopicRow(
+        *(0, "", to_json(list(words)), sentence, METHODS[0], TopicState.WAITING, "", "", "[]"),
+        *(now, now, None),
+    )
+
+
+def with_examples(
+    store: Store, row: TopicRow, urls: Sequence[str], origin: ExampleOrigin, *, now: float
+) -> list[ExampleRow]:
+    """Return a topic's examples with pages that are not stored; they count if their text is cached.
+
+    Raises:
+        InputError: not a web address.
+    """
+    known = {one.canonical_key: one for one in store.topics.examples(row.id)}
+    for url in _addresses(urls):
+        key = canonical_key(url)
+        text = None if key in known and known[key].text else cached_text(store, url)
+        title, kept = ("", known[key].text) if key in known else ("", None)
+        if text is not None:
+            title, kept = text.title, to_text(text)
+        known[key] = ExampleRow(
+            *(0, row.id, url, key, origin, title, kept, None, 0, now, None, None)
+        )
+    return list(known.values())
+
+
+def _fields(  # noqa: PLR0913, PLR0917 - what a topic is made of
+    store: Store,
+    row: TopicRow,
+    keywords: Sequence[str] | None,
+    description: str | None,
+    method: str | None,
+    include: Sequence[str] | None,
+    exclude: Sequence[str] | None,
+) -> TopicFields:
+    """Return the checked fields of those that are given."""
     fields: TopicFields = {}
     if keywords is not None:
         fields["keywords"] = to_json(list(_checked_words(keywords)))
@@ -137,13 +215,7 @@ def edit_topic(  # noqa: PLR0913 - what a topic is made of
         fields["include"] = to_json(list(checked_words(include, "include")))
     if exclude is not None:
         fields["exclude"] = to_json(list(checked_words(exclude, "exclude")))
-    grouped = None if tags is None else checked_tags(tags)
-    new = None if name is None else _checked_name(name)
-    if not store.editing.edit_topic(row.id, now=now, name=new, **fields):
-        raise InputError("name", new, Text("input.topic_taken"))
-    if grouped is not None:
-        store.tags.set_topic_tags(row.id, grouped)
-    return find_topic(store, new or row.name)
+    return fields
 
 
 def forget_example(store: Store, row: TopicRow, example_id: int, *, now: float) -> TopicRow:

@@ -148,6 +148,16 @@ class TopicModelStore:
         logger.info("topic %s is %s %s", row.name, fields["state"], fields["version"])
         return find_topic(self._store, row.name)
 
+    def trial(self, row: TopicRow, examples: Sequence[ExampleRow]) -> TopicModel | None:
+        """Return what a topic would learn, which nothing stores; None = it could not judge."""
+        keywords = json.loads(row.keywords)
+        if not readiness(examples, keywords, row.description).ready:
+            return None
+        try:
+            return self._trained(row, examples, keywords)
+        except TopicError:
+            return None
+
     def _trained(
         self, row: TopicRow, examples: Sequence[ExampleRow], keywords: Sequence[str]
     ) -> TopicModel:
@@ -239,10 +249,6 @@ class TopicModelStore:
                 text = PageText(page.url, kept.title, body=kept.text, language=kept.language)
                 if not is_empty(text):
                     yield text
-
-    def latest(self) -> list[PageText]:
-        """Return the latest pages read."""
-        return list(self._texts(self._store.topics.kept_pages(limit=LATEST)))
 
     # Shared by all topics.
 

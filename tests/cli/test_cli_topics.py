@@ -161,12 +161,12 @@ def test_what_you_say_of_a_page_shows_at_once(read: Run) -> None:
 
 def test_a_mark_says_what_it_does_to_the_latest_pages_and_how_to_undo_it(read: Run) -> None:
     assert re.search(
-        r"of the latest \d+ pages read it accepts \d+$", bridges(read).err, re.MULTILINE
+        r"Of the latest \d+ pages it now shows \d+\.$", bridges(read).err, re.MULTILINE
     )
     before = read("topic", "show", "bridges", "--json").json
     said = read("relevant", SOUPS[0], "--topic", "bridges").err
     assert re.search(
-        r"of the latest \d+ pages read it accepts \d+: \d+ that it did not before", said
+        r"Of the latest \d+ pages it now shows \d+: \d+ more and \d+ fewer than before", said
     )
     (undo,) = re.findall("to undo: hubwatch (.+)", said)
     read(*shlex.split(undo))

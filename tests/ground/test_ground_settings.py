@@ -181,7 +181,7 @@ def test_a_file_that_is_asked_for_must_be_there(tmp_path: Path) -> None:
 def uncommented() -> str:
     """The template with every setting live, comments for people left alone."""
     lines = settings_template().splitlines()
-    setting = re.compile(r"^# (\w+ = .*|\[\[(?:site|messages\.\w+)\]\])$")
+    setting = re.compile(r"^# (\w+ = .*|\[\[(?:site|(?:messages|web)\.\w+)\]\])$")
     return "\n".join(setting.sub(r"\1", line) for line in lines)
 
 
@@ -193,7 +193,9 @@ def test_the_written_file_loads_as_the_defaults(tmp_path: Path) -> None:
 
 def test_the_written_file_with_every_line_live_loads_as_the_defaults_and_its_examples() -> None:
     settings = build_settings(tomllib.loads(uncommented()))
-    assert msgspec.structs.replace(settings, site=(), further=()) == Settings()
+    web = msgspec.structs.replace(settings.web, send_to=())
+    assert msgspec.structs.replace(settings, site=(), further=(), web=web) == Settings()
+    assert [one.name for one in settings.web.send_to] == ["Wallabag"]
     assert settings.site[0].url == "https://example.org/"
     assert settings.site[0].access().proxy == "http://proxy.example:8080"
 

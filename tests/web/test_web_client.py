@@ -51,6 +51,9 @@ def test_sites_topics_and_corrections(connected: Client, served: Served) -> None
     assert connected.hub_urls() == [HOME, OTHER]
     topic = connected.add_topic("bridges", describe="Bridges and tenders")
     assert connected.edit_topic("bridges", keywords=["bridge"]).keywords == ["bridge"]
+    tried = connected.preview_topic("bridges", keywords=["tender"])
+    assert tried.read == 4
+    assert tried.sentence.startswith("Of the latest 4 pages it would show")
     assert connected.pause_topic("bridges").state == "paused"
     page = next(connected.new_pages())
     assert connected.judge("bridges", page.url, relevant=True).id == topic.id
@@ -98,7 +101,7 @@ def test_it_has_the_methods_of_the_local_class_except_those_that_crawl() -> None
         found = inspect.getmembers(kind, inspect.isfunction)
         return {name for name, _ in found if not name.startswith("_")}
 
-    assert methods(Hubwatch) - methods(Client) == {"connect", "run", "step"}
+    assert methods(Hubwatch) - methods(Client) == {"connect", "connect_async", "run", "step"}
     assert methods(Client) <= methods(Hubwatch)
 
 

@@ -60,6 +60,8 @@ def test_every_route_is_closed_to_who_shows_nothing(empty: Served) -> None:
             assert answer.status_code == 200, path
         elif path == "/login":
             assert answer.status_code == 403, method
+        elif path.startswith("/answer/"):
+            assert answer.status_code == (404 if method == "GET" else 403), method
         else:
             assert answer.status_code in (401, 303), (method, path)
             assert answer.headers.get("location", "/login").startswith("/login"), (method, path)

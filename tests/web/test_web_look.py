@@ -29,6 +29,7 @@ from incremental.interfaces.web.facts import LEAST_COUNTED, hour_rates
 from incremental.interfaces.web.server import served as serving
 from incremental.interfaces.web.views import View
 from incremental.schedule.state import SiteState
+from incremental.settings.sections import SendTo
 from incremental.topics.editing import begin
 from store.answers import NewQuery
 from store.answers.announced import moment_of
@@ -60,7 +61,8 @@ def test_axe_finds_nothing_on_any_page(
     served.store.outbox.put_channel("mail", channel, now=served.clock.now())
     context = browser.new_context(viewport=size, color_scheme=scheme, locale=language)
     tab = context.new_page()
-    with serving(served.with_settings(port=0).web) as url:
+    later = SendTo("Later", "https://later.example/?{url}")
+    with serving(served.with_settings(port=0, send_to=(later,)).web) as url:
         found = {}
         for path in PATHS:
             tab.goto(url + path)
@@ -71,6 +73,15 @@ def test_axe_finds_nothing_on_any_page(
         tab.locator("#reader h2").wait_for()
         wrong = axe.run(tab).response["violations"]
         found["pane"] = [(one["id"], one["nodes"][0]["html"][:200]) for one in wrong]
+        tab.locator("#reader .send summary").click()
+        wrong = axe.run(tab).response["violations"]
+        found["menu"] = [(one["id"], one["nodes"][0]["html"][:200]) for one in wrong]
+        tab.goto(f"{url}topics/1")
+        tab.locator("summary").first.click()
+        tab.locator("button[formaction]").click()
+        tab.locator("#preview p").wait_for()
+        wrong = axe.run(tab).response["violations"]
+        found["preview"] = [(one["id"], one["nodes"][0]["html"][:200]) for one in wrong]
     context.close()
     assert {path: wrong for path, wrong in found.items() if wrong} == {}
 

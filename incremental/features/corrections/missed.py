@@ -23,8 +23,9 @@ from incremental.base.texts import Text, named, read_text
 from incremental.base.urls import canonical_key, normalize
 from incremental.decide.hubs import HubScorer, score_targets
 from incremental.decide.links import targets
+from incremental.features.corrections.known import Missed, said
 from incremental.fetch.status import FetchStatus
-from incremental.interfaces.explain.page import explain, nearest
+from incremental.interfaces.explain.page import nearest
 from incremental.interfaces.results.schema import when
 from incremental.interfaces.visit_requests import request_page
 from incremental.parse import Page
@@ -44,20 +45,6 @@ LONGEST_WAIT_SECONDS = 30.0
 _MOST_NEAR = 2
 
 
-@dataclass(frozen=True, slots=True)
-class Missed:
-    """What became of a report of a missed page."""
-
-    url: str
-    cause: str
-    """A key of the texts: ``announced``, ``decided``, ``outside``, ``too_late``, ``unread``, ``unwatched``,
-    ``nowhere``."""
-    hub_url: str
-    """The hub that shows it; empty = none was found."""
-    says: tuple[str, ...]
-    """The whole answer in sentences."""
-
-
 @dataclass(frozen=True)
 class Means:
     """What fetches, reads and judges pages."""
@@ -69,25 +56,21 @@ class Means:
     pause: Callable[[float], object]
 
 
-def find_missed(store: Store, settings: Settings, text: str, means: Means) -> Missed:
-    """Find out why a page was missed; watch or visit the hub that shows it.
+def find_missed(store: Store, settings: Settings, answer: dict[str, Any], means: Means) -> Missed:
+    """Find out why no site has shown a page; watch or visit the hub that shows it.
 
-    Raises:
-        InputError: not a web address.
+    *answer* is the explanation of its URL.
     """
-    answer = explain(store, settings, text, now=means.now())
-    url, seen = answer["url"], [site for site in answer["sites"] if site["seen"]]
-    if seen:
-        return _of_known(answer, seen)
+    url = answer["url"]
     sites = places(store, url)
     look = _Look(store, settings, means)
     page = None if answer["trap"] else look.at(url)
     trouble = (
-        [] if page is not None or not look.problem else [_said("page_trouble", why=look.problem)]
+        [] if page is not None or not look.problem else [said("page_trouble", why=look.problem)]
     )
     if answer["trap"] or not sites:
-        add = [] if answer["trap"] or trouble else [_said("add_site", home=urljoin(url, "/"))]
-        says = (_said("outside", verdict=answer["verdict"]), *trouble, *add)
+        add = [] if answer["trap"] or trouble else [said("add_site", home=urljoin(url, "/"))]
+        says = (said("outside", verdict=answer["verdict"]), *trouble, *add)
         return Missed(url, "outside", "", says)
     row, address = sites[0]
     hubs = {hub.canonical_key: hub for hub in store.read.hubs(row.id)}
@@ -96,23 +79,19 @@ def find_missed(store: Store, settings: Settings, text: str, means: Means) -> Mi
     shown_by = next((hub for hub in likely if look.shows(hub, row, address)), None)
     if shown_by is None:
         near = ", ".join(hub.url for hub in nearest(list(hubs.values()), address)[:_MOST_NEAR])
-        failed = [_said("hub_trouble", hub=hub, why=why) for hub, why in look.failed.items()]
+        failed = [said("hub_trouble", hub=hub, why=why) for hub, why in look.failed.items()]
         read = look.asked - len(look.failed)
-        says = (*trouble, _said("nowhere", n=read, near=near or row.seed_url), *failed)
+        says = (*trouble, said("nowhere", n=read, near=near or row.seed_url), *failed)
         return Missed(url, "nowhere", "", says)
     cause, says = _of_hub(hubs.get(canonical_key(shown_by)), shown_by)
     if cause == "too_late":
         asked = request_page(store, settings, shown_by, now=means.now())
         refused = [one.refused for one in asked if one.refused]
         if len(refused) == len(asked):
-            says = (says[0], _said("hub_trouble", hub=shown_by, why=refused[0]))
+            says = (says[0], said("hub_trouble", hub=shown_by, why=refused[0]))
     else:
         correct(store, shown_by, "hub", now=means.now())
     return Missed(url, cause, shown_by, (*says, *trouble))
-
-
-def _said(name: str, **values: object) -> Text:
-    return Text(f"corrections.{name}", **values)
 
 
 def _is_article(store: Store, url: str) -> bool:
@@ -121,32 +100,15 @@ def _is_article(store: Store, url: str) -> bool:
     return any(one.label == PageLabel.ARTICLE and one.origin == LabelOrigin.USER for one in labels)
 
 
-def _of_known(answer: dict[str, Any], seen: list[dict[str, Any]]) -> Missed:
-    """Answer for a page that the store knows: what was decided, and what topics said."""
-    shown = next((one for one in seen if one["announced_at"]), None)
-    url = answer["url"]
-    first = (
-        _said("announced", at=when(shown["announced_at"]))
-        if shown
-        else _said("decided", verdict=answer["verdict"])
-    )
-    refused = [
-        _said("off_topic", topic=one["topic"], score=f"{one['score']:.2f}")
-        for one in answer["topics"]
-        if one["verdict"] == "irrelevant"
-    ]
-    return Missed(url, "announced" if shown else "decided", "", (first, *refused))
-
-
 def _of_hub(hub: HubRow | None, url: str) -> tuple[str, tuple[Text, ...]]:
     """Return why the hub that shows the page did not bring it, and what is done."""
     if hub is None or hub.state == HubStatus.DROPPED:
-        return "unwatched", (_said("unwatched", hub=url), _said("watched_now", hub=url))
+        return "unwatched", (said("unwatched", hub=url), said("watched_now", hub=url))
     if hub.visited_at is None:
         status = named("fetch", hub.last_status or "waiting")
-        return "unread", (_said("unread", hub=url, status=status), _said("watched_now", hub=url))
-    late = _said("too_late", hub=url, at=when(hub.visited_at), why=read_text(hub.why))
-    return "too_late", (late, _said("visited_now", hub=url))
+        return "unread", (said("unread", hub=url, status=status), said("watched_now", hub=url))
+    late = said("too_late", hub=url, at=when(hub.visited_at), why=read_text(hub.why))
+    return "too_late", (late, said("visited_now", hub=url))
 
 
 def _likely(  # noqa: PLR0913, PLR0917 - each bears on it

@@ -51,6 +51,13 @@ GUARDED: Final = frozenset(
     """.split()  # noqa: SIM905 - one name a line would fill two hundred
 )
 
+# Mail, which shows HTML.
+MAIL: Final = frozenset(
+    """
+    brevo email mailersend mailgun office365 postmark resend sendgrid sendpulse ses smtp2go sparkpost
+    """.split()  # noqa: SIM905 - likewise
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Delivered:
@@ -78,12 +85,14 @@ def deliver(gate: LibraryGate, url: str, message: Message, key: str) -> Delivere
     # By this header webhooks detect repeats.
     if isinstance(getattr(service, "headers", None), dict):
         service.headers["Idempotency-Key"] = key
+    as_html = bool(message.html) and _shows_html(service)
+    body, form = (message.html, "html") if as_html else (message.body, "text")
     words = _Words()
     logger = logging.getLogger("apprise")
     logger.addHandler(words)
     try:
         with gate.opened() as watch:
-            taken = service.notify(title=message.title, body=message.body, body_format="text")
+            taken = service.notify(title=message.title, body=body, body_format=form)
     except ForbiddenAddressError:
         return Delivered(ok=False, error=Text("messages.not_public"))
     except (OSError, ValueError, TypeError, LookupError, AttributeError) as error:
@@ -120,6 +129,11 @@ def _service(url: str, field: str) -> Any:  # noqa: ANN401 - Apprise has no type
         )
         raise SettingsError(field, f"{scheme}://...", way_out)
     return service
+
+
+def _shows_html(service: Any) -> bool:  # noqa: ANN401 - Apprise has no types
+    """Return whether a service sends mail, and its address does not ask for plain text."""
+    return name_of(type(service)) in MAIL and service.resolve_format("html") == "html"
 
 
 def name_of(plugin: type) -> str:

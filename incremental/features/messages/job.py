@@ -20,6 +20,7 @@ from incremental.features.messages.channels import (
 from incremental.features.messages.notifier import Notifier
 from incremental.features.messages.settings import MessagesSettings
 from incremental.fetch.libraries import LibraryGate
+from incremental.interfaces.answer_links import AnswerLinks
 from incremental.interfaces.filters import from_json
 from incremental.settings import Settings
 from store import Store
@@ -33,7 +34,7 @@ def messages(work: AtWork) -> Notifier:
     """Return the job, for the channels of the settings and those added meanwhile.
 
     Raises:
-        SettingsError: a channel cannot be used.
+        SettingsError: a channel cannot be used, or the key of the links in mails.
     """
     store, settings, clock = work.store, work.settings, SystemClock()
     check_channels(settings)
@@ -49,6 +50,8 @@ def messages(work: AtWork) -> Notifier:
         hook_executor=ThreadPoolExecutor(_HOOKS, thread_name_prefix="hooks"),
         added=partial(added_channels, store, settings),
         senders=partial(_senders, store, settings) if sends else None,
+        answer_links=AnswerLinks.of(settings, work.folder),
+        language=settings.web.language or "en",
     )
 
 

@@ -1,6 +1,6 @@
 """Title and body of a message, from sandboxed templates.
 
-Messages are plain text.
+Messages are plain text. Mails are HTML beside it, unless their channel has a template of its own.
 """
 
 from __future__ import annotations
@@ -8,10 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from incremental.base.errors import SettingsError
 from incremental.base.plain_text import one_line
+from incremental.base.texts import Words
 from incremental.features.messages.settings import GroupBy
 from incremental.interfaces.explain.backfill import address, subject
 from incremental.interfaces.results.schema import change_result, page_json, utc
@@ -21,6 +23,7 @@ from store.enums import TopicVerdict
 from store.watched_changes import WatchedChangeRow
 
 if TYPE_CHECKING:
+    from jinja2 import Template
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 MAX_TITLE = 200
@@ -57,6 +60,8 @@ OTHER_TOPICS = "Other pages"
 # Changed lines of one page in a message; the rest is counted.
 MAX_LINES = 20
 _MAX_LINE = 500
+_MAX_EXCERPT = 300
+_MAIL = Path(__file__).with_name("templates") / "mail.html"
 
 
 TemplatePage = dict[str, Any]
@@ -64,24 +69,26 @@ TemplatePage = dict[str, Any]
 _NO_CHANGE: TemplatePage = {"kind": "page", "added": (), "removed": (), "lines": ()}
 
 
-def of_page(page: AnnouncedPage, topic: str = "") -> TemplatePage:
+def of_page(page: AnnouncedPage, topic: str = "", irrelevant_url: str = "") -> TemplatePage:
     """Return an announced page for templates, with the verdict of the channel's topic.
 
     *found_at* is ISO 8601, UTC. *older* and *articles* are used by backfill events only, *added*,
     *removed* and *lines* by changes. *best_topic* is that of its highest score that is not irrelevant.
+    *irrelevant_url* leads to a button that marks it as not relevant; empty = there is none.
     """
     facts = page_json(page)
     marks: list[dict[str, Any]] = [one for one in facts["topics"] if one["topic"] == topic]
     mark = marks[0] if marks else {}
-    return {name: facts[name] for name in ("title", "url", "site")} | {
+    return {name: facts[name] for name in ("title", "url", "site", "excerpt")} | {
         "found_at": utc(page.found_at // 1),
+        "irrelevant_url": irrelevant_url,
         "topic": topic,
         "verdict": mark.get("verdict", ""),
         "score": mark.get("score"),
         "older": 0,
         "articles": (),
         **_NO_CHANGE,
-        "best_topic": _best_topic(page),
+        "best_topic": best_topic(page),
     }
 
 
@@ -92,12 +99,14 @@ def of_change(change: WatchedChangeRow, page: AnnouncedPage, topic: str = "") ->
     return of_page(page, topic) | {
         **{name: getattr(result, name) for name in ("title", "url", "site", "added", "removed")},
         "kind": "changed",
+        "excerpt": "",
         "found_at": utc(change.at // 1),
         "lines": [*result.lines[:MAX_LINES], *([f"… {more} more"] if more > 0 else [])],
     }
 
 
-def _best_topic(page: AnnouncedPage) -> str:
+def best_topic(page: AnnouncedPage) -> str:
+    """Return the topic of a page's highest score that is not irrelevant; empty = none."""
     marks = [mark for mark in page.topics if mark.verdict != TopicVerdict.IRRELEVANT]
     return max(marks, key=lambda mark: mark.score).topic if marks else ""
 
@@ -116,22 +125,33 @@ def of_event(event: BackfillEvent, pages: Sequence[AnnouncedPage]) -> TemplatePa
         "articles": [{"title": one.name, "url": one.url} for one in pages],
         **_NO_CHANGE,
         "kind": "backfill",
+        "excerpt": "",
+        "irrelevant_url": "",
         "best_topic": "",
     }
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """Plain text, ready to send."""
+    """Ready to send. Title and body are plain text."""
 
     title: str
     body: str
+    html: str = ""
+    """The body for mails; empty = the channel has a template of its own."""
 
 
 def compose(
-    pages: Sequence[TemplatePage], title: str, body: str, *, group_by: GroupBy = ""
+    pages: Sequence[TemplatePage],
+    title: str,
+    body: str,
+    *,
+    group_by: GroupBy = "",
+    language: str = "en",
 ) -> Message:
     """Render the message for *pages*; empty templates = defaults. Several pages are grouped.
+
+    *language* is that of the HTML.
 
     Raises:
         SettingsError: a template is invalid, or violates the sandbox.
@@ -147,7 +167,8 @@ def compose(
     }
     head = one_line(_render("title", title or DEFAULT_TITLE, values), MAX_TITLE)
     text = _render("body", body or DEFAULT_BODY, values).strip()
-    return Message(head or values["counted"], text[:MAX_BODY])
+    html = "" if body else _mail().render(**values, t=Words(language))
+    return Message(head or values["counted"], text[:MAX_BODY], html)
 
 
 def counted(new: int, changed: int) -> str:
@@ -187,6 +208,7 @@ def _plain(page: TemplatePage) -> TemplatePage:
         "url": url,
         "title": one_line(page["title"], MAX_TITLE) or url[:MAX_TITLE],
         "site": one_line(page["site"], MAX_TITLE),
+        "excerpt": one_line(page["excerpt"], _MAX_EXCERPT),
         "topic": one_line(page["topic"], MAX_TITLE),
         "best_topic": one_line(page["best_topic"], MAX_TITLE),
         **{
@@ -208,6 +230,17 @@ def _render(field: str, template: str, values: Mapping[str, Any]) -> str:
         return _environment().from_string(template).render(values)
     except (TemplateError, TypeError, ValueError, ArithmeticError, RecursionError) as error:
         raise SettingsError(field, template[:40], f"the template fails: {error}") from None
+
+
+@cache
+def _mail() -> Template:
+    """Return the template of mails, which escapes what it is given."""
+    from jinja2 import Environment, StrictUndefined  # noqa: PLC0415 - an extra
+
+    environment = Environment(
+        undefined=StrictUndefined, autoescape=True, trim_blocks=True, lstrip_blocks=True
+    )
+    return environment.from_string(_MAIL.read_text(encoding="utf-8"))
 
 
 @cache

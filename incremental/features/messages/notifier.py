@@ -41,6 +41,7 @@ from incremental.features.messages.message import (
     MAX_PAGES,
     SAMPLE,
     TemplatePage,
+    best_topic,
     compose,
     of_change,
     of_event,
@@ -49,6 +50,7 @@ from incremental.features.messages.message import (
 from incremental.features.messages.plan import message_key, retry_at
 from incremental.features.messages.settings import ChannelSettings, HookChannel
 from incremental.fetch.libraries import LibraryGate
+from incremental.interfaces.answer_links import AnswerLinks
 from store import Store
 from store.answers import NewQuery
 from store.answers.announced import AnnouncedPage
@@ -104,8 +106,13 @@ class Notifier:
         hook_executor: Executor | None = None,
         added: Callable[[], Sequence[ChannelSettings]] = tuple,
         senders: Senders | None = None,
+        answer_links: AnswerLinks | None = None,
+        language: str = "en",
     ) -> None:
-        """Messages are sent in *executor*, hooks called in *hook_executor*, else in the same."""
+        """Messages are sent in *executor*, hooks called in *hook_executor*, else in the same.
+
+        *language* is that of mails.
+        """
         self._store = store
         self._configured = channels
         self._added = added
@@ -118,6 +125,8 @@ class Notifier:
         # Without a feature that has changes to send nobody asks for them.
         self._changed = None if senders is None else ChangedPages(store, senders)
         self._trouble = trouble
+        self._answer_links = answer_links
+        self._language = language
         self._underway: dict[str, _Underway] = {}
         self._complained: set[str] = set()
         self._with_bug: set[str] = set()
@@ -301,7 +310,7 @@ class Notifier:
         # under the same key.
         self._store.outbox.begin([one.id for one in entries], key)
         try:
-            future = self._begun(channel, entries, key)
+            future = self._begun(channel, entries, key, now)
         except SettingsError as error:
             again = retry_at(entries[0].attempts + 1, now)
             self._store.outbox.failed(key, str(error), next_at=again)
@@ -309,15 +318,21 @@ class Notifier:
         self._underway[channel.name] = _Underway(key, entries[0].attempts + 1, future)
 
     def _begun(
-        self, channel: ChannelSettings, entries: Sequence[OutboxRow], key: str
+        self, channel: ChannelSettings, entries: Sequence[OutboxRow], key: str, now: float
     ) -> Future[Delivered]:
         """Begin to send a message, or to call a hook."""
         if isinstance(channel, HookChannel):
             # There is one call for each page.
             given = self._given(entries[0], channel, key)
             return self._hook_executor.submit(partial(call, self._gate, channel, given, key))
-        shown = [self._shown(one, channel) for one in entries]
-        message = compose(shown, channel.title, channel.body, group_by=channel.group_by)
+        shown = [self._shown(one, channel, now) for one in entries]
+        message = compose(
+            shown,
+            channel.title,
+            channel.body,
+            group_by=channel.group_by,
+            language=self._language,
+        )
         return self._executor.submit(partial(deliver, self._gate, channel.url, message, key))
 
     def _given(self, entry: OutboxRow, channel: HookChannel, key: str) -> bytes:
@@ -330,13 +345,23 @@ class Notifier:
             return call_for_backfill(channel, *event, key)
         return call_for_page(channel, self._page(entry), key)
 
-    def _shown(self, entry: OutboxRow, channel: ChannelSettings) -> TemplatePage:
+    def _shown(self, entry: OutboxRow, channel: ChannelSettings, now: float) -> TemplatePage:
         """Return an entry for templates: its change or backfill event if it has one, else its page."""
         change = self._change(entry)
         if change is not None:
             return of_change(change, self._page(entry), channel.topic)
         event = self._event(entry)
-        return of_event(*event) if event is not None else of_page(self._page(entry), channel.topic)
+        if event is not None:
+            return of_event(*event)
+        page = self._page(entry)
+        return of_page(page, channel.topic, self._irrelevant_url(page, channel.topic, now))
+
+    def _irrelevant_url(self, page: AnnouncedPage, topic: str, now: float) -> str:
+        """Return the link that marks a page as not relevant to the channel's topic, else to its best one."""
+        row = self._store.topics.topic(topic or best_topic(page))
+        if self._answer_links is None or row is None or not page.cursor:
+            return ""
+        return self._answer_links.irrelevant(row, page, now)
 
     def _change(self, entry: OutboxRow) -> WatchedChangeRow | None:
         """Return the change of an entry; None = there is none, or it was forgotten."""

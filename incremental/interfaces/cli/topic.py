@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from itertools import chain
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -42,13 +42,12 @@ from incremental.topics.editing import (
     give_feedback,
     set_paused,
 )
+from incremental.topics.previewing import Version
 from store import Store
 from store.enums import TopicState
 from store.topics.values import TopicRow
 
 if TYPE_CHECKING:
-    from classifier.topic.model import TopicModel
-    from classifier.words.values import PageText
     from incremental.topics.model_store import TopicModelStore
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="As `hubwatch topic list` shows it.")]
@@ -82,6 +81,8 @@ def add(  # noqa: PLR0913 - each is an option of the command
     """
     settings, folder = settings_of(context)
     with open_store(context) as store:
+        known = store.topics.topic(name)
+        before = None if known is None else _version(store, known)
         row, trained = begin(
             store,
             name,
@@ -91,7 +92,7 @@ def add(  # noqa: PLR0913 - each is an option of the command
             method=method,
             now=now(),
         )
-        row, effect = _learn(context, store, row)
+        row, effect = _learn(context, store, row, before)
         _report(context, store, row, trained, "", effect)
         if not (wants_json(context) or daemon_at_work(store, settings, folder)):
             say("pages are scored while the daemon runs: hubwatch run")
@@ -110,12 +111,13 @@ def irrelevant(context: typer.Context, urls: Pages, *, of: OfTopic) -> None:
 def _correct(context: typer.Context, urls: list[str], of: str, *, relevant: bool) -> None:
     with open_store(context) as store:
         row = find_topic(store, of)
-        known = {one.canonical_key for one in store.topics.examples(row.id)}
+        before = _version(store, row)
+        known = {one.canonical_key for one in before.examples}
         row, trained = give_feedback(store, of, urls, relevant=relevant, now=now())
         verdict = "relevant" if relevant else "irrelevant"
         done, effect = f"{counted(len(trained), 'page')} marked as {verdict} to {row.name}", ""
         if any(one.at_hand for one in trained):
-            row, effect = _learn(context, store, row)
+            row, effect = _learn(context, store, row, before)
             done += f"; {_learned(store, row, 'it')}"
         _report(context, store, row, trained, done, effect)
         if not wants_json(context) and not known & {canonical_key(one.url) for one in trained}:
@@ -123,49 +125,42 @@ def _correct(context: typer.Context, urls: list[str], of: str, *, relevant: bool
             say(f"to undo: hubwatch topic forget {marked} --topic {shlex.quote(row.name)}")
 
 
-def _effect(before: TopicModel | None, after: TopicModel | None, pages: Sequence[PageText]) -> str:
-    """Say how many of the latest pages a topic accepts now, and what its change did."""
-    if after is None or not pages:
-        return ""
-    new = _accepted(after, pages)
-    said = f"of the latest {counted(len(pages), 'page')} read it accepts {len(new)}"
-    if before is None:
-        return said
-    old = _accepted(before, pages)
-    return f"{said}: {len(new - old)} that it did not before, and {len(old - new)} no longer"
+def _version(store: Store, row: TopicRow) -> Version:
+    return Version(row, store.topics.examples(row.id))
 
 
-def _accepted(model: TopicModel, pages: Sequence[PageText]) -> set[str]:
-    judged = zip(pages, model.judge_many(pages), strict=True)
-    return {page.url for page, found in judged if found.verdict.value == "relevant"}
-
-
-def _learn(context: typer.Context, store: Store, row: TopicRow) -> tuple[TopicRow, str]:
+def _learn(
+    context: typer.Context, store: Store, row: TopicRow, before: Version | None
+) -> tuple[TopicRow, str]:
     """Let a topic learn what is at hand, and say what that does to the latest pages.
 
-    The rest it learns when the daemon has fetched it.
+    The rest it learns when the daemon has fetched it. *before* is the topic before it was changed; None = it
+    is new.
     """
+    from incremental.topics.previewing import LatestPages  # noqa: PLC0415 - numbers, where a topic learns
+
     with open_models(context, store) as model_store:
-        # Until it learns, the store keeps the model of before the change.
-        before, pages = model_store.model(row) if row.version else None, model_store.latest()
+        pages, shown = LatestPages(store), set[int]()
+        if before is not None and before.row.version:
+            # Until it learns, the store keeps the model of before the change.
+            shown = pages.shown(model_store.model(before.row), before)
         row = model_store.learn(row)
-        return row, _effect(before, model_store.model(row) if row.version else None, pages)
+        model = model_store.model(row) if row.version else None
+        if model is None or not pages.rows:
+            return row, ""
+        now_shown = pages.shown(model, _version(store, row))
+        first = before is None or not before.row.version
+        return row, pages.change(now_shown if first else shown, now_shown).said("now")
 
 
 @contextmanager
 def open_models(context: typer.Context, store: Store) -> Iterator[TopicModelStore]:
     """Yield the topics' models, with the configured embedder."""
-    # The crawler and numbers are loaded only where a topic learns.
-    from incremental.daemon.assembly import make_embedder, make_fetcher  # noqa: PLC0415
-    from incremental.topics.model_store import TopicModelStore  # noqa: PLC0415
+    # Numbers are loaded only where a topic learns.
+    from incremental.daemon.assembly import make_topic_models  # noqa: PLC0415
 
-    settings, _ = settings_of(context)
-    clock = SystemClock()
-    with (
-        closing(make_fetcher(settings, clock)) as fetcher,
-        make_embedder(settings, clock, fetcher.fetch) as embedder,
-    ):
-        yield TopicModelStore(store, settings.topics.trees, embedder=embedder)
+    with make_topic_models(store, settings_of(context)[0], SystemClock()) as models:
+        yield models
 
 
 def _learned(store: Store, row: TopicRow, who: str) -> str:
@@ -250,19 +245,20 @@ def edit(  # noqa: PLR0913 - each is an option of the command
     more = {"include": replaced(include), "exclude": replaced(exclude), "tags": replaced(tag)}
     given = {"name": new_name, **learned, **more}
     with open_store(context) as store:
-        before = find_topic(store, name)
+        before = _version(store, find_topic(store, name))
+        old = before.row.name
         if not _any_given(given):
-            _show_terms(context, store, before)
+            _show_terms(context, store, before.row)
             return
-        row = edit_topic(store, before, **given, now=now())
-        done = [f"{before.name} is now called {row.name}"] if row.name != before.name else []
+        row = edit_topic(store, before.row, **given, now=now())
+        done = [f"{old} is now called {row.name}"] if row.name != old else []
         effect = ""
         if _any_given(learned):
-            row, effect = _learn(context, store, row)
+            row, effect = _learn(context, store, row, before)
             done.append(_learned(store, row, row.name))
-        if row.name != before.name:
-            for where in chain(*settings.enabled.asked("mentions", settings, before.name)):
-                say(f"warning: {where} of the settings file names {before.name}")
+        if row.name != old:
+            for where in chain(*settings.enabled.asked("mentions", settings, old)):
+                say(f"warning: {where} of the settings file names {old}")
         said = "; ".join(done) or f"{row.name} was changed"
         _report(context, store, row, [], said, effect)
 
@@ -287,12 +283,13 @@ def forget(context: typer.Context, urls: Pages, *, of: OfTopic) -> None:
     """Remove pages, whether examples or corrections, from what a topic learns from."""
     with open_store(context) as store:
         row = find_topic(store, of)
+        before = _version(store, row)
         for url in urls:
             key = canonical_key(normalize(url) or url)
             known = store.topics.examples(row.id)
             ids = [one.id for one in known if one.canonical_key == key]
             row = forget_example(store, row, ids[0] if ids else 0, now=now())
-        row, effect = _learn(context, store, row)
+        row, effect = _learn(context, store, row, before)
         done = f"{counted(len(urls), 'page')} forgotten; {_learned(store, row, row.name)}"
         _report(context, store, row, [], done, effect)
 

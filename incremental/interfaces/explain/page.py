@@ -36,9 +36,27 @@ _NEAREST = 3
 def explain(
     store: Store, settings: Settings, url: str, *, now: float, models: Path | None = None
 ) -> dict[str, Any]:
-    """Return what is known of *url* and what each rule says about it, for JSON.
+    """Return :func:`explain_rules`, and what the hub classifier says, for JSON.
 
     *models* is the folder of classifier versions; None = the shipped one.
+
+    Raises:
+        InputError: *url* is not a web address.
+    """
+    answer = explain_rules(store, settings, url, now=now)
+    # The model's libraries take half a second to load, and status asks for budgets alone.
+    from incremental.interfaces.explain.hub import explain_hub  # noqa: PLC0415
+
+    explained = explain_hub(store, models, answer["url"])
+    return answer | {
+        "hub_score": explained["site_probability"],
+        "hub_threshold": settings.hubs.threshold,
+        "classifier": explained,
+    }
+
+
+def explain_rules(store: Store, settings: Settings, url: str, *, now: float) -> dict[str, Any]:
+    """Return what is known of *url* and what each rule says about it, for JSON.
 
     Raises:
         InputError: *url* is not a web address.
@@ -47,17 +65,10 @@ def explain(
     if address is None:
         raise InputError("url", url, Text("input.not_an_address"))
     rows, asked = store.read.sites(), HostGate(store, settings).ask(address, now)
-    # The model's libraries take half a second to load, and status asks for budgets alone.
-    from incremental.interfaces.explain.hub import explain_hub  # noqa: PLC0415
-
-    explained = explain_hub(store, models, address)
     answer: dict[str, Any] = {
         "url": address,
         "canonical_key": canonical_key(address),
         "trap": trap(address),
-        "hub_score": explained["site_probability"],
-        "hub_threshold": settings.hubs.threshold,
-        "classifier": explained,
         "labels": _labels(store, address),
         "topics": stored_verdicts(store, address),
         "robots": asked.says,

@@ -37,7 +37,7 @@ STATIC = Path(__file__).with_name("static")
 _STATIC_SECONDS = 86_400
 _ROUTERS = (
     *(f"api.{name}" for name in ("page_api", "sites", "hubs", "topic_api", "models")),
-    *(f"routes.{name}" for name in ("entry", "news", "adding", "sites")),
+    *(f"routes.{name}" for name in ("entry", "answers", "news", "adding", "sites")),
     *(f"routes.{name}" for name in ("page_html", "topic_html", "models", "status", "feeds")),
 )
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from http import HTTPStatus
 from urllib.parse import parse_qs, quote, urlsplit
 
@@ -37,8 +37,8 @@ from incremental.interfaces.web.access import (
 from incremental.interfaces.web.context import Web
 from store.errors import StoreError
 
-# No credentials needed.
-PUBLIC = ("/healthz", "/login", "/static/")
+# No credentials needed; what is below ``/answer/`` checks the signature in its path.
+PUBLIC = ("/answer/", "/healthz", "/login", "/static/")
 # For programs: they get a 401 instead of the login form.
 MACHINES = ("/api/", "/feeds/", "/metrics")
 FORM_COOKIE = "hubwatch_form"
@@ -211,7 +211,7 @@ def form_cookie(request: Request) -> str:
 
 def _own_names(web: Web) -> Iterable[str]:
     own = web.settings.web
-    return (own.host, *own.allowed_hosts)
+    return (own.host, *own.allowed_hosts, urlsplit(own.public_url).netloc)
 
 
 def _host_of(header: str) -> str | None:
@@ -318,6 +318,6 @@ def _with_headers(send: Send) -> Send:
     return sender
 
 
-def names_for_others(settings_hosts: Sequence[str]) -> list[str]:
+def names_for_others(settings_hosts: Iterable[str]) -> list[str]:
     """Return the configured names by which other machines can reach us."""
     return [name for name in settings_hosts if _bare(name) not in _LOOPBACK]

@@ -8,6 +8,7 @@ import ipaddress
 import socket
 import threading
 from collections.abc import Iterator
+from urllib.parse import urlsplit
 
 import uvicorn
 
@@ -110,6 +111,7 @@ def check_guarded(given: Settings, *, has_tokens: bool) -> None:
         raise SettingsError("web.host", settings.host, way_out)
     reached_by = {
         "web.allowed_hosts": names_for_others(settings.allowed_hosts),
+        "web.public_url": names_for_others(filter(None, [urlsplit(settings.public_url).netloc])),
         "web.trusted_proxies": settings.trusted_proxies,
     }
     for field, names in reached_by.items():

@@ -32,6 +32,11 @@ class Change:
     """The topic that the row's buttons train."""
     is_shown: bool = False
 
+    @property
+    def is_verdict(self) -> bool:
+        """Whether a topic learned from it."""
+        return self.said.key in ("undo.relevant", "undo.irrelevant")
+
 
 class Undos:
     """The latest changes of all browsers."""
@@ -45,13 +50,13 @@ class Undos:
         browser, newest = form_cookie(request), tuple(self._changes)[::-1]
         return next((one for one in newest if one.browser == browser), None)
 
-    def unsaid(self, request: Request) -> Text | None:
+    def unsaid(self, request: Request) -> Change | None:
         """Return what this browser did last, unless it was told so already."""
         change = self.latest(request)
         if change is None or change.is_shown:
             return None
         change.is_shown = True
-        return change.said
+        return change
 
     def keep(self, change: Change) -> None:
         """Remember a change, which the next page that its browser gets offers to undo."""

@@ -214,6 +214,7 @@ def page(
         "caller": getattr(request.state, "caller", None),
         "may_write": may_write(request),
         "form_token": form_token(cookie or fresh),
+        "send_to": web.settings.web.send_to,
         "theme": preferred(request, "theme") or "system",
         "undoable": partial(undos_of(request).unsaid, request),
         "crawling": web.is_crawled(),

@@ -8,7 +8,9 @@ from pathlib import Path
 from fake_web import DAY, HOUR, SPARING, START, FolderScorer, Reply, Watch, page, watch
 
 from incremental.daemon.assembly import make_fetcher
-from incremental.features.corrections.missed import MOST_ASKED, Means, Missed, find_missed
+from incremental.features.corrections.known import Missed, known_page
+from incremental.features.corrections.missed import MOST_ASKED, Means, find_missed
+from incremental.interfaces.explain.page import explain_rules
 from incremental.sandbox import read_body
 
 HOME = "https://news.example/"
@@ -25,7 +27,8 @@ def ask(crawl: Watch, url: str) -> Missed:
 
     with closing(make_fetcher(SPARING, clock, adapter=crawl.web)) as fetcher:
         means = Means(fetcher.fetch, read_body, FolderScorer(), clock.now, pause)
-        return find_missed(crawl.store, SPARING, url, means)
+        answer = explain_rules(crawl.store, SPARING, url, now=clock.now())
+        return known_page(answer) or find_missed(crawl.store, SPARING, answer, means)
 
 
 def test_the_folder_above_a_missed_page_is_watched_and_brings_the_next_one(tmp_path: Path) -> None:

@@ -113,7 +113,9 @@ class MailServer:
                     if word == "DATA":
                         self.say("354 go on")
                         lines = iter(self.rfile.readline, b".\r\n")
-                        mails.append(b"".join(lines).decode())
+                        # A line that begins with a dot has another before it (RFC 5321, section 4.5.2).
+                        plain = (one.removeprefix(b".") for one in lines)
+                        mails.append(b"".join(plain).decode())
                     self.say("221 bye" if word == "QUIT" else "250 fine")
 
         self._server = socketserver.ThreadingTCPServer(("127.0.0.1", 0), Handler)

@@ -11,6 +11,12 @@ from pydantic import Field, StringConstraints
 from incremental.base.errors import NotFoundError
 from incremental.base.lookup import topic_numbered
 from incremental.interfaces.filters import Filters, to_json
+from incremental.interfaces.results.previews import (
+    TopicPreview,
+    preview_of_edit,
+    preview_of_new,
+    preview_result,
+)
 from incremental.interfaces.results.topics import Topic, topic_result, topic_results
 from incremental.interfaces.web.api.schemas import (
     NEW_SEARCH,
@@ -35,6 +41,7 @@ from incremental.topics.editing import (
 )
 from store import Store
 from store.answers import SavedSearchRow
+from store.enums import ExampleOrigin
 from store.topics.values import ExampleRow
 
 router = api_router("topics")
@@ -74,6 +81,20 @@ class TopicChange(RequestSchema):
     state: Literal["active", "paused"] = "active"
 
 
+class TriedTopic(RequestSchema):
+    """New values of a topic's fields to try, and pages to learn from; those left out stay."""
+
+    keywords: _Keywords = Field(default_factory=list)
+    description: Annotated[str, StringConstraints(max_length=500)] = ""
+    method: _Method = METHODS[0]
+    include: WordList = Field(default_factory=list)
+    exclude: WordList = Field(default_factory=list)
+    urls: _Urls = Field(default_factory=list)
+    """Pages whose text is known here; others do not count."""
+    origin: ExampleOrigin = ExampleOrigin.EXAMPLE
+    """As what they are given: `example`, `relevant` or `irrelevant`."""
+
+
 class NewExamples(RequestSchema):
     """Relevant or irrelevant pages of a topic."""
 
@@ -105,6 +126,30 @@ def add_topic(web: Web, store: Store, body: NewTopic) -> Topic:
     """Create a topic, or give the one of that name more examples."""
     row, _ = begin(store, **body.model_dump(), now=web.now())
     return topic_result(store, row)
+
+
+@router.post("/topics/preview")
+def preview_new_topic(web: Web, store: Store, body: NewTopic) -> TopicPreview:
+    """Show which of the latest pages a new topic would show; nothing is stored."""
+    words, urls = body.keywords, body.examples
+    found = preview_of_new(
+        *(store, web.settings, web.clock),
+        keywords=words,
+        description=body.description,
+        urls=urls,
+    )
+    return preview_result(found)
+
+
+@router.post("/topics/{topic_id}/preview")
+def preview_topic(web: Web, store: Store, topic_id: TopicId, body: TriedTopic) -> TopicPreview:
+    """Show what a change would add to a topic's list and remove from it; nothing is stored."""
+    changes = body.model_dump(include=body.model_fields_set - {"urls", "origin"})
+    row = topic_numbered(store, topic_id)
+    found = preview_of_edit(
+        *(store, web.settings, web.clock, row, changes), urls=body.urls, origin=body.origin
+    )
+    return preview_result(found)
 
 
 @router.get("/topics/{topic_id}")

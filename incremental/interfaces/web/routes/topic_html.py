@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
-from typing import Annotated
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import APIRouter, Form, Request
 from fastapi.responses import Response
+from markupsafe import escape
 from pydantic import BaseModel, Field
 
 from hubwatch.errors import HubwatchError
-from incremental.base.errors import FeatureError, InputError
+from incremental.base.errors import FeatureError, InputError, NotFoundError
 from incremental.base.features import called
 from incremental.base.lookup import topic_numbered
 from incremental.base.tagging import parted
+from incremental.base.texts import Text
+from incremental.base.urls import canonical_key
 from incremental.interfaces.explain.topic import top_terms
+from incremental.interfaces.results.previews import (
+    preview_of_edit,
+    preview_of_mark,
+    preview_of_new,
+)
 from incremental.interfaces.results.topics import topic_result, topic_results
 from incremental.interfaces.web.api.schemas import RowId
 from incremental.interfaces.web.charts import bars
@@ -32,6 +42,9 @@ from incremental.topics.editing import (
 )
 from store import Store
 from store.enums import ExampleOrigin, TopicState
+
+if TYPE_CHECKING:
+    from incremental.topics.previewing import Preview
 
 router = APIRouter(include_in_schema=False, route_class=StoreRoute)
 _Many = Annotated[str, Field(max_length=10_000)]
@@ -96,19 +109,81 @@ class TopicForm(BaseModel):
     exclude: _Many = ""
     tags: _Many = ""
 
+    def values(self) -> dict[str, Any]:
+        """Return them as ``edit_topic`` takes them."""
+        lists = ("keywords", "include", "exclude", "tags")
+        return self.model_dump() | {name: parted(getattr(self, name)) for name in lists}
+
 
 @router.post("/topics/{topic_id}/edit")
 def edit(
     request: Request, web: Web, store: Store, topic_id: RowId, form: Annotated[TopicForm, Form()]
 ) -> Response:
     """Rename a topic, or replace its keywords, sentence, method, tags, or the words that narrow it."""
-    given = form.model_dump()
-    given |= {name: parted(given[name]) for name in ("keywords", "include", "exclude", "tags")}
+    row = topic_numbered(store, topic_id)
+    before = topic_result(store, row)
+    old = {name: getattr(before, name) for name in TopicForm.model_fields}
     try:
-        edit_topic(store, topic_numbered(store, topic_id), **given, now=web.now())
+        edit_topic(store, row, **form.values(), now=web.now())
     except InputError as error:
         return _topic(request, topic_id, problem_of(request, error))
+    undoable(
+        request,
+        "topic_edited",
+        lambda store, now: edit_topic(store, topic_numbered(store, topic_id), **old, now=now),
+    )
     return see(f"/topics/{topic_id}")
+
+
+@router.post("/topics/{topic_id}/preview")
+def preview_edit(
+    request: Request, web: Web, store: Store, topic_id: RowId, form: Annotated[TopicForm, Form()]
+) -> Response:
+    """Show what a topic's list would be if the form was saved."""
+    row, changes = topic_numbered(store, topic_id), form.values()
+    changes = {name: changes[name] for name in changes if name not in ("name", "tags")}
+    return _preview(request, partial(preview_of_edit, store, web.settings, web.clock, row, changes))
+
+
+@router.post("/topics/preview")
+def preview_new(
+    request: Request,
+    web: Web,
+    store: Store,
+    keywords: Annotated[str, Form(max_length=1_000)] = "",
+    urls: _Urls = "",
+    description: Annotated[str, Form(max_length=500)] = "",
+) -> Response:
+    """Show what a topic would show if it was made."""
+    tried = partial(
+        preview_of_new,
+        *(store, web.settings, web.clock),
+        keywords=parted(keywords),
+        description=description,
+        urls=urls.split(),
+    )
+    return _preview(request, tried)
+
+
+def _preview(request: Request, tried: Callable[[], Preview]) -> Response:
+    """Show a preview, as a part of the page to htmx."""
+    values: dict[str, Any] = {"found": None, "problem": ""}
+    try:
+        values["found"] = tried()
+    except InputError as error:
+        values["problem"] = problem_of(request, error)
+    whole = "hx-request" not in request.headers
+    return page(request, "preview.html" if whole else "_preview.html", values)
+
+
+@router.get("/topics/{topic_id}/effect")
+def effect(request: Request, web: Web, store: Store, topic_id: RowId, page_id: RowId) -> Response:
+    """Say what the verdict on a page did to the topic's list."""
+    row, detail = topic_numbered(store, topic_id), store.answers.page(page_id, most=1)
+    if detail is None:
+        raise NotFoundError(Text("input.page_unknown"))
+    found = preview_of_mark(store, web.settings, web.clock, row, canonical_key(detail.url))
+    return Response(str(escape(words_of(request)(found.said("now")))), media_type="text/html")
 
 
 @router.post("/topics/{topic_id}/forget")

@@ -136,6 +136,12 @@
     act();
   });
 
+  // A menu closes when something else is clicked, or one of its links.
+  document.addEventListener("click", (event) => {
+    for (const menu of document.querySelectorAll("details.send[open]")) {
+      if (!event.target.closest("summary") || !menu.contains(event.target)) menu.open = false;
+    }
+  });
   document.addEventListener("click", (event) => {
     const at = event.target.closest ? event.target : null;
     const item = at && at.closest(".item");
