@@ -66,6 +66,8 @@ class Recipe(msgspec.Struct, forbid_unknown_fields=True):
     """None = the branch's first commit."""
     lists: str = ""
     """A regular expression for pages that are lists, not articles."""
+    bare: bool = False
+    """The server adds ``.html`` to addresses, as GitHub Pages does, and the site links without it."""
     bulk_deployments: Sequence[Moment] = ()
     backfills: Sequence[Moment] = ()
 
@@ -157,11 +159,13 @@ def versions_of(deployments: Iterable[tuple[int, Mapping[str, str]]]) -> dict[st
 
 def url_of(path: str, recipe: Recipe) -> str:
     """Return the address at which a file is served."""
-    return recipe.base_url + quote(_place(path), safe=_SAFE)
+    return recipe.base_url + quote(_place(path, recipe), safe=_SAFE)
 
 
-def _place(path: str) -> str:
-    return path.removesuffix("index.html") if Path(path).name == "index.html" else path
+def _place(path: str, recipe: Recipe) -> str:
+    if Path(path).name == "index.html":
+        return path.removesuffix("index.html")
+    return path.removesuffix(".html") if recipe.bare else path
 
 
 def links_of(body: bytes, url: str, *, is_xml: bool = False) -> set[str]:
@@ -173,11 +177,14 @@ def links_of(body: bytes, url: str, *, is_xml: bool = False) -> set[str]:
         elements = [] if root is None else root.iter("{*}loc", "{*}link")
         found = [element.get("href") or element.text or "" for element in elements]
     else:
-        root = lxml.html.document_fromstring(
-            body.decode(errors="replace").encode(),
-            ensure_head_body=True,
-            parser=lxml.html.HTMLParser(encoding="utf-8"),
-        )
+        try:
+            root = lxml.html.document_fromstring(
+                body.decode(errors="replace").encode(),
+                ensure_head_body=True,
+                parser=lxml.html.HTMLParser(encoding="utf-8"),
+            )
+        except lxml.etree.ParserError:  # there is nothing in it, such as a comment alone
+            return set()
         found = [str(href) for href in root.xpath("//a/@href | //area/@href | //frame/@src")]
         for content in root.xpath(
             "//meta[translate(@http-equiv,'REFSH','refsh')='refresh']/@content"
@@ -254,7 +261,7 @@ def truth_of(
         published, gone = found[0][0], found[-1][1]
         if not path.endswith(".html") or published <= t0 or path not in linked:
             continue
-        kind = _kind(_place(path), published, recipe)
+        kind = _kind(_place(path, recipe), published, recipe)
         lasting = (end if gone is None else gone) - linked[path] >= DAY
         scored = int(kind == "article" and lasting)
         url = url_of(path, recipe)

@@ -194,11 +194,19 @@ def test_the_truth_says_what_there_was_to_find_and_since_when(recorded: Path) ->
         ),
         ("", "/empty.xml", set()),
         ("no markup", "/broken.xml", set()),
+        ("<!-- moved -->", "/comment.html", set()),
     ],
 )
 def test_pages_feeds_and_sitemaps_lead_on(body: str, url: str, leads_to: set[str]) -> None:
     host = HOST.removeprefix("https://")
     assert record_site.links_of(body.encode(), HOST + url) == {host + path for path in leads_to}
+
+
+def test_a_server_may_add_the_ending_of_an_address() -> None:
+    recipe = record_site.Recipe("", "", "", HOST + "/", bare=True)
+    paths = ("news.html", "news/index.html", "feed.xml", "index.html")
+    urls = [record_site.url_of(path, recipe).removeprefix(HOST) for path in paths]
+    assert urls == ["/news", "/news/", "/feed.xml", "/"]
 
 
 def test_the_sites_that_can_be_recorded_are_described_in_full() -> None:
