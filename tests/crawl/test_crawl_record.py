@@ -235,8 +235,10 @@ def test_the_benchmark_shows_what_was_found_where_and_with_what(
     truth = truth_beside(tmp_path / "small.sqlite")
     truth.parent.mkdir()
     truth.write_text("url\tkind\tpublished\tlinked\tgone\tscored\n")
-    monkeypatch.setattr("sys.argv", ["benchmark", str(tmp_path), "--json"])
+    chart = tmp_path / "chart.png"
+    monkeypatch.setattr("sys.argv", ["benchmark", str(tmp_path), "--json", "--chart", str(chart)])
     assert benchmark.main() == 0
+    assert chart.read_bytes().startswith(b"\x89PNG")
     lines = capsys.readouterr().out.splitlines()
     result = json.loads(lines[-1])
     assert result.keys() == {"version", "machine", "python", "recordings"}
