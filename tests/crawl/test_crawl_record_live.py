@@ -179,6 +179,8 @@ def test_the_command_records_a_site_and_goes_on_where_it_stopped(
         for _ in range(2):
             monkeypatch.setattr("sys.argv", ["record_live.py", *given])
             assert record_live.main() == 0
-        home = ReplaySite(out).answer(site.url + "/", 9e10)
-    assert b"/a.html" in home.body
+    recorded = ReplaySite(out)
+    assert b"/a.html" in recorded.answer(site.url + "/", 9e10).body
+    # Addresses inside a network can be replayed.
+    assert simulate(recorded, Settings(), None, quiet=True).fetches
     assert "0 of them new" in capsys.readouterr().out
