@@ -3,6 +3,7 @@
 
     scripts/benchmark                       the recording in benchmarks/, and those in ../shared/replay
     scripts/benchmark FILE.sqlite FOLDER    these
+    scripts/benchmark --chart delays.png    and how many new pages were announced how soon
 
 Each recording needs its truth in truth/NAME.tsv beside it; docs/replays.md explains the figures.
 """
@@ -24,8 +25,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from lab.printing import show
-from replay import score, simulate, truth_beside
+from lab.printing import Line, Panel, plot, show
+from replay import delays_of, read_truth, score, simulate, truth_beside
 from replay_site import ReplaySite
 
 from incremental.settings import Settings
@@ -54,16 +55,20 @@ def fingerprint(file: Path) -> str:
     return hashlib.sha256(rows + b"\n".join(truth)).hexdigest()[:12]
 
 
-def measure(file: Path) -> dict[str, Any]:
-    """Return the figures of one recording, with what identifies its data."""
-    site = ReplaySite(file)
+def measure(file: Path) -> tuple[dict[str, Any], Line]:
+    """Return the figures of one recording, with what identifies its data, and its curve in the chart."""
+    site, truth = ReplaySite(file), truth_beside(file)
     started = time.perf_counter()
-    result = score(simulate(site, Settings(), None, quiet=True), site, truth_beside(file))
-    return {
+    tally = simulate(site, Settings(), None, quiet=True)
+    result = score(tally, site, truth)
+    delays = delays_of(tally, read_truth(truth))
+    shares = [number / result["scored"] for number in range(1, len(delays) + 1)]
+    figures = {
         **result,
         "data": fingerprint(file),
         "wall_seconds": round(time.perf_counter() - started, 1),
     }
+    return figures, (delays, shares)
 
 
 def circumstances() -> dict[str, str]:
@@ -102,6 +107,7 @@ def main() -> int:
     )
     parser.add_argument("places", nargs="*", type=Path, metavar="PATH", help="file or folder")
     parser.add_argument("--json", action="store_true", help="one JSON object as the last line")
+    parser.add_argument("--chart", type=Path, metavar="FILE.png", help="draw the delays")
     arguments = parser.parse_args()
     files = list(recordings(arguments.places or filter(Path.is_dir, DEFAULT)))
     for file in files:
@@ -109,12 +115,18 @@ def main() -> int:
             parser.error(f"{file} or {truth_beside(file)} is not there")
     if not files:
         parser.error("there is no recording with a truth")
-    results = []
+    results, lines = [], dict[str, Line]()
     for file in files:
         print(f"{file.stem} ...", file=sys.stderr, flush=True)
-        results.append(measure(file))
+        result, lines[file.stem] = measure(file)
+        results.append(result)
     about = circumstances()
     show({f"{one['site']} {one['data']}": row(one) for one in results}, " · ".join(about.values()))
+    if arguments.chart:
+        axes = {"xscale": "symlog", "xlim": (0, None), "ylim": (0, 1.02)}
+        y = "share of the new pages that were announced"
+        panel = Panel(lines, about["version"], "minutes after they were linked", y, axes)
+        plot([panel], arguments.chart)
     if arguments.json:
         print(json.dumps({**about, "recordings": results}))
     return 0

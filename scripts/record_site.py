@@ -37,7 +37,7 @@ SITES = Path(__file__).parents[1] / "benchmarks" / "sites.toml"
 _ONE_DEPLOYMENT_SECONDS = 120
 _TEXTS = (".html", ".xml", ".txt")
 # Larger ones, mostly indexes for a search by script, would be most of a recording.
-_MAX_BYTES = 800_000
+MAX_BYTES = 800_000
 # What a path may hold unescaped (RFC 3986, section 3.3).
 _SAFE = "/!$&'()*+,;=:@"
 _REFRESH = re.compile(r"url\s*=\s*['\"]?([^'\"]+)", re.IGNORECASE)
@@ -66,6 +66,8 @@ class Recipe(msgspec.Struct, forbid_unknown_fields=True):
     """None = the branch's first commit."""
     lists: str = ""
     """A regular expression for pages that are lists, not articles."""
+    bare: bool = False
+    """The server adds ``.html`` to addresses, as GitHub Pages does, and the site links without it."""
     bulk_deployments: Sequence[Moment] = ()
     backfills: Sequence[Moment] = ()
 
@@ -121,7 +123,7 @@ class Repository:
         answer = self.run("cat-file", "--batch-check", given="\n".join(blobs).encode())
         for line in answer.decode().splitlines():
             blob, kind, *size = line.split()
-            self._fits[blob] = kind == "blob" and int(size[0]) <= _MAX_BYTES
+            self._fits[blob] = kind == "blob" and int(size[0]) <= MAX_BYTES
 
     def blobs(self, names: Iterable[str]) -> Iterator[bytes]:
         """Yield the content of blobs, in their order."""
@@ -157,27 +159,32 @@ def versions_of(deployments: Iterable[tuple[int, Mapping[str, str]]]) -> dict[st
 
 def url_of(path: str, recipe: Recipe) -> str:
     """Return the address at which a file is served."""
-    return recipe.base_url + quote(_place(path), safe=_SAFE)
+    return recipe.base_url + quote(_place(path, recipe), safe=_SAFE)
 
 
-def _place(path: str) -> str:
-    return path.removesuffix("index.html") if Path(path).name == "index.html" else path
+def _place(path: str, recipe: Recipe) -> str:
+    if Path(path).name == "index.html":
+        return path.removesuffix("index.html")
+    return path.removesuffix(".html") if recipe.bare else path
 
 
-def links_of(body: bytes, url: str) -> set[str]:
+def links_of(body: bytes, url: str, *, is_xml: bool = False) -> set[str]:
     """Return the keys of the pages that a page, feed or sitemap leads to."""
     if not body.strip():
         return set()
-    if url.endswith(".xml"):
+    if is_xml or url.endswith(".xml"):
         root = lxml.etree.fromstring(body, lxml.etree.XMLParser(recover=True, huge_tree=True))
         elements = [] if root is None else root.iter("{*}loc", "{*}link")
         found = [element.get("href") or element.text or "" for element in elements]
     else:
-        root = lxml.html.document_fromstring(
-            body.decode(errors="replace").encode(),
-            ensure_head_body=True,
-            parser=lxml.html.HTMLParser(encoding="utf-8"),
-        )
+        try:
+            root = lxml.html.document_fromstring(
+                body.decode(errors="replace").encode(),
+                ensure_head_body=True,
+                parser=lxml.html.HTMLParser(encoding="utf-8"),
+            )
+        except lxml.etree.ParserError:  # there is nothing in it, such as a comment alone
+            return set()
         found = [str(href) for href in root.xpath("//a/@href | //area/@href | //frame/@src")]
         for content in root.xpath(
             "//meta[translate(@http-equiv,'REFSH','refsh')='refresh']/@content"
@@ -232,21 +239,29 @@ def _reached(alive: Mapping[str, Sequence[str]], roots: Iterable[str]) -> set[st
     return reached
 
 
+def scored_from(span: tuple[float, float]) -> float:
+    """Return when the baseline ends, given the first and last moment."""
+    return span[0] + BASELINE_SHARE * (span[1] - span[0])
+
+
+TruthRow = tuple[str, str, int, int, int | str, int]
+"""As in the file, ``gone`` empty if it is not."""
+
+
 def truth_of(
     versions: Mapping[str, Versions],
     linked: Mapping[str, int],
     recipe: Recipe,
     span: tuple[int, int],
-) -> list[tuple[str, str, int, int, int | str, int]]:
+) -> list[TruthRow]:
     """Return the rows of the truth: new pages after t0 that could be reached, by the time of it."""
-    first, end = span
-    t0 = first + BASELINE_SHARE * (end - first)
+    t0, end = scored_from(span), span[1]
     rows = []
     for path, found in versions.items():
         published, gone = found[0][0], found[-1][1]
         if not path.endswith(".html") or published <= t0 or path not in linked:
             continue
-        kind = _kind(_place(path), published, recipe)
+        kind = _kind(_place(path, recipe), published, recipe)
         lasting = (end if gone is None else gone) - linked[path] >= DAY
         scored = int(kind == "article" and lasting)
         url = url_of(path, recipe)
@@ -285,13 +300,18 @@ def write_recording(
 
     write_replay(out, (recipe.base_url, *span), pages())
     rows = truth_of(versions, first_linked(versions, links, recipe), recipe, span)
+    write_truth(out, rows)
+    return len(rows)
+
+
+def write_truth(out: Path, rows: Iterable[TruthRow]) -> None:
+    """Write the truth of the recording *out*."""
     truth = truth_beside(out)
     truth.parent.mkdir(exist_ok=True)
     with truth.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, delimiter="\t", lineterminator="\n")
         writer.writerow(("url", "kind", "published", "linked", "gone", "scored"))
         writer.writerows(rows)
-    return len(rows)
 
 
 def main() -> int:

@@ -264,17 +264,38 @@ def page_key(url: str) -> str:
     return f"{parts.netloc.lower()}{path}"
 
 
+Truth = Mapping[str, Mapping[str, str]]
+"""The rows of a truth by page key."""
+
+
+def read_truth(file: Path) -> Truth:
+    """Return what there was to find."""
+    with file.open(encoding="utf-8", newline="") as lines:
+        return {page_key(row["url"]): row for row in csv.DictReader(lines, delimiter="\t")}
+
+
+def _wanted(tally: Tally, truth: Truth) -> dict[str, float]:
+    """Return by key when each page was linked that should have been found by now."""
+    scored = {key: float(row["linked"]) for key, row in truth.items() if row["scored"] == "1"}
+    return {key: linked for key, linked in scored.items() if linked < tally.clock.now()}
+
+
+def delays_of(tally: Tally, truth: Truth) -> list[float]:
+    """Return the delays of the pages that were found, in minutes, the least first."""
+    first: dict[str, float] = {}
+    for at, url in tally.announced:
+        if at >= tally.scored_from:
+            first.setdefault(page_key(url), at)
+    wanted = _wanted(tally, truth)
+    return sorted((first[key] - linked) / 60 for key, linked in wanted.items() if key in first)
+
+
 def score(tally: Tally, site: ReplaySite, truth_file: Path) -> dict[str, Any]:
     """Compare what was announced after t0 with what there was to find."""
-    with truth_file.open(encoding="utf-8", newline="") as file:
-        truth = {page_key(row["url"]): row for row in csv.DictReader(file, delimiter="\t")}
-    scored = {key: float(row["linked"]) for key, row in truth.items() if row["scored"] == "1"}
-    wanted = {key: linked for key, linked in scored.items() if linked < tally.clock.now()}
-    announced = [(at, page_key(url)) for at, url in tally.announced if at >= tally.scored_from]
-    first: dict[str, float] = {}
-    for at, key in announced:
-        first.setdefault(key, at)
-    delays = sorted((first[key] - linked) / 60 for key, linked in wanted.items() if key in first)
+    truth = read_truth(truth_file)
+    wanted = _wanted(tally, truth)
+    announced = [page_key(url) for at, url in tally.announced if at >= tally.scored_from]
+    delays = delays_of(tally, truth)
     days = (tally.clock.now() - site.first_ts) / DAY
     gained = [page_key(url) for at, url in tally.backfilled if at >= tally.scored_from]
     lists = {key for key, row in truth.items() if row["kind"] == "list"}
@@ -284,8 +305,8 @@ def score(tally: Tally, site: ReplaySite, truth_file: Path) -> dict[str, Any]:
         "found": len(delays),
         "recall": round(len(delays) / len(wanted), 4) if wanted else None,
         "announced": len(announced),
-        "false_new": sum(key not in truth for _, key in announced),
-        "announced_lists": sum(key in lists for _, key in announced),
+        "false_new": sum(key not in truth for key in announced),
+        "announced_lists": sum(key in lists for key in announced),
         "backfill": len(gained),
         "false_backfill": sum(key not in truth for key in gained),
         "fetches": tally.fetches,

@@ -97,6 +97,11 @@ def place_of(
     """Yield where *site* can be crawled; *asked* is told address and code of each request to a server."""
     engine = setup.engine
     if engine is None:
+        # A site inside a network can be recorded; the recording alone answers.
+        hosts = settings.fetch.allowed_hosts | {urlsplit(site.base_url).netloc}
+        settings = msgspec.structs.replace(
+            settings, fetch=replace(settings.fetch, allowed_hosts=hosts)
+        )
         fetch = make_fetcher(settings, clock, adapter=ReplayAdapter(site, clock)).fetch
         yield Place(site.base_url, settings, fetch, InlineExecutor())
         return

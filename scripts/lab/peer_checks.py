@@ -159,10 +159,11 @@ def changedetection(url: str, folder: Path) -> Check:
     shown = set[str]()
 
     def check() -> list[str]:
-        before = call("GET", f"/{name}")["last_checked"]
+        before = call("GET", f"/{name}")["check_count"]
         time.sleep(1.0)  # snapshots are named by the second
         call("GET", f"/{name}?recheck=1")
-        _waited(lambda: call("GET", f"/{name}")["last_checked"] > before)
+        # "last_checked" says when a check began.
+        _waited(lambda: call("GET", f"/{name}")["check_count"] > before)
         history = call("GET", f"/{name}/history")
         lines = call("GET", f"/{name}/history/latest").splitlines() if history else []
         new = [line.strip() for line in lines if line.strip() and line.strip() not in shown]

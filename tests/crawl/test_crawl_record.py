@@ -194,11 +194,19 @@ def test_the_truth_says_what_there_was_to_find_and_since_when(recorded: Path) ->
         ),
         ("", "/empty.xml", set()),
         ("no markup", "/broken.xml", set()),
+        ("<!-- moved -->", "/comment.html", set()),
     ],
 )
 def test_pages_feeds_and_sitemaps_lead_on(body: str, url: str, leads_to: set[str]) -> None:
     host = HOST.removeprefix("https://")
     assert record_site.links_of(body.encode(), HOST + url) == {host + path for path in leads_to}
+
+
+def test_a_server_may_add_the_ending_of_an_address() -> None:
+    recipe = record_site.Recipe("", "", "", HOST + "/", bare=True)
+    paths = ("news.html", "news/index.html", "feed.xml", "index.html")
+    urls = [record_site.url_of(path, recipe).removeprefix(HOST) for path in paths]
+    assert urls == ["/news", "/news/", "/feed.xml", "/"]
 
 
 def test_the_sites_that_can_be_recorded_are_described_in_full() -> None:
@@ -227,8 +235,10 @@ def test_the_benchmark_shows_what_was_found_where_and_with_what(
     truth = truth_beside(tmp_path / "small.sqlite")
     truth.parent.mkdir()
     truth.write_text("url\tkind\tpublished\tlinked\tgone\tscored\n")
-    monkeypatch.setattr("sys.argv", ["benchmark", str(tmp_path), "--json"])
+    chart = tmp_path / "chart.png"
+    monkeypatch.setattr("sys.argv", ["benchmark", str(tmp_path), "--json", "--chart", str(chart)])
     assert benchmark.main() == 0
+    assert chart.read_bytes().startswith(b"\x89PNG")
     lines = capsys.readouterr().out.splitlines()
     result = json.loads(lines[-1])
     assert result.keys() == {"version", "machine", "python", "recordings"}
