@@ -57,7 +57,7 @@ def tab(browser: Browser) -> Iterator[Tab]:
     page.set_default_timeout(PATIENCE_MS)
     yield Tab(page, complaints)
     context.close()
-    assert complaints == []
+    assert complaints == [], "\n".join(complaints)
 
 
 @pytest.fixture

@@ -279,7 +279,7 @@ def _squashed(evidence: NDArray[np.float64]) -> list[float]:
     return scores
 
 
-_Share = Annotated[float, msgspec.Meta(ge=0.0, le=1.0)]
+_Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 _Text = Annotated[dict[str, _Share], msgspec.Meta(max_length=MAX_TERMS_PER_EXAMPLE)]
 _Texts = Annotated[list[_Text], msgspec.Meta(min_length=1, max_length=1 + CONTEXTS_PER_PAGE)]
 

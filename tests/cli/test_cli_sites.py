@@ -27,7 +27,8 @@ def test_every_setting_of_the_template_can_be_uncommented(hubwatch: Run, tmp_pat
     hubwatch("init")
     path = tmp_path / "hubwatch.toml"
     lines = path.read_text().split("\n# [[site]]")[0].splitlines()
-    path.write_text("\n".join(x[2:] if x.startswith("# ") and " = " in x else x for x in lines))
+    is_setting = [x.startswith("# ") and (" = " in x or x.startswith("# [[")) for x in lines]
+    path.write_text("\n".join(x[2:] if y else x for x, y in zip(lines, is_setting, strict=True)))
     done = hubwatch("list", "--json")
     assert (done.code, done.json) == (0, [])
 

@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -66,11 +67,11 @@ def is_gone(pid: int) -> bool:
 
 
 def children() -> set[int]:
-    return {
-        int(one)
-        for task in Path("/proc/self/task").iterdir()
-        for one in (task / "children").read_text().split()
-    }
+    found = set[int]()
+    for task in Path("/proc/self/task").iterdir():
+        with suppress(FileNotFoundError):  # a thread that has ended meanwhile
+            found |= set(map(int, (task / "children").read_text().split()))
+    return found
 
 
 def open_handles() -> int:

@@ -225,7 +225,8 @@ def test_relevance_is_trained_with_one_click(shown: Page) -> None:
     item.get_by_role("button", name="Relevant to Bridges", exact=True).click()
     pressed = item.locator('[data-key="relevant"]')
     expect(pressed).to_have_attribute("aria-pressed", "true")
-    expect(shown.locator("#toast")).to_contain_text("pages it now shows")
+    # It learns twice for that, after the click was answered.
+    expect(shown.locator("#toast")).to_contain_text("pages it now shows", timeout=PATIENCE_MS)
 
 
 def test_a_site_is_edited_and_several_hubs_are_chosen_while_the_table_refreshes(
