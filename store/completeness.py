@@ -111,7 +111,9 @@ class Completeness(Repository):
     def withheld(self, site_id: int, since: float, until: float) -> list[WithheldPage]:
         """Return pages dated in between and after the site was added that were not announced."""
         of = (Page.site == site_id) & Page.published_at.between(since, until)
-        mine = of & Page.announced_at.is_null() & Page.rule.in_(_NOT_ANNOUNCED)
+        # As an expression: SQLite would read every unannounced page of all sites by the index of that column.
+        never = fn.COALESCE(Page.announced_at, -1) == -1
+        mine = of & never & Page.rule.in_(_NOT_ANNOUNCED)
         rows = self._rows(
             Page.select(
                 *(Page.id, Page.url, Page.published_at),
@@ -136,13 +138,16 @@ class Completeness(Repository):
             found |= set(self._column(judged)) - set(self._column(taken))
         return found
 
-    def overflowed(self, site_id: int, since: float, until: float) -> int | None:
-        """Return the page id of a hub whose every link was new at a visit in between; None = no hub's."""
+    def overflows(self, site_id: int, since: float) -> list[tuple[float, int]]:
+        """Return the visits since then at which every link of a hub was new: time and page id, in order."""
         hubs = Hub.select(Hub.page).where(Hub.site_id == site_id)
-        of = Visit.page.in_(hubs) & Visit.overflow & (Visit.at >= since) & (Visit.at < until)
-        query = Visit.select(Visit.page).where(of).order_by(Visit.at.desc()).limit(1)
-        hub = self._scalar(query)
-        return None if hub is None else int(hub)
+        of = Visit.page.in_(hubs) & Visit.overflow & (Visit.at >= since)
+        query = Visit.select(Visit.at, Visit.page).where(of).order_by(Visit.at, Visit.id)
+        return [(at, page) for at, page in self._rows(query)]
+
+    def added_at(self, site_id: int) -> float:
+        """Return when a site was added."""
+        return float(self._scalar(Site.select(Site.added_at).where(Site.id == site_id)) or 0.0)
 
     def showers(self, site_id: int) -> dict[int, Shower]:
         """Return the site's hubs by page id, those that are no longer visited as well."""

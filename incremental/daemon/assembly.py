@@ -137,10 +137,8 @@ def make_embedder(settings: Settings, clock: Clock, fetch: Fetch) -> Iterator[Pa
 
 
 @contextlib.contextmanager
-def make_topic_models(
-    store: Store, settings: Settings, clock: Clock, *, waits: bool = True
-) -> Iterator[TopicModelStore]:
-    """Yield the topics' models, with the configured embedder; *waits* as for ``TopicModelStore``."""
+def make_topic_models(store: Store, settings: Settings, clock: Clock) -> Iterator[TopicModelStore]:
+    """Yield the topics' models, with the configured embedder."""
     from incremental.topics.model_store import TopicModelStore  # noqa: PLC0415 - as for the embedder
 
     with contextlib.ExitStack() as stack:
@@ -153,7 +151,7 @@ def make_topic_models(
         embedder = stack.enter_context(
             make_embedder(settings, clock, lambda request: fetcher().fetch(request))
         )
-        yield TopicModelStore(store, settings.topics.trees, embedder=embedder, waits=waits)
+        yield TopicModelStore(store, settings.topics.trees, embedder=embedder)
 
 
 @contextlib.contextmanager

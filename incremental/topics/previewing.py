@@ -4,6 +4,7 @@
 
     a topic and its examples ── learn ── model ── judge the same pages ── shown, before and after ──> Preview
 
+Pages are judged by their words alone, without vectors: counts can differ from those of the list.
 A page is shown if it is relevant or doubtful, and has the words that narrow the topic. What a user said of
 a page holds.
 """

@@ -165,7 +165,11 @@ def test_a_thumb_says_what_it_did_to_the_list(news: Served, topic: TopicRow) -> 
         path = f"/pages/{pages[SOUP]}/mark"
         return client.post(path, data=data, headers={"HX-Request": "true"}).text
 
-    (link,) = re.findall(r'hx-get="(/topics/[^"]+)"', pressed("relevant"))
-    said = client.get(link.replace("&amp;", "&")).text
+    (link,) = re.findall(r'hx-post="(/topics/[^"]+)"', pressed("relevant"))
+    said = client.post(
+        link.replace("&amp;", "&"),
+        data={"form_token": form_token(client)},
+        headers={"HX-Request": "true"},
+    ).text
     assert re.fullmatch(r"Of the latest 28 pages it now shows \d+: [1-9]\d* more and \d .*", said)
     assert "/effect" not in pressed("star")

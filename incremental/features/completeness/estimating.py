@@ -26,6 +26,8 @@ from incremental.base.times import DAY
 
 # Of the draws, for the estimate and the interval.
 _DRAWS: Final = 1000
+# However surprising what was counted is: so many draws (Kish) say how sure the estimate is.
+_LEAST_EFFECTIVE: Final = 50
 _HELD: Final = 0.9
 # From here on nobody can tell whether it is all.
 _ALL: Final = 0.995
@@ -85,7 +87,8 @@ def estimate(
         return None
     draw = random.Random(0)  # noqa: S311 - the same facts have the same answer
     drawn = [_drawn(draw, pair, loss) for _ in range(_DRAWS)]
-    likely = draw.choices([share for share, _ in drawn], [weight for _, weight in drawn], k=_DRAWS)
+    weights = _weights([log_weight for _, log_weight in drawn])
+    likely = draw.choices([share for share, _ in drawn], weights, k=_DRAWS)
     shares = sorted(in_time * share for share in likely)
     kept = round(_HELD * _DRAWS)
     at = min(range(_DRAWS - kept + 1), key=lambda i: shares[i + kept - 1] - shares[i])
@@ -139,13 +142,13 @@ def _unseen(pair: _Pair) -> float:
 def _drawn(
     draw: random.Random, parts: Sequence[_Pair] | None, loss: Loss | None
 ) -> tuple[float, float]:
-    """Return a share found, and how likely what was counted is if that is true."""
+    """Return a share found, and the logarithm of how likely what was counted is if that is true."""
     share = 1.0 - draw.betavariate(*_COMMON)
     if parts is not None:
         there = sum(pair.all / _shown(draw, pair) for pair in parts)
         share *= sum(pair.all for pair in parts) / there
     if loss is None:
-        return share, 1.0
+        return share, 0.0
     alone = draw.betavariate(loss.alone + _HALF, loss.before - loss.alone + _HALF)
     missing = alone * draw.betavariate(_HALF, _HALF)
     # Sites publish more unevenly than at random: counts weigh half.
@@ -153,7 +156,17 @@ def _drawn(
     expected = max(rate * loss.after_days * (1.0 - missing) / 2, _LEAST_EXPECTED)
     counted = loss.after / 2
     log_weight = counted * math.log(expected) - expected - math.lgamma(counted + 1)
-    return share * (1.0 - loss.share_of_time * missing), math.exp(log_weight)
+    return share * (1.0 - loss.share_of_time * missing), log_weight
+
+
+def _weights(log_weights: Sequence[float]) -> list[float]:
+    """Return weights of draws, flattened until enough of them count."""
+    top, power = max(log_weights), 1.0
+    while True:
+        weights = [math.exp(power * (one - top)) for one in log_weights]
+        if sum(weights) ** 2 >= _LEAST_EFFECTIVE * sum(one * one for one in weights):
+            return weights
+        power /= 2
 
 
 def _shown(draw: random.Random, pair: _Pair) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import statistics
+from bisect import bisect_left
 from collections import Counter
 from dataclasses import dataclass
 
@@ -139,11 +140,13 @@ def of_site(
     pages = [page for page in known if page.found_at >= since]
     showed = {hub for page in known for hub in page.shown_by}
     lost = {hub: read_at for hub, read_at in lost.items() if hub in showed}
-    late = [
-        _late(store, site_id, page, page.published_at, showers)
-        for page in pages
-        if page.published_at is not None and _is_late(page.published_at, page.found_at, page.rule)
+    # What was published before anybody watched was not there to be found.
+    added_at = store.completeness.added_at(site_id)
+    dated = [(page, page.published_at) for page in pages if page.published_at is not None]
+    slow = [
+        (page, at) for page, at in dated if at > added_at and _is_late(at, page.found_at, page.rule)
     ]
+    late = _all_late(store, site_id, slow, showers)
     withheld = [
         _withheld(page, showers)
         for page in store.completeness.withheld(site_id, since, now - _LATE)
@@ -179,19 +182,40 @@ def _is_late(dated: float, found_at: float, rule: str) -> bool:
     return found_at - dated > allowed and rule != Rule.CONFIRMED
 
 
-def _late(
-    store: Store, site_id: int, page: NewPage, dated: float, showers: dict[int, Shower]
+def _all_late(
+    store: Store, site_id: int, slow: list[tuple[NewPage, float]], showers: dict[int, Shower]
+) -> list[LatePage]:
+    """Return why pages were late, each given with its date."""
+    if not slow:
+        return []
+    overflows = store.completeness.overflows(site_id, min(at for _, at in slow))
+    refused = store.completeness.refused([page.id for page, _ in slow])
+    return [
+        _late(store, page, at, showers, overflows, refused=page.id in refused) for page, at in slow
+    ]
+
+
+def _late(  # noqa: PLR0913 - what bears on it
+    store: Store,
+    page: NewPage,
+    dated: float,
+    showers: dict[int, Shower],
+    overflows: list[tuple[float, int]],
+    *,
+    refused: bool,
 ) -> LatePage:
     facts, seen_at = store.completeness, page.first_seen_at
     hub = showers.get(page.first_hub or 0)
-    passed = facts.overflowed(site_id, dated, min(seen_at, dated + _ON_LISTS))
+    until = min(seen_at, dated + _ON_LISTS)
+    before = bisect_left(overflows, (until, 0))
+    passed = overflows[before - 1][1] if before and overflows[before - 1][0] >= dated else None
     cause = cause_of(
         History(
             *(dated, seen_at, page.found_at),
             baseline_at=None if hub is None else hub.baseline_at,
             visits=[] if hub is None else facts.visits(hub.id, dated, seen_at),
             overflowed=passed is not None,
-            refused=page.id in facts.refused([page.id]),
+            refused=refused,
         )
     )
     hub = showers.get(passed or 0, hub) if cause is Late.SCROLLED_OFF else hub

@@ -198,6 +198,7 @@ def _export_pack(context: typer.Context, file: Path) -> None:
     with open_store(context) as store:
         made = pack_of(store, now(), private=private)
     content = signed(made, key)
+    read_pack(content, name="--pack")  # nobody gets one that would be refused
     write_whole(file, "--pack", lambda out: out.write(content))
     signed_by = key.public_key().public_bytes_raw().hex()
     done = {"sites": len(made.sites), "topics": len(made.topics), "in": str(file)}

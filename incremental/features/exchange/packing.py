@@ -12,7 +12,7 @@ from msgspec import to_builtins
 from incremental.base.errors import InputError
 from incremental.base.scope import Reach, read_scope
 from incremental.base.texts import hub_why
-from incremental.base.urls import canonical_key
+from incremental.base.urls import canonical_key, host_of
 from incremental.features.exchange.packs import (
     MAX_HUBS,
     Pack,
@@ -35,6 +35,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _ROLES = {HubKind.FEED: HubRole.FEED, HubKind.SITEMAP: HubRole.SITEMAP, HubKind.HTML: HubRole.LIST}
+# Names that only one network knows: RFC 2606, 6761, 6762 and 8375, and those that no registry gives out.
+_OWN_NETWORK = (".local", ".localhost", ".internal", ".lan", ".arpa", ".test", ".corp", ".home")
+# More new links than any list brings.
+_MOST_AN_HOUR = 60.0
 # Pages of articles and of overflowed lists say nothing for long.
 _LEFT_OUT = (HubRole.ARTICLE, HubRole.PAGE)
 _LONGEST_EVIDENCE_HOURS = 28 * 24.0
@@ -63,17 +67,20 @@ def pack_of(store: Store, now: float, *, private: Collection[str] = ()) -> Pack:
     sites = [
         _site(store, row)
         for row in store.read.sites()
-        if row.state == SiteStatus.ACTIVE and row.seed_url not in private and _is_public(row)
+        if row.state == SiteStatus.ACTIVE and row.seed_url not in private
+        if _is_public(row.seed_url)
     ]
     return Pack(now, tuple(sites), tuple(_topics(store)))
 
 
-def _is_public(row: SiteRow) -> bool:
+def _is_public(url: str) -> bool:
+    """Whether an address may be told to everybody."""
     try:
-        check_address(row.seed_url, FetchSettings())
+        check_address(url, FetchSettings())
     except InputError:
         return False
-    return not may_hold_secret(row.seed_url)
+    host = host_of(url)
+    return "." in host and not host.endswith(_OWN_NETWORK) and not may_hold_secret(url)
 
 
 def _site(store: Store, row: SiteRow) -> PackSite:
@@ -87,7 +94,7 @@ def _site(store: Store, row: SiteRow) -> PackSite:
     hubs = [
         _hub(one)
         for one in sorted(watched, key=lambda one: -one.new_pages)[:MAX_HUBS]
-        if scope.verdict(one.url).inside and not may_hold_secret(one.url)
+        if scope.verdict(one.url).inside and _is_public(one.url)
     ]
     return PackSite(
         row.seed_url,
@@ -106,7 +113,7 @@ def _hub(row: HubRow) -> PackHub:
     kept = None
     if way is not None and way.kind not in (WayKind.PLAIN, WayKind.BROWSER_MISSING):
         kept = PackWay(WayKind(way.kind), way.sign, way.url, way.name, way.place, way.folder)
-    if kept is not None and may_hold_secret(kept.url):
+    if kept is not None and not all(map(_is_public, filter(None, (kept.url, kept.folder)))):
         kept = None
     return PackHub(
         row.url,
@@ -126,7 +133,7 @@ def _topics(store: Store) -> Iterator[PackTopic]:
         urls = [one.url for one in given if one.origin == ExampleOrigin.EXAMPLE]
         yield PackTopic(
             row.name,
-            tuple(url for url in urls if not may_hold_secret(url)),
+            tuple(filter(_is_public, urls)),
             tuple(json.loads(row.keywords)),
             tuple(json.loads(row.include)),
             tuple(json.loads(row.exclude)),
@@ -143,17 +150,21 @@ def take_pack(
     with store.write.together(undo=dry_run):
         for site in pack.sites:
             try:
-                for url in (site.seed, *(hub.url for hub in site.hubs)):
+                for url in site.addresses:
                     check_address(url, fetch)
                 was_known = store.read.site_by_seed(site.seed) is not None
-                hubs += _take_site(store, site, was_known=was_known, fetch=fetch, now=now)
+                with store.write.together():  # all of it or nothing
+                    hubs += _take_site(store, site, was_known=was_known, fetch=fetch, now=now)
             except InputError as error:
                 problems.append(str(error))
                 continue
             known, new = known + was_known, new + (not was_known)
         for topic in pack.topics:
             try:
-                topics += _take_topic(store, topic, now)
+                for url in topic.examples:
+                    check_address(url, fetch)
+                with store.write.together():
+                    topics += _take_topic(store, topic, now)
             except InputError as error:
                 problems.append(str(error))
     return Taken(new, known, hubs, topics, problems, dry_run)
@@ -198,7 +209,7 @@ def _new_hub(hub: PackHub, now: float) -> NewHub:
 def _evidence(hub: PackHub, now: float) -> HubState:
     part = min(1.0, _LONGEST_EVIDENCE_HOURS / max(hub.exposure_hours, 1.0))
     return HubState(
-        novel=hub.novel * part,
+        novel=min(hub.novel, _MOST_AN_HOUR * hub.exposure_hours) * part,
         exposure_hours=hub.exposure_hours * part,
         open_hours=min(hub.open_hours, hub.exposure_hours) * part,
         hours=hub.hours,

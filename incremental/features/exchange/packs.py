@@ -30,6 +30,8 @@ from store.database.home import FILE_MODE, PACK_KEY
 from store.enums import HubKind
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 MAX_PACK_BYTES: Final = 5_000_000
@@ -87,6 +89,15 @@ class PackSite(_Data, frozen=True):
     hubs: Annotated[tuple[PackHub, ...], Meta(max_length=MAX_HUBS)] = ()
     hours: _Week = ()
     minutes: _Hour = ()
+
+    @property
+    def addresses(self) -> Iterator[str]:
+        """All that may be fetched."""
+        yield self.seed
+        for hub in self.hubs:
+            yield hub.url
+            if hub.way is not None:
+                yield from filter(None, (hub.way.url, hub.way.folder))
 
 
 class PackTopic(_Data, frozen=True):
@@ -173,17 +184,17 @@ def _check_signature(file: _File, name: str) -> None:
 
 
 def _check_site(site: PackSite, name: str) -> None:
-    _check_address(site.seed, name)
+    for url in site.addresses:
+        _check_address(url, name)
     for hours, minutes in ((site.hours, site.minutes), *((h.hours, h.minutes) for h in site.hubs)):
         if len(hours) not in (0, WEEK) or len(minutes) not in (0, BINS):
             raise InputError(name, site.seed, f"needs {WEEK} hours and {BINS} parts of the hour")
     scope = Scope(site.seed, site.reach, site.include, site.exclude)
     for hub in site.hubs:
-        _check_address(hub.url, name)
         if not scope.verdict(hub.url).inside:
             raise InputError(name, hub.url, f"is outside of the scope of {site.seed}")
         for url in (hub.way.url, hub.way.folder) if hub.way is not None else ():
-            if url and (normalize(url) is None or domain_of(url) != domain_of(hub.url)):
+            if url and domain_of(url) != domain_of(hub.url):
                 raise InputError(name, url, f"is not of the same domain as {hub.url}")
 
 

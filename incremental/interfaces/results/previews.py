@@ -82,20 +82,13 @@ def preview_of_mark(
     """Return what the verdict on a page, given by its canonical key, did to a topic's list."""
     examples = store.topics.examples(row.id)
     before = Version(row, [one for one in examples if one.canonical_key != key])
-    # Its vector is known or not worth a second: this is asked after every click.
-    return _tried(store, settings, clock, before, Version(row, examples), waits=False)
+    return _tried(store, settings, clock, before, Version(row, examples))
 
 
-def _tried(  # noqa: PLR0913 - by name
-    store: Store,
-    settings: Settings,
-    clock: Clock,
-    before: Version | None,
-    after: Version,
-    *,
-    waits: bool = True,
+def _tried(
+    store: Store, settings: Settings, clock: Clock, before: Version | None, after: Version
 ) -> Preview:
     from incremental.daemon.assembly import make_topic_models  # noqa: PLC0415 - it loads numbers
 
-    with make_topic_models(store, settings, clock, waits=waits) as models:
+    with make_topic_models(store, settings, clock) as models:
         return previewed(store, models, before, after)

@@ -109,3 +109,16 @@ def test_a_loss_never_makes_more_complete(views: list[set[str]], loss: Loss) -> 
     whole, less = estimate(views), estimate(views, loss=loss)
     if whole is not None and less is not None:
         assert less.share <= whole.share + 0.02  # the draws differ
+
+
+@pytest.mark.parametrize(
+    "loss",
+    [
+        Loss(1.0, alone=20, before=90, before_days=90.0, after=900, after_days=10.0),
+        Loss(1.0, alone=1, before=300, before_days=3.0, after=0, after_days=30.0),
+        Loss(1.0, alone=20, before=90, before_days=90.0, after=500, after_days=10.0),
+    ],
+)
+def test_counts_that_hardly_any_draw_explains_leave_an_interval(loss: Loss) -> None:
+    found = known([{"feed", "list"}] * 30, loss)
+    assert 0.0 <= found.low < found.high <= 1.0

@@ -21,6 +21,7 @@ from incremental.features.exchange.packs import (
     Pack,
     PackHub,
     PackSite,
+    PackTopic,
     PackWay,
     read_pack,
     signed,
@@ -28,6 +29,8 @@ from incremental.features.exchange.packs import (
 from incremental.fetch.options import FetchSettings
 from incremental.parse.hub_way import WayKind
 from incremental.schedule.state import HubState, SiteState
+from incremental.topics.editing import begin
+from store.enums import HubKind
 
 HOME = "https://news.example/"
 FEED = f"{HOME}feed.xml"
@@ -206,3 +209,29 @@ def test_a_pack_on_the_command_line(hubwatch: Run, tmp_path: Path) -> None:
     assert done.code == 0
     assert f"signed by {first['signed_by']}" in done.out
     assert [row["seed"] for row in hubwatch("list", "--json").json] == [HOME]
+
+
+@pytest.mark.parametrize("host", ["wiki.corp.internal", "printer.local", "intranet", "10.0.0.5"])
+def test_examples_of_networks_of_ones_own_are_left_out(tmp_path: Path, host: str) -> None:
+    watch = Watch(tmp_path, FakeWeb(SimulatedClock(START), paper()), HOME)
+    examples = [f"http://{host}/plan", f"{HOME}story-1.html"]
+    begin(watch.store, "plans", examples=examples, keywords=[], now=START)
+    (topic,) = pack_of(watch.store, START).topics
+    assert topic.examples == (f"{HOME}story-1.html",)
+
+
+def test_a_topic_that_is_refused_leaves_nothing_behind(tmp_path: Path) -> None:
+    watch = Watch(tmp_path, FakeWeb(SimulatedClock(START), paper()), HOME)
+    pack = Pack(START, topics=(PackTopic("Harbours", keywords=("harbour",), include=("!!!",)),))
+    done = take_pack(watch.store, pack, FetchSettings(), now=START, dry_run=False)
+    assert (done.topics, len(done.problems)) == (0, 1)
+    assert watch.store.topics.topics() == []
+
+
+def test_evidence_without_time_says_nothing(tmp_path: Path) -> None:
+    watch = Watch(tmp_path, FakeWeb(SimulatedClock(START), paper()))
+    hub = PackHub(FEED, HubKind.FEED, novel=100_000)
+    pack = Pack(START, (PackSite(HOME, hubs=(hub,)),))
+    take_pack(watch.store, pack, FetchSettings(), now=START, dry_run=False)
+    rows = {row.url: row for row in watch.store.read.hubs()}
+    assert HubState.from_text(rows[FEED].revisit).novel == 0

@@ -176,14 +176,14 @@ def _preview(request: Request, tried: Callable[[], Preview]) -> Response:
     return page(request, "preview.html" if whole else "_preview.html", values)
 
 
-@router.get("/topics/{topic_id}/effect")
+@router.post("/topics/{topic_id}/effect")
 def effect(request: Request, web: Web, store: Store, topic_id: RowId, page_id: RowId) -> Response:
     """Say what the verdict on a page did to the topic's list."""
     row, detail = topic_numbered(store, topic_id), store.answers.page(page_id, most=1)
     if detail is None:
         raise NotFoundError(Text("input.page_unknown"))
     found = preview_of_mark(store, web.settings, web.clock, row, canonical_key(detail.url))
-    return Response(str(escape(words_of(request)(found.said("now")))), media_type="text/html")
+    return Response(str(escape(words_of(request)(found.said("verdict")))), media_type="text/html")
 
 
 @router.post("/topics/{topic_id}/forget")
