@@ -112,3 +112,23 @@ def test_what_a_new_list_shows_of_last_week_was_missed(tmp_path: Path) -> None:
     assert {one.cause for one in said.late} == {Late.UNWATCHED}
     assert said.missed >= 5
     assert "was not watched yet; it is now" in said.late[0].says
+
+
+def test_what_was_published_before_anybody_watched_is_no_miss(tmp_path: Path) -> None:
+    """A site shows on its third day a story that it dates to the day before it was added."""
+
+    def written(n: int) -> str:
+        date = datetime.fromtimestamp(START - n * DAY, UTC).isoformat()
+        dated = f'<meta property="article:published_time" content="{date}">'
+        return page(title=f"Story {n}", text=f"Story {n} says much. " * 40, head=dated)
+
+    def home(now: float) -> str:
+        first = 1 if now - START > 3 * DAY else 2
+        return page(*(f"/story-{n}.html" for n in range(first, 12)), title="News")
+
+    site: dict[str, Any] = {HOME: home, **{f"{HOME}story-{n}.html": written(n) for n in range(12)}}
+    watch = Watch(tmp_path, FakeWeb(SimulatedClock(START), site), HOME)
+    watch.run(5 * DAY)
+    said = of_site(watch.store, 1, "news.example", watch.clock.now())
+    watch.store.close()
+    assert (said.pages, said.missed, said.late) == (1, 0, [])
