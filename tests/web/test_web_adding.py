@@ -8,7 +8,7 @@ from socket import AF_INET
 
 import msgspec
 import pytest
-from browser_tab import Tab
+from browser_tab import PATIENCE_MS, Tab
 from fake_web import page as html_page
 from local_site import LocalSite
 from web_served import Served, post
@@ -142,12 +142,15 @@ def test_a_damaged_list_is_refused_and_stays_in_the_field(empty: Served) -> None
 
 def test_a_file_is_read_by_the_page(empty: Served, tab: Tab, tmp_path: Path) -> None:
     pytest.importorskip("playwright", reason="playwright is not installed")
+    from playwright.sync_api import expect
+
     file = tmp_path / "feeds.opml"
     file.write_text(OPML, encoding="utf-8")
     with serving(empty.with_settings(port=0).web) as url:
         tab.page.goto(url + "add")
         tab.page.get_by_text("Import a list of sites").click()
         tab.page.get_by_label("File").set_input_files(file)
+        expect(tab.page.locator("#import-content")).to_have_value(OPML, timeout=PATIENCE_MS)
         tab.page.get_by_role("button", name="Import", exact=True).click()
         tab.page.get_by_role("heading", name="Imported").wait_for()
     assert len(empty.store.read.sites()) == 1
