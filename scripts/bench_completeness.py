@@ -85,7 +85,7 @@ class Run:
 
 
 class Changed:
-    """A recorded site with articles that fewer pages show."""
+    """A recorded site whose articles appear on fewer pages."""
 
     def __init__(self, path: Path, run: Run) -> None:
         self._site = ReplaySite(path)

@@ -145,10 +145,6 @@ class Completeness(Repository):
         query = Visit.select(Visit.at, Visit.page).where(of).order_by(Visit.at, Visit.id)
         return [(at, page) for at, page in self._rows(query)]
 
-    def added_at(self, site_id: int) -> float:
-        """Return when a site was added."""
-        return float(self._scalar(Site.select(Site.added_at).where(Site.id == site_id)) or 0.0)
-
     def showers(self, site_id: int) -> dict[int, Shower]:
         """Return the site's hubs by page id, those that are no longer visited as well."""
         rows = self._rows(

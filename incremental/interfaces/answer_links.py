@@ -10,13 +10,9 @@ the topic, the page and the expiry. Ids of deleted rows are never given again.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import hmac
-import os
 import re
-import secrets
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
@@ -27,12 +23,11 @@ from incremental.base.times import DAY
 from incremental.settings import Settings
 from store import Store
 from store.answers.announced import AnnouncedPage
-from store.database.home import make_folder
+from store.database.home import secret_key
 from store.topics.values import TopicRow
 
-KEY_FILE, KEY_DRAFT = "answers.key", "~answers-"
+KEY_FILE = "answers.key"
 ANSWER_SECONDS = 30 * DAY
-_KEY_BYTES = 32
 _NAME = re.compile(r"([0-9]{1,18})-([0-9]{1,18})-([0-9]{1,18})-([0-9a-f]{64})")
 
 
@@ -53,7 +48,12 @@ class AnswerLinks:
             OSError: the key can be neither read nor made.
         """
         base = settings.web.public_url.rstrip("/")
-        return cls(base, _key_in(folder / settings.store.folder)) if base else None
+        if not base:
+            return None
+        try:
+            return cls(base, secret_key(folder / settings.store.folder / KEY_FILE))
+        except ValueError as error:
+            raise SettingsError("web.public_url", base, str(error)) from None
 
     def irrelevant(self, topic: TopicRow, page: AnnouncedPage, now: float) -> str:
         """Return the link that marks a page as not relevant to a topic."""
@@ -72,31 +72,15 @@ class AnswerLinks:
         if found is not None:
             topic_id, page_id, expires = map(int, found.groups()[:3])
             right = self._signature(topic_id, page_id, expires)
+            # The store is asked only for a link that was made here.
+            if not hmac.compare_digest(right, found[4]) or now >= expires:
+                raise NotFoundError(Text("missing.answer"))
             topic = next((one for one in store.topics.topics() if one.id == topic_id), None)
             detail = store.answers.page(page_id, most=1)
-            genuine = hmac.compare_digest(right, found[4]) and now < expires
-            if genuine and topic is not None and detail is not None and detail.news is not None:
+            if topic is not None and detail is not None and detail.news is not None:
                 return topic, detail.news
         raise NotFoundError(Text("missing.answer"))
 
     def _signature(self, topic_id: int, page_id: int, expires: int) -> str:
         said = f"irrelevant {topic_id} {page_id} {expires}"
         return hmac.new(self.key, said.encode(), hashlib.sha256).hexdigest()
-
-
-def _key_in(home: Path) -> bytes:
-    """Return the key of a store's folder, made if it is not there yet."""
-    path = home / KEY_FILE
-    if not path.exists():
-        make_folder(home)
-        # For the owner alone, and whole when it appears; another process may do the same at this moment.
-        file, draft = tempfile.mkstemp(prefix=KEY_DRAFT, dir=home)
-        with os.fdopen(file, "wb") as out:
-            out.write(secrets.token_bytes(_KEY_BYTES))
-        with contextlib.suppress(FileExistsError):
-            path.hardlink_to(draft)
-        Path(draft).unlink()
-    key = path.read_bytes()
-    if len(key) != _KEY_BYTES:
-        raise SettingsError("web.public_url", "...", f"its key {path} is damaged; delete the file")
-    return key

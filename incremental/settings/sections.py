@@ -198,7 +198,7 @@ class WebSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     trusted_proxies: tuple[str, ...] = ()
     """Addresses of reverse proxies whose X-Forwarded-For and X-Forwarded-Proto are trusted."""
     public_url: str = ""
-    """Where readers of messages reach the web page; mails then have links to it. Empty = no links."""
+    """The public address of the web page, for links in mails. Empty = no links."""
     language: str = ""
     """``en`` or ``zh``; empty = the browser's preference."""
     send_to: tuple[SendTo, ...] = ()

@@ -156,7 +156,7 @@ def edited(  # noqa: PLR0913 - what a topic is made of
 def draft(
     keywords: Sequence[str], description: str, *, examples: Sequence[str] = (), now: float
 ) -> TopicRow:
-    """Return a topic that is not stored, with the id 0.
+    """Return an unsaved topic; its id is 0.
 
     Raises:
         InputError: an unusable value, or nothing to learn from.

@@ -149,7 +149,7 @@ class TopicModelStore:
         return find_topic(self._store, row.name)
 
     def trial(self, row: TopicRow, examples: Sequence[ExampleRow]) -> TopicModel | None:
-        """Return what a topic would learn, which nothing stores; None = it could not judge."""
+        """Return the model that a topic would learn, without storing it; None = it could not judge."""
         keywords = json.loads(row.keywords)
         if not readiness(examples, keywords, row.description).ready:
             return None

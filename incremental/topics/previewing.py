@@ -35,7 +35,7 @@ LATEST = 200
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """A topic as it is, was or would be. *row* may be one that is not stored, with the id 0."""
+    """A topic: current, past or proposed. *row* may be unsaved, with the id 0."""
 
     row: TopicRow
     examples: Sequence[ExampleRow]

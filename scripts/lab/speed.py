@@ -192,7 +192,7 @@ def crawl(world: Crawling, wanted: int, tick: Callable[[int], None]) -> Phase:
 
 
 class Visits:
-    """The visits of lists that the crawler recorded, by status."""
+    """Recorded visits to lists, by status."""
 
     def __init__(self) -> None:
         self.lists: set[int] = set()

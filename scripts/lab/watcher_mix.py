@@ -52,7 +52,7 @@ def kind_of(facts: object) -> str:
 
 @contextlib.contextmanager
 def counted_kinds() -> Iterator[Counter[str]]:
-    """Count the visits of all crawlers by kind, and ``new_links`` of changed lists."""
+    """Count the visits of all crawlers by kind, and the ``new_links`` of changed lists."""
     counts: Counter[str] = Counter()
     ask = FactReader.ask
 

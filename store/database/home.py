@@ -21,6 +21,7 @@ import itertools
 import json
 import os
 import re
+import secrets
 import shutil
 import stat
 import tempfile
@@ -34,8 +35,9 @@ SETTINGS_NOTE = "settings.name"
 _COPY = re.compile(r"before-\d{4}_\w+\.sqlite")
 _SMALL = re.compile(
     rf"crawler\.lock|discovery-\d+\.lock|~?daemon-\d+\.lock|settings\.name|daemon\.json"
-    rf"|answers\.key|~answers-\w{{8}}|{_COPY.pattern}"
+    rf"|answers\.key|~key-\w{{8}}|{_COPY.pattern}"
 )
+_KEY_BYTES = 32
 PACK_KEY = "pack.key"
 """Signs what is given to others; in no backup, so that a backup signs nothing."""
 # Not the store's and never touched, but often present: settings, a volume's own folder.
@@ -80,6 +82,30 @@ def make_file(path: Path) -> None:
     """Make *path*, empty, for the owner alone; an existing file stays as it is."""
     with contextlib.suppress(FileExistsError):
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, FILE_MODE))
+
+
+def secret_key(path: Path) -> bytes:
+    """Return the 32 secret bytes that are kept in a file, for the owner alone; made if it is not there yet.
+
+    Raises:
+        OSError: the file can be neither read nor made.
+        ValueError: it holds something else.
+    """
+    if not path.exists():
+        make_folder(path.parent)
+        # Whole when it appears; another process may do the same at this moment.
+        file, draft = tempfile.mkstemp(prefix="~key-", dir=path.parent)
+        try:
+            with os.fdopen(file, "wb") as out:
+                out.write(secrets.token_bytes(_KEY_BYTES))
+            with contextlib.suppress(FileExistsError):
+                path.hardlink_to(draft)
+        finally:
+            Path(draft).unlink()
+    key = path.read_bytes()
+    if len(key) != _KEY_BYTES:
+        raise ValueError(f"the key {path} is damaged; delete the file")
+    return key
 
 
 def is_open_to_others(path: Path) -> bool:

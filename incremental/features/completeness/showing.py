@@ -141,7 +141,7 @@ def of_site(
     showed = {hub for page in known for hub in page.shown_by}
     lost = {hub: read_at for hub, read_at in lost.items() if hub in showed}
     # What was published before anybody watched was not there to be found.
-    added_at = store.completeness.added_at(site_id)
+    added_at = max((row.added_at for row in store.read.sites_by_id([site_id])), default=0.0)
     dated = [(page, page.published_at) for page in pages if page.published_at is not None]
     slow = [
         (page, at) for page, at in dated if at > added_at and _is_late(at, page.found_at, page.rule)

@@ -12,8 +12,6 @@ types, no unknown field, addresses in the scope of their site.
 
 from __future__ import annotations
 
-import os
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 from urllib.parse import parse_qsl, urlsplit
@@ -26,7 +24,7 @@ from incremental.base.scope import Reach, Scope
 from incremental.base.urls import domain_of, normalize
 from incremental.parse.hub_way import WayKind
 from incremental.schedule.profile import BINS, WEEK
-from store.database.home import FILE_MODE, PACK_KEY
+from store.database.home import PACK_KEY, secret_key
 from store.enums import HubKind
 
 if TYPE_CHECKING:
@@ -129,7 +127,7 @@ class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def may_hold_secret(url: str) -> bool:
-    """Whether a parameter of an address is named like one that lets its bearer in."""
+    """Whether a query parameter of an address is named like a credential."""
     names = (name.lower() for name, _ in parse_qsl(urlsplit(url).query, keep_blank_values=True))
     return any(part in name for name in names for part in _SECRET)
 
@@ -215,11 +213,6 @@ def own_key(folder: Path) -> Ed25519PrivateKey:
 
     file = folder / PACK_KEY
     try:
-        with suppress(FileExistsError):
-            folder.mkdir(parents=True, exist_ok=True)
-            made = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, FILE_MODE)
-            with open(made, "wb") as out:  # noqa: PTH123 - a descriptor
-                out.write(Ed25519PrivateKey.generate().private_bytes_raw())
-        return Ed25519PrivateKey.from_private_bytes(file.read_bytes())
+        return Ed25519PrivateKey.from_private_bytes(secret_key(file))
     except (OSError, ValueError) as error:
         raise InputError("key of packs", str(file), f"cannot be used: {error}") from None

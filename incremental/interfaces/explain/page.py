@@ -36,7 +36,7 @@ _NEAREST = 3
 def explain(
     store: Store, settings: Settings, url: str, *, now: float, models: Path | None = None
 ) -> dict[str, Any]:
-    """Return :func:`explain_rules`, and what the hub classifier says, for JSON.
+    """Return :func:`explain_rules` with the verdict of the hub classifier, for JSON.
 
     *models* is the folder of classifier versions; None = the shipped one.
 
