@@ -218,13 +218,6 @@ class DueTimes:
     """Of a page watched for changes."""
 
     @property
-    def lists(self) -> float | None:
-        """The earliest of hubs that were read, monitored articles excluded."""
-        others = (HubClass.ARTICLE, HubClass.EXPLORE)
-        found = (due_at for kind, due_at in self.hubs.items() if kind not in others)
-        return min((one for one in found if one is not None), default=None)
-
-    @property
     def first(self) -> float | None:
         """The earliest of all."""
         found = (*self.hubs.values(), self.awaited, self.read, self.refresh, self.watch)

@@ -211,21 +211,22 @@ class Frontier:
         """Return when any class of fetches has something due that its share allows."""
         due = self._store.read.due_times(site.row.id)
         self._due[site.row.id] = due
-        hub_at, article_at = due.lists, due.hubs[HubClass.ARTICLE]
         bounded = (
+            (due.hubs[HubClass.REVISIT], now),
+            (due.hubs[HubClass.COVERED], site.even_at(now)),
             (due.hubs[HubClass.EXPLORE], site.unread_at(now)),
-            (article_at, site.reserve_at(now)),
+            (due.hubs[HubClass.ARTICLE], site.reserve_at(now)),
             (due.read, site.allows_at(Share.READ, now)),
             (due.awaited, now),
             (due.watch, now),
             (due.refresh, site.allows_at(Share.REFRESH, now)),
         )
         moments = [max(due_at, open_at) for due_at, open_at in bounded if due_at is not None]
-        hubs_wait = (hub_at is not None and hub_at < NEVER) or article_at is not None
-        if hubs_wait:
+        known = (due_at for kind, due_at in due.hubs.items() if kind is not HubClass.EXPLORE)
+        if any(due_at is not None and due_at < NEVER for due_at in known):
             # A price that fell brings visits forward.
             moments.append(next_at(site.planned_at, site.planned_price, site.price, now))
-        return min([*moments, NEVER if hub_at is None else hub_at])
+        return min(moments, default=NEVER)
 
     def _ready_at(self, site: WatchedSite, now: float) -> float:
         owed = self.gate.allowed_at(site.scope.seed_url, now)
@@ -469,8 +470,11 @@ class Frontier:
         """Return what is due by class, refreshes aside, and whether the page to verify was missing."""
         found: dict[Share, VisitTask] = {}
         for kind, due_at in due.hubs.items():
-            waits = kind is HubClass.EXPLORE and site.unread_at(now) > now
-            due_now = _is_due(due_at, now) and not waits
+            due_now = _is_due(due_at, now)
+            if kind is HubClass.EXPLORE:
+                due_now = due_now and site.unread_at(now) <= now
+            elif kind is not HubClass.REVISIT:
+                due_now = due_now and site.even_at(now) <= now
             if due_now and (hub := self._hub(site, Share(kind), now)) is not None:
                 found[Share(kind)] = hub
         verifications = self._verifications(site, due, now)

@@ -25,6 +25,7 @@ from incremental.schedule.allocation import (
 from incremental.schedule.budget import (
     BudgetState,
     advance,
+    even_at,
     grant_left,
     open_at,
     price_minutes,
@@ -58,7 +59,7 @@ MAX_URGENT_PAGES = 8
 # Fields of a site that only memory knows, and that are kept when it is evicted.
 _REMEMBERED = (
     *("allocation", "resumed_at", "coverage", "coverage_at", "planned_at", "planned_price"),
-    *("articles_gained_at", "articles_at", "baselines", "budget"),
+    *("covered_daily", "articles_gained_at", "articles_at", "baselines", "budget"),
 )
 # Of a site that goes on under other terms.
 _CARRIED = (
@@ -144,6 +145,8 @@ class WatchedSite:
     busy: bool = False
     """A visit is under way."""
     coverage: Coverage = field(default_factory=Coverage)
+    covered_daily: int = 0
+    """Covered hubs that are read daily, if their share of the budget allows."""
     resumed_at: float = 0.0
     """When the last pause ended in which the daemon was down or suspended; 0 = never."""
     next_pages: dict[int, int] = field(default_factory=dict)
@@ -229,7 +232,12 @@ class WatchedSite:
 
     def reserve_at(self, now: float) -> float:
         """Return from when on enough is saved up for low-value requests."""
-        return in_window(reserve_at(self.budget, self.terms.requests_per_day, now), self.terms)
+        at = max(reserve_at(self.budget, self.terms.requests_per_day, now), self.even_at(now))
+        return in_window(at, self.terms)
+
+    def even_at(self, now: float) -> float:
+        """Return from when on low-value requests leave enough of the day to the lists."""
+        return in_window(even_at(self.budget, self.terms.requests_per_day, now), self.terms)
 
     def due_at(self, page_id: int, role: str, state: HubState, now: float) -> float:
         """Return when the policy wants the hub; later while it is covered."""
@@ -251,8 +259,8 @@ class WatchedSite:
         shared = len(self.coverage.covered) / share * DAY * apart
         interval = max(COVERED_SECONDS * apart, shared)
         if state.kind in (ListKind.SITEMAP, ListKind.HOME) or self.coverage.follows(page_id):
-            # Few and cheap, and sometimes the only place that shows a page.
-            interval = min(interval, DAILY_COVERED_SECONDS)
+            # Usually few and cheap, and sometimes the only place that shows a page.
+            interval = min(interval, max(DAILY_COVERED_SECONDS, self.covered_daily / share * DAY))
         elif state.kind == ListKind.FEED:
             # Daily, as a home page may miss a page or mislink it; but tags may have hundreds of feeds.
             interval = max(DAILY_COVERED_SECONDS, shared)

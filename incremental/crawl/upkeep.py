@@ -307,6 +307,13 @@ class Upkeep:
         ]
         site.coverage = coverage(self._shown(site.row.id, hubs, now, overflowed_at))
         after = site.coverage.covered
+        site.covered_daily = sum(
+            hub.kind == HubKind.SITEMAP
+            or hub.role in (HubRole.SEED, HubRole.HOME)
+            or site.coverage.follows(hub.page_id)
+            for hub in hubs
+            if hub.page_id in after
+        )
         changes = upkeep.covered(hubs, before, after, lambda hub: site.hub_due_at(hub, now))
         self._change(site, changes, now)
         logger.debug("%s: %d of %d hubs are covered", site.row.name, len(after), len(hubs))

@@ -45,6 +45,8 @@ _HABIT_DAYS = 7.0
 _STRENGTH = 2.0
 # Visits added to both sides of the plan, because one more or less means little.
 _DOUBT = 0.5
+# How far low-value requests may be ahead of an even day, as a share of what it has left.
+_AHEAD = 0.1
 # Aim at slightly more than the day allows; the day's limit holds anyway.
 _AIM = 1.02
 # As a logarithm of visits: the price moves by at most e to the fourth within a day.
@@ -224,6 +226,17 @@ def reserve_at(state: BudgetState, requests_per_day: float, now: float) -> float
     return max(now, now + (wanted - tokens) / requests_per_day * _DAY)
 
 
+def even_at(state: BudgetState, requests_per_day: float, now: float) -> float:
+    """Return from when on the day has at least as many requests left as its hours ask for, or nearly."""
+    if requests_per_day <= 0:
+        return math.inf
+    state = advance(state, requests_per_day, now)
+    # What was saved overnight was soon spent on articles, and a recorded site's day ended at three in the
+    # afternoon: its feed was read every 40 minutes until then, and not once in the nine hours after.
+    share = (state.used_today / requests_per_day - _AHEAD) / (1 - _AHEAD)
+    return max(now, max(now, state.updated_at) // _DAY * _DAY + share * _DAY)
+
+
 def open_at(state: BudgetState, requests_per_day: float, now: float) -> float:
     """Return the earliest time all limits allow a request; infinite = never."""
     if requests_per_day <= 0:
@@ -261,7 +274,9 @@ def price_minutes(state: BudgetState, requests_per_day: float, weight_total: flo
         return math.inf
     # Visits by the square-root law at price C link-hours come weight_total / sqrt(2 C) times an hour; the
     # anchor is that solved for C.
-    anchor = (weight_total * 24 / left) ** 2 / 2 * 60 if weight_total > _LEAST else _START_MINUTES
+    anchor = (max(weight_total, _LEAST) * 24 / left) ** 2 / 2 * 60
+    if weight_total <= _LEAST and state.updated_at - state.started_at < YOUNG_SECONDS:
+        anchor = _START_MINUTES
     steered = anchor * math.exp(state.trim + _STRENGTH * _lead(state, requests_per_day))
     return max(steered, state.floor_minutes)
 

@@ -16,7 +16,7 @@ from incremental.base.attempts import Bug
 from incremental.fetch.robots import RobotsPolicy, follow_robots
 from incremental.fetch.status import FetchStatus, Request, Response
 from incremental.parse.hub_way import Way, WayKind, read_way
-from store.enums import HubKind, HubRole
+from store.enums import HubKind, HubRole, HubStatus
 from store.values import ARTICLE
 
 if TYPE_CHECKING:  # commands that fetch nothing load no parser
@@ -65,7 +65,7 @@ class VisitTask:
     last_modified: str | None = None
     body_md5: str | None = None
     extra: bool = False
-    """Not a visit of a known hub: a hub that was never read, or a monitored article."""
+    """Not a visit the price asks for: of a hub never read, of a covered one, or of a monitored article."""
     first_reading: bool = False
     """The page became a hub by its URL alone, and may turn out to be an article."""
     for_topics: bool = False
@@ -108,7 +108,7 @@ def hub_task(hub: HubRow) -> VisitTask:
         last_modified=hub.last_modified if known else None,
         body_md5=hub.body_md5 if known else None,
         first_reading=is_first_reading(hub),
-        extra=hub.visited_at is None or hub.role == ARTICLE,
+        extra=hub.visited_at is None or hub.role == ARTICLE or hub.state == HubStatus.DORMANT,
         way=way,
     )
 
