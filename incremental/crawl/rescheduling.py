@@ -49,11 +49,6 @@ def reschedule(decision: Decision, site: WatchedSite, now: float) -> HubUpdate:
         site.state = site.policy.retire(state, site.state)
         return HubUpdate()
     state, site.state = site.policy.observe(state, site.state, visit)
-    if site.is_covered(hub.page_id, hub.role):
-        # The price is for what is visited by it: on a recorded site in eighteen languages the hubs that were
-        # covered made it 36 times too high for the one that was not.
-        site.state = site.policy.retire(state, site.state)
-        state = replace(state, weight=0.0)
     site.hub_states[hub.page_id] = state
     site.baselines += visit.baseline
     due_at = min(site.due_at(hub.page_id, hub.role, state, now), NEVER)

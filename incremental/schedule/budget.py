@@ -51,8 +51,9 @@ _AHEAD = 0.1
 _AIM = 1.02
 # As a logarithm of visits: the price moves by at most e to the fourth within a day.
 _LARGEST_LEAD = 2.0
-# The anchor is right within a small factor; beyond a factor of 7, something else limits the visits.
-_TRIM_LIMIT = 2.0
+# The anchor counts what covered hubs once brought, and was 36 times too high on a site in eighteen
+# languages; beyond a factor of 50, something else limits the visits.
+_TRIM_LIMIT = 4.0
 # A stall of any length moves the price by at most a day, so that nothing bursts after it.
 _LONGEST_STALL_DAYS = 1.0
 _START_MINUTES = 30.0
@@ -234,7 +235,7 @@ def even_at(state: BudgetState, requests_per_day: float, now: float) -> float:
     # What was saved overnight was soon spent on articles, and a recorded site's day ended at three in the
     # afternoon: its feed was read every 40 minutes until then, and not once in the nine hours after.
     share = (state.used_today / requests_per_day - _AHEAD) / (1 - _AHEAD)
-    return max(now, max(now, state.updated_at) // _DAY * _DAY + share * _DAY)
+    return max(now, (max(now, state.updated_at) // _DAY + min(share, 1.0)) * _DAY)
 
 
 def open_at(state: BudgetState, requests_per_day: float, now: float) -> float:
