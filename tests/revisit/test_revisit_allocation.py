@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from incremental.schedule.allocation import QUOTAS, Allocation, Share, article_share
-from incremental.schedule.budget import BudgetState, advance, reserve_at, spend
+from incremental.schedule.budget import BudgetState, advance, even_at, reserve_at, spend
 from incremental.schedule.pacing import longest_interval
 from incremental.schedule.protocol import Terms
 from incremental.schedule.state import HubState, ListKind, SiteState
@@ -128,6 +128,18 @@ def test_a_reserve_is_kept_for_what_turns_up() -> None:
     assert opens == pytest.approx(NOW + (0.9 * 24 - 6) / 2 * HOUR)
     assert reserve_at(state, 48, opens) <= opens + 1
     assert reserve_at(state, 0, NOW) == float("inf")
+
+
+def test_what_is_of_little_use_waits_until_the_day_has_requests_to_spare() -> None:
+    midnight = NOW // DAY * DAY
+    fresh = advance(BudgetState(), 48, midnight - DAY)
+    spent = spend(advance(fresh, 48, midnight), 48, midnight, visits=24)
+    opens = even_at(spent, 48, midnight + 2 * HOUR)
+    # Half of the day's requests are gone: nine tenths of an even share of the rest are kept.
+    assert opens == pytest.approx(midnight + (0.5 - 0.1) / 0.9 * DAY)
+    assert even_at(spent, 48, opens) == pytest.approx(opens)
+    assert even_at(spent, 0.5, midnight) == midnight + DAY
+    assert even_at(spent, 0, midnight) == float("inf")
 
 
 def _spent() -> BudgetState:
