@@ -77,7 +77,7 @@ def explain_page(
     """Explain one page."""
     # Fits every method, so it is too slow for the crawl.
     terms = weighted_terms(page)
-    batch = PageBatch([terms], fit.setting.background, fit.setting.sample)
+    batch = PageBatch([terms], fit.setting.background, fit.setting.sample, [page.meaning])
     standing = float(fit.scores(batch)[0])
     scorer = fit.scorer
     return TopicExplanation(
@@ -90,15 +90,15 @@ def explain_page(
         threshold=fit.decision.value,
         threshold_source=fit.decision.source,
         terms=tuple(scorer.terms(terms, TERMS)),
-        views=tuple(_views(terms, batch, fit)),
+        views=tuple(_views(batch, fit)),
         methods=tuple(_parts(batch, method, evidence, fit)),
         missing=_missing(terms, evidence, fit),
         nearest=_nearest(batch, evidence, fit),
     )
 
 
-def _views(terms: Vector, batch: PageBatch, fit: Fit) -> list[tuple[str, float]]:
-    views = fit.scorer.view_scores(terms) if isinstance(fit.scorer, FusedTopic) else []
+def _views(batch: PageBatch, fit: Fit) -> list[tuple[str, float]]:
+    views = fit.scorer.view_scores(batch) if isinstance(fit.scorer, FusedTopic) else []
     if fit.corrections:
         views.append(("corrections", float(fit.corrections.shifts(batch)[0])))
     return views

@@ -249,9 +249,8 @@ class FusedTopic:
             total += weight * (part @ place) / (length or 1.0)
         return dict(zip(known, total.tolist(), strict=True))
 
-    def view_scores(self, page: Terms) -> list[tuple[str, float]]:
-        """Return each view's part of a page's score, in the sample's standard deviations."""
-        batch = PageBatch([page], self.setting.background, self.setting.sample)
+    def view_scores(self, batch: PageBatch) -> list[tuple[str, float]]:
+        """Return each view's part of the first page's score, in the sample's standard deviations."""
         views = self.centre.standardised(batch)[:, 0]
         parts = [("terms", views[0] / len(views)), ("concepts", views[1:].sum() / len(views))]
         for (name, _), view in zip(self.others, self._others_of(batch), strict=True):

@@ -140,7 +140,7 @@ def _learn(
     from incremental.topics.previewing import LatestPages  # noqa: PLC0415 - numbers, where a topic learns
 
     with open_models(context, store) as model_store:
-        pages, shown = LatestPages(store), set[int]()
+        pages, shown = LatestPages(store, model_store), set[int]()
         if before is not None and before.row.version:
             # Until it learns, the store keeps the model of before the change.
             shown = pages.shown(model_store.model(before.row), before)
