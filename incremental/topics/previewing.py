@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from classifier.words.values import Verdict
@@ -128,6 +128,7 @@ def _model(store: Store, models: TopicModelStore, version: Version) -> TopicMode
     row, examples = version.row, list(version.examples)
     stored = next((one for one in store.topics.topics() if one.id == row.id), None)
     learned = bool(row.version) and row.learned_at == row.changed_at
-    if learned and stored == row and examples == store.topics.examples(row.id):
+    same = stored is not None and replace(stored, name=row.name) == row
+    if learned and same and examples == store.topics.examples(row.id):
         return models.model(row)
     return models.trial(row, examples)
