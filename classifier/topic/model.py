@@ -158,10 +158,12 @@ class TopicModel:
         version = _digest(_state(self.method, evidence, fit, self.pages))[:12]
         return replace(self, evidence=evidence, fit=fit, version=version)
 
-    def explain(self, page: PageText) -> TopicExplanation:
-        """Explain the judgement of a page, by every method; slow."""
+    def explain(self, page: PageText, *, by_method: bool = True) -> TopicExplanation:
+        """Explain the judgement of a page, with the score of every other method, which is slow, if wanted."""
         page = self.background.templates.without(page)
-        return explain_page(page, self.method, self.version, self.evidence, self.fit)
+        return explain_page(
+            page, self.method, self.version, self.evidence, self.fit, by_method=by_method
+        )
 
     def to_json(self) -> dict[str, Any]:
         """Return plain data with a checksum, without the background."""
