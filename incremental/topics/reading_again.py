@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from classifier.words.values import PageText
 from incremental.topics.judging import is_empty
-from incremental.visit.page_texts import text_of
+from incremental.visit.page_texts import text_again
 from store import Store
 from store.topics.values import KeptPage
 
@@ -30,10 +30,9 @@ def read_again(
 ) -> PageText | None:
     """Return the text of a page with its vector; None = its body is lost or has no word.
 
-    *read* as in :func:`~incremental.visit.page_texts.text_of`.
+    *read* as in :func:`~incremental.visit.page_texts.text_again`.
     """
-    body = store.cache.get(page.url, page.body_md5)
-    text = None if body is None else text_of(body, page.url, read)
+    text = text_again(store, page, read)
     if text is None or is_empty(text):
         return None
     if models.embedder is None:

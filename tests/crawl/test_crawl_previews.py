@@ -18,12 +18,15 @@ from classifier.words.values import PageText
 from incremental.base.clock import SimulatedClock
 from incremental.base.lookup import find_topic
 from incremental.interfaces.results.previews import preview_of_edit, preview_of_new
+from incremental.sandbox import read_body
 from incremental.settings import Settings
 from incremental.settings.embeddings import EmbeddingSettings
 from incremental.topics.editing import begin, edit_topic
 from incremental.topics.embedding.keeping import VectorKeeper
 from incremental.topics.embedding.page_embedder import PageEmbedder
+from incremental.topics.latest import latest_pages
 from incremental.topics.previewing import Preview
+from incremental.visit.page_texts import text_again
 from store.answers import NewQuery
 
 NEWS = [*(("bridge", number) for number in range(10, 22)), *(("soup", n) for n in range(10, 34))]
@@ -154,3 +157,12 @@ def test_a_new_topic_lists_what_its_preview_showed(
     judge_again(crawl, embedder)
     assert listed(crawl) == [one.url for one in found.shown]
     assert found.shown
+
+
+def test_a_page_that_is_read_again_has_the_text_that_it_had(crawl: Watch) -> None:
+    """Whether its main text is looked for again, as by the daemon, or taken from the store."""
+    pages = latest_pages(crawl.store)
+    again = [text_again(crawl.store, page) for page in pages]
+    assert again == [text_again(crawl.store, page, read_body) for page in pages]
+    assert len(again) == len(NEWS)
+    assert all(text is not None and len(text.body) > 100 for text in again)
