@@ -257,7 +257,7 @@ class Hubwatch:
     def preview_topic(self, name: str, /, **changes: Any) -> TopicPreview:  # noqa: ANN401 - see below
         """Return what a change would do to a topic's list, which is not made.
 
-        It takes ``keywords``, ``description``, ``method``, ``include`` and ``exclude``.
+        *changes* as for :meth:`edit_topic`, and ``method``.
         """
         row = find_topic(self._store, name)
         return preview_result(

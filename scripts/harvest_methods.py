@@ -345,6 +345,7 @@ class Product:
         self.pages[page.url] = fetched
         if page not in self.task.examples:
             self.background.observe(dict(weighted_terms(page)))
+        self.background.meanings.put(weighted_terms(page), page.meaning)
         likeness = _likeness(self.task, page.url)
         relevance = self.model.judge(page).score if likeness is None else likeness
         self.links.observe(page, led_here, fetched.links, relevance, self.model)

@@ -94,18 +94,21 @@ class RbfMachine:
 
 
 def _read_vectors(body: str, width: int) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    lines = body.splitlines()
-    coefficients = np.zeros(len(lines), dtype=np.float32)
-    vectors = np.zeros((len(lines), width), dtype=np.float32)
-    for place, line in enumerate(lines):
-        first, *pairs = line.split()
-        coefficients[place] = float(first)
-        for pair in pairs:
-            index, _, value = pair.partition(":")
-            if not 1 <= int(index) <= width:
-                raise ValueError(f"a support vector has feature {index}, the model has {width}")
-            vectors[place, int(index) - 1] = float(value)
-    return coefficients, vectors
+    # At once: line by line, the vectors shipped took a fifth of a second of every command that explains.
+    pairs = np.array([line.count(":") for line in body.splitlines()], dtype=np.int64)
+    numbers = np.fromstring(body.replace(":", " "), dtype=np.float64, sep=" ")
+    if len(numbers) != len(pairs) + 2 * pairs.sum():
+        raise ValueError("a support vector is no list of numbered features")
+    firsts = np.cumsum(2 * pairs + 1) - 2 * pairs - 1
+    features = np.delete(numbers, firsts).reshape(-1, 2)
+    wrong = features[(features[:, 0] < 1) | (features[:, 0] > width), 0]
+    if len(wrong):
+        raise ValueError(f"a support vector has feature {wrong[0]:g}, the model has {width}")
+    vectors = np.zeros((len(pairs), width), dtype=np.float32)
+    vectors[np.repeat(np.arange(len(pairs)), pairs), features[:, 0].astype(int) - 1] = features[
+        :, 1
+    ]
+    return numbers[firsts].astype(np.float32), vectors
 
 
 def train(

@@ -132,6 +132,13 @@ class CentroidRanker(LinearRanker):
 class LogisticRanker(LinearRanker):
     """Logistic regression with balanced classes."""
 
+    @classmethod
+    def of(cls, background: Background, weights: Vector) -> Self:
+        """Return one that was trained."""
+        made = cls(background)
+        made.weights = weights
+        return made
+
     def fit(self, positives: Sequence[Terms], negatives: Sequence[Terms]) -> Self:
         """Train on both; without negatives take the positives' mean."""
         if not negatives:

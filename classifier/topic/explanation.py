@@ -71,13 +71,12 @@ class TopicExplanation:
         return max(0.0, self.threshold - self.standing)
 
 
-def explain_page(
-    page: PageText, method: str, version: str, evidence: Evidence, fit: Fit
+def explain_page(  # noqa: PLR0913 - the parts of a model
+    page: PageText, method: str, version: str, evidence: Evidence, fit: Fit, *, by_method: bool
 ) -> TopicExplanation:
-    """Explain one page."""
-    # Fits every method, so it is too slow for the crawl.
+    """Explain one page; *by_method* fits every other method as well, which takes seconds."""
     terms = weighted_terms(page)
-    batch = PageBatch([terms], fit.setting.background, fit.setting.sample)
+    batch = PageBatch([terms], fit.setting.background, fit.setting.sample, [page.meaning])
     standing = float(fit.scores(batch)[0])
     scorer = fit.scorer
     return TopicExplanation(
@@ -90,15 +89,15 @@ def explain_page(
         threshold=fit.decision.value,
         threshold_source=fit.decision.source,
         terms=tuple(scorer.terms(terms, TERMS)),
-        views=tuple(_views(terms, batch, fit)),
-        methods=tuple(_parts(batch, method, evidence, fit)),
+        views=tuple(_views(batch, fit)),
+        methods=tuple(_parts(batch, method, evidence, fit)) if by_method else (),
         missing=_missing(terms, evidence, fit),
         nearest=_nearest(batch, evidence, fit),
     )
 
 
-def _views(terms: Vector, batch: PageBatch, fit: Fit) -> list[tuple[str, float]]:
-    views = fit.scorer.view_scores(terms) if isinstance(fit.scorer, FusedTopic) else []
+def _views(batch: PageBatch, fit: Fit) -> list[tuple[str, float]]:
+    views = fit.scorer.view_scores(batch) if isinstance(fit.scorer, FusedTopic) else []
     if fit.corrections:
         views.append(("corrections", float(fit.corrections.shifts(batch)[0])))
     return views

@@ -13,13 +13,14 @@ from typing import Any, Final, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from classifier.papers.rankers import Fitted
+from classifier.papers.rankers import Fitted, LogisticRanker
 from classifier.topic.fusion import FusedCentre, Scales
 from classifier.topic.meaning_space import space_of
 from classifier.topic.meaning_view import MeaningView
 from classifier.topic.methods import Setting, fit_method, views_of
 from classifier.words.batch import PageBatch, Terms
 from classifier.words.concepts import Concepts
+from classifier.words.errors import reading
 from classifier.words.evidence import Evidence
 from classifier.words.keywords import Keywords
 from classifier.words.stored import restored, stored
@@ -151,10 +152,19 @@ class FusedTopic:
         evidence: Evidence,
         setting: Setting,
         scale: Scales | None = None,
+        logistic: Vector | None = None,
     ) -> Self:
-        """Combine a centre with the other views, which are quick to fit; *scale* as in :meth:`fit`."""
+        """Combine a centre with the other views, which are quick to fit; *scale* as in :meth:`fit`.
+
+        *logistic* are the weights of that view; None = it is trained, for which a library is loaded.
+        """
         names = [name for name in _FITTED_APART if _is_possible(name, evidence, setting)]
-        others = tuple((name, fit_method(name, evidence, setting)) for name in names)
+        others = tuple(
+            (name, LogisticRanker.of(setting.background, logistic))
+            if name == "logistic" and logistic is not None
+            else (name, fit_method(name, evidence, setting))
+            for name in names
+        )
         if setting.sample.concepts is not None and len(setting.sample) >= MIN_SAMPLE:
             near = ByNeighbours(setting.sample, centre.scores(setting.sample))
             others = (*others, ("neighbours", near))
@@ -169,8 +179,13 @@ class FusedTopic:
         return {
             "centre": stored(self.centre),
             "scale": stored(self.other_scale),
+            "logistic": self._logistic_weights(),
             "meaning": self.meaning.to_json() if self.meaning else None,
         }
+
+    def _logistic_weights(self) -> Vector | None:
+        weights = [view.weights for _, view in self.others if isinstance(view, LogisticRanker)]
+        return {term: round(weight, 5) for term, weight in weights[0].items()} if weights else None
 
     @classmethod
     def from_json(
@@ -182,7 +197,9 @@ class FusedTopic:
         """
         centre = restored(data.get("centre"), FusedCentre, "fused topic")
         scale = restored(data.get("scale"), Scales, "fused topic")
-        read = cls.with_centre(centre, evidence, setting, scale)
+        with reading("fused topic"):
+            logistic = data["logistic"] and {str(t): float(w) for t, w in data["logistic"].items()}
+        read = cls.with_centre(centre, evidence, setting, scale, logistic)
         kept, space = data.get("meaning"), space_of(setting.sample)
         if kept is None:
             return read if space is None or not evidence.meanings else None
@@ -249,9 +266,8 @@ class FusedTopic:
             total += weight * (part @ place) / (length or 1.0)
         return dict(zip(known, total.tolist(), strict=True))
 
-    def view_scores(self, page: Terms) -> list[tuple[str, float]]:
-        """Return each view's part of a page's score, in the sample's standard deviations."""
-        batch = PageBatch([page], self.setting.background, self.setting.sample)
+    def view_scores(self, batch: PageBatch) -> list[tuple[str, float]]:
+        """Return each view's part of the first page's score, in the sample's standard deviations."""
         views = self.centre.standardised(batch)[:, 0]
         parts = [("terms", views[0] / len(views)), ("concepts", views[1:].sum() / len(views))]
         for (name, _), view in zip(self.others, self._others_of(batch), strict=True):

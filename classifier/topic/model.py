@@ -123,14 +123,9 @@ class TopicModel:
     def judge_many(self, pages: Sequence[PageText]) -> list[Relevance]:
         """Judge pages, in order; faster than one by one."""
         plain = self.background.templates.without
-        terms = [weighted_terms(plain(page)) for page in pages]
-        for page, own in zip(pages, terms, strict=True):
-            self.background.meanings.put(own, page.meaning)
-        return self.judge_terms(terms)
-
-    def judge_terms(self, pages: Sequence[Vector]) -> list[Relevance]:
-        """Judge pages by their weighted terms."""
-        scores = self.fit.scores(self.batch(pages))
+        found = [weighted_terms(plain(page)) for page in pages]
+        # The background does not learn their vectors: what is judged must not change what is learned next.
+        scores = self.fit.scores(self.batch(found, [page.meaning for page in pages]))
         return [
             Relevance(
                 score=self.fit.decision.score(score) if terms else 0.0,
@@ -139,12 +134,15 @@ class TopicModel:
                 version=self.version,
                 terms=_shares(self.fit.scorer.terms(terms, TOP_TERMS)),
             )
-            for terms, score in zip(pages, scores.tolist(), strict=True)
+            for terms, score in zip(found, scores.tolist(), strict=True)
         ]
 
-    def batch(self, pages: Sequence[Vector]) -> PageBatch:
-        """Prepare pages, by their weighted terms, for this topic's scorers (``fit``, an opinion)."""
-        return PageBatch(pages, self.background, self.fit.setting.sample)
+    def batch(self, pages: Sequence[Vector], own: Sequence[Meaning | None] = ()) -> PageBatch:
+        """Prepare pages, by their weighted terms, for this topic's scorers (``fit``, an opinion).
+
+        *own* are vectors that the pages bring.
+        """
+        return PageBatch(pages, self.background, self.fit.setting.sample, own)
 
     def adapted(self, page: PageText, relevance: Relevance) -> TopicModel:
         """Return the model after a page that it judged *relevance* (paper 000).
@@ -160,11 +158,12 @@ class TopicModel:
         version = _digest(_state(self.method, evidence, fit, self.pages))[:12]
         return replace(self, evidence=evidence, fit=fit, version=version)
 
-    def explain(self, page: PageText) -> TopicExplanation:
-        """Explain the judgement of a page, by every method; slow."""
+    def explain(self, page: PageText, *, by_method: bool = True) -> TopicExplanation:
+        """Explain the judgement of a page, with the score of every other method, which is slow, if wanted."""
         page = self.background.templates.without(page)
-        self.background.meanings.put(weighted_terms(page), page.meaning)
-        return explain_page(page, self.method, self.version, self.evidence, self.fit)
+        return explain_page(
+            page, self.method, self.version, self.evidence, self.fit, by_method=by_method
+        )
 
     def to_json(self) -> dict[str, Any]:
         """Return plain data with a checksum, without the background."""

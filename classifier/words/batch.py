@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classifier.embedding.embedder import Vectors
+from classifier.embedding.meaning import Meaning
 from classifier.words.background import Background
 from classifier.words.concepts import SCALES, Concepts
 from classifier.words.sample import MAX_TERMS_PER_PAGE, page_key
@@ -27,9 +28,15 @@ class PageBatch:
     """Pages in order; everything is computed on first use."""
 
     def __init__(
-        self, pages: Sequence[Terms], background: Background, like: PageBatch | None = None
+        self,
+        pages: Sequence[Terms],
+        background: Background,
+        like: PageBatch | None = None,
+        own: Sequence[Meaning | None] = (),
     ) -> None:
         self.pages = pages
+        # Vectors of these pages, in their order; without one a page has that which the background knows.
+        self._own = own
         # A sample with the weights of these pages' neighbours in it; see :mod:`.fused`.
         self.near: tuple[PageBatch, Any] | None = None
         # The sample's space by :mod:`.meaning_space`, once computed, or None.
@@ -51,7 +58,7 @@ class PageBatch:
     @cached_property
     def meanings(self) -> Vectors:
         """Unit vectors of the pages, shape (pages, dimension); 0 for pages without one."""
-        return self.background.meanings.rows(self.pages)
+        return self.background.meanings.rows(self.pages, self._own)
 
     @cached_property
     def depths(self) -> NDArray[np.float64]:

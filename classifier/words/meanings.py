@@ -33,7 +33,8 @@ class Meanings:
         self.space = space
         """The embedder's name; empty until the first vector comes."""
         self._packed: dict[int, bytes] = {}
-        self._size = 0
+        self.dimension = 0
+        """Of the vectors; 0 = there was none yet."""
 
     def __len__(self) -> int:
         return len(self._packed)
@@ -41,7 +42,7 @@ class Meanings:
     def use(self, space: str) -> None:
         """Keep only vectors of *space* from now on; drop all others."""
         if space != self.space:
-            self.space, self._packed, self._size = space, {}, 0
+            self.space, self._packed, self.dimension = space, {}, 0
 
     def put(self, terms: Mapping[str, float], meaning: Meaning | None) -> None:
         """Remember a page's vector; one of another space or dimension is left out."""
@@ -52,10 +53,17 @@ class Meanings:
         """Remember vectors by :func:`page_key`, as :meth:`put` does."""
         for key, meaning in found:
             self.space = self.space or meaning.space
-            self._size = self._size or len(meaning.packed)
-            if meaning.space != self.space or len(meaning.packed) != self._size:
-                continue
-            self._packed[key] = meaning.packed
+            self.dimension = self.dimension or len(meaning.packed)
+            if self._fits(meaning):
+                self._packed[key] = meaning.packed
+
+    def _fits(self, meaning: Meaning) -> bool:
+        return meaning.space == self.space and len(meaning.packed) == self.dimension
+
+    def _vector(self, terms: Mapping[str, float], own: Meaning | None) -> bytes | None:
+        if own is not None and self._fits(own):
+            return own.packed
+        return self._packed.get(page_key(terms)) if self._packed else None
 
     @property
     def mark(self) -> tuple[str, int]:
@@ -69,20 +77,26 @@ class Meanings:
 
     def of(self, terms: Mapping[str, float]) -> Meaning | None:
         """Return a page's vector; None = it has none."""
-        packed = self._packed.get(page_key(terms)) if self._packed and terms else None
+        packed = self._vector(terms, None) if terms else None
         return None if packed is None else Meaning(self.space, packed)
 
     def count(self, keys: Iterable[int]) -> int:
         """Count the pages that have a vector, by :func:`page_key`."""
         return sum(key in self._packed for key in keys)
 
-    def rows(self, pages: Sequence[Mapping[str, float]]) -> Vectors:
-        """Return unit vectors, shape (pages, dimension); 0 for pages without one."""
-        vectors = np.zeros((len(pages), self._size or 1), dtype=np.float32)
+    def rows(
+        self, pages: Sequence[Mapping[str, float]], own: Sequence[Meaning | None] = ()
+    ) -> Vectors:
+        """Return unit vectors, shape (pages, dimension); 0 for pages without one.
+
+        *own* are vectors that some of the pages bring, in the same order; they are not remembered.
+        """
+        vectors = np.zeros((len(pages), self.dimension or 1), dtype=np.float32)
+        brought = own or [None] * len(pages)
         found = [
             (row, packed)
-            for row, terms in enumerate(pages if self._packed else ())
-            if terms and (packed := self._packed.get(page_key(terms))) is not None
+            for row, (terms, one) in enumerate(zip(pages, brought, strict=True))
+            if terms and (packed := self._vector(terms, one)) is not None
         ]
         if found:
             vectors[[row for row, _ in found]] = unpacked([packed for _, packed in found])
@@ -99,7 +113,7 @@ class Meanings:
         """Return the vectors of some pages as plain data: their keys, and bytes in base 64."""
         found = [key for key in keys if key in self._packed]
         packed = base64.b64encode(b"".join(self._packed[key] for key in found)).decode()
-        return {"space": self.space, "size": self._size, "keys": found, "packed": packed}
+        return {"space": self.space, "size": self.dimension, "keys": found, "packed": packed}
 
     def read(self, data: Mapping[str, Any]) -> None:
         """Restore the result of :meth:`to_json`; raises TopicModelError."""

@@ -46,7 +46,6 @@ from incremental.topics.judging import (
     score_of,
     to_context,
 )
-from incremental.visit.page_texts import text_of
 from incremental.visit.visit import Outcome, Purpose
 from store import Store
 from store.crawl.quarantine import QuarantineKind
@@ -367,10 +366,14 @@ class TopicWatch:
         return False
 
     def _judge_kept(self, page: KeptPage, now: float, *, again: bool = False) -> bool:
-        body = self._store.cache.get(page.url, page.body_md5)
-        text = None if body is None else attempt(lambda: text_of(body, page.url, self._read))
-        if text is None or isinstance(text, Bug) or is_empty(text):
+        assert self._model_store is not None
+        from incremental.topics.reading_again import read_again  # noqa: PLC0415 - quick without topics
+
+        text = attempt(partial(read_again, self._store, self._model_store, page, self._read))
+        if text is None or isinstance(text, Bug):
             return False
+        # The sample may lack it: after another model is chosen, vectors come with the pages judged again.
+        self._model_store.know_page(text)
         scores = []
         for topic_id, active_topic in list(self._active_topics.items()):
             work = partial(active_topic.judge, text, again=again)

@@ -25,7 +25,7 @@ from incremental.settings.policies import policy_maker
 from incremental.topics.training.corrections import pages_at
 from incremental.visit.host_gate import HostGate
 from store import Store
-from store.enums import HubStatus, SiteStatus
+from store.enums import HubRole, HubStatus, SiteStatus
 from store.values import ARTICLE, SiteRow
 
 # Of one request; each takes at least the delay of its host.
@@ -64,10 +64,16 @@ def request_page(store: Store, settings: Settings, text: str, *, now: float) -> 
 
 
 def request_site(store: Store, settings: Settings, row: SiteRow, *, now: float) -> list[Visit]:
-    """Ask for a visit of every hub of a site that is not covered, dropped or a monitored article."""
-    left_out = (HubStatus.DORMANT, HubStatus.DROPPED)
+    """Ask for a visit of every active hub of a site but monitored articles, and of seeds never read."""
+    # Not of candidates: of hundreds, a few are hubs, and each visit goes over the budget.
     hubs = [
-        hub for hub in store.read.hubs(row.id) if hub.state not in left_out and hub.role != ARTICLE
+        hub
+        for hub in store.read.hubs(row.id)
+        if hub.role != ARTICLE
+        and (
+            hub.state == HubStatus.ACTIVE
+            or (hub.state == HubStatus.CANDIDATE and hub.role == HubRole.SEED)
+        )
     ]
     pages = [(row, hub.page_id, hub.url) for hub in hubs[:MOST_PAGES]]
     return _ask(store, settings, pages, now=now)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from enum import StrEnum
 from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
-from urllib.parse import quote, urlsplit
+from urllib.parse import SplitResult, quote, urlsplit
 
 import msgspec
 
@@ -172,9 +172,10 @@ class SendTo(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def __post_init__(self) -> None:
         """Refuse what is no link, or sends nothing."""
-        is_web = urlsplit(self.url).scheme in ("http", "https")
-        if not is_web or "{url}" not in self.url or not self.url.isprintable():
-            raise SettingsError("send_to.url", self.url, "must be a web address that has {url}")
+        parts = _plain_parts(self.url)
+        if parts is None or "{url}" not in self.url or "{" in parts.netloc:
+            way_out = "must be a web address without a password, with {url} after the host"
+            raise SettingsError("send_to.url", _shown(self.url), way_out)
 
     def address(self, url: str, title: str) -> str:
         """Return the address that sends a page."""
@@ -205,11 +206,30 @@ class WebSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def __post_init__(self) -> None:
         """Refuse what links cannot begin with."""
-        parts = urlsplit(self.public_url)
-        usable = parts.scheme in ("http", "https") and parts.hostname and parts.path in ("", "/")
-        if self.public_url and not (usable and parts.username is None):
-            way_out = "must be like https://hubwatch.example.org, without a path"
-            raise SettingsError("public_url", "...", way_out)
+        parts = _plain_parts(self.public_url)
+        more = parts is None or parts.path.strip("/") or parts.query or parts.fragment
+        if self.public_url and more:
+            way_out = (
+                "must be like https://hubwatch.example.org: without a path, a question, a fragment or a"
+                " password"
+            )
+            raise SettingsError("public_url", _shown(self.public_url), way_out)
+
+
+def _plain_parts(url: str) -> SplitResult | None:
+    """Return the parts of a web address; None = it is none, or has a name or a password."""
+    try:
+        parts = urlsplit(url)
+        usable = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+    except ValueError:
+        return None
+    plain = "@" not in parts.netloc and url.isprintable() and " " not in url
+    return parts if usable and plain else None
+
+
+def _shown(url: str) -> str:
+    """Return an address for a message, without its name and password."""
+    return re.sub(r"//[^/?#]*@", "//...@", url)[:200]
 
 
 class FeatureSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

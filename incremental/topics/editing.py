@@ -140,16 +140,22 @@ def edited(  # noqa: PLR0913 - what a topic is made of
     keywords: Sequence[str] | None = None,
     description: str | None = None,
     method: str | None = None,
+    name: str | None = None,
     include: Sequence[str] | None = None,
     exclude: Sequence[str] | None = None,
+    tags: Sequence[str] | None = None,
 ) -> TopicRow:
-    """Return what :func:`edit_topic` would make of a topic; nothing is stored.
+    """Return what :func:`edit_topic` would make of a topic, but for its *tags*; nothing is stored.
 
     Raises:
         InputError: an unusable value.
     """
-    fields = _fields(store, row, keywords, description, method, include, exclude)
-    changes: dict[str, Any] = {**fields}
+    changes: dict[str, Any] = {
+        **_fields(store, row, keywords, description, method, include, exclude)
+    }
+    if name is not None:
+        changes["name"] = _checked_name(name)
+    checked_tags(tags or ())
     return replace(row, **changes)
 
 
@@ -176,10 +182,15 @@ def with_examples(
     """Return a topic's examples with pages that are not stored; they count if their text is cached.
 
     Raises:
-        InputError: not a web address.
+        InputError: not a web address, or more pages than a topic learns from.
     """
+    most = MAX_EXAMPLES if origin == ExampleOrigin.EXAMPLE else MAX_CORRECTIONS
     known = {one.canonical_key: one for one in store.topics.examples(row.id)}
-    for url in _addresses(urls):
+    addresses = _addresses(urls)
+    others = {key for key, one in known.items() if one.origin == origin == ExampleOrigin.EXAMPLE}
+    if (count := len(others | set(map(canonical_key, addresses)))) > most:
+        raise InputError("examples", count, Text("input.at_most", n=most))
+    for url in addresses:
         key = canonical_key(url)
         text = None if key in known and known[key].text else cached_text(store, url)
         title, kept = ("", known[key].text) if key in known else ("", None)

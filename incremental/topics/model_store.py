@@ -47,6 +47,7 @@ from incremental.topics.judging import (
     says_something,
     vector_warnings,
 )
+from incremental.topics.latest import LATEST, outdated_pages
 from incremental.topics.notes import note_text, stored_warnings, warnings_of
 from store import Store
 from store.enums import ExampleOrigin, TopicState, TopicVerdict
@@ -61,8 +62,6 @@ logger = logging.getLogger("hubwatch.topics")
 # Latest visited pages that stand for off-topic text.
 NEGATIVES = 100
 FEW_PAGES = 15
-# Latest pages that a first topic is compared with, and that a changed topic judges again.
-LATEST = 200
 # How long a training that waits for vectors does so.
 PATIENCE_SECONDS = 30.0
 # Of a page, that an explanation chooses from.
@@ -190,7 +189,7 @@ class TopicModelStore:
         if self.embedder is None:
             return list(said)
         self.background.meanings.put_all(self._kept_meanings(row))
-        placed = [(origin, replace(page, meaning=self._meaning_of(page))) for origin, page in said]
+        placed = [(origin, replace(page, meaning=self.meaning_of(page))) for origin, page in said]
         if not self._waits:
             return placed
         # In small batches: what is not done in time is lost with the process.
@@ -214,14 +213,21 @@ class TopicModelStore:
         except (LookupError, TypeError, ValueError, RecursionError, TopicModelError):
             return ()  # a damaged model is trained again, from its examples
 
-    def _meaning_of(self, page: PageText) -> Meaning | None:
+    def meaning_of(self, page: PageText) -> Meaning | None:
+        """Return the vector that is known of a text; None = none is."""
         return self.background.meanings.of(self._terms(page))
+
+    def announced_meanings(self, page_ids: Sequence[int]) -> dict[int, Meaning]:
+        """Return the vectors that are kept of announced pages, by id."""
+        if self.embedder is None:
+            return {}
+        from incremental.topics.embedding.keeping import kept_meanings  # noqa: PLC0415 - as the embedder
+
+        known = self.background.meanings
+        return kept_meanings(self._store, known.space, page_ids, known.dimension)
 
     def _terms(self, page: PageText) -> Vector:
         return heaviest_terms(self.background.templates.without(page))
-
-    def _embedded(self, pages: list[PageText]) -> list[PageText]:
-        return pages if self.embedder is None else self.embedder.with_meanings(pages)
 
     def _negatives(self, row: TopicRow, examples: Sequence[ExampleRow]) -> list[PageText]:
         """Return ordinary pages, visited lately, neither training examples nor relevant."""
@@ -273,8 +279,11 @@ class TopicModelStore:
     def _catch_up(self, background: Background) -> None:
         """Count the pages that were read before there was any topic."""
         # Without them the first topic would have nothing to compare with, and take most of what there is.
-        for page in self._texts(self._store.topics.kept_pages(limit=LATEST)):
-            background.observe_page(page)
+        pages = self._store.topics.kept_pages(limit=LATEST)
+        meanings = self.announced_meanings([page.page_id for page in pages])
+        for page in pages:
+            for text in self._texts([page]):
+                background.observe_page(replace(text, meaning=meanings.get(page.page_id)))
         background.learn_concepts()
 
     def observe(self, text: PageText) -> None:
@@ -357,7 +366,7 @@ class TopicModelStore:
         return len(self.background.meanings) > before
 
     def know_page(self, page: PageText) -> None:
-        """Keep the vector of a page that a topic is about to learn from, if it has one."""
+        """Keep the vector of a page that a topic may learn from, if it has one."""
         if page.meaning is not None and self.embedder is not None:
             self.background.meanings.put(self._terms(page), page.meaning)
 
@@ -393,7 +402,7 @@ class TopicModelStore:
 
     def with_meaning(self, page: PageText) -> PageText:
         """Return *page* with its vector, if there is an embedder."""
-        return self._embedded([page])[0]
+        return page if self.embedder is None else self.embedder.with_meaning(page)
 
     def passage(self, model: TopicModel, page: PageText) -> str:
         """Return the passage of *page* that is nearest to the topic in meaning; empty = nobody can say."""
@@ -403,7 +412,7 @@ class TopicModelStore:
         from incremental.topics.embedding.passages import sentences_of  # noqa: PLC0415 - as the embedder
 
         passages = sentences_of(self.background.templates.without(page), PASSAGES)
-        found = self._embedded([PageText("", title=text) for text in passages])
+        found = self.embedder.with_meanings([PageText("", title=text) for text in passages])
         return view.best([one.meaning for one in found], passages)
 
     # Active topics.
@@ -419,8 +428,8 @@ class TopicModelStore:
                     continue
                 links = active_topic.links if active_topic is not None else self._links(row)
                 done = active_topic is not None and active_topic.caught_up
-                # Its verdicts follow, also on pages that a former model judged.
-                outdated = self._store.topics.kept_pages(limit=LATEST) if done else []
+                # Its verdicts follow, also on pages that a former model judged, perhaps of another process.
+                outdated = outdated_pages(self._store, row)
                 lacking = self._lacking(model.evidence)
                 active_topic = ActiveTopic(row, model, links, lacking, done, outdated)
             active_topic.row = row

@@ -4,22 +4,23 @@
 
     a topic and its examples ── learn ── model ── judge the same pages ── shown, before and after ──> Preview
 
-Pages are judged by their words alone, without vectors: counts can differ from those of the list.
-A page is shown if it is relevant or doubtful, and has the words that narrow the topic. What a user said of
-a page holds.
+Once the topic has changed, the daemon judges the same pages in the same way, with the same vectors. A page
+is shown if it is relevant or doubtful, and has the words that narrow the topic. What a user said of a page
+holds.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from classifier.words.values import PageText, Verdict
+from classifier.words.values import Verdict
 from incremental.base.texts import Text
 from incremental.base.urls import canonical_key
-from incremental.topics.judging import is_empty
+from incremental.topics.latest import latest_pages
+from incremental.topics.reading_again import read_again
 from store import Store
 from store.answers import NewQuery
 from store.answers.announced import AnnouncedPage
@@ -29,8 +30,6 @@ from store.topics.values import ExampleRow, TopicRow
 if TYPE_CHECKING:
     from classifier.topic.model import TopicModel
     from incremental.topics.model_store import TopicModelStore
-
-LATEST = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,18 +65,12 @@ class Preview:
 class LatestPages:
     """The latest announced pages that have a text."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, models: TopicModelStore) -> None:
         self._store = store
-        self._texts: dict[int, PageText] = {}
-        self.rows: list[AnnouncedPage] = []
-        for row in store.answers.new(NewQuery(limit=LATEST)).rows:
-            kept = store.answers.text(row.page_id)
-            if kept is None:
-                continue
-            text = PageText(row.url, kept.title, body=kept.text, language=kept.language)
-            if not is_empty(text):
-                self._texts[row.page_id] = text
-                self.rows.append(row)
+        read = {page.page_id: read_again(store, models, page) for page in latest_pages(store)}
+        self._texts = {page_id: text for page_id, text in read.items() if text is not None}
+        asked = NewQuery(among=tuple(self._texts), limit=max(len(self._texts), 1))
+        self.rows: Sequence[AnnouncedPage] = store.answers.new(asked).rows
 
     def shown(self, model: TopicModel | None, version: Version) -> set[int]:
         """Return the ids of those that a topic shows; *model* None = it cannot judge yet."""
@@ -101,7 +94,7 @@ class LatestPages:
         if not pages or not (include or exclude):
             return pages
         asked = NewQuery(
-            among=tuple(pages), include=tuple(include), exclude=tuple(exclude), limit=LATEST
+            among=tuple(pages), include=tuple(include), exclude=tuple(exclude), limit=len(pages)
         )
         return {one.page_id for one in self._store.answers.new(asked).rows}
 
@@ -119,10 +112,23 @@ def previewed(
 ) -> Preview:
     """Return what a topic would show as *after*, beside what it shows as *before*, if there was any.
 
-    Both learn now, from the same pages: only the change makes a difference.
+    What is proposed learns now, from the pages that are there; so does what was, if it is not what is stored.
     """
-    pages = LatestPages(store)
-    shown = pages.shown(models.trial(after.row, after.examples), after)
-    if before is None:
-        return pages.change(shown, shown)
-    return pages.change(pages.shown(models.trial(before.row, before.examples), before), shown)
+    pages = LatestPages(store, models)
+
+    def shown(version: Version) -> set[int]:
+        return pages.shown(_model(store, models, version), version)
+
+    now = shown(after)
+    return pages.change(now if before is None else shown(before), now)
+
+
+def _model(store: Store, models: TopicModelStore, version: Version) -> TopicModel | None:
+    """Return what a topic judges with, if it is the stored one, or else what it would learn."""
+    row, examples = version.row, list(version.examples)
+    stored = next((one for one in store.topics.topics() if one.id == row.id), None)
+    learned = bool(row.version) and row.learned_at == row.changed_at
+    same = stored is not None and replace(stored, name=row.name) == row
+    if learned and same and examples == store.topics.examples(row.id):
+        return models.model(row)
+    return models.trial(row, examples)

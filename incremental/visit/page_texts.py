@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from classifier.words.values import PageText
 from incremental.base.lookup import cached_body
 from incremental.base.urls import canonical_key
 from store import Store
+from store.topics.values import KeptPage
 
 if TYPE_CHECKING:
     from incremental.sandbox import Read
@@ -20,6 +22,25 @@ def cached_text(store: Store, url: str) -> PageText | None:
         if body is not None:
             return text_of(body, str(page["url"]))
     return None
+
+
+def text_again(store: Store, page: KeptPage, read: Read | None = None) -> PageText | None:
+    """Return the text of a page that was read before; None = its body is lost, or *read* could not read it.
+
+    Here, in this process, its main text is not looked for again: the store has it.
+    """
+    body = store.cache.get(page.url, page.body_md5)
+    if body is None:
+        return None
+    kept = None if read else store.answers.text(page.page_id)
+    if kept is None or kept.md5 != page.body_md5 or not kept.text:
+        return text_of(body, page.url, read)
+    from incremental.parse.decoding import decode_body  # noqa: PLC0415 - as below
+    from incremental.parse.dispatch import parse  # noqa: PLC0415 - likewise
+    from incremental.parse.topic_text import page_text  # noqa: PLC0415 - likewise
+
+    parsed = parse(body, page.url, decode=decode_body, want_text=True)
+    return replace(page_text(parsed, kept.text), language=kept.language)
 
 
 def text_of(body: bytes, url: str, read: Read | None = None) -> PageText | None:

@@ -274,6 +274,12 @@ class Topics(Repository):
         """Return the pages visited last whose bodies are cached, newest first."""
         return self._kept(Page.verified_at.is_null(is_null=False), limit)
 
+    def kept(self, page_ids: Sequence[int]) -> list[KeptPage]:
+        """Return those of some pages whose bodies are cached, in the order of *page_ids*."""
+        own = Page.id.in_(page_ids) & Page.body_md5.is_null(is_null=False)
+        found = {page.page_id: page for page in self._all(_KEPT, _KEPT.select().where(own))}
+        return [found[page_id] for page_id in page_ids if page_id in found]
+
     def last_visit(self) -> int:
         """Return the id of the latest visit; 0 = there was none."""
         return int(self._scalar(Visit.select(fn.MAX(Visit.id))) or 0)

@@ -6,6 +6,10 @@ from pathlib import Path
 
 import pytest
 from cli_runner import Run
+from fake_web import FakeWeb, Watch, page
+
+from incremental.base.clock import SimulatedClock, SystemClock
+from store.enums import HubStatus
 
 SITE = "https://news.example/"
 
@@ -89,6 +93,22 @@ def test_a_visit_of_a_page_or_site_is_asked_for(hubwatch: Run) -> None:
     assert (asked["url"], asked["site"], asked["refused"]) == (SITE, "news.example", "")
     said = hubwatch("visit", "news.example")
     assert (said.code, "1 page to be visited now; start the daemon" in said.err) == (0, True)
+
+
+def test_of_a_site_that_is_named_twice_the_active_hubs_are_visited_once(
+    hubwatch: Run, tmp_path: Path
+) -> None:
+    """Candidates, of which a first reading finds hundreds, are none of them."""
+    lists = [f"{SITE}list-{number}/" for number in range(30)]
+    pages = {SITE: page(*lists), **{one: page(f"{one}a.html", f"{one}b.html") for one in lists}}
+    clock = SimulatedClock(SystemClock().now())
+    with Watch(tmp_path, FakeWeb(clock, pages), SITE) as crawl:
+        crawl.run(20)
+        states = {hub.url: hub.state for hub in crawl.store.read.hubs()}
+    active = {url for url, state in states.items() if state == HubStatus.ACTIVE}
+    assert list(states.values()).count(HubStatus.CANDIDATE) > 2
+    asked = hubwatch("visit", "news.example", SITE, "1", "--json").json
+    assert sorted(one["url"] for one in asked) == sorted(active)
 
 
 def test_one_wrong_name_keeps_no_other_visit_back(hubwatch: Run) -> None:

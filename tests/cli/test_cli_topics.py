@@ -159,6 +159,26 @@ def test_what_you_say_of_a_page_shows_at_once(read: Run) -> None:
     assert len(read("new", "--topic", "bridges", "--json").json) == 2
 
 
+def test_while_a_daemon_runs_a_command_leaves_learning_to_it(read: Run, tmp_path: Path) -> None:
+    """It has the libraries and vectors at hand that would cost the command seconds."""
+    bridges(read)
+    before = read("topic", "show", "bridges", "--json").json
+    with only_writer(Settings(), tmp_path):
+        said = read("irrelevant", SOUPS[0], "--topic", "bridges")
+        assert "1 page marked as irrelevant to bridges; the daemon retrains it within" in said.err
+        assert "to undo: hubwatch topic forget" in said.err
+        changed = read("topic", "edit", "bridges", "--keyword", "viaduct").err
+        assert changed == "the daemon retrains bridges within seconds\n"
+        new = read("topic", "add", "soups", "--keyword", "soup")
+        assert new.err == "the daemon trains soups within seconds\n"
+        kept = read("topic", "show", "bridges", "--json").json
+        assert (kept["version"], kept["terms"]) == (before["version"], before["terms"])
+    with Watch(tmp_path, FakeWeb(SimulatedClock(SystemClock().now()), {})):
+        after = read("topic", "show", "bridges", "--json").json
+    assert after["version"] not in {"", before["version"]}
+    assert (after["keywords"], after["corrections"]) == (["viaduct"], 1)
+
+
 def test_a_mark_says_what_it_does_to_the_latest_pages_and_how_to_undo_it(read: Run) -> None:
     assert re.search(
         r"Of the latest \d+ pages it now shows \d+\.$", bridges(read).err, re.MULTILINE

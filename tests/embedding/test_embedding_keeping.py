@@ -11,7 +11,13 @@ import pytest
 from stories import HOME, START, news_site, seen, visit_of
 
 from classifier.embedding.embedder import Embedder, EmbeddingError, Vectors
-from incremental.topics.embedding.keeping import FAILED_SECONDS, IDLE_SECONDS, VectorKeeper
+from classifier.embedding.packing import unpacked
+from incremental.topics.embedding.keeping import (
+    FAILED_SECONDS,
+    IDLE_SECONDS,
+    VectorKeeper,
+    kept_meanings,
+)
 from incremental.topics.embedding.likeness import NoVectorError, nearest, pages_like, vector_of
 from incremental.topics.embedding.page_embedder import PageEmbedder
 from store import Store
@@ -141,3 +147,32 @@ def test_before_anything_was_embedded_the_search_says_what_to_do(store: Store) -
     announce(store, *TITLES)
     with pytest.raises(NoVectorError, match="hubwatch doctor"):
         vector_of(store, page_id(store, 0))
+
+
+class Bits(Counts):
+    """The same in eight numbers, of which none is 0."""
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        found = super().embed(texts)
+        return np.hstack([found + 1.0, np.ones((len(texts), 3), dtype=np.float32)])
+
+
+def test_kept_vectors_serve_topics_that_judge_pages_again(library: Store) -> None:
+    pages = [page_id(library, number) for number in (0, 5)]
+    found = kept_meanings(library, "counts 1", pages, 5)
+    assert list(found) == pages[:1], "the other has no word"
+    cosine = unpacked([found[pages[0]].packed]) @ unpacked([bytes([127, 127, 0, 0, 0])]).T
+    assert float(cosine[0, 0]) == pytest.approx(1.0, abs=0.001)
+    assert kept_meanings(library, "counts 2", pages, 5) == {}
+    assert kept_meanings(library, "counts 1", [], 5) == {}
+
+
+def test_kept_vectors_of_unknown_length_are_used_if_they_were_not_filled_up(store: Store) -> None:
+    """A filled one passes for longer than the model's, and would keep those from topics."""
+    announce(store, *TITLES)
+    work(store, Counts())
+    pages = [page_id(store, 0), page_id(store, 1)]
+    assert kept_meanings(store, "counts 1", pages) == {}
+    work(store, Bits("bits 1"))
+    found = kept_meanings(store, "bits 1", pages)
+    assert [len(one.packed) for one in found.values()] == [8, 8]

@@ -233,6 +233,12 @@ def test_pages_that_a_topic_never_judged_are_found_while_their_bodies_are_kept(
     assert (row.page_id, row.url, row.body_md5) == (page, STORY, "0" * 32)
     assert store.topics.unjudged(one, limit=9) == []
     assert store.topics.kept_pages(limit=9) == [row]
+    assert store.topics.kept([9_999, page]) == [row]
+
+
+def test_a_page_whose_body_was_never_kept_cannot_be_read_again(store: Store) -> None:
+    assert store.topics.kept([announced(store, score(topic(store)))]) == []
+    assert store.topics.kept([]) == []
 
 
 def test_a_page_that_was_read_is_judged_before_it_is_announced(store: Store) -> None:

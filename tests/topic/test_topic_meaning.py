@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
+from itertools import permutations
 from statistics import fmean
 
 import pytest
@@ -81,6 +82,28 @@ def test_a_stored_topic_judges_as_the_learned_one() -> None:
     )
     for page in pages(SPORT + MONEY):
         assert again.judge(page).score == pytest.approx(model.judge(page).score, abs=0.02)
+
+
+@pytest.mark.parametrize("by_meaning", [False, True])
+def test_what_is_judged_does_not_change_what_is_learned_next(*, by_meaning: bool) -> None:
+    """One topic trained twice in a process is the same topic, whatever was judged in between."""
+    found = pages(tuple(map(". ".join, permutations(SPORT + MONEY, 2))))
+    background = Background()
+    for page in found:
+        background.observe(weighted_terms(page))
+    if not by_meaning:
+        found = [replace(page, meaning=None) for page in found]
+
+    def trained() -> TopicModel:
+        return TopicModel.learn(found[:1], background=background)
+
+    first = trained()
+    scores = [one.score for one in first.judge_many(found)]
+    first.explain(found[-1])
+    again = trained()
+    assert again.version == first.version
+    assert again.fit.decision == first.fit.decision
+    assert [one.score for one in again.judge_many(found)] == scores
 
 
 def test_a_rejected_page_and_those_like_it_fall() -> None:

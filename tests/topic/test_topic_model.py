@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 
 import pytest
 from topic_pages import FIELDS, crawled_background, give_feedback, pages_of, text_page
@@ -211,6 +214,30 @@ def test_a_stored_topic_judges_as_before(method: str) -> None:
     assert [one.score for one in read.judge_many(pages)] == pytest.approx(
         [one.score for one in model.judge_many(pages)]
     )
+
+
+def test_a_stored_topic_judges_without_the_library_that_trained_it(tmp_path: Path) -> None:
+    """To load that takes longer than all else that a command does."""
+    own = background()
+    for name, value in (("model", learned()), ("background", own)):
+        (tmp_path / f"{name}.json").write_text(json.dumps(value.to_json()))
+    program = """
+import json, pathlib, sys
+from classifier.topic.model import TopicModel
+from classifier.words.background import Background
+from classifier.words.values import PageText
+read = lambda name: json.loads((pathlib.Path(sys.argv[1]) / f"{name}.json").read_text())
+model = TopicModel.from_json(read("model"), background=Background.from_json(read("background")))
+page = PageText("u", title="Goalkeeper striker")
+model.explain(page, by_method=False)
+print(model.judge(page).score, "logistic" in dict(model.fit.scorer.others), "sklearn" in sys.modules)
+"""
+    command = [sys.executable, "-c", program, str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    score, logistic, sklearn = done.stdout.split()
+    page = PageText("u", title="Goalkeeper striker")
+    assert float(score) == pytest.approx(learned().judge(page).score, abs=1e-3)
+    assert (logistic, sklearn) == ("True", "False")
 
 
 def test_a_topic_is_learned_again_when_the_concepts_changed() -> None:

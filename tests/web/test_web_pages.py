@@ -284,6 +284,33 @@ def test_a_seed_that_is_not_public_is_trouble_and_no_waiting(empty: Served) -> N
     assert client.get("/api/v1/status").json()["sites"][0]["trouble"] == "forbidden_address"
 
 
+@pytest.mark.parametrize(
+    ("verdict", "fetched", "chip"),
+    [
+        ("relevant", True, "Bridges"),
+        ("doubtful", True, "Bridges"),
+        ("irrelevant", True, ""),
+        ("relevant", False, "Bridges?"),
+        ("doubtful", False, ""),
+    ],
+)
+def test_a_row_names_topics_that_it_is_of_and_guesses_only_if_they_are_sure(
+    served: Served, announced: Ids, verdict: str, chip: str, *, fetched: bool
+) -> None:
+    """With ten topics every fresh row would have ten names, most of them for nothing."""
+    begin(served.store, "Bridges", examples=[], keywords=["bridge"], now=served.clock.now())
+    page = served.store.answers.page(announced()[0])
+    assert page is not None
+    score = TopicScore(page.canonical_key, 1, 0.3, verdict, fetched, "links", "1", ())
+    served.store.topics.put_scores(page.site_id, [score], now=served.clock.now())
+
+    def chips(path: str) -> list[str]:
+        html = served.client().get(path).text
+        return re.findall(r'<a class="pill[^>]*>(Bridges[^<]*)</a>', html)
+
+    assert chips("/") == [chip] * bool(chip)
+
+
 # --- undo -------------------------------------------------------------------------------------
 
 

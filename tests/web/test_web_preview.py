@@ -15,8 +15,11 @@ from topic_web import HOME, LATER, OLD, WORDS, address, shown, story
 from web_served import Served, form_token, post, served_at
 
 from incremental.base.clock import SimulatedClock
+from incremental.base.errors import InputError
+from incremental.interfaces.results.previews import preview_of_edit
 from incremental.topics.editing import begin
 from store.answers import NewQuery
+from store.enums import ExampleOrigin
 from store.topics.values import TopicRow
 
 NEWS = [*(("bridge", number) for number in range(10, 14)), *(("soup", n) for n in range(10, 34))]
@@ -117,6 +120,38 @@ def test_a_topic_is_tried_before_it_is_there(news: Served) -> None:
 def test_what_cannot_be_tried_is_refused(news: Served) -> None:
     assert asked(news, "9/preview").status_code == 404
     assert asked(news, "preview", name="x").status_code == 400
+
+
+def test_a_preview_takes_what_saving_takes(news: Served, topic: TopicRow) -> None:
+    """Also what changes nothing of the list, so that a form can send one thing to both."""
+    now = asked(news, f"{topic.id}/preview").json()
+    more = {"name": "other", "tags": ["work"], "state": "paused"}
+    assert asked(news, f"{topic.id}/preview", **more).json() == now
+    assert news.store.topics.topic("bridges") == topic
+    refused = asked(news, f"{topic.id}/preview", name=" ")
+    assert refused.status_code == 422
+
+
+@pytest.mark.parametrize(("origin", "most"), [("example", 50), ("relevant", 300)])
+def test_no_more_pages_are_tried_than_a_topic_learns_from(
+    news: Served, topic: TopicRow, origin: str, most: int
+) -> None:
+    with pytest.raises(InputError, match=f"examples {most + 1}: at most {most}"):
+        preview_of_edit(
+            *(news.store, news.web.settings, news.clock, topic, {}),
+            urls=[f"{HOME}{number}" for number in range(most + 1)],
+            origin=ExampleOrigin(origin),
+        )
+
+
+def test_the_limit_of_examples_is_told(news: Served, topic: TopicRow) -> None:
+    given = [f"{HOME}{number}" for number in range(51)]
+    for path in (f"{topic.id}/preview", "preview"):
+        refused = asked(
+            news, path, **({"urls": given} if "/" in path else {"name": "x", "examples": given})
+        )
+        assert refused.status_code == 400
+        assert "at most 50" in refused.text
 
 
 def test_the_form_has_a_preview(news: Served, topic: TopicRow) -> None:

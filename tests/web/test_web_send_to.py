@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from html import unescape
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, quote, urlsplit
 
 import pytest
 from stories import seen, visit_of
@@ -59,8 +59,36 @@ def test_what_a_site_wrote_stays_in_its_place(served: Served) -> None:
 
 
 @pytest.mark.parametrize(
-    "url", ["javascript:{url}", "https://later.example/", "later.example?{url}"]
+    "url",
+    [
+        "javascript:{url}",
+        "https://later.example/",
+        "https://later.example?x=1",
+        "later.example?{url}",
+        "https://{url}/",
+        "https://[later/{url}",
+        "https://later.example:port/{url}",
+        "https://later.example/ {url}",
+    ],
 )
 def test_an_address_must_be_one_that_sends(url: str) -> None:
-    with pytest.raises(SettingsError, match=r"web\.send_to\.url"):
+    with pytest.raises(SettingsError, match=r"web\.send_to\.url") as refused:
         build_settings({"web": {"send_to": [{"name": "later", "url": url}]}})
+    assert url in str(refused.value)
+    assert "must be a web address without a password, with {url} after the host" in str(
+        refused.value
+    )
+
+
+def test_an_address_has_no_password_nor_is_it_shown() -> None:
+    url = "https://me:secret@later.example/{url}"
+    with pytest.raises(SettingsError, match=r"//\.\.\.@later\.example") as refused:
+        build_settings({"web": {"send_to": [{"name": "later", "url": url}]}})
+    assert "secret" not in str(refused.value)
+
+
+def test_an_address_may_go_on_after_a_fragment() -> None:
+    """As pages that scripts draw have it."""
+    url = "https://later.example/#/add?url={url}"
+    web = build_settings({"web": {"send_to": [{"name": "later", "url": url}]}}).web
+    assert web.send_to[0].address(HOME, "") == f"https://later.example/#/add?url={quote(HOME, '')}"

@@ -77,13 +77,18 @@ def test_a_password_is_never_shown(hubwatch: Run, tmp_path: Path) -> None:
 
 
 def test_tokens_are_made_listed_and_removed(hubwatch: Run) -> None:
-    token = hubwatch("token", "add", "reader").out.strip()
+    made = hubwatch("token", "add", "reader")
+    assert "from now on it asks for a token" in made.err
+    assert "No token may change anything yet" in made.err
+    token = made.out.strip()
     assert token.startswith("hubwatch_")
     (row,) = hubwatch("token", "list", "--json").json
     assert (row["name"], row["scope"]) == ("reader", "read")
     assert token not in hubwatch("token", "list").out
     assert hubwatch("token", "remove", "other").code == 4
-    assert hubwatch("token", "remove", "reader").code == 0
+    writes = hubwatch("token", "add", "editor", "--scope", "write").err
+    assert writes == "write token for editor; it is shown only once:\n"
+    assert hubwatch("token", "remove", "reader", "editor").code == 0
     assert hubwatch("token", "list", "--json").json == []
 
 

@@ -38,8 +38,11 @@ now = SystemClock().now
 
 
 def settings_of(context: typer.Context) -> tuple[Settings, Path]:
-    """Return the settings named by the global options, and their folder."""
-    return load_settings(context.obj)
+    """Return the settings named by the global options, and their folder; read once by a command."""
+    if "settings" not in context.meta:
+        context.meta["settings"] = load_settings(context.obj)
+    found: tuple[Settings, Path] = context.meta["settings"]
+    return found
 
 
 def settings_file(context: typer.Context) -> Path | None:
@@ -50,7 +53,7 @@ def settings_file(context: typer.Context) -> Path | None:
 
 def open_store(context: typer.Context) -> Store:
     """Open the configured store."""
-    return open_configured_store(*load_settings(context.obj))
+    return open_configured_store(*settings_of(context))
 
 
 def safe(text: object, limit: int = _LONG_CELL) -> Text:

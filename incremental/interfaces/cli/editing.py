@@ -127,12 +127,13 @@ def visit(
 ) -> None:
     """Visit pages, hubs or sites now, as soon as politeness allows, even over the budget.
 
-    Of a site, every hub that is neither covered nor dropped is visited. The daemon does it, or the next
+    Of a site, every active hub is visited. The daemon does it, or the next
     `hubwatch run`.
     """
     settings, folder = settings_of(context)
     with open_store(context) as store:
-        found = [one for name in names for one in _requested(store, settings, name, names)]
+        asked = [one for name in names for one in _requested(store, settings, name, names)]
+        found = list({(one.site, one.url): one for one in asked}.values())
         running = daemon_at_work(store, settings, folder)
     if not printed_json(context, found):
         _say_requested(found, running=running)

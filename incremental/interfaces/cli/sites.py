@@ -182,16 +182,17 @@ def _terms_said(name: str, known: Understood, *, running: bool) -> str:
     ]
     among = f" ({', '.join(parts)} among them)" if parts else ""
     hubs = f"{counted(known.hubs, 'hub')} read{among}, {known.candidates} not read yet. "
+    least = f"{known.min_minutes:g} minute{'' if known.min_minutes == 1 else 's'}"
     if known.news_from is not None:
         since = f"New pages can be expected from {when(max(known.news_from, now()))} on. "
     else:
         after = "its first visit" if running else "the daemon has begun"
-        since = f"New pages can be expected from {known.min_minutes:g} minutes after {after}. "
+        since = f"New pages can be expected from {least} after {after}. "
     return (
-        f"{name}: {hubs if known.hubs else ''}Each hub is visited every {known.min_minutes:g} minutes to "
+        f"{name}: {hubs if known.hubs else ''}Each hub is visited every {least} to "
         f"{known.max_hours:g} hours, as often as it pays, with {known.requests_per_day:g} requests a day. "
         f"{since}Faster: hubwatch edit {shlex.quote(name)} --requests-per-day "
-        f"{2 * known.requests_per_day or 48:g} --min-interval-minutes {known.min_minutes / 3:g}"
+        f"{2 * known.requests_per_day or 48:g} --min-interval-minutes {known.min_minutes / 3:.2g}"
     )
 
 

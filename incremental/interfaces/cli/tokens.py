@@ -7,7 +7,15 @@ from typing import Annotated, Literal
 import typer
 
 from incremental.base.errors import NotFoundError
-from incremental.interfaces.cli.common import now, open_store, print_list, printed_json, report, say
+from incremental.interfaces.cli.common import (
+    now,
+    open_store,
+    print_list,
+    printed_json,
+    report,
+    say,
+    settings_of,
+)
 from incremental.interfaces.results.schema import utc, when
 from incremental.interfaces.web.access import new_token
 
@@ -22,11 +30,22 @@ def add(
 ) -> None:
     """Create a token, shown only once; from then on all access needs a token or the password."""
     with open_store(context) as store:
+        before = store.access.tokens()
         secret = new_token(store, name, scope, now=now())
+        writes = any(row.scope == "write" for row in store.access.tokens())
     if printed_json(context, {"name": name, "scope": scope, "token": secret}):
         return
     say(f"{scope} token for {name}; it is shown only once:")
     print(secret)  # noqa: T201 - the result
+    if settings_of(context)[0].web.password:
+        return
+    if not before:
+        say("The web page was open to this machine; from now on it asks for a token.")
+    if not writes:
+        say(
+            "No token may change anything yet, nor is there a password: hubwatch token add NAME "
+            "--scope write"
+        )
 
 
 def list_tokens(context: typer.Context) -> None:

@@ -93,7 +93,8 @@ def add(  # noqa: PLR0913 - each is an option of the command
             now=now(),
         )
         row, effect = _learn(context, store, row, before)
-        _report(context, store, row, trained, "", effect)
+        done = _learned(store, row, row.name) if _awaits_daemon(row) else ""
+        _report(context, store, row, trained, done, effect)
         if not (wants_json(context) or daemon_at_work(store, settings, folder)):
             say("pages are scored while the daemon runs: hubwatch run")
 
@@ -134,13 +135,15 @@ def _learn(
 ) -> tuple[TopicRow, str]:
     """Let a topic learn what is at hand, and say what that does to the latest pages.
 
-    The rest it learns when the daemon has fetched it. *before* is the topic before it was changed; None = it
-    is new.
+    A daemon that runs does so within seconds, and has the libraries and vectors at hand that cost a command
+    seconds. *before* is the topic before it was changed; None = it is new.
     """
+    if daemon_at_work(store, *settings_of(context)):
+        return row, ""
     from incremental.topics.previewing import LatestPages  # noqa: PLC0415 - numbers, where a topic learns
 
     with open_models(context, store) as model_store:
-        pages, shown = LatestPages(store), set[int]()
+        pages, shown = LatestPages(store, model_store), set[int]()
         if before is not None and before.row.version:
             # Until it learns, the store keeps the model of before the change.
             shown = pages.shown(model_store.model(before.row), before)
@@ -165,6 +168,8 @@ def open_models(context: typer.Context, store: Store) -> Iterator[TopicModelStor
 
 def _learned(store: Store, row: TopicRow, who: str) -> str:
     """Say from what a topic just learned: pages with a text, key words, its sentence."""
+    if _awaits_daemon(row):
+        return f"the daemon {'retrains' if row.version else 'trains'} {who} within seconds"
     pages = sum(one.text is not None for one in store.topics.examples(row.id))
     words = len(json.loads(row.keywords))
     parts = [
@@ -176,6 +181,10 @@ def _learned(store: Store, row: TopicRow, who: str) -> str:
         return f"{who} cannot judge yet"
     *more, last = parts
     return f"{who} was retrained on " + (f"{', '.join(more)} and {last}" if more else last)
+
+
+def _awaits_daemon(row: TopicRow) -> bool:
+    return row.learned_at != row.changed_at
 
 
 def _report(  # noqa: PLR0913, PLR0917 - what there is to say
@@ -194,13 +203,14 @@ def _report(  # noqa: PLR0913, PLR0917 - what there is to say
         return
     if done:
         say(done)
-    if not done or row.why or row.state != TopicState.READY:
+    known = not _awaits_daemon(row)
+    if not done or (known and (row.why or row.state != TopicState.READY)):
         say(f"topic {row.name} is {row.state}" + (f": {read_text(row.why)}" if row.why else ""))
     if effect:
         say(effect)
     for url in waiting:
         say(f"{readable(url)} will be fetched by the daemon: hubwatch run")
-    for warning in topic.warnings:
+    for warning in topic.warnings if known else ():
         say(f"warning: {clean(warning)}")
 
 

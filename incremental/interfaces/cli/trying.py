@@ -23,6 +23,7 @@ from incremental.interfaces.cli.common import (
     safe,
     say,
     settings_of,
+    wants_json,
 )
 from incremental.interfaces.cli.topic import open_models, shown
 from incremental.interfaces.explain.topic import explain_page
@@ -67,8 +68,12 @@ def try_out(
             read = read_page(store, settings, url, fetcher.fetch, now=now(), read=reader)
         fetcher.close()
         with open_models(context, store) as models:
-            text = read.text
-            found = [explain_page(store, models, row, text) for row in rows] if text else []
+            text, all_of_it = read.text, verbose or wants_json(context)
+            found = [
+                explain_page(store, models, row, text, by_method=all_of_it)
+                for row in rows
+                if text is not None
+            ]
     answer = {"url": read.url, "source": read.source, "problem": read.problem, "topics": found}
     if printed_json(context, answer):
         pass

@@ -72,7 +72,7 @@ def _cascade(
     """Return how the decision goes once the page is fetched, as at a hub's first visit."""
     body = cached_body(store, page) if page else None
     link = LinkEvidence(url) if body is None else fetched_evidence(store, page["id"], url, body)
-    needed = classifier.explain(link).needs_content
+    needed = classifier.model.cascade.needs_content(float(classifier.log_odds([link])[0]))
     if body is None or not needed:
         by = "content" if needed else "url"
         return {"needs_content": needed, "decided_by": by, "content": None, "probability": None}

@@ -115,9 +115,14 @@ def _example(one: ExampleRow) -> dict[str, Any]:
 
 
 def explain_page(
-    store: Store, model_store: TopicModelStore, row: TopicRow, page: PageText
+    store: Store,
+    model_store: TopicModelStore,
+    row: TopicRow,
+    page: PageText,
+    *,
+    by_method: bool = True,
 ) -> dict[str, Any]:
-    """Return a topic's score of a page, by method, and what it lacked to be relevant.
+    """Return a topic's score of a page, and what it lacked to be relevant; *by_method* each method's score.
 
     ``nearest_example`` and ``passage`` say what is nearest in meaning; None without vectors.
 
@@ -129,7 +134,7 @@ def explain_page(
         return {**facts, "verdict": None, "why": read_text(row.why)}
     if is_empty(page):
         return {**facts, "verdict": None, "why": Text("lacks.page_empty")}
-    explained = model.explain(model_store.with_meaning(page))
+    explained = model.explain(model_store.with_meaning(page), by_method=by_method)
     nearest = explained.nearest
     wording = _wording(row, store.topics.examples(row.id), page)
     return {

@@ -10,12 +10,12 @@ often embedded already, and its vector at hand.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from typing import Final
 
 from classifier.embedding.meaning import Meaning
-from classifier.embedding.packing import squeezed
+from classifier.embedding.packing import packed, squeezed, unsqueezed
 from classifier.words.values import PageText
 from incremental.base.threads import pause
 from incremental.topics.embedding.page_embedder import PageEmbedder
@@ -79,6 +79,27 @@ class VectorKeeper:
 def kept_space(model: str) -> str:
     """Return the name of the space in which a model's vectors are kept: the form is a part of it."""
     return f"{model}, 7 bits"
+
+
+def kept_meanings(
+    store: Store, space: str, pages: Iterable[int], dimension: int = 0
+) -> dict[int, Meaning]:
+    """Return the vectors that are kept of announced pages, by id, if they are of this space of a model.
+
+    *dimension* is that of the model, 0 = unknown. Then nothing comes of vectors that end with zeros, which
+    may have been filled up.
+    """
+    present, known = store.vectors.present(), dict[int, bytes]()
+    if present is not None and present.name == kept_space(space):
+        found = ((page, store.vectors.vector(present, page)) for page in pages)
+        known = {page: vector for page, vector in found if vector is not None}
+    if not known:
+        return {}
+    rows = unsqueezed([*known.values()])
+    if not dimension and not rows[:, -1].any():
+        return {}
+    meanings = (packed(space, row[: dimension or len(row)]) for row in rows)
+    return {page: one for page, one in zip(known, meanings, strict=True) if one is not None}
 
 
 def page_text(waiting: WaitingText) -> PageText:

@@ -247,7 +247,20 @@ def test_a_public_address_needs_a_password(served: Served) -> None:
             check_guarded(settings, has_tokens=False)
 
 
-@pytest.mark.parametrize("url", ["hubwatch.example", "ftp://x/", "https://x/hub", "https://a:b@x/"])
+@pytest.mark.parametrize(
+    "url",
+    [
+        *("hubwatch.example", "ftp://x/", "https://x/hub", "https://a:b@x/", "https://a@x"),
+        *("https://x?x=1", "https://x/#top", "https://[x", "https://x:port", "https:///"),
+    ],
+)
 def test_a_public_address_is_one_that_links_can_begin_with(url: str) -> None:
-    with pytest.raises(SettingsError, match="public_url"):
+    with pytest.raises(SettingsError, match="public_url") as refused:
         msgspec.convert({"public_url": url}, WebSettings)
+    assert url.replace("a:b@", "...@").replace("a@", "...@") in str(refused.value)
+    assert "must be like https://hubwatch.example.org: without a path" in str(refused.value)
+
+
+@pytest.mark.parametrize("url", ["", PUBLIC, "https://hubwatch.example/", "http://[::1]:8787"])
+def test_a_public_address_may_be_left_out_or_have_a_port(url: str) -> None:
+    assert msgspec.convert({"public_url": url}, WebSettings).public_url == url

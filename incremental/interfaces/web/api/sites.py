@@ -107,9 +107,9 @@ def list_visits(
 def visit_now(web: Web, store: Store, body: NewVisits) -> list[Visit]:
     """Visit pages, hubs or whole sites now, as soon as politeness allows.
 
-    Of a site, every hub that is neither covered nor dropped is visited.
+    Of a site, every active hub is visited.
     """
-    rows = [site_numbered(store, one) for one in body.sites]
+    rows = [site_numbered(store, one) for one in dict.fromkeys(body.sites)]
     found = [
         one for url in body.urls for one in request_page(store, web.settings, url, now=web.now())
     ]

@@ -81,14 +81,12 @@ class TopicChange(RequestSchema):
     state: Literal["active", "paused"] = "active"
 
 
-class TriedTopic(RequestSchema):
-    """New values of a topic's fields to try, and pages to learn from; those left out stay."""
+class TriedTopic(TopicChange):
+    """New values of a topic's fields to try, and pages to learn from; those left out stay.
 
-    keywords: _Keywords = Field(default_factory=list)
-    description: Annotated[str, StringConstraints(max_length=500)] = ""
-    method: _Method = METHODS[0]
-    include: WordList = Field(default_factory=list)
-    exclude: WordList = Field(default_factory=list)
+    A name, tags and a state change nothing of the list.
+    """
+
     urls: _Urls = Field(default_factory=list)
     """Pages whose text is known here; others do not count."""
     origin: ExampleOrigin = ExampleOrigin.EXAMPLE
@@ -144,7 +142,7 @@ def preview_new_topic(web: Web, store: Store, body: NewTopic) -> TopicPreview:
 @router.post("/topics/{topic_id}/preview")
 def preview_topic(web: Web, store: Store, topic_id: TopicId, body: TriedTopic) -> TopicPreview:
     """Show what a change would add to a topic's list and remove from it; nothing is stored."""
-    changes = body.model_dump(include=body.model_fields_set - {"urls", "origin"})
+    changes = body.model_dump(include=body.model_fields_set - {"urls", "origin", "state"})
     row = topic_numbered(store, topic_id)
     found = preview_of_edit(
         *(store, web.settings, web.clock, row, changes), urls=body.urls, origin=body.origin

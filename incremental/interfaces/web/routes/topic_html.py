@@ -140,9 +140,9 @@ def preview_edit(
     request: Request, web: Web, store: Store, topic_id: RowId, form: Annotated[TopicForm, Form()]
 ) -> Response:
     """Show what a topic's list would be if the form was saved."""
-    row, changes = topic_numbered(store, topic_id), form.values()
-    changes = {name: changes[name] for name in changes if name not in ("name", "tags")}
-    return _preview(request, partial(preview_of_edit, store, web.settings, web.clock, row, changes))
+    row = topic_numbered(store, topic_id)
+    tried = partial(preview_of_edit, store, web.settings, web.clock, row, form.values())
+    return _preview(request, tried)
 
 
 @router.post("/topics/preview")
