@@ -12,7 +12,7 @@ from fastapi.responses import Response
 from markupsafe import escape
 
 from incremental.base.errors import InputError, NotFoundError
-from incremental.base.lookup import topic_numbered
+from incremental.base.lookup import page_numbered, topic_numbered
 from incremental.base.texts import Text
 from incremental.base.urls import canonical_key
 from incremental.interfaces.filters import Filters, from_json, lenient, number, to_json
@@ -190,8 +190,8 @@ def mark(
 def _row(
     request: Request, store: Store, page_id: int, topic: int | None, template: str
 ) -> Response:
-    detail = store.answers.page(page_id, most=1)
-    if detail is None or detail.news is None:
+    detail = page_numbered(store, page_id, most=1)
+    if detail.news is None:
         raise NotFoundError(Text("input.page_unknown"))
     shown = parse_qsl(urlsplit(request.headers.get("hx-current-url", "")).query)
     filters = lenient(dict(shown))
@@ -204,8 +204,8 @@ def _give_feedback(
     store: Store, page_id: int, topic: int | None, *, relevant: bool, now: float
 ) -> TakeBack:
     """Train a topic with a page; return what takes that back."""
-    detail = store.answers.page(page_id, most=1)
-    if detail is None or topic is None:
+    detail = page_numbered(store, page_id, most=1)
+    if topic is None:
         raise NotFoundError(Text("input.page_unknown"))
     name, key = topic_numbered(store, topic).name, canonical_key(detail.url)
     said = store.topics.said_of([key]).get((topic, key))
