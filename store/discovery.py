@@ -91,7 +91,7 @@ class RoundRow:
 
 @dataclass(frozen=True, slots=True)
 class ReadPage:
-    """A page that a run fetched, with the URLs it links to."""
+    """A page that a run fetched."""
 
     url: str
     canonical_key: str
@@ -100,33 +100,26 @@ class ReadPage:
     via: str = ""
     title: str = ""
     text: str = "{}"
-    score: float | None = None
+    score: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class LinkingPage(ReadPage):
+    """A page that a run fetched, with the URLs it links to."""
+
     targets: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class ReadPageRow:
-    """A stored page of a run."""
-
-    url: str
-    canonical_key: str
-    host: str
-    operator: str
-    via: str
-    title: str
-    text: str
-    score: float | None
-    at: float
-
-
-@dataclass(frozen=True, slots=True)
 class NewProposal:
-    """A site that seems worth watching."""
+    """A site that seems worth watching, with its evidence."""
 
     host: str
     score: float
     pages: Sequence[tuple[str, str, float]] = ()
+    """URL, title and score, best first."""
     hubs: Sequence[tuple[str, float]] = ()
+    """URL and hub probability, likeliest first."""
     why: str = ""
 
 
@@ -154,12 +147,12 @@ class RoundRecord:
     topic_id: int
     round: RoundRow
     exploration: str
-    pages: Sequence[ReadPage] = ()
+    pages: Sequence[LinkingPage] = ()
 
 
 _RUN = Shape(RunRow, DiscoveryRun)
 _ROUND = Shape(RoundRow, DiscoveryRound)
-_PAGE = Shape(ReadPageRow, DiscoveryPage)
+_PAGE = Shape(ReadPage, DiscoveryPage)
 _PROPOSAL = Shape(ProposalRow, Proposal)
 
 
@@ -238,7 +231,7 @@ class Discovery(Repository):
             run = DiscoveryRun.update(state).where(DiscoveryRun.id == record.run_id)
             run.execute(self._db)
 
-    def _put_page(self, record: RoundRecord, page: ReadPage) -> None:
+    def _put_page(self, record: RoundRecord, page: LinkingPage) -> None:
         values = columns(asdict(page), _BOUNDS)
         targets = values.pop("targets")
         values |= {"topic": record.topic_id, "run": record.run_id, "at": record.round.at}
@@ -253,7 +246,7 @@ class Discovery(Repository):
 
     # Fetched pages.
 
-    def pages(self, topic_id: int) -> list[ReadPageRow]:
+    def pages(self, topic_id: int) -> list[ReadPage]:
         """Return the pages that runs of a topic fetched, in that order."""
         query = _PAGE.select().where(DiscoveryPage.topic == topic_id)
         return self._all(_PAGE, query.order_by(DiscoveryPage.id))

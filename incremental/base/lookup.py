@@ -1,4 +1,4 @@
-"""Finding a site, page or topic by name."""
+"""Finding a site, page or topic by name or number."""
 
 from __future__ import annotations
 
@@ -71,6 +71,14 @@ def page_numbered(store: Store, page_id: int, *, most: int = 100) -> PageDetail:
     return detail
 
 
+def web_address(text: str) -> str:
+    """Return a typed URL in fetch form, or raise :class:`InputError`: it is no web address."""
+    url = normalize(text.strip())
+    if url is None:
+        raise InputError("url", text[:200], Text("input.not_an_address"))
+    return url
+
+
 def find_page(store: Store, url: str) -> dict[str, Any]:
     """Return the page of a URL.
 
@@ -78,9 +86,7 @@ def find_page(store: Store, url: str) -> dict[str, Any]:
         InputError: not a web address.
         NotFoundError: the page was never seen.
     """
-    address = normalize(url)
-    if address is None:
-        raise InputError("url", url[:200], Text("input.not_an_address"))
+    address = web_address(url)
     found = store.read.find_page(address, canonical_key(address))
     if not found:
         raise NotFoundError(Text("missing.page", url=url[:200]))

@@ -20,7 +20,7 @@ from msgspec import UNSET, UnsetType
 from incremental.base.errors import InputError
 from incremental.base.lookup import site_numbered
 from incremental.base.scope import Reach
-from incremental.base.tagging import checked_tags
+from incremental.base.tagging import checked_name, checked_tags
 from incremental.base.texts import Text
 from incremental.base.urls import normalize
 from incremental.settings import Settings, SiteSettings
@@ -30,7 +30,6 @@ from store.database.texts import to_json
 from store.enums import SiteStatus
 from store.values import SiteRow
 
-MAX_NAME = 80
 # Fields that [[site]] sets again at every start of the daemon.
 TERMS = (
     *("reach", "include", "exclude", "requests_per_day"),
@@ -128,9 +127,7 @@ def edit_site(
 
 
 def _checked_name(text: str) -> str:
-    name = " ".join(text.split())
-    if not name or len(name) > MAX_NAME or not name.isprintable():
-        raise InputError("name", name[:MAX_NAME], Text("input.name_length", n=MAX_NAME))
+    name = checked_name("name", text)
     if name.isdecimal():
         raise InputError("name", name, Text("input.name_is_number"))
     return name

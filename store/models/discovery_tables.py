@@ -78,8 +78,8 @@ class DiscoveryPage(Table):
     title = TextField(default="")
     text = TextField(default="{}")
     """JSON of its text by position, truncated."""
-    score = DoubleField(null=True)
-    """The topic's score, 0 to 1; NULL = not judged."""
+    score = DoubleField(default=0.0)
+    """The topic's score, 0 to 1."""
     at = DoubleField()
 
     class Meta:

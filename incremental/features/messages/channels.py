@@ -16,7 +16,7 @@ import msgspec
 
 from incremental.base.errors import InputError, NotFoundError, SettingsError
 from incremental.base.findings import Finding, problem
-from incremental.base.tagging import checked_words
+from incremental.base.tagging import checked_name, checked_words
 from incremental.base.texts import Text, read_text
 from incremental.base.times import HOUR
 from incremental.features.messages.plan import MOST_PER_HOUR, Plan, Rhythm, plan
@@ -40,7 +40,6 @@ from store.outbox import OutboxRow
 
 logger = logging.getLogger("hubwatch.messages")
 
-MAX_NAME = 80
 MAX_ADDED = 200
 # States of an outbox entry, in this order.
 STATES = tuple(OutboxState)
@@ -92,9 +91,7 @@ def put_channel(
     Raises:
         InputError: a value is not usable, or the channel stands in the settings file. Nothing was changed.
     """
-    name = " ".join(name.split())
-    if not name or len(name) > MAX_NAME or not name.isprintable():
-        raise InputError("name", name[:MAX_NAME], Text("input.name_length", n=MAX_NAME))
+    name = checked_name("name", name)
     _refuse_file(settings, name)
     stored = {one.name: one for one in added_channels(store, settings)}
     if name not in stored and len(stored) >= MAX_ADDED:

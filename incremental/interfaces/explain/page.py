@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from incremental.base.errors import InputError
+from incremental.base.lookup import web_address
 from incremental.base.path_aliases import without_path_alias
 from incremental.base.scope import trap
 from incremental.base.texts import Text, named, read_text
 from incremental.base.times import NEVER
-from incremental.base.urls import canonical_key, normalize
+from incremental.base.urls import canonical_key
 from incremental.crawl.sites import watch
 from incremental.fetch.status import FetchStatus
 from incremental.interfaces.explain.backfill import backfill_of
@@ -61,9 +61,7 @@ def explain_rules(store: Store, settings: Settings, url: str, *, now: float) -> 
     Raises:
         InputError: *url* is not a web address.
     """
-    address = normalize(url)
-    if address is None:
-        raise InputError("url", url, Text("input.not_an_address"))
+    address = web_address(url)
     rows, asked = store.read.sites(), HostGate(store, settings).ask(address, now)
     answer: dict[str, Any] = {
         "url": address,

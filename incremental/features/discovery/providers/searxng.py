@@ -27,21 +27,16 @@ MAX_PAGES = 5
 
 
 class SearxngProvider(SearchProvider):
-    """Queries the instance at *base_url* (``https://search.example.org``).
-
-    *related_query* and *linkers_query* are queries with ``{url}``, for instances whose engines have such an
-    operator (``related:{url}``); empty = not offered.
-    """
+    """Queries the instance at *base_url* (``https://search.example.org``); the rest as its base."""
 
     name = "searxng"
 
     def __init__(
         self, fetch: Fetch, base_url: str, *, related_query: str = "", linkers_query: str = ""
     ) -> None:
+        super().__init__(related_query=related_query, linkers_query=linkers_query)
         self._fetch = fetch
         self._address = base_url.rstrip("/") + "/search"
-        self._related = related_query
-        self._linkers = linkers_query
 
     def search(self, query: str, count: int, page: int = 1, /) -> SearchAnswer:
         """Return up to *count* pages, requesting further result pages while there are any."""
@@ -58,18 +53,6 @@ class SearxngProvider(SearchProvider):
                 break
             answer = replace(answer, results=(*answer.results, *fresh)[:count])
         return answer
-
-    def related(self, url: str, count: int, /) -> SearchAnswer:
-        """Search with the configured operator, if any."""
-        if not self._related:
-            return super().related(url, count)
-        return self.search(self._related.replace("{url}", url), count)
-
-    def linkers(self, url: str, count: int, /) -> SearchAnswer:
-        """Search with the configured operator, if any."""
-        if not self._linkers:
-            return super().linkers(url, count)
-        return self.search(self._linkers.replace("{url}", url), count)
 
     def _ask(self, query: str, page: int, count: int) -> SearchAnswer:
         asked = {"q": query[:MAX_QUERY_CHARS], "format": "json", "pageno": str(page)}

@@ -13,6 +13,7 @@ from markupsafe import escape
 
 from incremental.base.errors import InputError, NotFoundError
 from incremental.base.lookup import page_numbered, topic_numbered
+from incremental.base.tagging import checked_name
 from incremental.base.texts import Text
 from incremental.base.urls import canonical_key
 from incremental.interfaces.filters import Filters, from_json, lenient, number, to_json
@@ -52,7 +53,6 @@ router = APIRouter(include_in_schema=False, route_class=StoreRoute)
 _PER_PAGE = 50
 _PER_EVENT = 200
 _MOST_ARRIVED = 50
-_MOST_NAME = 80
 _MARKS: dict[str, dict[str, bool]] = {
     "read": {"read": True},
     "unread": {"read": False},
@@ -278,9 +278,7 @@ async def save_search(request: Request) -> Response:
     """Save the current filters under a name."""
     web, given = web_of(request), await request.form()
     form = {key: value for key, value in given.items() if isinstance(value, str)}
-    name = form.get("name", "").strip()
-    if not 0 < len(name) <= _MOST_NAME:
-        raise InputError("name", name[:_MOST_NAME], Text("input.name_length", n=_MOST_NAME))
+    name = checked_name("name", form.get("name", ""))
     filters = lenient(form)
     with web.store() as store:
         store.answers.save_search(name, to_json(filters), now=web.now())
