@@ -20,6 +20,7 @@ from classifier.topic.model import TopicModel
 from classifier.words.background import Background
 from classifier.words.errors import TopicError
 from hubwatch.errors import HubwatchError
+from incremental.base.children import frame
 from incremental.base.scope import Scope, page_number, template, trap
 from incremental.base.urls import canonical_key, normalize
 from incremental.features.discovery.providers.json_answers import answer_of
@@ -28,7 +29,7 @@ from incremental.fetch.robots import RobotsPolicy
 from incremental.fetch.status import FetchStatus, Response
 from incremental.parse.decoding import decode_body
 from incremental.sandbox import Body, read_body
-from incremental.sandbox.frames import Answer, frame
+from incremental.sandbox.frames import Answer
 from incremental.settings import load_settings
 from store.errors import StoreError
 from store.maintenance.backup import restore

@@ -15,7 +15,7 @@ topic.
 
 from __future__ import annotations
 
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Final, Literal, Self
@@ -37,6 +37,7 @@ from classifier.words.background import tf_idf
 from classifier.words.errors import reading
 from classifier.words.keywords import Keywords
 from classifier.words.language import FALLBACK_LANGUAGE
+from classifier.words.latest import Latest
 from classifier.words.text import language_of_page, link_terms, weighted_terms
 from classifier.words.values import LinkContext, PageText, Relevance
 
@@ -94,8 +95,8 @@ class BayesOrder:
         self._since = TRAINING_EVERY - FIRST_TRAINING
         self._model: BayesModel | None = None
         # URL -> the page's terms and language.
-        self._pages: OrderedDict[str, tuple[TermExample, str]] = OrderedDict()
-        self._links: OrderedDict[tuple[str, str, str, str, str], TermExample] = OrderedDict()
+        self._pages: Latest[str, tuple[TermExample, str]] = Latest(_MAX_PAGES)
+        self._links: Latest[tuple[str, str, str, str, str], TermExample] = Latest(_MAX_LINKS)
 
     def observe(
         self,
@@ -227,8 +228,6 @@ class BayesOrder:
     def _remember(self, page: PageText, terms: Mapping[str, float]) -> TermExample:
         example = self._numbers.example(terms)
         self._pages[page.url] = (example, language_of_page(page))
-        if len(self._pages) > _MAX_PAGES:
-            self._pages.popitem(last=False)
         return example
 
     def _link_of(self, link: LinkContext) -> TermExample:
@@ -238,8 +237,6 @@ class BayesOrder:
         key = (link.url, link.anchor, link.around, link.heading, language)
         if key not in self._links:
             self._links[key] = self._numbers.example(link_terms(link, language))
-            if len(self._links) > _MAX_LINKS:
-                self._links.popitem(last=False)
         return self._links[key]
 
 

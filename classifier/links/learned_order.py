@@ -19,7 +19,6 @@ a queue and never rejects.
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, Self
 
@@ -34,6 +33,7 @@ from classifier.links.words import LinkWords
 from classifier.topic.model import TopicModel
 from classifier.topic.opinion import Opinion
 from classifier.words.errors import of_format
+from classifier.words.latest import Latest
 from classifier.words.text import language_of_page, url_words, weighted_terms
 from classifier.words.values import LinkContext, PageText, Relevance
 from classifier.words.vectors import Vector
@@ -63,7 +63,7 @@ class LearnedOrder:
         self._weights = LinkWeights()
         self._lists = LinkLists()
         self._vectors = LinkVectors()
-        self._languages: OrderedDict[str, str] = OrderedDict()
+        self._languages: Latest[str, str] = Latest(_MAX_LANGUAGES)
         # With the version of its topic model.
         self._opinion: tuple[str, Opinion] | None = None
 
@@ -92,8 +92,6 @@ class LearnedOrder:
             likeness=NOTHING_KNOWN if model is None else self.likeness([terms], model)[0],
         )
         self._languages[page.url] = language_of_page(page)
-        if len(self._languages) > _MAX_LANGUAGES:
-            self._languages.popitem(last=False)
         self._learn_meaning(page, parents, model)
         self._lists.learn(page, parents)
         # Words are taken from the better half of the scale only.

@@ -13,7 +13,6 @@ The three groups count together, ten pages of each at most.
 from __future__ import annotations
 
 import re
-from collections import OrderedDict
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, Final, Self
@@ -21,6 +20,7 @@ from urllib.parse import urlsplit
 
 from classifier.links.places import key_of, places_of
 from classifier.words.errors import of_format, reading
+from classifier.words.latest import Latest
 from classifier.words.text import anchor_share
 from classifier.words.values import LinkContext, PageText
 
@@ -43,7 +43,7 @@ class LinkLists:
     def __init__(self) -> None:
         # Sum of list() over the fetched pages, and their number: of all, and of each group.
         self._all = (0.0, 0)
-        self._groups: OrderedDict[int, tuple[float, int]] = OrderedDict()
+        self._groups: Latest[int, tuple[float, int]] = Latest(_MAX_GROUPS)
 
     def learn(self, page: PageText, led_here: Sequence[LinkContext]) -> None:
         """Learn from a fetched page and the links to it."""
@@ -51,10 +51,8 @@ class LinkLists:
         self._all = self._all[0] + value, self._all[1] + 1
         places = {group for link in led_here for group in _groups_of_place(link)}
         for group in (*_groups_of_url(page.url), *places):
-            total, count = self._groups.pop(group, (0.0, 0))
+            total, count = self._groups.get(group, (0.0, 0))
             self._groups[group] = total + value, count + 1
-        while len(self._groups) > _MAX_GROUPS:
-            self._groups.popitem(last=False)
 
     def expected(self, link: LinkContext) -> float:
         """Return the probability that the link leads to a list, 0 to 1."""
@@ -81,7 +79,7 @@ class LinkLists:
         with reading("link lists"):
             total, count = kept["all"]
             read._all = float(total), int(count)
-            for key, of_group, members in kept["groups"][-_MAX_GROUPS:]:
+            for key, of_group, members in kept["groups"]:
                 read._groups[int(key)] = float(of_group), int(members)
         return read
 

@@ -14,7 +14,6 @@ counts with its page, others with their link.
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import Any, Final, Self
 
@@ -24,6 +23,7 @@ from classifier.topic.model import TopicModel
 from classifier.words.background import tf_idf
 from classifier.words.errors import of_format, reading
 from classifier.words.language import FALLBACK_LANGUAGE
+from classifier.words.latest import Latest
 from classifier.words.text import language_of_page, link_terms, weighted_terms
 from classifier.words.values import LinkContext, PageText, Relevance
 
@@ -78,8 +78,8 @@ class SimilarityOrder:
         # With the evidence it was made from.
         self._similarity: tuple[object, Similarity] | None = None
         # Key of a URL -> its similarity, the score it passes on, its language.
-        self._pages: OrderedDict[int, tuple[float, float, str]] = OrderedDict()
-        self._links: OrderedDict[tuple[str, str, str, str, str], float] = OrderedDict()
+        self._pages: Latest[int, tuple[float, float, str]] = Latest(MAX_PAGES)
+        self._links: Latest[tuple[str, str, str, str, str], float] = Latest(_MAX_LINKS)
         self._sum = 0.0
         self._count = 0
 
@@ -136,8 +136,6 @@ class SimilarityOrder:
         ]
         handed_on = link_score(own, children, self._usual())
         self._pages[key_of(page.url)] = own, handed_on, language_of_page(page)
-        if len(self._pages) > MAX_PAGES:
-            self._pages.popitem(last=False)
 
     def _usual(self) -> float:
         """Return the mean similarity of all links so far; a link at least as similar is valid."""
@@ -154,8 +152,6 @@ class SimilarityOrder:
         key = (link.url, link.anchor, link.around, link.heading, language)
         if key not in self._links:
             self._links[key] = similarity.of(tf_idf(link_terms(link, language), model.background))
-            if len(self._links) > _MAX_LINKS:
-                self._links.popitem(last=False)
         return self._links[key]
 
     def _similarity_to(self, model: TopicModel) -> Similarity:

@@ -12,13 +12,14 @@
 from __future__ import annotations
 
 import math
-from collections import OrderedDict, deque
+from collections import deque
 from typing import Any, Final, Self
 
 import numpy as np
 
 from classifier.links.memory import LinkMemory
 from classifier.words.errors import TopicModelError, of_format, reading
+from classifier.words.latest import Latest
 
 Features = tuple[float, ...]
 """As many as :data:`SPREADS`, in their order."""
@@ -47,7 +48,7 @@ class LinkWeights:
     def __init__(self) -> None:
         self._weights = [weight / spread for weight, spread in zip(WEIGHTS, SPREADS, strict=True)]
         # Latest features of links that may be fetched.
-        self._promised: OrderedDict[str, Features] = OrderedDict()
+        self._promised: Latest[str, Features] = Latest(_MAX_PROMISED)
         self._training_examples: deque[tuple[Features, int]] = deque(maxlen=MAX_TRAINING_EXAMPLES)
         """Features and key of each fetched page."""
         self._pages = 0
@@ -57,8 +58,6 @@ class LinkWeights:
     def promise(self, url: str, features: Features) -> float:
         """Return a link's weighted features, and remember them until its page is fetched."""
         self._promised[url] = features
-        if len(self._promised) > _MAX_PROMISED:
-            self._promised.popitem(last=False)
         return sum(
             weight * feature for weight, feature in zip(self._weights, features, strict=True)
         )

@@ -10,7 +10,6 @@ Rejected pages move the centre away from their words.
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Mapping
 from typing import Any, Final, Self
 
@@ -19,6 +18,7 @@ from classifier.words.background import tf_idf
 from classifier.words.errors import of_format, reading
 from classifier.words.keywords import Keywords
 from classifier.words.language import language_of
+from classifier.words.latest import Latest
 from classifier.words.segmentation import tokens
 from classifier.words.vectors import Vector, dot, mean, norm, truncated, unit
 
@@ -46,7 +46,7 @@ class LinkWords:
         self._own_of = ""
         self._centre_of: tuple[str, int] = ("", -1)
         self._cosines: dict[tuple[str, str], float] = {}
-        self._anchors: OrderedDict[tuple[str, str], Vector] = OrderedDict()
+        self._anchors: Latest[tuple[str, str], Vector] = Latest(_MAX_ANCHORS)
 
     def learn(self, terms: Mapping[str, float], relevance: float) -> None:
         """Move the centre towards a judged page by its *relevance*, 0 to 1."""
@@ -99,8 +99,6 @@ class LinkWords:
         if found is None:
             found = dict.fromkeys(tokens(anchor, language), 1.0)
             self._anchors[key] = found
-            if len(self._anchors) > _MAX_ANCHORS:
-                self._anchors.popitem(last=False)
         return found
 
     def to_json(self) -> dict[str, Any]:

@@ -21,7 +21,6 @@ from incremental.base.urls import canonical_key
 from incremental.crawl.sites import watch
 from incremental.schedule.pacing import in_window
 from incremental.settings import Settings
-from incremental.settings.policies import policy_maker
 from incremental.topics.training.corrections import pages_at
 from incremental.visit.host_gate import HostGate
 from store import Store
@@ -86,7 +85,7 @@ def _ask(
     store: Store, settings: Settings, pages: Sequence[tuple[SiteRow, int, str]], *, now: float
 ) -> list[Visit]:
     gate = HostGate(store, settings)
-    terms = {row.id: watch(row, settings, policy_maker(settings)).terms for row, _, _ in pages}
+    terms = {row.id: watch(row, settings).terms for row, _, _ in pages}
     found, granted = [], []
     for row, page_id, url in pages:
         answer = gate.ask(url, now)

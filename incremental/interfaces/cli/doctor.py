@@ -15,7 +15,15 @@ from rich.text import Text
 
 from incremental.base.clock import SystemClock
 from incremental.base.errors import SettingsError, without_credentials
-from incremental.base.findings import Finding, Verdict, ok, problem, warning
+from incremental.base.findings import (
+    Finding,
+    Verdict,
+    ok,
+    problem,
+    settings_checked,
+    warning,
+    wrong_setting,
+)
 from incremental.base.plain_text import clean
 from incremental.base.texts import named
 from incremental.daemon.assembly import make_fetcher
@@ -69,7 +77,7 @@ def doctor(
     try:
         settings, folder = settings_of(context)
     except SettingsError as error:
-        findings = [_wrong(error), *_versions(Settings(), offline=True)]
+        findings = [wrong_setting(error), *_versions(Settings(), offline=True)]
     else:
         file = settings_file(context)
         findings = list(_findings(settings, folder, file, offline=offline, check=store))
@@ -131,9 +139,9 @@ def _cache_finding(settings: Settings) -> Finding:
 def _settings_findings(settings: Settings, folder: Path, file: Path | None) -> Iterator[Finding]:
     """Check what only shows when the settings are used."""
     wrong: list[Finding] = []
-    with _collected(wrong):
+    with settings_checked(wrong):
         level_of(settings)
-    with _collected(wrong):
+    with settings_checked(wrong):
         if file is None:
             same_settings(settings, folder, file)
     for found in settings.enabled.asked("checks", settings):
@@ -154,21 +162,9 @@ def _guard_findings(settings: Settings, store: Inspection) -> Iterator[Finding]:
     from incremental.interfaces.web.server import check_guarded  # noqa: PLC0415 - an extra, and half a second
 
     wrong: list[Finding] = []
-    with _collected(wrong):
+    with settings_checked(wrong):
         check_guarded(settings, has_tokens=store.has_tokens())
     yield from wrong
-
-
-@contextlib.contextmanager
-def _collected(findings: list[Finding]) -> Iterator[None]:
-    try:
-        yield
-    except SettingsError as error:
-        findings.append(_wrong(error))
-
-
-def _wrong(error: SettingsError) -> Finding:
-    return problem("settings", f"{error.field} = {error.value!r}", error.way_out)
 
 
 def _answer(settings: Settings, seeds: list[str], owed: dict[str, float]) -> Response | None:

@@ -31,7 +31,6 @@ from incremental.interfaces.web.explanation import explanation
 from incremental.schedule.profile import by_hour_of_day, utc_offset_hours
 from incremental.schedule.rates import hub_shape, rate_of
 from incremental.settings import Settings
-from incremental.settings.policies import policy_maker
 from incremental.settings.storage import models_folder
 from store import Store
 
@@ -157,7 +156,7 @@ def _hours_of(store: Store, settings: Settings, url: str) -> dict[str, Any]:
     for row in store.read.sites():
         for hub in store.read.hubs(row.id):
             if hub.canonical_key == wanted:
-                site = watch(row, settings, policy_maker(settings))
+                site = watch(row, settings)
                 state = site.hub_state(hub)
                 shape, rate = hub_shape(state, site.state), rate_of(state, site.state)
                 offset = utc_offset_hours(shape.hours, sum(state.hours))

@@ -22,7 +22,6 @@ from incremental.interfaces.explain.topic import stored_verdicts
 from incremental.parse.hub_way import WayKind, read_way
 from incremental.schedule.budget import advance, open_at, price_minutes
 from incremental.settings import Settings
-from incremental.settings.policies import policy_maker
 from incremental.visit.host_gate import HostGate
 from incremental.visit.rendering.browser import find_browser
 from store import Store
@@ -85,7 +84,7 @@ def _labels(store: Store, url: str) -> list[dict[str, Any]]:
 def _in_site(
     store: Store, settings: Settings, row: SiteRow, url: str, now: float
 ) -> dict[str, Any]:
-    site = watch(row, settings, policy_maker(settings))
+    site = watch(row, settings)
     address = without_path_alias(url, site.path_aliases)
     verdict = site.scope.verdict(address)
     answer: dict[str, Any] = {
@@ -208,7 +207,7 @@ def budget_and_visit(
     settings: Settings, row: SiteRow, due_at: float | None, *, now: float
 ) -> dict[str, Any]:
     """Return a site's budget, its use, the price, and when it has room for the visit due at *due_at*."""
-    site = watch(row, settings, policy_maker(settings))
+    site = watch(row, settings)
     per_day = site.terms.requests_per_day
     budget = advance(site.budget, per_day, now)
     opens_at = now if site.has_grant(now) else open_at(site.budget, per_day, now)
