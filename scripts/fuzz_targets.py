@@ -23,7 +23,7 @@ from hubwatch.errors import HubwatchError
 from incremental.base.children import frame
 from incremental.base.scope import Scope, page_number, template, trap
 from incremental.base.urls import canonical_key, normalize
-from incremental.features.discovery.providers.json_answers import answer_of
+from incremental.features.discovery.providers.searxng import answer_of
 from incremental.features.exchange.lists import FORMATS, read_list
 from incremental.fetch.robots import RobotsPolicy
 from incremental.fetch.status import FetchStatus, Response
@@ -77,7 +77,7 @@ def json_feed(data: bytes) -> None:
     """Read a JSON feed, and an answer of a search provider."""
     body(data, b'{"version": "https://jsonfeed.org/version/1.1", "items": [')
     response = Response(URL, FetchStatus.FETCHED, body=data)
-    answer_of(response, ("web", "results"), "description", 10)
+    answer_of(response, 10)
 
 
 def robots(data: bytes) -> None:
