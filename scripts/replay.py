@@ -33,6 +33,7 @@ from urllib.parse import unquote, urlsplit
 
 import msgspec
 from lab.arguments import parser_of, print_json
+from lab.clocks import SimulatedClock
 from lab.printing import show
 from replay_bound import bound_minutes
 from replay_place import ENGINES, STORES, Setup, place_of, store_of
@@ -42,7 +43,6 @@ from rich.console import Console
 from rich.progress import Progress
 from serve_replay import NOT_MODIFIED
 
-from incremental.base.clock import SimulatedClock
 from incremental.base.lookup import find_topic
 from incremental.base.times import NEVER
 from incremental.daemon.assembly import make_crawler

@@ -17,10 +17,11 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import msgspec
+from lab.clocks import SimulatedClock
 from replay_site import ReplayAdapter, ReplaySite
 from serve_replay import serve
 
-from incremental.base.clock import SimulatedClock, SystemClock
+from incremental.base.clock import SystemClock
 from incremental.base.threads import InlineExecutor
 from incremental.crawl.crawler import Crawler
 from incremental.daemon.assembly import make_fetcher

@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 from cli_runner import Run
 from fake_web import DAY, FakeWeb, Watch, page
+from lab.clocks import SimulatedClock
 from rich.cells import cell_len
 
-from incremental.base.clock import SimulatedClock, SystemClock
+from incremental.base.clock import SystemClock
 from incremental.base.plain_text import cell, clean
 from incremental.interfaces.cli.common import print_table, safe
 

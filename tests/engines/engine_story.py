@@ -14,10 +14,11 @@ import msgspec
 from empty_store import open_in
 from engine_site import EngineSite
 from fake_web import SPARING, START, FolderScorer
+from lab.clocks import SimulatedClock
 from lab.dask_cluster import WAIT_SECONDS
 from stories import announced_pages
 
-from incremental.base.clock import SimulatedClock, SystemClock
+from incremental.base.clock import SystemClock
 from incremental.daemon.assembly import make_crawler, make_fetcher
 from incremental.fetch.options import FetchSettings
 from incremental.settings import Settings, SiteSettings

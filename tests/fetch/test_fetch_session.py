@@ -19,9 +19,9 @@ import trustme
 import urllib3
 from backports import zstd
 from fetch_server import LOCAL, LocalServer, answer, fetcher, names, read_request, redirect
+from lab.clocks import SimulatedClock
 from requests.adapters import BaseAdapter, HTTPAdapter
 
-from incremental.base.clock import SimulatedClock
 from incremental.base.errors import SettingsError
 from incremental.fetch.options import FetchSettings, SiteAccess
 from incremental.fetch.session import Fetcher
