@@ -48,7 +48,6 @@ from incremental.base.times import NEVER
 from incremental.daemon.assembly import make_crawler
 from incremental.fetch.status import FetchStatus, Request, Response
 from incremental.settings import Settings
-from incremental.settings.sections import PolicyName
 from incremental.settings.seeds import add_seed
 from incremental.topics.editing import METHODS, begin
 from store import Store
@@ -360,8 +359,7 @@ def main() -> int:
     )
     parser.add_argument(
         "--policy",
-        type=PolicyName,
-        choices=list(PolicyName),
+        choices=("price", "fixed"),
         help="revisit policy (default: that of the settings)",
     )
     parser.add_argument("--requests-per-day", type=float, metavar="N")

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import get_args
 from urllib.parse import urlsplit
 
 import msgspec
@@ -31,7 +32,7 @@ from incremental.settings.engine import EngineKind, EngineSettings
 from incremental.visit.engines.elsewhere import Elsewhere, make_elsewhere
 from store import Store, open_store
 
-ENGINES = tuple(kind.value for kind in EngineKind)
+ENGINES = get_args(EngineKind)
 STORES = ("sqlite", "postgres")
 _LOOPBACK = "127.0.0.0/8"
 _WORKERS = 2
@@ -45,7 +46,7 @@ Fetch = Callable[[Request], Response]
 class Setup:
     """What a replay runs on."""
 
-    engine: str | None = None
+    engine: EngineKind | None = None
     """One of ``ENGINES``; None = below requests."""
     store: str = STORES[0]
     port: int = 0
@@ -108,11 +109,11 @@ def place_of(
         return
     with contextlib.ExitStack() as stack:
         url = stack.enter_context(serve(site, clock.now, setup.port, asked=asked))
-        address = stack.enter_context(_cluster()) if engine == EngineKind.DASK else ""
+        address = stack.enter_context(_cluster()) if engine == "dask" else ""
         here = msgspec.structs.replace(
             settings,
             fetch=replace(settings.fetch, allowed_networks=(_LOOPBACK,)),
-            engine=EngineSettings(EngineKind(engine), address, processes=_WORKERS),
+            engine=EngineSettings(engine, address, processes=_WORKERS),
             daemon=msgspec.structs.replace(settings.daemon, workers=_WORKERS),
         )
         elsewhere = stack.enter_context(make_elsewhere(here, SystemClock()))

@@ -37,7 +37,6 @@ from incremental.fetch.politeness import host_key
 from incremental.fetch.robots import robots_url
 from incremental.fetch.status import HOST_TROUBLE, FetchStatus, Request, Response
 from incremental.settings import Settings
-from incremental.settings.engine import EngineKind
 from incremental.settings.storage import CRAWLER_LOCK, MEGABYTE
 from incremental.visit.engines.elsewhere import make_elsewhere
 from incremental.visit.engines.visits import EngineReport
@@ -336,7 +335,7 @@ def daemons_findings(rows: Sequence[DaemonRow]) -> list[Finding]:
 def engine_findings(settings: Settings, *, offline: bool) -> Iterator[Finding]:
     """Say what runs the visits; a cluster is asked who works there, unless *offline*."""
     engine = settings.engine
-    if offline and engine.kind is EngineKind.DASK:
+    if offline and engine.kind == "dask":
         yield ok("engine", f"Dask at {engine.address}, not asked")
         return
     try:

@@ -194,14 +194,13 @@ def _in_words(hint: Any) -> str:  # noqa: ANN401 - a type
     arguments = [one for one in get_args(kind) if one is not type(None)]
     if get_origin(kind) in (Union, UnionType):
         return " or ".join(map(_in_words, arguments))
-    if get_origin(kind) is Literal:
-        return " or ".join(f'"{one}"' for one in arguments)
+    if get_origin(kind) is Literal or (isinstance(kind, type) and issubclass(kind, StrEnum)):
+        values = ", ".join(f'"{one}"' for one in arguments or kind)
+        return f"one of: {values}" if len(arguments) != 1 else values
     if get_origin(kind) in (tuple, frozenset):
         return f"a list of {_WORDS[arguments[0]][1]}"
     if get_origin(kind) is dict:
         return "a table of texts"
-    if issubclass(kind, StrEnum):
-        return "one of: " + ", ".join(kind)
     return _WORDS[kind][0] + _range(bounds)
 
 

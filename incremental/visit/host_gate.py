@@ -35,7 +35,6 @@ from incremental.fetch.politeness import (
 from incremental.fetch.robots import RobotsPolicy, follow_robots, robots_url
 from incremental.fetch.status import FetchStatus, Request, Response
 from incremental.settings import Settings
-from incremental.settings.engine import EngineKind
 from store import Store
 from store.values import HostRow
 
@@ -97,7 +96,7 @@ class HostGate:
         self._turns = turns
         self._settings = settings
         # A visit elsewhere goes on when the daemon has ended, stands still or is cut off from the store.
-        outlives = settings.engine.kind is not EngineKind.THREADS
+        outlives = settings.engine.kind != "threads"
         self._outlives_seconds = settings.fetch.visit_timeout_seconds if outlives else 0.0
         self._hosts: OrderedDict[str, HostState] = OrderedDict()
         # Hosts that are being asked, and since when.

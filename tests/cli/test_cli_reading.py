@@ -138,17 +138,6 @@ def test_status_sums_up_a_budget_that_all_sites_share(
     assert "of 30 requests in 24 h" in hubwatch("status").err
 
 
-def test_hours_of_one_hub_are_drawn_and_given(hubwatch: Run, found: list[str]) -> None:
-    assert found
-    hours = hubwatch("hubs", "--hours", HOME, "--json").json
-    assert len(hours["by_hour"]) == 24
-    assert min(hours["by_hour"]) >= 0
-    drawn = hubwatch("hubs", "--hours", HOME).out
-    assert "23" in drawn
-    assert "█" in drawn
-    assert hubwatch("hubs", "--hours", "https://news.example/none/").code != 0
-
-
 def test_a_site_with_a_budget_of_zero_is_still_json(hubwatch: Run) -> None:
     hubwatch("add", HOME, "--requests-per-day", "0")
     assert hubwatch("status", "--json").json["sites"][0]["price_minutes"] is None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from functools import cache
+from typing import get_args, get_type_hints
 
 import pytest
 from topic_pages import crawled_background, pages_of, text_page
@@ -13,7 +14,7 @@ from classifier.topic.model import TopicModel
 from classifier.words.errors import TopicModelError
 from classifier.words.values import LinkContext, PageText
 from incremental.settings import Settings
-from incremental.settings.sections import LinkOrderName
+from incremental.settings.sections import TopicSettings
 
 ODD = [PageText(""), PageText("x", "\ufffd\x00"), PageText("y", body="goal " * 30_000)]
 
@@ -50,7 +51,7 @@ def questions() -> list[LinkContext]:
 
 
 def test_the_settings_offer_what_there_is() -> None:
-    assert tuple(LinkOrderName) == LINK_ORDERS
+    assert get_args(get_type_hints(TopicSettings)["link_order"]) == LINK_ORDERS
     assert Settings().topics.link_order == LINK_ORDERS[0]
 
 

@@ -52,7 +52,6 @@ from incremental.fetch.status import Response
 from incremental.interfaces.cli.common import console, now, printed_json, settings_file, settings_of
 from incremental.interfaces.cli.logs import level_of
 from incremental.settings import Settings
-from incremental.settings.engine import EngineKind
 from incremental.settings.storage import MEGABYTE, reach_cache, same_settings, store_address
 from incremental.topics.embedding.choice import embeddings_findings, needs_net
 from incremental.visit.rendering.browser import browser_finding
@@ -180,7 +179,7 @@ def _versions(settings: Settings, *, offline: bool) -> Iterator[Finding]:
     used = {
         "web": settings.web.enabled,
         "postgres": bool(settings.store.database),
-        "dask": settings.engine.kind is EngineKind.DASK,
+        "dask": settings.engine.kind == "dask",
     }
     extras = [name for name, wanted in used.items() if wanted]
     yield from versions_findings(requirements(), installed_version, extras)
