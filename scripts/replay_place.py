@@ -12,7 +12,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import get_args
 from urllib.parse import urlsplit
@@ -102,7 +102,7 @@ def place_of(
         # A site inside a network can be recorded; the recording alone answers.
         hosts = settings.fetch.allowed_hosts | {urlsplit(site.base_url).netloc}
         settings = msgspec.structs.replace(
-            settings, fetch=replace(settings.fetch, allowed_hosts=hosts)
+            settings, fetch=msgspec.structs.replace(settings.fetch, allowed_hosts=hosts)
         )
         fetch = make_fetcher(settings, clock, adapter=ReplayAdapter(site, clock)).fetch
         yield Place(site.base_url, settings, fetch, InlineExecutor())
@@ -112,7 +112,7 @@ def place_of(
         address = stack.enter_context(_cluster()) if engine == "dask" else ""
         here = msgspec.structs.replace(
             settings,
-            fetch=replace(settings.fetch, allowed_networks=(_LOOPBACK,)),
+            fetch=msgspec.structs.replace(settings.fetch, allowed_networks=(_LOOPBACK,)),
             engine=EngineSettings(engine, address, processes=_WORKERS),
             daemon=msgspec.structs.replace(settings.daemon, workers=_WORKERS),
         )

@@ -117,7 +117,7 @@ def setting_at(field: str) -> Setting | None:
     )
 
 
-def _sections(name: str, kind: Any) -> Iterator[Section]:  # noqa: ANN401 - a Struct, a dataclass, an array
+def _sections(name: str, kind: Any) -> Iterator[Section]:  # noqa: ANN401 - a Struct, or an array of them
     """Yield a section, and the arrays of tables below it."""
     entry = entry_of(kind)
     table = kind if entry is None else entry
@@ -150,10 +150,6 @@ def _sections(name: str, kind: Any) -> Iterator[Section]:  # noqa: ANN401 - a St
 
 
 def _defaults(kind: Any) -> Iterator[tuple[str, object]]:  # noqa: ANN401 - likewise
-    if not issubclass(kind, msgspec.Struct):
-        made = kind()
-        yield from ((name, getattr(made, name)) for name in kind.__annotations__)
-        return
     for field in msgspec.structs.fields(kind):
         factory = field.default_factory
         yield field.name, field.default if factory is msgspec.NODEFAULT else factory()

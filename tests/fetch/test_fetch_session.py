@@ -26,6 +26,7 @@ from incremental.base.errors import SettingsError
 from incremental.fetch.options import FetchSettings, SiteAccess
 from incremental.fetch.session import Fetcher
 from incremental.fetch.status import FetchStatus, Request
+from incremental.settings import build_settings
 
 if TYPE_CHECKING:
     import socket
@@ -368,8 +369,8 @@ def test_a_fetcher_can_be_sent_to_another_process() -> None:
 
 
 def test_wrong_settings_name_the_field_and_the_way_out() -> None:
-    with pytest.raises(SettingsError, match="read_timeout_seconds = 0: must be above 0"):
-        FetchSettings(read_timeout_seconds=0)
+    with pytest.raises(SettingsError, match="read_timeout_seconds = 0: must be a number above 0"):
+        build_settings({"fetch": {"read_timeout_seconds": 0}})
     with pytest.raises(SettingsError, match=r"like https://example\.org"):
         fetcher(sites={"example.org": SiteAccess()})
     with pytest.raises(SettingsError, match=r"127\.0\.0\.0/8"):

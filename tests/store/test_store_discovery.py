@@ -9,7 +9,7 @@ from stories import START
 
 from incremental.base.urls import canonical_key
 from store import Store
-from store.discovery import LinkingPage, NewProposal, ProposalState, RoundRecord, RoundRow
+from store.discovery.values import LinkingPage, NewProposal, ProposalState, RoundRecord, RoundRow
 
 
 def topic(store: Store, name: str = "bridges") -> int:

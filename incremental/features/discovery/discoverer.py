@@ -55,7 +55,7 @@ from incremental.visit.host_gate import HostGate
 from incremental.visit.once import fetch_once, fetched_body
 from incremental.visit.visit import Fetch
 from store import Store
-from store.discovery import LinkingPage, RoundRecord, RoundRow, RunRow
+from store.discovery.values import LinkingPage, RoundRecord, RoundRow, RunRow
 from store.topics.values import TopicRow
 
 # For a host or a provider; longer waits skip it.

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from incremental.base.texts import Text
 from incremental.features.discovery.operators import OutLink
-from store.discovery import NewProposal, ReadPage
+from store.discovery.values import NewProposal, ReadPage
 
 # Their scores are summed: one lucky page counts less than three good ones, and large sites have no
 # advantage.

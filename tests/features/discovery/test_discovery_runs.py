@@ -30,7 +30,7 @@ from incremental.topics.editing import begin
 from incremental.topics.judging import EXAMPLE, to_text
 from incremental.topics.model_store import TopicModelStore
 from store import Store
-from store.discovery import ProposalState
+from store.discovery.values import ProposalState
 from store.enums import ExampleOrigin
 from store.topics.values import NewExample
 from store.values import SeenLink
