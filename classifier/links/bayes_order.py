@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Final, Literal, Self
+from typing import Annotated, Any, Final, Self
 
 import msgspec
 import numpy as np
@@ -59,7 +59,6 @@ MAX_TRAINING_EXAMPLES: Final = 400
 # Links to a page that become examples.
 CONTEXTS_PER_PAGE: Final = 3
 _DIGITS: Final = 4
-_FORMAT: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,10 +161,10 @@ class BayesOrder:
             )
             for one in self._training_examples
         ]
-        return {"format": _FORMAT, "training_examples": examples}
+        return {"training_examples": examples}
 
     @classmethod
-    def from_json(cls, data: object) -> Self:
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
         """Read the form of :meth:`to_json`; raises TopicModelError."""
         read = cls()
         with reading("bayes"):
@@ -284,7 +283,6 @@ _Texts = Annotated[list[_Text], msgspec.Meta(min_length=1, max_length=1 + CONTEX
 class _Stored(msgspec.Struct):
     """The form on disk: likeness, page and contexts of each example; frequencies relative to the highest."""
 
-    format: Literal[3]
     training_examples: Annotated[
         list[tuple[_Share, _Texts]], msgspec.Meta(max_length=MAX_TRAINING_EXAMPLES)
     ]

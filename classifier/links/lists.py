@@ -13,13 +13,13 @@ The three groups count together, ten pages of each at most.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final, Self
 from urllib.parse import urlsplit
 
 from classifier.links.places import key_of, places_of
-from classifier.words.errors import of_format, reading
+from classifier.words.errors import reading
 from classifier.words.latest import Latest
 from classifier.words.text import anchor_share
 from classifier.words.values import LinkContext, PageText
@@ -34,7 +34,6 @@ PRIOR: Final = 3.0
 _GROUP_AT_MOST: Final = 10.0
 _MAX_GROUPS: Final = 5_000
 _DIGITS: Final = re.compile(r"\d+")
-_FORMAT: Final = 1
 
 
 class LinkLists:
@@ -70,16 +69,16 @@ class LinkLists:
     def to_json(self) -> dict[str, Any]:
         """Return plain data; places are stored as hashes."""
         groups = [[key, round(total, 4), count] for key, (total, count) in self._groups.items()]
-        return {"format": _FORMAT, "all": list(self._all), "groups": groups}
+        return {"all": list(self._all), "groups": groups}
 
     @classmethod
-    def from_json(cls, data: object) -> Self:
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
         """Read the form of :meth:`to_json`; raises TopicModelError."""
-        kept, read = of_format(data, "link lists", _FORMAT), cls()
+        read = cls()
         with reading("link lists"):
-            total, count = kept["all"]
+            total, count = data["all"]
             read._all = float(total), int(count)
-            for key, of_group, members in kept["groups"]:
+            for key, of_group, members in data["groups"]:
                 read._groups[int(key)] = float(of_group), int(members)
         return read
 

@@ -14,14 +14,14 @@ counts with its page, others with their link.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, Self
 
 from classifier.links.places import key_of
 from classifier.papers.similarity import SemanticSimilarity, Similarity, topic_vector
 from classifier.topic.model import TopicModel
 from classifier.words.background import tf_idf
-from classifier.words.errors import of_format, reading
+from classifier.words.errors import reading
 from classifier.words.language import FALLBACK_LANGUAGE
 from classifier.words.latest import Latest
 from classifier.words.text import language_of_page, link_terms, weighted_terms
@@ -44,7 +44,6 @@ MAX_KEPT: Final = 20_000
 _MAX_LINKS: Final = 20_000
 _LEAST_USUAL: Final = 0.001
 _DIGITS: Final = 4
-_FORMAT: Final = 1
 
 
 def link_score(own: float, children: Sequence[float], valid_from: float) -> float:
@@ -169,14 +168,14 @@ class SimilarityOrder:
             [key, round(own, _DIGITS), round(handed_on, _DIGITS), language]
             for key, (own, handed_on, language) in kept
         ]
-        return {"format": _FORMAT, "sum": self._sum, "count": self._count, "pages": pages}
+        return {"sum": self._sum, "count": self._count, "pages": pages}
 
     @classmethod
-    def from_json(cls, data: object) -> Self:
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
         """Read the form of :meth:`to_json`; raises TopicModelError."""
-        kept, read = of_format(data, "links", _FORMAT), cls()
+        read = cls()
         with reading("links"):
-            read._sum, read._count = float(kept["sum"]), int(kept["count"])
-            for key, own, handed_on, language in kept["pages"][-MAX_KEPT:]:
+            read._sum, read._count = float(data["sum"]), int(data["count"])
+            for key, own, handed_on, language in data["pages"][-MAX_KEPT:]:
                 read._pages[int(key)] = float(own), float(handed_on), str(language)
         return read

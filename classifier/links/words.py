@@ -15,7 +15,7 @@ from typing import Any, Final, Self
 
 from classifier.topic.model import TopicModel
 from classifier.words.background import tf_idf
-from classifier.words.errors import of_format, reading
+from classifier.words.errors import reading
 from classifier.words.keywords import Keywords
 from classifier.words.language import language_of
 from classifier.words.latest import Latest
@@ -31,7 +31,6 @@ MAX_LEARNED_SHARE: Final = 0.75
 # Weight of the rejected pages' mean against the centre (Rocchio).
 REJECTED_SHARE: Final = 0.5
 _MAX_ANCHORS: Final = 20_000
-_FORMAT: Final = 1
 
 
 class LinkWords:
@@ -105,15 +104,15 @@ class LinkWords:
         """Return plain data."""
         kept = truncated(self._learned, MAX_TERMS)
         terms = {term: round(weight, 5) for term, weight in kept.items()}
-        return {"format": _FORMAT, "pages": self.pages, "terms": terms}
+        return {"pages": self.pages, "terms": terms}
 
     @classmethod
-    def from_json(cls, data: object) -> Self:
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
         """Read the form of :meth:`to_json`; raises TopicModelError."""
-        kept, read = of_format(data, "link words", _FORMAT), cls()
+        read = cls()
         with reading("link words"):
-            read.pages = float(kept["pages"])
-            terms = {str(term): float(weight) for term, weight in kept["terms"].items()}
+            read.pages = float(data["pages"])
+            terms = {str(term): float(weight) for term, weight in data["terms"].items()}
         read._learned = truncated(terms, MAX_TERMS)
         return read
 

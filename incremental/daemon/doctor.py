@@ -43,13 +43,14 @@ from incremental.visit.engines.visits import EngineReport
 from incremental.visit.visit import Fetch
 from store.daemons import DaemonRow
 from store.database.home import DATABASE, SIDE_FILES, TREES, copies_in, is_open_to_others, remains
+from store.database.upgrades import known_migrations
 from store.errors import (
     StoreDamagedError,
     StoreError,
     StoreLockedError,
     StoreTooNewError,
 )
-from store.maintenance.inspection import Inspection, knows_full_text, migrations, sqlite_version
+from store.maintenance.inspection import Inspection, sqlite_version
 
 # What is the store's in its folder; others' files may lie beside it.
 _OWN = (DATABASE, *SIDE_FILES, CRAWLER_LOCK, "settings.name", *TREES)
@@ -290,9 +291,7 @@ def store_findings(store: Inspection | None, home: Path, *, check: bool) -> list
         return [store_problem(error)]
     kind = f"PostgreSQL {store.version()}" if store.version() else "SQLite"
     if pending:
-        says = (
-            f"{kind}; {len(pending)} of {len(migrations())} migrations are to come ({pending[0]})"
-        )
+        says = f"{kind}; {len(pending)} of {len(known_migrations())} migrations are to come ({pending[0]})"
         way_out = "back it up; the next command that opens it applies them"
         return [warning("store", says, way_out)]
     at = f", latest entry {_date(latest)}" if latest is not None else ""
@@ -456,8 +455,3 @@ def full_text_findings(*, known: bool) -> list[Finding]:
         return []
     way_out = "use a Python whose SQLite was built with it, or PostgreSQL"
     return [problem("versions", "this SQLite has no FTS5, which the search needs", way_out)]
-
-
-def sqlite_findings() -> list[Finding]:
-    """Check the SQLite library that is at work."""
-    return full_text_findings(known=knows_full_text())

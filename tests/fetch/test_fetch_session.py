@@ -8,7 +8,6 @@ import ssl
 import zlib
 from base64 import b64encode
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from datetime import UTC, datetime
 from io import BytesIO
 from typing import TYPE_CHECKING
@@ -20,6 +19,7 @@ import urllib3
 from backports import zstd
 from fetch_server import LOCAL, LocalServer, answer, fetcher, names, read_request, redirect
 from lab.clocks import SimulatedClock
+from msgspec.structs import replace
 from requests.adapters import BaseAdapter, HTTPAdapter
 
 from incremental.base.errors import SettingsError

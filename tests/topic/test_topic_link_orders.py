@@ -98,7 +98,9 @@ def test_another_order_than_the_one_that_was_kept_begins_again(name: str) -> Non
 
 
 @pytest.mark.parametrize("name", LINK_ORDERS)
-@pytest.mark.parametrize("data", [None, [], {"order": "?", "learned": None}, {"format": 99}])
+@pytest.mark.parametrize(
+    "data", [None, [], {"format": 1, "order": "?", "learned": None}, {"format": 99}]
+)
 def test_what_is_no_order_is_refused_or_begun_again(name: str, data: object) -> None:
     try:
         assert from_kept(data, name).to_json() == new_order(name).to_json()
@@ -109,4 +111,4 @@ def test_what_is_no_order_is_refused_or_begun_again(name: str, data: object) -> 
 @pytest.mark.parametrize("name", LINK_ORDERS)
 def test_damaged_learning_is_refused(name: str) -> None:
     with pytest.raises(TopicModelError):
-        from_kept({"order": name, "learned": {"format": 1, "pages": 5}}, name)
+        from_kept({"format": 1, "order": name, "learned": {"pages": 5}}, name)

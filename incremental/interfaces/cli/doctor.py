@@ -36,6 +36,7 @@ from incremental.daemon.doctor import (
     features_findings,
     files_findings,
     free_space,
+    full_text_findings,
     installed_version,
     libraries,
     network_finding,
@@ -43,7 +44,6 @@ from incremental.daemon.doctor import (
     requirements,
     seed_to_ask,
     space_finding,
-    sqlite_findings,
     store_findings,
     store_problem,
     versions_findings,
@@ -56,7 +56,7 @@ from incremental.settings.storage import MEGABYTE, reach_cache, same_settings, s
 from incremental.topics.embedding.choice import embeddings_findings, needs_net
 from incremental.visit.rendering.browser import browser_finding
 from store.errors import StoreError
-from store.maintenance.inspection import Inspection, inspected
+from store.maintenance.inspection import Inspection, inspected, knows_full_text
 
 _COLOURS = {Verdict.OK: "green", Verdict.WARNING: "yellow", Verdict.PROBLEM: "red"}
 
@@ -183,7 +183,7 @@ def _versions(settings: Settings, *, offline: bool) -> Iterator[Finding]:
     }
     extras = [name for name, wanted in used.items() if wanted]
     yield from versions_findings(requirements(), installed_version, extras)
-    yield from sqlite_findings()
+    yield from full_text_findings(known=knows_full_text())
     quietly = offline and needs_net(settings.embeddings)
     yield from embeddings_findings(
         settings.embeddings, None if quietly else partial(_model_trouble, settings)
