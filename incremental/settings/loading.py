@@ -231,7 +231,7 @@ def _off(tree: Mapping[str, Any]) -> frozenset[str]:
 
 
 def _field_names(kind: Any) -> list[str]:  # noqa: ANN401 - a Struct
-    return list(kind.__annotations__)
+    return list(kind.__struct_fields__)
 
 
 def _value_at(tree: Any, field: str) -> object:  # noqa: ANN401 - whatever the TOML held

@@ -125,7 +125,7 @@ def _sections(name: str, kind: Any) -> Iterator[Section]:  # noqa: ANN401 - a St
     hints = get_type_hints(table, include_extras=True)
     defaults = dict(_defaults(table))
     settings = []
-    for field in table.__annotations__:
+    for field, default in defaults.items():
         if entry_of(hints[field]) is not None:
             continue
         marks = _bare(hints[field])[1]
@@ -134,17 +134,17 @@ def _sections(name: str, kind: Any) -> Iterator[Section]:  # noqa: ANN401 - a St
             Setting(
                 section=name,
                 name=field,
-                default=defaults[field],
+                default=default,
                 kind=_in_words(hints[field]),
                 unit=_unit(field, hints[field]),
                 says=meanings.get(field, ""),
                 several=entry is not None,
                 secret=any(mark.extra for mark in marks),
-                example=examples[0] if examples else defaults[field],
+                example=examples[0] if examples else default,
             )
         )
     yield Section(name, entry is not None, says, tuple(settings))
-    for field in table.__annotations__:
+    for field in defaults:
         if entry_of(hints[field]) is not None:
             yield from _sections(f"{name}.{field}", hints[field])
 
@@ -160,6 +160,8 @@ def _docstrings(kind: type) -> tuple[str, dict[str, str]]:
     (tree,) = ast.parse(textwrap.dedent(inspect.getsource(kind))).body
     assert isinstance(tree, ast.ClassDef)
     found: dict[str, str] = {}
+    for above in kind.__bases__:
+        found |= _docstrings(above)[1] if above is not msgspec.Struct else {}
     before = ""
     for node in tree.body:
         if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
