@@ -373,8 +373,8 @@ def watch(
         per_day = budget.per_day
     terms = Terms(
         requests_per_day=asked if per_day is None else per_day,
-        min_interval_seconds=row.min_interval_seconds or defaults.min_interval_minutes * MINUTE,
-        max_interval_seconds=row.max_interval_seconds or defaults.max_interval_hours * HOUR,
+        min_interval_seconds=(row.min_interval_minutes or defaults.min_interval_minutes) * MINUTE,
+        max_interval_seconds=(row.max_interval_hours or defaults.max_interval_hours) * HOUR,
         windows=windows(_hours(row, settings)),
         # A limit of all sites together holds for new ones as well.
         grant=0.0 if defaults.total_requests_per_day else defaults.first_requests,

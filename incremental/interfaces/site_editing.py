@@ -83,14 +83,13 @@ def hours_typed(spans: Sequence[str]) -> tuple[str, ...] | None:
 def site_terms(row: SiteRow) -> dict[str, Any]:
     """Return a site's own terms as in ``[[site]]``; None = the default of the settings."""
     scope = json.loads(row.scope)
-    shortest, longest = row.min_interval_seconds, row.max_interval_seconds
     return {
         "reach": scope.get("reach", Reach.HOST.value),
         "include": list(scope.get("include", ())),
         "exclude": list(scope.get("exclude", ())),
         "requests_per_day": row.requests_per_day,
-        "min_interval_minutes": None if shortest is None else shortest / 60,
-        "max_interval_hours": None if longest is None else longest / 3600,
+        "min_interval_minutes": row.min_interval_minutes,
+        "max_interval_hours": row.max_interval_hours,
         "hours": None if row.hours is None else json.loads(row.hours),
     }
 
@@ -148,11 +147,10 @@ def _columns(row: SiteRow, given: dict[str, Any], settings: Settings) -> dict[st
         "include": list(checked.include),
         "exclude": list(checked.exclude),
     }
-    shortest, longest = checked.min_interval_minutes, checked.max_interval_hours
     return {
         "scope": to_json(scope),
         "requests_per_day": checked.requests_per_day,
-        "min_interval_seconds": None if shortest is None else shortest * 60,
-        "max_interval_seconds": None if longest is None else longest * 3600,
+        "min_interval_minutes": checked.min_interval_minutes,
+        "max_interval_hours": checked.max_interval_hours,
         "hours": None if checked.hours is None else to_json(list(checked.hours)),
     }
