@@ -41,6 +41,7 @@ from urllib.parse import urljoin
 
 import msgspec
 from lab.arguments import parser_of, print_json
+from lab.clocks import SimulatedClock
 from replay import BASELINE_SHARE, DAY, page_key
 from replay_place import Setup, place_of, store_of
 from replay_site import Answer, ReplaySite
@@ -49,7 +50,6 @@ from rich.progress import track
 from rich.table import Table
 from scipy.stats import spearmanr
 
-from incremental.base.clock import SimulatedClock
 from incremental.daemon.assembly import make_crawler
 from incremental.features.completeness.showing import DAYS, of_site
 from incremental.settings import Settings

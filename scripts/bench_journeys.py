@@ -176,8 +176,9 @@ class Called:
 
 def _announce(called: Called) -> None:
     """Watch a site for two days, then count from the fetch of its changed page to the message."""
+    from lab.clocks import SimulatedClock  # noqa: PLC0415
+
     from hubwatch import api  # noqa: PLC0415 - of the tree under test
-    from incremental.base.clock import SimulatedClock  # noqa: PLC0415
     from incremental.fetch.options import FetchSettings  # noqa: PLC0415
     from incremental.settings import Settings  # noqa: PLC0415
 

@@ -26,6 +26,7 @@ from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from lab.arguments import parser_of, print_json
+from lab.clocks import SimulatedClock
 from lab.printing import show
 from replay import DAY, page_key, truth_beside
 from replay_place import Setup, place_of, store_of
@@ -33,7 +34,6 @@ from replay_site import ReplaySite
 from rich.console import Console
 from rich.progress import track
 
-from incremental.base.clock import SimulatedClock
 from incremental.daemon.assembly import make_crawler
 from incremental.features.exchange.packing import pack_of, take_pack
 from incremental.features.exchange.packs import read_pack, signed

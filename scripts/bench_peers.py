@@ -32,6 +32,7 @@ from urllib.parse import urljoin, urlsplit
 import msgspec
 from bs4 import BeautifulSoup
 from lab.arguments import parser_of, print_json
+from lab.clocks import SimulatedClock
 from lab.peer_environment import peer_python
 from replay import BASELINE_SHARE, DAY, Tally, score, simulate, truth_beside
 from replay_site import ReplaySite
@@ -40,7 +41,6 @@ from rich.progress import track
 from rich.table import Table
 from serve_replay import serve
 
-from incremental.base.clock import SimulatedClock
 from incremental.settings import Settings
 
 _DRIVER = Path(__file__).parent / "lab" / "peer_checks.py"

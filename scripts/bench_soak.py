@@ -46,13 +46,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a chec
 
 import msgspec
 from lab.arguments import parser_of, print_json
+from lab.clocks import SimulatedClock
 from lab.printing import Panel, plot, show
 from rich.console import Console
 from rich.progress import Progress
 from soak_server import HANG_SECONDS, Served, served
 from soak_world import DAY, HOUR, SITES, START, Fault, World
 
-from incremental.base.clock import SimulatedClock
 from incremental.crawl.crawler import Crawler
 from incremental.daemon.assembly import make_crawler
 from incremental.daemon.daemon import Step

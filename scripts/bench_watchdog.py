@@ -34,6 +34,7 @@ from urllib.parse import urlsplit
 
 import requests
 from lab.arguments import parser_of, print_json
+from lab.clocks import SimulatedClock
 from replay import BASELINE_SHARE, DAY, page_key
 from replay_place import Setup, place_of, store_of
 from replay_site import Answer, ReplaySite
@@ -41,7 +42,6 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from incremental.base.clock import SimulatedClock
 from incremental.daemon.assembly import make_crawler
 from incremental.features.watchdog.finding import Fault
 from incremental.features.watchdog.watching import Watchdog

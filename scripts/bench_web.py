@@ -27,11 +27,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a chec
 import msgspec
 from bench_store import DAY, START, fill
 from lab.arguments import parser_of, print_json, whole_number
+from lab.clocks import SimulatedClock
 from lab.printing import show
 from rich.console import Console
 from rich.progress import track
 
-from incremental.base.clock import SimulatedClock
 from incremental.interfaces.web.context import Web
 from incremental.interfaces.web.server import served
 from incremental.settings import Settings

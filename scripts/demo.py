@@ -19,9 +19,10 @@ from pathlib import Path
 
 import msgspec
 from lab.arguments import parser_of
+from lab.clocks import FastClock
 from lab.publishing_site import PublishingSite, ServedSite
 
-from incremental.base.clock import FastClock, SystemClock
+from incremental.base.clock import SystemClock
 from incremental.crawl.crawler import Crawler
 from incremental.daemon.assembly import make_crawler, make_fetcher
 from incremental.daemon.daemon import Daemon

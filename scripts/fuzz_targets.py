@@ -20,15 +20,16 @@ from classifier.topic.model import TopicModel
 from classifier.words.background import Background
 from classifier.words.errors import TopicError
 from hubwatch.errors import HubwatchError
+from incremental.base.children import frame
 from incremental.base.scope import Scope, page_number, template, trap
 from incremental.base.urls import canonical_key, normalize
-from incremental.features.discovery.providers.json_answers import answer_of
+from incremental.features.discovery.providers.searxng import answer_of
 from incremental.features.exchange.lists import FORMATS, read_list
 from incremental.fetch.robots import RobotsPolicy
 from incremental.fetch.status import FetchStatus, Response
 from incremental.parse.decoding import decode_body
 from incremental.sandbox import Body, read_body
-from incremental.sandbox.frames import Answer, frame
+from incremental.sandbox.frames import Answer
 from incremental.settings import load_settings
 from store.errors import StoreError
 from store.maintenance.backup import restore
@@ -76,7 +77,7 @@ def json_feed(data: bytes) -> None:
     """Read a JSON feed, and an answer of a search provider."""
     body(data, b'{"version": "https://jsonfeed.org/version/1.1", "items": [')
     response = Response(URL, FetchStatus.FETCHED, body=data)
-    answer_of(response, ("web", "results"), "description", 10)
+    answer_of(response, 10)
 
 
 def robots(data: bytes) -> None:

@@ -33,6 +33,7 @@ from urllib.parse import unquote, urlsplit
 
 import msgspec
 from lab.arguments import parser_of, print_json
+from lab.clocks import SimulatedClock
 from lab.printing import show
 from replay_bound import bound_minutes
 from replay_place import ENGINES, STORES, Setup, place_of, store_of
@@ -42,13 +43,11 @@ from rich.console import Console
 from rich.progress import Progress
 from serve_replay import NOT_MODIFIED
 
-from incremental.base.clock import SimulatedClock
 from incremental.base.lookup import find_topic
 from incremental.base.times import NEVER
 from incremental.daemon.assembly import make_crawler
 from incremental.fetch.status import FetchStatus, Request, Response
 from incremental.settings import Settings
-from incremental.settings.sections import PolicyName
 from incremental.settings.seeds import add_seed
 from incremental.topics.editing import METHODS, begin
 from store import Store
@@ -360,8 +359,7 @@ def main() -> int:
     )
     parser.add_argument(
         "--policy",
-        type=PolicyName,
-        choices=list(PolicyName),
+        choices=("price", "fixed"),
         help="revisit policy (default: that of the settings)",
     )
     parser.add_argument("--requests-per-day", type=float, metavar="N")

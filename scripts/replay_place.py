@@ -12,15 +12,17 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
+from typing import get_args
 from urllib.parse import urlsplit
 
 import msgspec
+from lab.clocks import SimulatedClock
 from replay_site import ReplayAdapter, ReplaySite
 from serve_replay import serve
 
-from incremental.base.clock import SimulatedClock, SystemClock
+from incremental.base.clock import SystemClock
 from incremental.base.threads import InlineExecutor
 from incremental.crawl.crawler import Crawler
 from incremental.daemon.assembly import make_fetcher
@@ -30,7 +32,7 @@ from incremental.settings.engine import EngineKind, EngineSettings
 from incremental.visit.engines.elsewhere import Elsewhere, make_elsewhere
 from store import Store, open_store
 
-ENGINES = tuple(kind.value for kind in EngineKind)
+ENGINES = get_args(EngineKind)
 STORES = ("sqlite", "postgres")
 _LOOPBACK = "127.0.0.0/8"
 _WORKERS = 2
@@ -44,7 +46,7 @@ Fetch = Callable[[Request], Response]
 class Setup:
     """What a replay runs on."""
 
-    engine: str | None = None
+    engine: EngineKind | None = None
     """One of ``ENGINES``; None = below requests."""
     store: str = STORES[0]
     port: int = 0
@@ -100,18 +102,18 @@ def place_of(
         # A site inside a network can be recorded; the recording alone answers.
         hosts = settings.fetch.allowed_hosts | {urlsplit(site.base_url).netloc}
         settings = msgspec.structs.replace(
-            settings, fetch=replace(settings.fetch, allowed_hosts=hosts)
+            settings, fetch=msgspec.structs.replace(settings.fetch, allowed_hosts=hosts)
         )
         fetch = make_fetcher(settings, clock, adapter=ReplayAdapter(site, clock)).fetch
         yield Place(site.base_url, settings, fetch, InlineExecutor())
         return
     with contextlib.ExitStack() as stack:
         url = stack.enter_context(serve(site, clock.now, setup.port, asked=asked))
-        address = stack.enter_context(_cluster()) if engine == EngineKind.DASK else ""
+        address = stack.enter_context(_cluster()) if engine == "dask" else ""
         here = msgspec.structs.replace(
             settings,
-            fetch=replace(settings.fetch, allowed_networks=(_LOOPBACK,)),
-            engine=EngineSettings(EngineKind(engine), address, processes=_WORKERS),
+            fetch=msgspec.structs.replace(settings.fetch, allowed_networks=(_LOOPBACK,)),
+            engine=EngineSettings(engine, address, processes=_WORKERS),
             daemon=msgspec.structs.replace(settings.daemon, workers=_WORKERS),
         )
         elsewhere = stack.enter_context(make_elsewhere(here, SystemClock()))

@@ -25,9 +25,9 @@ from typing import Any
 import msgspec
 from demo import daemon_on, demo_settings, published
 from lab.arguments import parser_of
+from lab.clocks import FastClock
 from playwright.sync_api import Browser, sync_playwright
 
-from incremental.base.clock import FastClock
 from incremental.features.messages.notifier import Notifier
 from incremental.features.messages.settings import ChannelSettings, MessagesSettings
 from incremental.fetch.libraries import LibraryGate

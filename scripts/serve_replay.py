@@ -22,9 +22,8 @@ from typing import Any
 from urllib.parse import urljoin, urlsplit
 
 from lab.arguments import parser_of
+from lab.clocks import FastClock
 from replay_site import Answer, ReplaySite
-
-from incremental.base.clock import FastClock
 
 
 class RecordedTime:

@@ -13,8 +13,8 @@ class SiteUpdate(TypedDict, total=False):
     scope: str
     state: SiteStatus
     requests_per_day: float | None
-    min_interval_seconds: float | None
-    max_interval_seconds: float | None
+    min_interval_minutes: float | None
+    max_interval_hours: float | None
     hours: str | None
     changed_at: float | None
     probed_at: float | None

@@ -36,8 +36,8 @@ class SiteRow:
     scope: str
     state: SiteStatus
     requests_per_day: float | None
-    min_interval_seconds: float | None
-    max_interval_seconds: float | None
+    min_interval_minutes: float | None
+    max_interval_hours: float | None
     added_at: float
     probed_at: float | None
     migrated_at: float | None

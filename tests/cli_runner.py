@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 from fake_web import DAY, FakeWeb, Watch, page
+from lab.clocks import SimulatedClock
 
-from incremental.base.clock import SimulatedClock, SystemClock
+from incremental.base.clock import SystemClock
 from incremental.interfaces.cli import main
 
 

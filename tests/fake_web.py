@@ -18,13 +18,13 @@ from urllib.parse import urlsplit
 import msgspec
 import requests
 from empty_store import open_in
+from lab.clocks import SimulatedClock
 from requests.adapters import BaseAdapter
 from stories import announced_pages
 from urllib3 import HTTPResponse
 
 from classifier.hub import LinkEvidence
 from classifier.hub.content_features import CONTENT_FEATURE_NAMES
-from incremental.base.clock import SimulatedClock
 from incremental.base.threads import InlineExecutor
 from incremental.crawl.part import Part
 from incremental.daemon.assembly import make_crawler, make_fetcher

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from fake_web import HOUR, START, FakeWeb, Watch, page
+from lab.clocks import SimulatedClock
 
-from incremental.base.clock import SimulatedClock
 from incremental.topics.editing import begin, give_feedback
 from store import Store
 from store.topics.values import PageScore, TopicRow

@@ -13,8 +13,8 @@ import msgspec
 import pytest
 from empty_store import open_in
 from fake_web import DAY, START, FakeWeb, Watch, page
+from lab.clocks import SimulatedClock
 
-from incremental.base.clock import SimulatedClock
 from incremental.settings import Settings
 from incremental.settings.sections import WebSettings
 from store import Store

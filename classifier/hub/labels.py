@@ -60,11 +60,6 @@ class LabelRow:
             crawl_depth=self.crawl_depth,
         )
 
-    @property
-    def is_root(self) -> bool:
-        """Path and query are both empty."""
-        return split_url(self.url).is_root
-
 
 @dataclass(frozen=True, slots=True)
 class Said:

@@ -15,10 +15,10 @@ topic.
 
 from __future__ import annotations
 
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Final, Literal, Self
+from typing import Annotated, Any, Final, Self
 
 import msgspec
 import numpy as np
@@ -37,6 +37,7 @@ from classifier.words.background import tf_idf
 from classifier.words.errors import reading
 from classifier.words.keywords import Keywords
 from classifier.words.language import FALLBACK_LANGUAGE
+from classifier.words.latest import Latest
 from classifier.words.text import language_of_page, link_terms, weighted_terms
 from classifier.words.values import LinkContext, PageText, Relevance
 
@@ -58,7 +59,6 @@ MAX_TRAINING_EXAMPLES: Final = 400
 # Links to a page that become examples.
 CONTEXTS_PER_PAGE: Final = 3
 _DIGITS: Final = 4
-_FORMAT: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +94,8 @@ class BayesOrder:
         self._since = TRAINING_EVERY - FIRST_TRAINING
         self._model: BayesModel | None = None
         # URL -> the page's terms and language.
-        self._pages: OrderedDict[str, tuple[TermExample, str]] = OrderedDict()
-        self._links: OrderedDict[tuple[str, str, str, str, str], TermExample] = OrderedDict()
+        self._pages: Latest[str, tuple[TermExample, str]] = Latest(_MAX_PAGES)
+        self._links: Latest[tuple[str, str, str, str, str], TermExample] = Latest(_MAX_LINKS)
 
     def observe(
         self,
@@ -161,10 +161,10 @@ class BayesOrder:
             )
             for one in self._training_examples
         ]
-        return {"format": _FORMAT, "training_examples": examples}
+        return {"training_examples": examples}
 
     @classmethod
-    def from_json(cls, data: object) -> Self:
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
         """Read the form of :meth:`to_json`; raises TopicModelError."""
         read = cls()
         with reading("bayes"):
@@ -227,8 +227,6 @@ class BayesOrder:
     def _remember(self, page: PageText, terms: Mapping[str, float]) -> TermExample:
         example = self._numbers.example(terms)
         self._pages[page.url] = (example, language_of_page(page))
-        if len(self._pages) > _MAX_PAGES:
-            self._pages.popitem(last=False)
         return example
 
     def _link_of(self, link: LinkContext) -> TermExample:
@@ -238,8 +236,6 @@ class BayesOrder:
         key = (link.url, link.anchor, link.around, link.heading, language)
         if key not in self._links:
             self._links[key] = self._numbers.example(link_terms(link, language))
-            if len(self._links) > _MAX_LINKS:
-                self._links.popitem(last=False)
         return self._links[key]
 
 
@@ -287,7 +283,6 @@ _Texts = Annotated[list[_Text], msgspec.Meta(min_length=1, max_length=1 + CONTEX
 class _Stored(msgspec.Struct):
     """The form on disk: likeness, page and contexts of each example; frequencies relative to the highest."""
 
-    format: Literal[3]
     training_examples: Annotated[
         list[tuple[_Share, _Texts]], msgspec.Meta(max_length=MAX_TRAINING_EXAMPLES)
     ]

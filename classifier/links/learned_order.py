@@ -19,7 +19,6 @@ a queue and never rejects.
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, Self
 
@@ -33,7 +32,8 @@ from classifier.links.weights import LinkWeights
 from classifier.links.words import LinkWords
 from classifier.topic.model import TopicModel
 from classifier.topic.opinion import Opinion
-from classifier.words.errors import of_format
+from classifier.words.errors import reading
+from classifier.words.latest import Latest
 from classifier.words.text import language_of_page, url_words, weighted_terms
 from classifier.words.values import LinkContext, PageText, Relevance
 from classifier.words.vectors import Vector
@@ -44,7 +44,6 @@ _LEAD: Final = 2_000
 # Expected r at which a list is read, before less promising pages. A higher value raises the harvest on
 # Chinese sites, whose lists have no label, but finds fewer pages on topic (docs/relevance-figures.md).
 LIST_WORTH: Final = 0.25
-_FORMAT: Final = 2
 
 
 def is_left_to_words(page: PageText) -> bool:
@@ -63,7 +62,7 @@ class LearnedOrder:
         self._weights = LinkWeights()
         self._lists = LinkLists()
         self._vectors = LinkVectors()
-        self._languages: OrderedDict[str, str] = OrderedDict()
+        self._languages: Latest[str, str] = Latest(_MAX_LANGUAGES)
         # With the version of its topic model.
         self._opinion: tuple[str, Opinion] | None = None
 
@@ -92,8 +91,6 @@ class LearnedOrder:
             likeness=NOTHING_KNOWN if model is None else self.likeness([terms], model)[0],
         )
         self._languages[page.url] = language_of_page(page)
-        if len(self._languages) > _MAX_LANGUAGES:
-            self._languages.popitem(last=False)
         self._learn_meaning(page, parents, model)
         self._lists.learn(page, parents)
         # Words are taken from the better half of the scale only.
@@ -192,7 +189,6 @@ class LearnedOrder:
     def to_json(self) -> dict[str, Any]:
         """Return plain data."""
         return {
-            "format": _FORMAT,
             "memory": self._memory.to_json(),
             "words": self._words.to_json(),
             "weights": self._weights.to_json(),
@@ -201,12 +197,13 @@ class LearnedOrder:
         }
 
     @classmethod
-    def from_json(cls, data: object) -> Self:
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
         """Read the form of :meth:`to_json`; raises TopicModelError."""
-        kept, read = of_format(data, "links", _FORMAT), cls()
-        read._memory = LinkMemory.from_json(kept.get("memory"))
-        read._words = LinkWords.from_json(kept.get("words"))
-        read._weights = LinkWeights.from_json(kept.get("weights"))
-        read._vectors = LinkVectors.from_json(kept.get("vectors"))
-        read._lists = LinkLists.from_json(kept.get("lists"))
+        read = cls()
+        with reading("links"):
+            read._memory = LinkMemory.from_json(data["memory"])
+            read._words = LinkWords.from_json(data["words"])
+            read._weights = LinkWeights.from_json(data["weights"])
+            read._vectors = LinkVectors.from_json(data["vectors"])
+            read._lists = LinkLists.from_json(data["lists"])
         return read

@@ -13,14 +13,14 @@ The three groups count together, ten pages of each at most.
 from __future__ import annotations
 
 import re
-from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final, Self
 from urllib.parse import urlsplit
 
 from classifier.links.places import key_of, places_of
-from classifier.words.errors import of_format, reading
+from classifier.words.errors import reading
+from classifier.words.latest import Latest
 from classifier.words.text import anchor_share
 from classifier.words.values import LinkContext, PageText
 
@@ -34,7 +34,6 @@ PRIOR: Final = 3.0
 _GROUP_AT_MOST: Final = 10.0
 _MAX_GROUPS: Final = 5_000
 _DIGITS: Final = re.compile(r"\d+")
-_FORMAT: Final = 1
 
 
 class LinkLists:
@@ -43,7 +42,7 @@ class LinkLists:
     def __init__(self) -> None:
         # Sum of list() over the fetched pages, and their number: of all, and of each group.
         self._all = (0.0, 0)
-        self._groups: OrderedDict[int, tuple[float, int]] = OrderedDict()
+        self._groups: Latest[int, tuple[float, int]] = Latest(_MAX_GROUPS)
 
     def learn(self, page: PageText, led_here: Sequence[LinkContext]) -> None:
         """Learn from a fetched page and the links to it."""
@@ -51,10 +50,8 @@ class LinkLists:
         self._all = self._all[0] + value, self._all[1] + 1
         places = {group for link in led_here for group in _groups_of_place(link)}
         for group in (*_groups_of_url(page.url), *places):
-            total, count = self._groups.pop(group, (0.0, 0))
+            total, count = self._groups.get(group, (0.0, 0))
             self._groups[group] = total + value, count + 1
-        while len(self._groups) > _MAX_GROUPS:
-            self._groups.popitem(last=False)
 
     def expected(self, link: LinkContext) -> float:
         """Return the probability that the link leads to a list, 0 to 1."""
@@ -72,16 +69,16 @@ class LinkLists:
     def to_json(self) -> dict[str, Any]:
         """Return plain data; places are stored as hashes."""
         groups = [[key, round(total, 4), count] for key, (total, count) in self._groups.items()]
-        return {"format": _FORMAT, "all": list(self._all), "groups": groups}
+        return {"all": list(self._all), "groups": groups}
 
     @classmethod
-    def from_json(cls, data: object) -> Self:
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
         """Read the form of :meth:`to_json`; raises TopicModelError."""
-        kept, read = of_format(data, "link lists", _FORMAT), cls()
+        read = cls()
         with reading("link lists"):
-            total, count = kept["all"]
+            total, count = data["all"]
             read._all = float(total), int(count)
-            for key, of_group, members in kept["groups"][-_MAX_GROUPS:]:
+            for key, of_group, members in data["groups"]:
                 read._groups[int(key)] = float(of_group), int(members)
         return read
 

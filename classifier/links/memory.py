@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classifier.links.places import PlaceValues, key_of, places_of
-from classifier.words.errors import of_format, reading
+from classifier.words.errors import reading
 
 # Beyond this the older half of the pages is dropped.
 MAX_PAGES: Final = 5_000
@@ -52,7 +52,6 @@ _UNSURE_PAGES: Final = 8.0
 # Mean relevance, on a crawl's scale, before any page was judged.
 _USUAL: Final = 0.25
 _STEEPNESS: Final = 2.0
-_FORMAT: Final = 2
 
 
 Likeness = tuple[float | None, float | None]
@@ -300,14 +299,14 @@ class LinkMemory:
 
     def to_json(self) -> dict[str, Any]:
         """Return plain data; URLs are stored as hashes."""
-        return {"format": _FORMAT, "pages": [_rounded(page) for page in self._pages]}
+        return {"pages": [_rounded(page) for page in self._pages]}
 
     @classmethod
-    def from_json(cls, data: object) -> Self:
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
         """Read the form of :meth:`to_json`; raises TopicModelError."""
-        kept, read = of_format(data, "links", _FORMAT), cls()
+        read = cls()
         with reading("links"):
-            read._restore(msgspec.convert(kept["pages"][-MAX_PAGES:], list[_Page]))
+            read._restore(msgspec.convert(data["pages"][-MAX_PAGES:], list[_Page]))
         return read
 
 

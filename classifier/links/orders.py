@@ -24,7 +24,7 @@ from classifier.links.learned_order import LearnedOrder
 from classifier.links.pagerank_order import PageRankOrder
 from classifier.links.similarity_order import SimilarityOrder
 from classifier.topic.model import TopicModel
-from classifier.words.errors import TopicModelError
+from classifier.words.errors import of_format
 from classifier.words.values import LinkContext, PageText, Relevance
 
 
@@ -61,7 +61,8 @@ class LinkOrder(Protocol):
         """Return plain data, a few megabytes at most."""
 
 
-_ORDERS: Final[Mapping[str, tuple[Callable[[], LinkOrder], Callable[[object], LinkOrder]]]] = {
+_FORMAT: Final = 1
+_ORDERS: Final[Mapping[str, tuple[Callable[[], LinkOrder], Callable[[Any], LinkOrder]]]] = {
     "learned": (LearnedOrder, LearnedOrder.from_json),
     "semantic": (SimilarityOrder, SimilarityOrder.from_json),
     "bayes": (BayesOrder, BayesOrder.from_json),
@@ -78,7 +79,7 @@ def new_order(name: str) -> LinkOrder:
 
 def to_kept(order: LinkOrder) -> dict[str, Any]:
     """Return an order as plain data with its name."""
-    return {"order": order.name, "learned": order.to_json()}
+    return {"format": _FORMAT, "order": order.name, "learned": order.to_json()}
 
 
 def from_kept(data: object, name: str) -> LinkOrder:
@@ -86,6 +87,5 @@ def from_kept(data: object, name: str) -> LinkOrder:
 
     Raises TopicModelError if it is damaged, foreign or too new; callers may then start a new one.
     """
-    if not isinstance(data, Mapping):
-        raise TopicModelError("links", str(data)[:80], "are not a link order")
-    return _ORDERS[name][1](data.get("learned")) if data.get("order") == name else new_order(name)
+    kept = of_format(data, "links", _FORMAT)
+    return _ORDERS[name][1](kept.get("learned")) if kept.get("order") == name else new_order(name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Any, Final, Self
 
@@ -13,13 +13,12 @@ from numpy.typing import NDArray
 from classifier.links.places import key_of
 from classifier.papers.pagerank import DAMPING, pagerank
 from classifier.topic.model import TopicModel
-from classifier.words.errors import of_format, reading
+from classifier.words.errors import reading
 from classifier.words.values import LinkContext, PageText, Relevance
 
 # Of all pages together; beyond this the older half of the pages is dropped.
 MAX_LINKS: Final = 200_000
 MAX_LINKS_PER_PAGE: Final = 2_000
-_FORMAT: Final = 1
 # Pages between rankings, while the crawl is young; until there are as many, after every page.
 FIRST_RANKINGS: Final = 25
 # Later, the growth of the crawl between rankings.
@@ -101,14 +100,14 @@ class LinkGraph:
     def to_json(self) -> dict[str, Any]:
         """Return the pages and their targets, latest read last."""
         pages = [[source, list(targets)] for source, targets in self._targets.items()]
-        return {"format": _FORMAT, "pages": pages}
+        return {"pages": pages}
 
     @classmethod
-    def from_json(cls, data: object) -> Self:
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
         """Read the form of :meth:`to_json`; raises TopicModelError."""
-        kept, read = of_format(data, "link graph", _FORMAT), cls()
+        read = cls()
         with reading("link graph"):
-            for source, targets in kept["pages"]:
+            for source, targets in data["pages"]:
                 read._put(int(source), (int(target) for target in targets))
         return read
 
@@ -168,7 +167,7 @@ class PageRankOrder:
         return self._graph.to_json()
 
     @classmethod
-    def from_json(cls, data: object) -> Self:
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
         """Read the form of :meth:`to_json`; raises TopicModelError."""
         read = cls()
         read._graph = LinkGraph.from_json(data)

@@ -14,16 +14,16 @@ counts with its page, others with their link.
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, Self
 
 from classifier.links.places import key_of
 from classifier.papers.similarity import SemanticSimilarity, Similarity, topic_vector
 from classifier.topic.model import TopicModel
 from classifier.words.background import tf_idf
-from classifier.words.errors import of_format, reading
+from classifier.words.errors import reading
 from classifier.words.language import FALLBACK_LANGUAGE
+from classifier.words.latest import Latest
 from classifier.words.text import language_of_page, link_terms, weighted_terms
 from classifier.words.values import LinkContext, PageText, Relevance
 
@@ -44,7 +44,6 @@ MAX_KEPT: Final = 20_000
 _MAX_LINKS: Final = 20_000
 _LEAST_USUAL: Final = 0.001
 _DIGITS: Final = 4
-_FORMAT: Final = 1
 
 
 def link_score(own: float, children: Sequence[float], valid_from: float) -> float:
@@ -78,8 +77,8 @@ class SimilarityOrder:
         # With the evidence it was made from.
         self._similarity: tuple[object, Similarity] | None = None
         # Key of a URL -> its similarity, the score it passes on, its language.
-        self._pages: OrderedDict[int, tuple[float, float, str]] = OrderedDict()
-        self._links: OrderedDict[tuple[str, str, str, str, str], float] = OrderedDict()
+        self._pages: Latest[int, tuple[float, float, str]] = Latest(MAX_PAGES)
+        self._links: Latest[tuple[str, str, str, str, str], float] = Latest(_MAX_LINKS)
         self._sum = 0.0
         self._count = 0
 
@@ -136,8 +135,6 @@ class SimilarityOrder:
         ]
         handed_on = link_score(own, children, self._usual())
         self._pages[key_of(page.url)] = own, handed_on, language_of_page(page)
-        if len(self._pages) > MAX_PAGES:
-            self._pages.popitem(last=False)
 
     def _usual(self) -> float:
         """Return the mean similarity of all links so far; a link at least as similar is valid."""
@@ -154,8 +151,6 @@ class SimilarityOrder:
         key = (link.url, link.anchor, link.around, link.heading, language)
         if key not in self._links:
             self._links[key] = similarity.of(tf_idf(link_terms(link, language), model.background))
-            if len(self._links) > _MAX_LINKS:
-                self._links.popitem(last=False)
         return self._links[key]
 
     def _similarity_to(self, model: TopicModel) -> Similarity:
@@ -173,14 +168,14 @@ class SimilarityOrder:
             [key, round(own, _DIGITS), round(handed_on, _DIGITS), language]
             for key, (own, handed_on, language) in kept
         ]
-        return {"format": _FORMAT, "sum": self._sum, "count": self._count, "pages": pages}
+        return {"sum": self._sum, "count": self._count, "pages": pages}
 
     @classmethod
-    def from_json(cls, data: object) -> Self:
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
         """Read the form of :meth:`to_json`; raises TopicModelError."""
-        kept, read = of_format(data, "links", _FORMAT), cls()
+        read = cls()
         with reading("links"):
-            read._sum, read._count = float(kept["sum"]), int(kept["count"])
-            for key, own, handed_on, language in kept["pages"][-MAX_KEPT:]:
+            read._sum, read._count = float(data["sum"]), int(data["count"])
+            for key, own, handed_on, language in data["pages"][-MAX_KEPT:]:
                 read._pages[int(key)] = float(own), float(handed_on), str(language)
         return read

@@ -28,7 +28,7 @@ from classifier.links.meaning_opinion import MeaningOpinion, centred
 from classifier.links.places import key_of
 from classifier.links.text import one_line
 from classifier.topic.everyday import everyday_vectors
-from classifier.words.errors import TopicModelError, of_format, reading
+from classifier.words.errors import TopicModelError, reading
 
 # The latest ones, one byte a number. Both tables are stored, so a topic grows by 0.7 MB at most.
 MAX_PAGES: Final = 600
@@ -45,7 +45,6 @@ _RIDGE: Final = 10.0
 _PRIOR: Final = 0.3
 # Weight of the general mean among the anchors', in anchors.
 _GENERAL: Final = 20.0
-_FORMAT: Final = 1
 NOTHING_SAID: Final = (0.0, 0.0)
 
 
@@ -207,7 +206,6 @@ class LinkVectors:
         wanted = dict.fromkeys(anchor for anchor, _ in self._led if anchor in self._anchors)
         anchors = {key: self._anchors[key] for key in list(wanted)[-most:]} if most else {}
         return {
-            "format": _FORMAT,
             "space": self.space,
             "size": self._size,
             "pages": _packed(self._pages),
@@ -216,16 +214,16 @@ class LinkVectors:
         }
 
     @classmethod
-    def from_json(cls, data: object) -> Self:
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
         """Read the form of :meth:`to_json`; raises TopicModelError."""
-        kept, read = of_format(data, "link vectors", _FORMAT), cls()
+        read = cls()
         with reading("link vectors"):
-            read.space, read._size = str(kept["space"]), int(kept["size"])
+            read.space, read._size = str(data["space"]), int(data["size"])
             if not 0 <= read._size <= MAX_DIMENSION:
                 raise ValueError(f"a vector of {read._size} numbers")
-            read._pages.update(_unpacked(kept["pages"], read._size))
-            read._anchors.update(_unpacked(kept["anchors"], read._size))
-            read._led.extend((int(anchor), int(page)) for anchor, page in kept["led"][-MAX_LED:])
+            read._pages.update(_unpacked(data["pages"], read._size))
+            read._anchors.update(_unpacked(data["anchors"], read._size))
+            read._led.extend((int(anchor), int(page)) for anchor, page in data["led"][-MAX_LED:])
         read._added = len(read._pages)
         return read
 

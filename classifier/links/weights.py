@@ -12,13 +12,15 @@
 from __future__ import annotations
 
 import math
-from collections import OrderedDict, deque
+from collections import deque
+from collections.abc import Mapping
 from typing import Any, Final, Self
 
 import numpy as np
 
 from classifier.links.memory import LinkMemory
-from classifier.words.errors import TopicModelError, of_format, reading
+from classifier.words.errors import TopicModelError, reading
+from classifier.words.latest import Latest
 
 Features = tuple[float, ...]
 """As many as :data:`SPREADS`, in their order."""
@@ -38,7 +40,6 @@ _PRIOR_SHRINK: Final = 0.5
 _FIRST_FIT: Final = 20
 _FIT_EVERY: Final = 10
 _MAX_PROMISED: Final = 100_000
-_FORMAT: Final = 2
 
 
 class LinkWeights:
@@ -47,7 +48,7 @@ class LinkWeights:
     def __init__(self) -> None:
         self._weights = [weight / spread for weight, spread in zip(WEIGHTS, SPREADS, strict=True)]
         # Latest features of links that may be fetched.
-        self._promised: OrderedDict[str, Features] = OrderedDict()
+        self._promised: Latest[str, Features] = Latest(_MAX_PROMISED)
         self._training_examples: deque[tuple[Features, int]] = deque(maxlen=MAX_TRAINING_EXAMPLES)
         """Features and key of each fetched page."""
         self._pages = 0
@@ -57,8 +58,6 @@ class LinkWeights:
     def promise(self, url: str, features: Features) -> float:
         """Return a link's weighted features, and remember them until its page is fetched."""
         self._promised[url] = features
-        if len(self._promised) > _MAX_PROMISED:
-            self._promised.popitem(last=False)
         return sum(
             weight * feature for weight, feature in zip(self._weights, features, strict=True)
         )
@@ -98,20 +97,19 @@ class LinkWeights:
             for features, key in self._training_examples
         ]
         return {
-            "format": _FORMAT,
             "weights": self._weights,
             "start": self._start,
             "training_examples": training_examples,
         }
 
     @classmethod
-    def from_json(cls, data: object) -> Self:
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
         """Read the form of :meth:`to_json`; raises TopicModelError."""
-        kept, read = of_format(data, "link weights", _FORMAT), cls()
+        read = cls()
         with reading("link weights"):
-            weights = [float(weight) for weight in kept["weights"]]
-            read._start = None if kept["start"] is None else float(kept["start"])
-            for *features, key in kept["training_examples"][-MAX_TRAINING_EXAMPLES:]:
+            weights = [float(weight) for weight in data["weights"]]
+            read._start = None if data["start"] is None else float(data["start"])
+            for *features, key in data["training_examples"][-MAX_TRAINING_EXAMPLES:]:
                 read._training_examples.append((tuple(map(float, features)), int(key)))
         counts = {len(weights), *(len(features) for features, _ in read._training_examples)}
         if counts != {len(SPREADS)}:

@@ -10,15 +10,15 @@ Rejected pages move the centre away from their words.
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Mapping
 from typing import Any, Final, Self
 
 from classifier.topic.model import TopicModel
 from classifier.words.background import tf_idf
-from classifier.words.errors import of_format, reading
+from classifier.words.errors import reading
 from classifier.words.keywords import Keywords
 from classifier.words.language import language_of
+from classifier.words.latest import Latest
 from classifier.words.segmentation import tokens
 from classifier.words.vectors import Vector, dot, mean, norm, truncated, unit
 
@@ -31,7 +31,6 @@ MAX_LEARNED_SHARE: Final = 0.75
 # Weight of the rejected pages' mean against the centre (Rocchio).
 REJECTED_SHARE: Final = 0.5
 _MAX_ANCHORS: Final = 20_000
-_FORMAT: Final = 1
 
 
 class LinkWords:
@@ -46,7 +45,7 @@ class LinkWords:
         self._own_of = ""
         self._centre_of: tuple[str, int] = ("", -1)
         self._cosines: dict[tuple[str, str], float] = {}
-        self._anchors: OrderedDict[tuple[str, str], Vector] = OrderedDict()
+        self._anchors: Latest[tuple[str, str], Vector] = Latest(_MAX_ANCHORS)
 
     def learn(self, terms: Mapping[str, float], relevance: float) -> None:
         """Move the centre towards a judged page by its *relevance*, 0 to 1."""
@@ -99,23 +98,21 @@ class LinkWords:
         if found is None:
             found = dict.fromkeys(tokens(anchor, language), 1.0)
             self._anchors[key] = found
-            if len(self._anchors) > _MAX_ANCHORS:
-                self._anchors.popitem(last=False)
         return found
 
     def to_json(self) -> dict[str, Any]:
         """Return plain data."""
         kept = truncated(self._learned, MAX_TERMS)
         terms = {term: round(weight, 5) for term, weight in kept.items()}
-        return {"format": _FORMAT, "pages": self.pages, "terms": terms}
+        return {"pages": self.pages, "terms": terms}
 
     @classmethod
-    def from_json(cls, data: object) -> Self:
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
         """Read the form of :meth:`to_json`; raises TopicModelError."""
-        kept, read = of_format(data, "link words", _FORMAT), cls()
+        read = cls()
         with reading("link words"):
-            read.pages = float(kept["pages"])
-            terms = {str(term): float(weight) for term, weight in kept["terms"].items()}
+            read.pages = float(data["pages"])
+            terms = {str(term): float(weight) for term, weight in data["terms"].items()}
         read._learned = truncated(terms, MAX_TERMS)
         return read
 

@@ -140,9 +140,7 @@ class MeaningView:
         known = placed.any(axis=1)
         cosines = (placed @ self.centre).astype(np.float64)
         own = _base(cosines, words, self.trust * batch.depths, self.means, self.deviations)
-        near, weights = nearest(placed, self.space.pages)
-        part = SPREAD * self.space.trust
-        spread = (1 - part) * own + part * _mean_of(self.sample_scores, near, weights)
+        spread = self._spread(own, placed)
         measured = self.sample_scores[self.space.known]
         alone = (words - self.means[1]) / self.deviations[1] * measured.std() + measured.mean()
         return np.asarray(np.where(known, spread, alone), dtype=np.float64)
@@ -154,10 +152,13 @@ class MeaningView:
         """
         placed = self._placed(meanings)
         own = self._by_meaning((placed @ self.centre).astype(np.float64))
+        return np.where(placed.any(axis=1), self._spread(own, placed), np.nan)
+
+    def _spread(self, own: Scores, placed: Vectors) -> Scores:
+        """Mix scores with those of the nearest pages."""
         near, weights = nearest(placed, self.space.pages)
         part = SPREAD * self.space.trust
-        spread = (1 - part) * own + part * _mean_of(self.sample_scores, near, weights)
-        return np.where(placed.any(axis=1), spread, np.nan)
+        return (1 - part) * own + part * _mean_of(self.sample_scores, near, weights)
 
     def nearest_of(
         self, meanings: Sequence[Meaning | None], examples: PageBatch

@@ -22,6 +22,8 @@ from enum import Enum
 from pathlib import Path
 from threading import Event, Thread
 
+import msgspec
+
 from incremental.base.clock import SystemClock
 
 LENGTH = struct.Struct(">I")
@@ -37,6 +39,12 @@ _CHUNK_BYTES = 1_048_576
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 _ROUNDS = 5
 _monotonic = SystemClock().monotonic
+
+
+def frame(value: object) -> bytes:
+    """Return a value as a message in MessagePack, with its length in front."""
+    content = msgspec.msgpack.encode(value)
+    return LENGTH.pack(len(content)) + content
 
 
 class Excess(Enum):

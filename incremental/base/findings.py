@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
+
+from incremental.base.errors import SettingsError
 
 
 class Verdict(StrEnum):
@@ -40,3 +44,17 @@ def warning(check: str, says: str, way_out: str) -> Finding:
 def problem(check: str, says: str, way_out: str) -> Finding:
     """Return a finding that somebody has to mend."""
     return Finding(check, Verdict.PROBLEM, says, way_out)
+
+
+def wrong_setting(error: SettingsError) -> Finding:
+    """Return that a setting cannot be used."""
+    return problem("settings", f"{error.field} = {error.value!r}", error.way_out)
+
+
+@contextmanager
+def settings_checked(findings: list[Finding]) -> Iterator[None]:
+    """Add a setting that the block refuses to *findings*, and go on."""
+    try:
+        yield
+    except SettingsError as error:
+        findings.append(wrong_setting(error))

@@ -1,4 +1,4 @@
-"""Finding a site, page or topic by name."""
+"""Finding a site, page or topic by name or number."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from incremental.base.errors import InputError, NotFoundError
 from incremental.base.texts import Text
 from incremental.base.urls import canonical_key, host_of, normalize
 from store import Store
+from store.answers import PageDetail
 from store.topics.values import TopicRow
 from store.values import SiteRow
 
@@ -56,10 +57,26 @@ def unknown(kind: str, name: str, known: Sequence[str]) -> Text:
 
 def site_numbered(store: Store, site_id: int) -> SiteRow:
     """Return a site by its id, or raise :class:`NotFoundError`."""
-    for row in store.read.sites():
-        if row.id == site_id:
-            return row
-    raise NotFoundError(Text("missing.site_id", id=site_id))
+    row = store.read.site(site_id)
+    if row is None:
+        raise NotFoundError(Text("missing.site_id", id=site_id))
+    return row
+
+
+def page_numbered(store: Store, page_id: int, *, most: int = 100) -> PageDetail:
+    """Return a page by its id, with *most* entries of its history, or raise :class:`NotFoundError`."""
+    detail = store.answers.page(page_id, most=most)
+    if detail is None:
+        raise NotFoundError(Text("input.page_unknown"))
+    return detail
+
+
+def web_address(text: str) -> str:
+    """Return a typed URL in fetch form, or raise :class:`InputError`: it is no web address."""
+    url = normalize(text.strip())
+    if url is None:
+        raise InputError("url", text[:200], Text("input.not_an_address"))
+    return url
 
 
 def find_page(store: Store, url: str) -> dict[str, Any]:
@@ -69,9 +86,7 @@ def find_page(store: Store, url: str) -> dict[str, Any]:
         InputError: not a web address.
         NotFoundError: the page was never seen.
     """
-    address = normalize(url)
-    if address is None:
-        raise InputError("url", url[:200], Text("input.not_an_address"))
+    address = web_address(url)
     found = store.read.find_page(address, canonical_key(address))
     if not found:
         raise NotFoundError(Text("missing.page", url=url[:200]))

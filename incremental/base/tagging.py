@@ -1,4 +1,4 @@
-"""Tags of sites and topics, and the words that users give to narrow a list."""
+"""What users type: names, tags of sites and topics, words that narrow a list."""
 
 from __future__ import annotations
 
@@ -13,10 +13,19 @@ from store.search.words import read_query
 if TYPE_CHECKING:
     from store import Store
 
+MAX_NAME = 80
 MAX_TAG = 40
 MAX_TAGS = 20
 MAX_WORDS = 50
 MAX_WORD = 100
+
+
+def checked_name(field: str, text: str, most: int = MAX_NAME) -> str:
+    """Return a name with single spaces, or raise :class:`InputError`: it is empty, or too long."""
+    name = " ".join(text.split())
+    if not name or len(name) > most or not name.isprintable():
+        raise InputError(field, name[:most], Text("input.name_length", n=most))
+    return name
 
 
 def checked_tags(tags: Sequence[str]) -> tuple[str, ...]:
@@ -48,7 +57,7 @@ def add_tags(store: Store, site_id: int, names: Iterable[str]) -> tuple[str, ...
     return after
 
 
-def checked_words(words: Sequence[str], field: str) -> tuple[str, ...]:
+def checked_words(words: Sequence[str], field: str, most: int = MAX_WORDS) -> tuple[str, ...]:
     """Return words or phrases that can be searched for, each once.
 
     Raises:
@@ -58,8 +67,8 @@ def checked_words(words: Sequence[str], field: str) -> tuple[str, ...]:
     for word in found:
         if len(word) > MAX_WORD or not read_query(f'"{word}"'):
             raise InputError(field, word[:MAX_WORD], Text("input.word_form"))
-    if len(found) > MAX_WORDS:
-        raise InputError(field, len(found), Text("input.at_most", n=MAX_WORDS))
+    if len(found) > most:
+        raise InputError(field, len(found), Text("input.at_most", n=most))
     return found
 
 

@@ -12,8 +12,9 @@ external candidates with it (:mod:`.topic_fetches`); benchmark crawls use it alo
 from __future__ import annotations
 
 import heapq
-from collections import OrderedDict
 from urllib.parse import urlsplit
+
+from classifier.words.latest import Latest
 
 # Most URLs that may wait, as in the paper's experiments.
 QUEUE_LIMIT = 100_000
@@ -38,7 +39,7 @@ class BestFirstQueue:
         self._best: dict[str, list[tuple[_Rank, str]]] = {}
         self._hosts: list[tuple[_Rank, str]] = []
         self._worst: list[tuple[float, int, str]] = []
-        self._recent: OrderedDict[str, None] = OrderedDict()
+        self._recent: Latest[str, None] = Latest(self._window)
         self._clock = 0
         self.dropped = 0
         """URLs dropped or refused because better ones filled the queue."""
@@ -81,11 +82,7 @@ class BestFirstQueue:
             return None
         del self._ranks[url]
         if self._window:
-            host = _host(url)
-            self._recent.pop(host, None)
-            self._recent[host] = None
-            while len(self._recent) > self._window:
-                self._recent.popitem(last=False)
+            self._recent[_host(url)] = None
         return url
 
     def _file(self, url: str, rank: _Rank) -> None:

@@ -15,7 +15,6 @@ after a restart the store's latest guesses by words wait again.
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Iterable
 from concurrent.futures import Future
 from dataclasses import dataclass
@@ -24,6 +23,7 @@ from math import inf
 from typing import TYPE_CHECKING, Final
 
 from classifier.links.text import says_something, worded
+from classifier.words.latest import Latest
 from classifier.words.values import LinkContext, PageText
 from incremental.topics.judging import LIKELY, from_context
 
@@ -74,7 +74,7 @@ class LinkGuesses:
         self._embedder = embedder
         self._waiting: list[WaitingGuess] = []
         self._under_way: dict[bytes, Future[Meaning | None]] = {}
-        self._vectors: OrderedDict[bytes, Meaning] = OrderedDict()
+        self._vectors: Latest[bytes, Meaning] = Latest(REMEMBERED)
         self._visits = 0
         # Of the minute that began then.
         self._minute_at, self._started = -inf, 0
@@ -136,8 +136,6 @@ class LinkGuesses:
                 failed.add(key)
             else:
                 self._vectors[key] = meaning
-        while len(self._vectors) > REMEMBERED:
-            self._vectors.popitem(last=False)
         return failed
 
     def _hand_over(self, now: float) -> None:

@@ -36,6 +36,7 @@ from incremental.schedule.pacing import in_window
 from incremental.schedule.protocol import Policy, Terms
 from incremental.schedule.state import HubState, ListKind, SiteState
 from incremental.settings import RevisitSettings, Settings, windows
+from incremental.settings.policies import policy_maker
 from incremental.visit.visit import Purpose, VisitTask
 from store.enums import HubRole, SiteStatus
 from store.updates import SiteUpdate
@@ -366,19 +367,22 @@ def _asked(row: SiteRow, defaults: RevisitSettings) -> float:
 def watch(
     row: SiteRow,
     settings: Settings,
-    make_policy: Callable[[Terms], Policy],
+    make_policy: Callable[[Terms], Policy] | None = None,
     *,
     per_day: float | None = None,
 ) -> WatchedSite:
-    """Read a site's row. *per_day* is its part of a shared budget; None = its last one."""
+    """Read a site's row. *per_day* is its part of a shared budget; None = its last one.
+
+    *make_policy*: None = that of the settings.
+    """
     defaults = settings.revisit
     asked, budget = _asked(row, defaults), BudgetState.from_text(row.budget)
     if per_day is None and defaults.total_requests_per_day and budget.updated_at:
         per_day = budget.per_day
     terms = Terms(
         requests_per_day=asked if per_day is None else per_day,
-        min_interval_seconds=row.min_interval_seconds or defaults.min_interval_minutes * MINUTE,
-        max_interval_seconds=row.max_interval_seconds or defaults.max_interval_hours * HOUR,
+        min_interval_seconds=(row.min_interval_minutes or defaults.min_interval_minutes) * MINUTE,
+        max_interval_seconds=(row.max_interval_hours or defaults.max_interval_hours) * HOUR,
         windows=windows(_hours(row, settings)),
         # A limit of all sites together holds for new ones as well.
         grant=0.0 if defaults.total_requests_per_day else defaults.first_requests,
@@ -387,7 +391,7 @@ def watch(
         row=row,
         scope=read_scope(row),
         terms=terms,
-        policy=make_policy(terms),
+        policy=(make_policy or policy_maker(settings))(terms),
         path_aliases=rules(json.loads(row.path_aliases)),
         state=SiteState.from_text(row.revisit),
         budget=budget,

@@ -133,7 +133,7 @@ class TopicWatch:
             self._model_store = TopicModelStore(
                 self._store,
                 wanted.trees,
-                link_order=wanted.link_order.value,
+                link_order=wanted.link_order,
                 embedder=self._embedder,
                 waits=False,
             )

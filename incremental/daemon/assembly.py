@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
-from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -171,7 +170,9 @@ def make_renderer(
     # What a page wants of other hosts must be public, and gets no secrets.
     public = msgspec.structs.replace(
         settings,
-        fetch=replace(settings.fetch, allowed_hosts=frozenset(), allowed_networks=()),
+        fetch=msgspec.structs.replace(
+            settings.fetch, allowed_hosts=frozenset(), allowed_networks=()
+        ),
         site=(),
     )
     with (

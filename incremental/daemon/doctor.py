@@ -37,20 +37,20 @@ from incremental.fetch.politeness import host_key
 from incremental.fetch.robots import robots_url
 from incremental.fetch.status import HOST_TROUBLE, FetchStatus, Request, Response
 from incremental.settings import Settings
-from incremental.settings.engine import EngineKind
 from incremental.settings.storage import CRAWLER_LOCK, MEGABYTE
 from incremental.visit.engines.elsewhere import make_elsewhere
 from incremental.visit.engines.visits import EngineReport
 from incremental.visit.visit import Fetch
 from store.daemons import DaemonRow
 from store.database.home import DATABASE, SIDE_FILES, TREES, copies_in, is_open_to_others, remains
+from store.database.upgrades import known_migrations
 from store.errors import (
     StoreDamagedError,
     StoreError,
     StoreLockedError,
     StoreTooNewError,
 )
-from store.maintenance.inspection import Inspection, knows_full_text, migrations, sqlite_version
+from store.maintenance.inspection import Inspection, sqlite_version
 
 # What is the store's in its folder; others' files may lie beside it.
 _OWN = (DATABASE, *SIDE_FILES, CRAWLER_LOCK, "settings.name", *TREES)
@@ -291,9 +291,7 @@ def store_findings(store: Inspection | None, home: Path, *, check: bool) -> list
         return [store_problem(error)]
     kind = f"PostgreSQL {store.version()}" if store.version() else "SQLite"
     if pending:
-        says = (
-            f"{kind}; {len(pending)} of {len(migrations())} migrations are to come ({pending[0]})"
-        )
+        says = f"{kind}; {len(pending)} of {len(known_migrations())} migrations are to come ({pending[0]})"
         way_out = "back it up; the next command that opens it applies them"
         return [warning("store", says, way_out)]
     at = f", latest entry {_date(latest)}" if latest is not None else ""
@@ -336,7 +334,7 @@ def daemons_findings(rows: Sequence[DaemonRow]) -> list[Finding]:
 def engine_findings(settings: Settings, *, offline: bool) -> Iterator[Finding]:
     """Say what runs the visits; a cluster is asked who works there, unless *offline*."""
     engine = settings.engine
-    if offline and engine.kind is EngineKind.DASK:
+    if offline and engine.kind == "dask":
         yield ok("engine", f"Dask at {engine.address}, not asked")
         return
     try:
@@ -457,8 +455,3 @@ def full_text_findings(*, known: bool) -> list[Finding]:
         return []
     way_out = "use a Python whose SQLite was built with it, or PostgreSQL"
     return [problem("versions", "this SQLite has no FTS5, which the search needs", way_out)]
-
-
-def sqlite_findings() -> list[Finding]:
-    """Check the SQLite library that is at work."""
-    return full_text_findings(known=knows_full_text())

@@ -22,23 +22,25 @@ _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _FRAMING_HEADERS = frozenset({"host", "content-length", "transfer-encoding", "connection"})
 
 
-@dataclass(frozen=True, slots=True)
-class FetchSettings:
+_Seconds = Annotated[float, msgspec.Meta(gt=0, le=1e9)]
+
+
+class FetchSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Limits and names for every fetch; seconds and bytes."""
 
     user_agent: str = "hubwatch/1.0"
     """Product and version; robots.txt is matched against the product token."""
     contact: str = ""
     """Please set it: a URL or an e-mail address where site owners can reach you."""
-    connect_timeout_seconds: float = 10.0
+    connect_timeout_seconds: _Seconds = 10.0
     """For name resolution, and again for each address tried, TLS included."""
-    read_timeout_seconds: float = 20.0
+    read_timeout_seconds: _Seconds = 20.0
     """Longest silence of a server."""
-    total_timeout_seconds: float = 60.0
+    total_timeout_seconds: _Seconds = 60.0
     """For a whole fetch with redirects within the host: ends slow drips."""
-    max_body_bytes: int = 10 * MEGABYTE
+    max_body_bytes: Annotated[int, msgspec.Meta(ge=1)] = 10 * MEGABYTE
     """Decoded, so that it stops decompression bombs."""
-    max_redirects: int = 5
+    max_redirects: Annotated[int, msgspec.Meta(ge=0)] = 5
     """Followed in a row."""
     allowed_hosts: frozenset[str] = frozenset()
     """Host names, or ``host:port``, that may resolve to non-public addresses (an intranet, a local proxy)."""
@@ -48,14 +50,6 @@ class FetchSettings:
     """PEM file of certificate authorities to trust instead of the default ones."""
 
     def __post_init__(self) -> None:
-        for name in ("connect", "read", "total"):
-            seconds = getattr(self, f"{name}_timeout_seconds")
-            if not 0 < seconds < float("inf"):
-                raise SettingsError(f"{name}_timeout_seconds", seconds, "must be above 0")
-        if self.max_body_bytes < 1:
-            raise SettingsError("max_body_bytes", self.max_body_bytes, "must be at least 1")
-        if self.max_redirects < 0:
-            raise SettingsError("max_redirects", self.max_redirects, "must not be negative")
         for name in ("user_agent", "contact"):
             text: str = getattr(self, name)
             if not (text.isascii() and text.isprintable()):

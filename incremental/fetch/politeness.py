@@ -13,7 +13,9 @@ import contextlib
 import hashlib
 import ipaddress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+import msgspec
 
 from incremental.base.errors import SettingsError
 from incremental.fetch.options import host_name
@@ -24,31 +26,24 @@ if TYPE_CHECKING:
 
 _JITTER = 0.2
 _MAX_DOUBLINGS = 30  # keeps the power small; the cap applies long before
-_SHORTEST_DELAY_SECONDS = 0.5
 _LONGEST_REST_SECONDS = 300.0
 # What a site asks for, a Crawl-delay or Retry-After, counts up to a day: longer ones are mostly mistakes, and
 # would drop the host.
 LONGEST_ASKED_SECONDS = 86_400.0
 
 
-@dataclass(frozen=True, slots=True)
-class PolitenessSettings:
+class PolitenessSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Politeness limits, in seconds."""
 
-    min_delay_seconds: float = 5.0
-    """Between two requests to one host; 0 for loopback."""
-    backoff_seconds: float = 60.0
+    min_delay_seconds: Annotated[float, msgspec.Meta(ge=0.5, le=1e9)] = 5.0
+    """Between two requests to one host; loopback hosts always have 0."""
+    backoff_seconds: Annotated[float, msgspec.Meta(gt=0, le=1e9)] = 60.0
     """After the first failure; doubled after each further one."""
-    max_backoff_seconds: float = 86_400.0
+    max_backoff_seconds: Annotated[float, msgspec.Meta(gt=0, le=1e9)] = 86_400.0
     """Longest pause after failures."""
 
     def __post_init__(self) -> None:
-        if not self.min_delay_seconds >= _SHORTEST_DELAY_SECONDS:
-            way_out = f"must be at least {_SHORTEST_DELAY_SECONDS}; loopback hosts always have 0"
-            raise SettingsError("min_delay_seconds", self.min_delay_seconds, way_out)
-        if not 0 < self.backoff_seconds < float("inf"):
-            raise SettingsError("backoff_seconds", self.backoff_seconds, "must be above 0")
-        if not self.backoff_seconds <= self.max_backoff_seconds < float("inf"):
+        if self.max_backoff_seconds < self.backoff_seconds:
             way_out = "must not be below backoff_seconds"
             raise SettingsError("max_backoff_seconds", self.max_backoff_seconds, way_out)
 

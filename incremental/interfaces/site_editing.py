@@ -20,7 +20,7 @@ from msgspec import UNSET, UnsetType
 from incremental.base.errors import InputError
 from incremental.base.lookup import site_numbered
 from incremental.base.scope import Reach
-from incremental.base.tagging import checked_tags
+from incremental.base.tagging import checked_name, checked_tags
 from incremental.base.texts import Text
 from incremental.base.urls import normalize
 from incremental.settings import Settings, SiteSettings
@@ -30,7 +30,6 @@ from store.database.texts import to_json
 from store.enums import SiteStatus
 from store.values import SiteRow
 
-MAX_NAME = 80
 # Fields that [[site]] sets again at every start of the daemon.
 TERMS = (
     *("reach", "include", "exclude", "requests_per_day"),
@@ -84,14 +83,13 @@ def hours_typed(spans: Sequence[str]) -> tuple[str, ...] | None:
 def site_terms(row: SiteRow) -> dict[str, Any]:
     """Return a site's own terms as in ``[[site]]``; None = the default of the settings."""
     scope = json.loads(row.scope)
-    shortest, longest = row.min_interval_seconds, row.max_interval_seconds
     return {
         "reach": scope.get("reach", Reach.HOST.value),
         "include": list(scope.get("include", ())),
         "exclude": list(scope.get("exclude", ())),
         "requests_per_day": row.requests_per_day,
-        "min_interval_minutes": None if shortest is None else shortest / 60,
-        "max_interval_hours": None if longest is None else longest / 3600,
+        "min_interval_minutes": row.min_interval_minutes,
+        "max_interval_hours": row.max_interval_hours,
         "hours": None if row.hours is None else json.loads(row.hours),
     }
 
@@ -128,9 +126,7 @@ def edit_site(
 
 
 def _checked_name(text: str) -> str:
-    name = " ".join(text.split())
-    if not name or len(name) > MAX_NAME or not name.isprintable():
-        raise InputError("name", name[:MAX_NAME], Text("input.name_length", n=MAX_NAME))
+    name = checked_name("name", text)
     if name.isdecimal():
         raise InputError("name", name, Text("input.name_is_number"))
     return name
@@ -151,11 +147,10 @@ def _columns(row: SiteRow, given: dict[str, Any], settings: Settings) -> dict[st
         "include": list(checked.include),
         "exclude": list(checked.exclude),
     }
-    shortest, longest = checked.min_interval_minutes, checked.max_interval_hours
     return {
         "scope": to_json(scope),
         "requests_per_day": checked.requests_per_day,
-        "min_interval_seconds": None if shortest is None else shortest * 60,
-        "max_interval_seconds": None if longest is None else longest * 3600,
+        "min_interval_minutes": checked.min_interval_minutes,
+        "max_interval_hours": checked.max_interval_hours,
         "hours": None if checked.hours is None else to_json(list(checked.hours)),
     }

@@ -14,14 +14,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from incremental.base.errors import InputError, NotFoundError
-from incremental.base.lookup import site_numbered
+from incremental.base.errors import NotFoundError
+from incremental.base.lookup import site_numbered, web_address
 from incremental.base.texts import Text
-from incremental.base.urls import canonical_key, normalize
+from incremental.base.urls import canonical_key
 from incremental.crawl.sites import watch
 from incremental.schedule.pacing import in_window
 from incremental.settings import Settings
-from incremental.settings.policies import policy_maker
 from incremental.topics.training.corrections import pages_at
 from incremental.visit.host_gate import HostGate
 from store import Store
@@ -51,9 +50,7 @@ def request_page(store: Store, settings: Settings, text: str, *, now: float) -> 
         InputError: not a web address.
         NotFoundError: no watched site knows the page.
     """
-    url = normalize(text)
-    if url is None:
-        raise InputError("url", text[:200], Text("input.not_an_address"))
+    url = web_address(text)
     rows = store.read.sites()
     known = {page["site"] for page in store.read.find_page(url, canonical_key(url))}
     found = [(row, page) for row in rows if row.id in known for page in pages_at(store, row, url)]
@@ -94,7 +91,7 @@ def _ask(
     store: Store, settings: Settings, pages: Sequence[tuple[SiteRow, int, str]], *, now: float
 ) -> list[Visit]:
     gate = HostGate(store, settings)
-    terms = {row.id: watch(row, settings, policy_maker(settings)).terms for row, _, _ in pages}
+    terms = {row.id: watch(row, settings).terms for row, _, _ in pages}
     found, granted = [], []
     for row, page_id, url in pages:
         answer = gate.ask(url, now)

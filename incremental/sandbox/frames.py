@@ -27,29 +27,10 @@ class Answer:
     """The trace of an error of ours."""
 
 
-_encoder = msgspec.msgpack.Encoder()
-_bodies = msgspec.msgpack.Decoder(Body)
-_answers = msgspec.msgpack.Decoder(Answer)
-
-
-def frame(value: Body | Answer) -> bytes:
-    """Return *value* as bytes, with its length in front."""
-    content = _encoder.encode(value)
-    return LENGTH.pack(len(content)) + content
-
-
-def to_body(content: bytes) -> Body:
-    """Return the body in a frame's content."""
-    return _bodies.decode(content)
-
-
-def to_answer(content: bytes | memoryview) -> Answer:
-    """Return the answer in a frame's content.
-
-    Raises:
-        msgspec.DecodeError: it is none.
-    """
-    return _answers.decode(content)
+to_body = msgspec.msgpack.Decoder(Body).decode
+"""Returns the body in a frame's content."""
+to_answer = msgspec.msgpack.Decoder(Answer).decode
+"""Returns the answer in a frame's content, or raises msgspec.DecodeError: it is none."""
 
 
 def next_content(stream: BinaryIO) -> bytes | None:

@@ -15,9 +15,10 @@ from queue import LifoQueue
 from threading import Lock
 from typing import Self
 
+from incremental.base.children import frame
 from incremental.fetch.status import FetchStatus
 from incremental.sandbox.body import Body, Reading, Unread
-from incremental.sandbox.frames import Answer, frame
+from incremental.sandbox.frames import Answer
 from incremental.sandbox.process import PROGRAM, ReaderLimits, ReaderProcess
 
 logger = logging.getLogger("hubwatch.reading")

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
 
@@ -13,18 +12,13 @@ from incremental.base.errors import SettingsError
 _ADDRESS = re.compile(r"(?:tcp|tls)://(?:\[[0-9a-fA-F:.]+\]|[^\s:/@\[\]]+):\d{1,5}")
 
 
-class EngineKind(StrEnum):
-    """Where visits may run."""
-
-    THREADS = "threads"
-    PROCESSES = "processes"
-    DASK = "dask"
+EngineKind = Literal["threads", "processes", "dask"]
 
 
 class EngineSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Where pages are fetched and read. The daemon decides what and when, and records what came of it."""
 
-    kind: EngineKind = EngineKind.THREADS
+    kind: EngineKind = "threads"
     """``threads`` of the daemon; ``processes``, for more processors; ``dask`` = the workers of a Dask cluster
     (extra ``dask``), for more machines."""
     address: str = ""
@@ -35,6 +29,6 @@ class EngineSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 def check_engine(settings: EngineSettings) -> None:
     """Raise SettingsError for a Dask cluster without a usable address."""
-    if settings.kind is EngineKind.DASK and not _ADDRESS.fullmatch(settings.address):
+    if settings.kind == "dask" and not _ADDRESS.fullmatch(settings.address):
         way_out = "give the address of Dask's scheduler, like tcp://127.0.0.1:8786"
         raise SettingsError("engine.address", settings.address, way_out)

@@ -105,7 +105,7 @@ def build_settings(tree: Mapping[str, Any]) -> Settings:
 
 
 def _section(name: str, kind: Any, tree: Mapping[str, Any]) -> Any:  # noqa: ANN401 - a type, and its value
-    """Return a section of *tree*. Names are checked first, because msgspec ignores them in dataclasses."""
+    """Return a section of *tree*. Names are checked first, for an error that says which there are."""
     _check_names(tree[name], kind, name)
     try:
         return msgspec.convert(tree[name], kind, strict=False)
@@ -124,7 +124,7 @@ def _check_names(given: object, kind: Any, where: str) -> None:  # noqa: ANN401 
             _check_names(one, entry, f"{where}[{number}]")
         return
     _refuse_names(given, _field_names(kind), f"{where}.")
-    if not issubclass(kind, msgspec.Struct) or not isinstance(given, Mapping):
+    if not isinstance(given, Mapping):
         return
     for field in msgspec.structs.fields(kind):
         if field.name in given:
@@ -209,7 +209,7 @@ def _set(
     environment: Mapping[str, str],
     sources: dict[str, str],
     section: str,
-    kind: Any,  # noqa: ANN401 - a Struct or a dataclass
+    kind: Any,  # noqa: ANN401 - a Struct
 ) -> set[str]:
     """Put the variables of a section into *tree* and *sources*; return the names that it has."""
     defaults, names = kind(), set[str]()
@@ -230,8 +230,8 @@ def _off(tree: Mapping[str, Any]) -> frozenset[str]:
     return frozenset(map(str, off)) if isinstance(off, list | tuple) else frozenset()
 
 
-def _field_names(kind: Any) -> list[str]:  # noqa: ANN401 - a Struct or a dataclass
-    return list(kind.__annotations__)
+def _field_names(kind: Any) -> list[str]:  # noqa: ANN401 - a Struct
+    return list(kind.__struct_fields__)
 
 
 def _value_at(tree: Any, field: str) -> object:  # noqa: ANN401 - whatever the TOML held

@@ -8,12 +8,8 @@ from incremental.schedule.fixed import FixedPolicy
 from incremental.schedule.price import PricePolicy
 from incremental.schedule.protocol import Policy, Terms
 from incremental.settings import Settings
-from incremental.settings.sections import PolicyName
 
-_POLICIES: dict[PolicyName, Callable[[Terms], Policy]] = {
-    PolicyName.FIXED: FixedPolicy,
-    PolicyName.PRICE: PricePolicy,
-}
+_POLICIES: dict[str, Callable[[Terms], Policy]] = {"fixed": FixedPolicy, "price": PricePolicy}
 
 
 def policy_maker(settings: Settings) -> Callable[[Terms], Policy]:

@@ -117,7 +117,7 @@ def setting_at(field: str) -> Setting | None:
     )
 
 
-def _sections(name: str, kind: Any) -> Iterator[Section]:  # noqa: ANN401 - a Struct, a dataclass, an array
+def _sections(name: str, kind: Any) -> Iterator[Section]:  # noqa: ANN401 - a Struct, or an array of them
     """Yield a section, and the arrays of tables below it."""
     entry = entry_of(kind)
     table = kind if entry is None else entry
@@ -125,7 +125,7 @@ def _sections(name: str, kind: Any) -> Iterator[Section]:  # noqa: ANN401 - a St
     hints = get_type_hints(table, include_extras=True)
     defaults = dict(_defaults(table))
     settings = []
-    for field in table.__annotations__:
+    for field, default in defaults.items():
         if entry_of(hints[field]) is not None:
             continue
         marks = _bare(hints[field])[1]
@@ -134,26 +134,22 @@ def _sections(name: str, kind: Any) -> Iterator[Section]:  # noqa: ANN401 - a St
             Setting(
                 section=name,
                 name=field,
-                default=defaults[field],
+                default=default,
                 kind=_in_words(hints[field]),
                 unit=_unit(field, hints[field]),
                 says=meanings.get(field, ""),
                 several=entry is not None,
                 secret=any(mark.extra for mark in marks),
-                example=examples[0] if examples else defaults[field],
+                example=examples[0] if examples else default,
             )
         )
     yield Section(name, entry is not None, says, tuple(settings))
-    for field in table.__annotations__:
+    for field in defaults:
         if entry_of(hints[field]) is not None:
             yield from _sections(f"{name}.{field}", hints[field])
 
 
 def _defaults(kind: Any) -> Iterator[tuple[str, object]]:  # noqa: ANN401 - likewise
-    if not issubclass(kind, msgspec.Struct):
-        made = kind()
-        yield from ((name, getattr(made, name)) for name in kind.__annotations__)
-        return
     for field in msgspec.structs.fields(kind):
         factory = field.default_factory
         yield field.name, field.default if factory is msgspec.NODEFAULT else factory()
@@ -164,6 +160,8 @@ def _docstrings(kind: type) -> tuple[str, dict[str, str]]:
     (tree,) = ast.parse(textwrap.dedent(inspect.getsource(kind))).body
     assert isinstance(tree, ast.ClassDef)
     found: dict[str, str] = {}
+    for above in kind.__bases__:
+        found |= _docstrings(above)[1] if above is not msgspec.Struct else {}
     before = ""
     for node in tree.body:
         if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
@@ -194,14 +192,13 @@ def _in_words(hint: Any) -> str:  # noqa: ANN401 - a type
     arguments = [one for one in get_args(kind) if one is not type(None)]
     if get_origin(kind) in (Union, UnionType):
         return " or ".join(map(_in_words, arguments))
-    if get_origin(kind) is Literal:
-        return " or ".join(f'"{one}"' for one in arguments)
+    if get_origin(kind) is Literal or (isinstance(kind, type) and issubclass(kind, StrEnum)):
+        values = ", ".join(f'"{one}"' for one in arguments or kind)
+        return f"one of: {values}" if len(arguments) != 1 else values
     if get_origin(kind) in (tuple, frozenset):
         return f"a list of {_WORDS[arguments[0]][1]}"
     if get_origin(kind) is dict:
         return "a table of texts"
-    if issubclass(kind, StrEnum):
-        return "one of: " + ", ".join(kind)
     return _WORDS[kind][0] + _range(bounds)
 
 

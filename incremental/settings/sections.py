@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from enum import StrEnum
 from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
 from urllib.parse import SplitResult, quote, urlsplit
 
@@ -67,17 +66,10 @@ class StoreSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """With less space left on the disk nothing is fetched."""
 
 
-class PolicyName(StrEnum):
-    """Revisit policies."""
-
-    PRICE = "price"
-    FIXED = "fixed"
-
-
 class RevisitSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How often hubs are visited."""
 
-    policy: PolicyName = PolicyName.PRICE
+    policy: Literal["price", "fixed"] = "price"
     """``price`` = each hub as often as that pays; ``fixed`` = all hubs at one interval."""
     requests_per_day: _NotNegative = 48
     """Per site, all kinds of requests: robots.txt, hubs, verification fetches."""
@@ -135,13 +127,6 @@ class RefreshSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A page unchanged for this long is no longer refreshed."""
 
 
-class LogFormat(StrEnum):
-    """Forms of the daemon's log."""
-
-    TEXT = "text"
-    JSON = "json"
-
-
 class DaemonSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How the daemon works."""
 
@@ -158,7 +143,7 @@ class DaemonSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Most memory to read one body, above what an idle reader takes."""
     log_level: str = "info"
     """``debug``, ``info``, ``warning`` or ``error``."""
-    log_format: LogFormat = LogFormat.TEXT
+    log_format: Literal["text", "json"] = "text"
     """``json`` = one object a line, for programs that gather logs."""
 
 
@@ -239,22 +224,13 @@ class FeatureSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Names of features that are not used."""
 
 
-class LinkOrderName(StrEnum):
-    """The order in which links to unknown pages are followed for a topic."""
-
-    LEARNED = "learned"
-    SEMANTIC = "semantic"
-    BAYES = "bayes"
-    PAGERANK = "pagerank"
-
-
 class TopicSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How topics score pages, and how far they explore."""
 
     trees: tuple[str, ...] = ()
     """Semantic trees, for the methods ``semantic`` and ``fused``: tables of words and broader senses,
     relative to the settings file, or ``wn:LEXICON`` of the package wn. None is shipped."""
-    link_order: LinkOrderName = LinkOrderName.LEARNED
+    link_order: Literal["learned", "semantic", "bayes", "pagerank"] = "learned"
     """Which links come first: by results of similar links here, by similarity (paper 002), by naive Bayes
     on their context (paper 004), or by the PageRank of their targets."""
     explore_requests_per_day: _NotNegative = 100

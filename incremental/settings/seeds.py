@@ -11,7 +11,6 @@ from urllib.parse import urlsplit
 from incremental.base.errors import InputError
 from incremental.base.scope import Reach, Scope
 from incremental.base.texts import Text, hub_why
-from incremental.base.times import HOUR, MINUTE
 from incremental.base.urls import canonical_key, host_of, normalize
 from store import Store
 from store.database.texts import to_json
@@ -121,15 +120,14 @@ def add_seed(  # noqa: PLR0913 - each bears on it
     scope = {"reach": terms.reach, "include": terms.include, "exclude": terms.exclude}
     learned = json.loads(before.scope) if before is not None else {}
     scope |= {key: learned[key] for key in _KEPT if key in learned}
-    shortest, longest = terms.min_interval_minutes, terms.max_interval_hours
     site_id = store.write.add_site(
         url,
         host_of(url).removeprefix("www."),
         now=now,
         scope=to_json(scope),
         requests_per_day=terms.requests_per_day,
-        min_interval_seconds=None if shortest is None else shortest * MINUTE,
-        max_interval_seconds=None if longest is None else longest * HOUR,
+        min_interval_minutes=terms.min_interval_minutes,
+        max_interval_hours=terms.max_interval_hours,
     )
     kind = HubKind.FEED if feed else HubKind.HTML
     hub = NewHub(kind, HubRole.SEED, 1.0, hub_why("given"), now)

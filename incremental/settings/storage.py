@@ -37,7 +37,6 @@ MEGABYTE = 1_000_000
 # A daemon that is frozen in a transaction holds its locks; then the server ends its session.
 IDLE_IN_TRANSACTION_SECONDS = 15.0
 CRAWLER_LOCK = "crawler.lock"
-_MOST_NAMED = 10
 logger = logging.getLogger("hubwatch.storage")
 
 
@@ -177,24 +176,15 @@ def daemon_at_work(store: Store, settings: Settings, folder: Path) -> bool:
 
 def keep_private(settings: Settings, folder: Path, file: Path | None) -> None:
     """Remove other users' access to the store and to the settings *file*; log what changed or could not."""
-    # They hold passwords, token digests and pages behind logins, and versions before 0.2 left them to the
-    # umask.
+    # They hold passwords, token digests and pages behind logins.
     home = folder / settings.store.folder
-    # If the store is in the settings' folder, other files may be there, too.
-    own = [] if home.resolve() == folder.resolve() else [home]
     if file is not None and tighten([file]):
         logger.info("%s can be read by you alone now, because it may hold passwords", file)
-    changed = tighten(own)
+    # A private folder protects everything below it. In the settings' folder may be other files, too.
     names = (DATABASE, *SIDE_FILES, CRAWLER_LOCK, *TREES, *(one.name for one in copies_in(home)))
-    trees = [path for path in map(home.joinpath, names) if is_open_to_others(path)]
-    # A private folder protects everything below it, so each tree is walked only once.
-    folders = [path for path in trees if path.is_dir() and not path.is_symlink()]
-    inside = [below for path in folders for below in path.rglob("*")]
-    changed += tighten([*trees, *inside])
-    for path in changed[:_MOST_NAMED]:
+    own = map(home.joinpath, names) if home.resolve() == folder.resolve() else [home]
+    for path in tighten(own):
         logger.warning("%s was open to other users of this machine; it is no longer", path)
-    if len(changed) > _MOST_NAMED:
-        logger.warning("... and %d more files below %s", len(changed) - _MOST_NAMED, home)
     if file is not None and is_open_to_others(file):
         logger.warning("%s can be read by other users of this machine: chmod 600 it", file)
 

@@ -13,14 +13,14 @@ import json
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from classifier.words.values import PageText, Verdict
 from incremental.base.errors import InputError, NotFoundError
-from incremental.base.lookup import find_topic
-from incremental.base.tagging import checked_tags, checked_words
+from incremental.base.lookup import find_topic, web_address
+from incremental.base.tagging import checked_name, checked_tags, checked_words
 from incremental.base.texts import Text
-from incremental.base.urls import canonical_key, normalize
+from incremental.base.urls import canonical_key
 from incremental.topics.judging import IRRELEVANT, readiness, to_text
 from incremental.visit.page_texts import cached_text
 from store import Store
@@ -40,12 +40,10 @@ METHODS = (
     "bayes_normal",
     "bayes_kernel",
 )
-MAX_NAME = 80
 MAX_EXAMPLES = 50
 # Pages labelled relevant or irrelevant; the oldest are dropped.
 MAX_CORRECTIONS = 300
 MAX_KEYWORDS = 100
-MAX_KEYWORD = 100
 MAX_DESCRIPTION = 500
 
 
@@ -76,8 +74,8 @@ def begin(  # noqa: PLR0913 - what a topic is made of
         InputError: an unusable name, URL, key word, description or method, or more than examples for a
             topic that exists (:func:`edit_topic` changes it). Nothing was stored.
     """
-    name = _checked_name(name)
-    words = _checked_words(keywords)
+    name = checked_name("topic", name)
+    words = checked_words(keywords, "keyword", MAX_KEYWORDS)
     _check_method(method)
     urls = _addresses(examples)
     before = store.topics.topic(name)
@@ -102,30 +100,35 @@ def begin(  # noqa: PLR0913 - what a topic is made of
     return find_topic(store, name), trained
 
 
-def edit_topic(  # noqa: PLR0913 - what a topic is made of
+class Wanted(TypedDict, total=False):
+    """What a topic goes by, to be replaced; None = unchanged."""
+
+    keywords: Sequence[str] | None
+    description: str | None
+    method: str | None
+    include: Sequence[str] | None
+    """Only pages with one of these words are listed and announced."""
+    exclude: Sequence[str] | None
+    """No page with any of these words is. Both take effect at once, on all pages."""
+
+
+def edit_topic(
     store: Store,
     row: TopicRow,
     *,
     name: str | None = None,
-    keywords: Sequence[str] | None = None,
-    description: str | None = None,
-    method: str | None = None,
-    include: Sequence[str] | None = None,
-    exclude: Sequence[str] | None = None,
     tags: Sequence[str] | None = None,
     now: float,
+    **wanted: Unpack[Wanted],
 ) -> TopicRow:
-    """Rename a topic, or replace its key words, sentence, method, tags, or the words that narrow it.
-
-    None = unchanged. *include*: only pages with one of these words are listed and announced; *exclude*:
-    no page with any of them is. Both take effect at once, on all pages.
+    """Rename a topic, or replace its tags or what it goes by. None = unchanged.
 
     Raises:
         InputError: an unusable value, or a name that another topic has. Nothing was changed.
     """
-    fields = _fields(store, row, keywords, description, method, include, exclude)
+    fields = _fields(store, row, wanted)
     grouped = None if tags is None else checked_tags(tags)
-    new = None if name is None else _checked_name(name)
+    new = None if name is None else checked_name("topic", name)
     if not store.editing.edit_topic(row.id, now=now, name=new, **fields):
         raise InputError("name", new, Text("input.topic_taken"))
     if grouped is not None:
@@ -133,28 +136,22 @@ def edit_topic(  # noqa: PLR0913 - what a topic is made of
     return find_topic(store, new or row.name)
 
 
-def edited(  # noqa: PLR0913 - what a topic is made of
+def edited(
     store: Store,
     row: TopicRow,
     *,
-    keywords: Sequence[str] | None = None,
-    description: str | None = None,
-    method: str | None = None,
     name: str | None = None,
-    include: Sequence[str] | None = None,
-    exclude: Sequence[str] | None = None,
     tags: Sequence[str] | None = None,
+    **wanted: Unpack[Wanted],
 ) -> TopicRow:
-    """Return what :func:`edit_topic` would make of a topic, but for its *tags*; nothing is stored.
+    """Return what :func:`edit_topic` would make of a topic, but for its tags; nothing is stored.
 
     Raises:
         InputError: an unusable value.
     """
-    changes: dict[str, Any] = {
-        **_fields(store, row, keywords, description, method, include, exclude)
-    }
+    changes: dict[str, Any] = {**_fields(store, row, wanted)}
     if name is not None:
-        changes["name"] = _checked_name(name)
+        changes["name"] = checked_name("topic", name)
     checked_tags(tags or ())
     return replace(row, **changes)
 
@@ -167,7 +164,8 @@ def draft(
     Raises:
         InputError: an unusable value, or nothing to learn from.
     """
-    words, sentence = _checked_words(keywords), _checked_description(description)
+    words = checked_words(keywords, "keyword", MAX_KEYWORDS)
+    sentence = _checked_description(description)
     if not (words or sentence or examples):
         raise InputError("topic", "", Text("input.topic_empty"))
     return TopicRow(
@@ -202,30 +200,22 @@ def with_examples(
     return list(known.values())
 
 
-def _fields(  # noqa: PLR0913, PLR0917 - what a topic is made of
-    store: Store,
-    row: TopicRow,
-    keywords: Sequence[str] | None,
-    description: str | None,
-    method: str | None,
-    include: Sequence[str] | None,
-    exclude: Sequence[str] | None,
-) -> TopicFields:
+def _fields(store: Store, row: TopicRow, wanted: Wanted) -> TopicFields:
     """Return the checked fields of those that are given."""
     fields: TopicFields = {}
-    if keywords is not None:
-        fields["keywords"] = to_json(list(_checked_words(keywords)))
-    if description is not None:
+    if (keywords := wanted.get("keywords")) is not None:
+        fields["keywords"] = to_json(checked_words(keywords, "keyword", MAX_KEYWORDS))
+    if (description := wanted.get("description")) is not None:
         fields["description"] = _checked_description(description)
     if not fields.get("description", row.description):
         _check_enough(store, row, json.loads(fields.get("keywords", row.keywords)))
-    if method is not None:
+    if (method := wanted.get("method")) is not None:
         _check_method(method)
         fields["method"] = method
-    if include is not None:
-        fields["include"] = to_json(list(checked_words(include, "include")))
-    if exclude is not None:
-        fields["exclude"] = to_json(list(checked_words(exclude, "exclude")))
+    if (include := wanted.get("include")) is not None:
+        fields["include"] = to_json(checked_words(include, "include"))
+    if (exclude := wanted.get("exclude")) is not None:
+        fields["exclude"] = to_json(checked_words(exclude, "exclude"))
     return fields
 
 
@@ -244,13 +234,6 @@ def forget_example(store: Store, row: TopicRow, example_id: int, *, now: float) 
     if not store.editing.forget_example(row.id, example_id, now=now):
         raise NotFoundError(Text("missing.example", name=row.name))
     return find_topic(store, row.name)
-
-
-def _checked_name(text: str) -> str:
-    name = " ".join(text.split())
-    if not name or len(name) > MAX_NAME or not name.isprintable():
-        raise InputError("topic", name[:MAX_NAME], Text("input.name_length", n=MAX_NAME))
-    return name
 
 
 def _check_method(method: str) -> None:
@@ -333,16 +316,6 @@ def _example(
     return NewExample(url, canonical_key(url), origin, text.title, to_text(text))
 
 
-def _checked_words(keywords: Sequence[str]) -> tuple[str, ...]:
-    words = tuple(dict.fromkeys(" ".join(word.split()) for word in keywords))
-    for word in words:
-        if not any(map(str.isalnum, word)) or len(word) > MAX_KEYWORD:
-            raise InputError("keyword", word[:MAX_KEYWORD], Text("input.word_form"))
-    if len(words) > MAX_KEYWORDS:
-        raise InputError("keyword", len(words), Text("input.at_most", n=MAX_KEYWORDS))
-    return words
-
-
 def _checked_description(description: str) -> str:
     sentence = " ".join(description.split())
     if len(sentence) > MAX_DESCRIPTION:
@@ -375,10 +348,4 @@ def _check_any_word(words: Sequence[str]) -> None:
 
 
 def _addresses(urls: Sequence[str]) -> list[str]:
-    found = []
-    for text in urls:
-        url = normalize(text.strip())
-        if url is None:
-            raise InputError("url", text[:200], Text("input.not_an_address"))
-        found.append(url)
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(map(web_address, urls)))

@@ -22,6 +22,7 @@ from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Any, Protocol
 
+from classifier.words.latest import Latest
 from incremental.base.texts import Text, named
 from incremental.base.times import DAY, HOUR
 from incremental.fetch.politeness import (
@@ -34,7 +35,6 @@ from incremental.fetch.politeness import (
 from incremental.fetch.robots import RobotsPolicy, follow_robots, robots_url
 from incremental.fetch.status import FetchStatus, Request, Response
 from incremental.settings import Settings
-from incremental.settings.engine import EngineKind
 from store import Store
 from store.values import HostRow
 
@@ -96,14 +96,14 @@ class HostGate:
         self._turns = turns
         self._settings = settings
         # A visit elsewhere goes on when the daemon has ended, stands still or is cut off from the store.
-        outlives = settings.engine.kind is not EngineKind.THREADS
+        outlives = settings.engine.kind != "threads"
         self._outlives_seconds = settings.fetch.visit_timeout_seconds if outlives else 0.0
         self._hosts: OrderedDict[str, HostState] = OrderedDict()
         # Hosts that are being asked, and since when.
         self._busy: dict[str, float] = {}
         # Of those in memory.
         self._quick: set[str] = set()
-        self._policies: OrderedDict[str, RobotsPolicy] = OrderedDict()
+        self._policies: Latest[str, RobotsPolicy] = Latest(MOST_POLICIES)
 
     def ask(self, url: str, now: float, rules: RobotsPolicy | None = None) -> Answer:
         """Return whether *url* may be fetched at *now*, by *rules* of its origin if they are given."""
@@ -220,7 +220,7 @@ class HostGate:
             if robots:
                 agent = self._settings.fetch.product_token
                 policy = RobotsPolicy.from_response(response, agent, now, self.rules(url))
-                self._remember(url, policy)
+                self._policies[robots_url(url)] = policy
                 host = replace(host, crawl_delay_seconds=policy.crawl_delay_seconds)
                 stored = self._stored(host.name) | {robots_url(url): policy.to_stored()}
                 rules = json.dumps(stored, ensure_ascii=False)
@@ -291,14 +291,8 @@ class HostGate:
             stored |= {"fetched_at": 0.0, "failures": 0}
         agent = self._settings.fetch.product_token
         policy = RobotsPolicy.from_stored(stored, agent)
-        self._remember(url, policy)
-        return policy
-
-    def _remember(self, url: str, policy: RobotsPolicy) -> None:
         self._policies[robots_url(url)] = policy
-        self._policies.move_to_end(robots_url(url))
-        while len(self._policies) > MOST_POLICIES:
-            self._policies.popitem(last=False)
+        return policy
 
     def _stored(self, name: str) -> dict[str, dict[str, Any]]:
         """Return a host's stored robots.txt files, by URL."""

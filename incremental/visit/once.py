@@ -6,9 +6,8 @@ from dataclasses import dataclass, replace
 from urllib.parse import urlsplit
 
 from classifier.words.values import PageText
-from incremental.base.errors import InputError
+from incremental.base.lookup import web_address
 from incremental.base.texts import Text, named
-from incremental.base.urls import normalize
 from incremental.fetch.robots import robots_url
 from incremental.fetch.status import FetchStatus, Request, Response
 from incremental.sandbox import Body, Read, Unread, read_body
@@ -48,9 +47,7 @@ def read_page(  # noqa: PLR0913 - all but two by name or by habit
     Raises:
         InputError: it is no web address.
     """
-    address = normalize(url.strip())
-    if address is None:
-        raise InputError("url", url[:200], Text("input.not_an_address"))
+    address = web_address(url)
     text = cached_text(store, address)
     if text is not None:
         return ReadPage(address, "cache", text)

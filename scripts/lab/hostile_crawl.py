@@ -18,7 +18,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from incremental.base.clock import FastClock
+from lab.clocks import FastClock
 from lab.daemon_process import MAIN, DaemonProcess, complete, wait_until, write_settings
 from lab.fault_server import BEHAVIOURS, FaultServer
 from lab.publishing_site import PublishingSite, ServedSite
@@ -124,7 +124,8 @@ def _code(speed: float, started: float) -> str:
     """Return the code of a daemon whose clock is that of the sites."""
     return f"""
 from incremental.base import clock
-fast = clock.FastClock({speed}, {started})
+from scripts.lab.clocks import FastClock
+fast = FastClock({speed}, {started})
 clock.SystemClock.now = lambda self: fast.now()
 clock.SystemClock.real = lambda self, moment: fast.real(moment)
 {MAIN}

@@ -25,7 +25,6 @@ from incremental.daemon.assembly import make_crawler, make_fetcher
 from incremental.sandbox.pool import ReaderPool
 from incremental.sandbox.process import ReaderLimits
 from incremental.settings import Settings
-from incremental.settings.engine import EngineKind
 from incremental.settings.seeds import add_seed
 from incremental.visit.engines.elsewhere import make_elsewhere
 from lab.load_server import LoadServer
@@ -235,7 +234,7 @@ class Crawling:
 class Setup:
     """What a crawler runs on."""
 
-    engine: str = EngineKind.THREADS.value
+    engine: str = "threads"
     database: str = ""
     """An empty one; empty = a new file."""
 
@@ -248,7 +247,7 @@ def crawling(folder: Path, settings: Settings, setup: Setup = HERE) -> Iterator[
     """Yield a crawler as the daemon makes it, in *folder*."""
     with contextlib.ExitStack() as stack:
         place = setup.database or str(folder / "hubwatch.sqlite")
-        engine = msgspec.structs.replace(settings.engine, kind=EngineKind(setup.engine))
+        engine = msgspec.structs.replace(settings.engine, kind=setup.engine)
         settings = msgspec.structs.replace(settings, engine=engine)
         elsewhere = stack.enter_context(make_elsewhere(settings, SystemClock()))
         store = stack.enter_context(open_store(place, cache_folder=folder / "pages"))

@@ -17,10 +17,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from peewee import SQL, chunked, fn
+from peewee import JOIN, SQL, chunked, fn
 
-from store.answers import one_page
 from store.answers.announced import AnnouncedPage, TopicMark
+from store.answers.excerpts import unpacked
 from store.answers.news import new_pages, news_rows, topics_of
 from store.answers.values import (
     Counts,
@@ -34,9 +34,10 @@ from store.answers.values import (
 )
 from store.database import writing
 from store.database.failures import storage_errors
-from store.database.repository import Repository
+from store.database.repository import Repository, Shape
+from store.database.statements import Prepared
 from store.database.texts import MAX_TEXT, storable
-from store.models import Change, Hub, News, Page, Refresh, SavedSearch, Site
+from store.models import Change, Hub, News, Page, PageText, Refresh, SavedSearch, Site
 from store.values import NEVER_DUE
 
 __all__ = [
@@ -54,6 +55,34 @@ __all__ = [
 ]
 
 MAX_HISTORY = 500
+# Conditions of what is counted: announced, unread, starred.
+_COUNTED = (None, News.read_at.is_null(), News.starred_at.is_null(is_null=False))
+_BY = Page.alias()
+_HISTORY = Shape(HistoryEntry, Change, hub_url=_BY.url)
+_SEARCH = Shape(SavedSearchRow, SavedSearch)
+_TEXT = (
+    PageText.title,
+    PageText.text,
+    PageText.md5,
+    PageText.language,
+    PageText.cluster,
+    PageText.at,
+    PageText.forgotten_at,
+)
+
+# The first version is that of the first fetch; each change of text starts another.
+_CHANGED = Prepared(
+    lambda page: (
+        Change.select(Change.at, Change.body_before, Change.body_after)
+        .where((Change.page == page) & Change.body_after.is_null(is_null=False))
+        .order_by(Change.id)
+    )
+)
+_FIRST = Prepared(
+    lambda page: Page.select(
+        Page.verified_at, Page.first_seen_at, Page.body_md5, Page.changes_from
+    ).where(Page.id == page)
+)
 
 
 class Answers(Repository):
@@ -79,30 +108,17 @@ class Answers(Repository):
         """Return the cursor of the latest announced page; 0 if none."""
         # Ids grow as pages are announced: paging down from the newest, or following from the oldest, neither
         # skips nor repeats a row meanwhile.
-        with storage_errors(self._where):
-            return int(News.select(fn.MAX(News.id)).scalar(self._db) or 0)
+        return int(self._scalar(News.select(fn.MAX(News.id))) or 0)
 
     def totals(self) -> Counts:
         """Count announced pages of all sites; faster than :meth:`counts`."""
-        of = (None, News.read_at.is_null(), News.starred_at.is_null(is_null=False))
-        with storage_errors(self._where):
-            return Counts(*(self._count(condition) for condition in of))
-
-    def _count(self, condition: Any) -> int:  # noqa: ANN401 - a peewee condition
-        query = News.select(fn.COUNT(SQL("*")))
-        query = query if condition is None else query.where(condition)
-        return int(query.scalar(self._db))
+        number = fn.COUNT(SQL("*"))
+        return Counts(*(self._scalar(_where(News.select(number), one)) for one in _COUNTED))
 
     def counts(self) -> dict[int, Counts]:
         """Count announced pages by site id; the total is under 0."""
-        announced, unread, starred = (
-            self._count_by_site(*condition)
-            for condition in (
-                (),
-                (News.read_at.is_null(),),
-                (News.starred_at.is_null(is_null=False),),
-            )
-        )
+        by_site = News.select(News.site, fn.COUNT(SQL("*"))).group_by(News.site)
+        announced, unread, starred = (dict(self._rows(_where(by_site, one))) for one in _COUNTED)
         counts = {
             site: Counts(number, unread.get(site, 0), starred.get(site, 0))
             for site, number in announced.items()
@@ -110,35 +126,27 @@ class Answers(Repository):
         total = (sum(part.values()) for part in (announced, unread, starred))
         return counts | {0: Counts(*total)}
 
-    def _count_by_site(self, *conditions: Any) -> dict[int, int]:  # noqa: ANN401 - peewee conditions
-        query = News.select(News.site, fn.COUNT(SQL("*"))).group_by(News.site)
-        if conditions:
-            query = query.where(*conditions)
-        with storage_errors(self._where):
-            return dict(query.tuples().execute(self._db))
-
     # One page.
 
     def page(self, page_id: int, *, most: int = 100) -> PageDetail | None:
         """Return the facts of a page and the latest *most* entries of its history."""
+        facts = self._facts(page_id)
+        if facts is None:
+            return None
+        planned = (Refresh.page == page_id) & (Refresh.due_at < NEVER_DUE)
+        next_at = self._scalar(Refresh.select(Refresh.due_at).where(planned))
+        news = self._scalar(News.select(News.id).where(News.page == page_id))
         with storage_errors(self._where):
-            facts = self._facts(page_id)
-            if facts is None:
-                return None
-            news = News.select(News.id).where(News.page == page_id).scalar(self._db)
-            planned = (Refresh.page == page_id) & (Refresh.due_at < NEVER_DUE)
-            next_at = Refresh.select(Refresh.due_at).where(planned).scalar(self._db)
             return PageDetail(
                 **facts,
                 news=news_rows(self._db, [news]).get(news) if news is not None else None,
-                text=one_page.text(self._db, page_id),
+                text=self.text(page_id),
                 topics=tuple(topics_of(self._db, [page_id]).get(page_id, ())),
-                history=tuple(one_page.history(self._db, page_id, most)),
+                history=tuple(self.history(page_id, limit=most)),
                 next_refresh_at=next_at,
             )
 
     def _facts(self, page_id: int) -> dict[str, Any] | None:
-        now = Page.alias()
         query = (
             Page.select(
                 Page.id.alias("page_id"),
@@ -155,34 +163,39 @@ class Answers(Repository):
                 Page.verified_at,
                 Page.rule,
                 Page.body_md5,
-                Page.moved_to,
+                _BY.url.alias("moved_to"),
                 Page.changes_from,
             )
             .join(Site, on=Site.id == Page.site)
+            .join(_BY, JOIN.LEFT_OUTER, on=_BY.id == Page.moved_to)
             .where(Page.id == page_id)
         )
-        rows = list(query.dicts().execute(self._db))
-        if not rows:
-            return None
-        facts: dict[str, Any] = rows[0]
-        moved_to = facts.pop("moved_to")
-        facts["moved_to"] = None
-        if moved_to is not None:
-            facts["moved_to"] = now.select(now.url).where(now.id == moved_to).scalar(self._db)
-        facts["is_hub"] = Hub.select(Hub.page).where(Hub.page == page_id).exists(self._db)
-        return facts
+        rows = self._dicts(query)
+        hub = Hub.select(Hub.page).where(Hub.page == page_id)
+        return rows[0] | {"is_hub": bool(self._rows(hub))} if rows else None
 
     def history(
         self, page_id: int, *, limit: int = 100, before: int | None = None
     ) -> list[HistoryEntry]:
         """Return a page's changes, newest first; *before* is the id of the last entry read."""
-        with storage_errors(self._where):
-            return one_page.history(self._db, page_id, min(max(limit, 1), MAX_HISTORY), before)
+        query = _HISTORY.select().join(_BY, JOIN.LEFT_OUTER, on=_BY.id == Change.hub_id)
+        query = query.where(Change.page == page_id).order_by(Change.id.desc())
+        if before is not None:
+            query = query.where(Change.id < before)
+        return self._all(_HISTORY, query.limit(min(max(limit, 1), MAX_HISTORY)))
 
     def versions(self, page_id: int) -> list[Version]:
         """Return a page's bodies, oldest first."""
-        with storage_errors(self._where):
-            return one_page.versions(self._db, page_id)
+        rows, page = self._asked(_CHANGED, page=page_id), self._asked(_FIRST, page=page_id)
+        if not page:
+            return []
+        verified_at, first_seen_at, body, changes_from = page[0]
+        if not rows:
+            since = changes_from or verified_at or first_seen_at
+            return [] if body is None else [Version(since, body)]
+        # If earlier changes expired, the text before the first remaining one dates from the latest of them.
+        first = [] if rows[0][1] is None else [Version(changes_from or first_seen_at, rows[0][1])]
+        return [*first, *(Version(at, after) for at, _, after in rows)]
 
     def named_bodies(self) -> list[tuple[str, str]]:
         """Return URL and MD5 of each body named in a page's history."""
@@ -191,14 +204,16 @@ class Answers(Repository):
             .join(Page, on=Page.id == Change.page)
             .where(Change.kind == "changed")
         )
-        with storage_errors(self._where):
-            rows = query.tuples().execute(self._db)
-            return [(url, digest) for url, *both in rows for digest in both if digest]
+        rows = self._rows(query)
+        return [(url, digest) for url, *both in rows for digest in both if digest]
 
     def text(self, page_id: int) -> StoredText | None:
         """Return a page's latest text; None = never fetched or announced."""
-        with storage_errors(self._where):
-            return one_page.text(self._db, page_id)
+        for title, packed, *rest in self._rows(
+            PageText.select(*_TEXT).where(PageText.page == page_id)
+        ):
+            return StoredText(title, unpacked(packed), *rest)
+        return None
 
     # Marks and saved searches.
 
@@ -227,15 +242,7 @@ class Answers(Repository):
 
     def searches(self) -> list[SavedSearchRow]:
         """Return the saved searches by name."""
-        columns = (
-            SavedSearch.name,
-            SavedSearch.query,
-            SavedSearch.created_at,
-            SavedSearch.changed_at,
-        )
-        query = SavedSearch.select(*columns).order_by(SavedSearch.name)
-        with storage_errors(self._where):
-            return [SavedSearchRow(*row) for row in query.tuples().execute(self._db)]
+        return self._all(_SEARCH, _SEARCH.select().order_by(SavedSearch.name))
 
     def search(self, name: str) -> SavedSearchRow | None:
         """Return the saved search of this name."""
@@ -252,5 +259,8 @@ class Answers(Repository):
     def remove_search(self, name: str) -> bool:
         """Delete a saved search; return whether it existed."""
         gone = SavedSearch.delete().where(SavedSearch.name == storable(name, MAX_TEXT))
-        with writing(self._db, self._where):
-            return bool(gone.execute(self._db))
+        return bool(self._write(gone))
+
+
+def _where(query: Any, condition: Any) -> Any:  # noqa: ANN401 - a peewee query and condition
+    return query if condition is None else query.where(condition)

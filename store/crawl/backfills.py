@@ -22,7 +22,6 @@ from peewee import JOIN, Database, fn
 from store.answers.announced import AnnouncedPage
 from store.answers.naming import folder_of, widened
 from store.database import writing
-from store.database.failures import storage_errors
 from store.database.repository import MAX_ROWS, Repository, Shape, batches
 from store.database.statements import Prepared, any_of
 from store.database.texts import storable
@@ -234,8 +233,7 @@ class Backfills(Repository):
 
     def has(self, page_id: int) -> bool:
         """Return whether a page belongs to an event."""
-        with storage_errors(self._where):
-            return bool(_OF_EVENT.rows(self._db, page=page_id))
+        return bool(self._asked(_OF_EVENT, page=page_id))
 
     def event_of(self, page_id: int) -> BackfillEvent | None:
         """Return the event that a page came with, if any."""

@@ -80,13 +80,11 @@ class Refreshes(Repository):
 
     def due(self, site_id: int, now: float, *, watched: bool) -> RefreshRow | None:
         """Return the page of a site to refresh next: of watches the longest due, else the latest due."""
-        rows = self._asked(_DUE[watched], site=site_id, now=now)
-        return _ROW(rows[0]) if rows else None
+        return self._asked_one(_ROW, _DUE[watched], site=site_id, now=now)
 
     def row(self, page_id: int) -> RefreshRow | None:
         """Return a page's scheduled refresh."""
-        rows = self._asked(_ONE, page=page_id)
-        return _ROW(rows[0]) if rows else None
+        return self._asked_one(_ROW, _ONE, page=page_id)
 
     def of_watch(self, watch_id: int, *, limit: int = 500) -> list[RefreshRow]:
         """Return the pages of a watch, the last changed first."""

@@ -71,6 +71,10 @@ class Repository:
         with storage_errors(self._where):
             return query.rows(self._db, **values)
 
+    def _asked_one(self, shape: Shape[T], query: Prepared, **values: object) -> T | None:
+        rows = self._asked(query, **values)
+        return shape(rows[0]) if rows else None
+
     def _dicts(self, query: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - as in _rows
         with storage_errors(self._where):
             return list(query.dicts().execute(self._db))

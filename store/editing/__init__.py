@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Unpack
+from typing import Any, Unpack
 
 from peewee import JOIN
 
@@ -33,14 +33,16 @@ class Editing(Repository):
         self, site_id: int, *, now: float, name: str | None = None, **fields: Unpack[SiteUpdate]
     ) -> bool:
         """Set a site's name and columns, all or none; False = another site has that name."""
+        return self._edit(Site, site_id, name, columns({**fields, "changed_at": now}))
+
+    def _edit(self, model: Any, row_id: int, name: str | None, changed: dict[str, Any]) -> bool:  # noqa: ANN401 - a peewee model
         with writing(self._db, self._where):
-            changed = columns({**fields, "changed_at": now})
             if name is not None:
                 changed["name"] = storable(name)
-                taken = (Site.name == changed["name"]) & (Site.id != site_id)
-                if Site.select(Site.id).where(taken).exists(self._db):
+                taken = (model.name == changed["name"]) & (model.id != row_id)
+                if model.select(model.id).where(taken).exists(self._db):
                     return False
-            Site.update(changed).where(Site.id == site_id).execute(self._db)
+            model.update(changed).where(model.id == row_id).execute(self._db)
             return True
 
     # Topics.
@@ -52,15 +54,7 @@ class Editing(Repository):
 
         The topic is trained again.
         """
-        with writing(self._db, self._where):
-            changed = columns({**fields, "changed_at": now}, {})
-            if name is not None:
-                changed["name"] = storable(name)
-                taken = (Topic.name == changed["name"]) & (Topic.id != topic_id)
-                if Topic.select(Topic.id).where(taken).exists(self._db):
-                    return False
-            Topic.update(changed).where(Topic.id == topic_id).execute(self._db)
-            return True
+        return self._edit(Topic, topic_id, name, columns({**fields, "changed_at": now}, {}))
 
     def forget_example(self, topic_id: int, example_id: int, *, now: float) -> bool:
         """Delete a training example and schedule training; return whether there was one.

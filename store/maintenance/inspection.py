@@ -48,11 +48,6 @@ def knows_full_text() -> bool:
     return ("ENABLE_FTS5",) in options
 
 
-def migrations() -> tuple[str, ...]:
-    """Return the names of all migrations of this version, the oldest first."""
-    return known_migrations()
-
-
 @contextlib.contextmanager
 def inspected(where: str) -> Iterator[Inspection | None]:
     """Open *where*, a SQLite path or a ``postgresql://`` URL, to look at; None when nothing is there.
@@ -101,7 +96,7 @@ class Inspection(Repository):
         """
         with storage_errors(self._where):
             rows = _sql(self._db, "SELECT name FROM schema_migration").fetchall()
-        applied, known = {str(name) for (name,) in rows}, migrations()
+        applied, known = {str(name) for (name,) in rows}, known_migrations()
         if unknown := applied - set(known):
             raise StoreTooNewError(f"written by a later version of Hubwatch ({max(unknown)})")
         return tuple(name for name in known if name not in applied)

@@ -55,8 +55,8 @@ class Site(Table):
     """:class:`~store.enums.SiteStatus`."""
     requests_per_day = DoubleField(null=True)
     """NULL = the default of the settings."""
-    min_interval_seconds = DoubleField(null=True)
-    max_interval_seconds = DoubleField(null=True)
+    min_interval_minutes = DoubleField(null=True)
+    max_interval_hours = DoubleField(null=True)
     hours = TextField(null=True)
     """JSON list of the hours (UTC) in which it may be fetched; NULL = the default of the settings."""
     added_at = DoubleField()

@@ -23,7 +23,7 @@ class DiscoveryRun(Table):
     id = AutoField()
     topic = ForeignKeyField(Topic, on_delete="CASCADE", lazy_load=False, index=True)
     status = TextField(default="running")
-    """:class:`~store.discovery.RunStatus`."""
+    """:class:`~store.discovery.values.RunStatus`."""
     why = TextField(default="")
     """Why it ended, for display."""
     exploration = TextField(default="{}")
@@ -78,8 +78,8 @@ class DiscoveryPage(Table):
     title = TextField(default="")
     text = TextField(default="{}")
     """JSON of its text by position, truncated."""
-    score = DoubleField(null=True)
-    """The topic's score, 0 to 1; NULL = not judged."""
+    score = DoubleField(default=0.0)
+    """The topic's score, 0 to 1."""
     at = DoubleField()
 
     class Meta:
@@ -107,7 +107,7 @@ class Proposal(Table):
     topic = ForeignKeyField(Topic, on_delete="CASCADE", lazy_load=False, index=False)
     host = TextField()
     state = TextField(default="proposed")
-    """:class:`~store.discovery.ProposalState`."""
+    """:class:`~store.discovery.values.ProposalState`."""
     score = DoubleField()
     """Higher is better; comparable within a topic."""
     pages = TextField(default="[]")

@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 from cli_runner import Run
 from fake_web import DAY, FakeWeb, Watch, page
+from lab.clocks import SimulatedClock
 from stories import START, news_site, seen, visit_of
 
-from incremental.base.clock import SimulatedClock, SystemClock
+from incremental.base.clock import SystemClock
 from incremental.interfaces.cli.reporting import Reporter
 from store import open_store
 from store.rules import Fate

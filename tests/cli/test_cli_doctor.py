@@ -29,7 +29,8 @@ from incremental.daemon.doctor import (
     versions_findings,
 )
 from incremental.fetch.status import FetchStatus, Response
-from store.maintenance.inspection import knows_full_text, migrations
+from store.database.upgrades import known_migrations
+from store.maintenance.inspection import knows_full_text
 
 ROOT = Path(__file__).parents[2]
 CONFIG = '[fetch]\ncontact = "me@example.org"\n[web]\nenabled = false\n'
@@ -394,7 +395,7 @@ def test_a_row_that_names_another_that_is_gone(hubwatch: Run, home: Path) -> Non
 
 
 def test_migrations_that_are_to_come_are_named_and_not_applied(hubwatch: Run, home: Path) -> None:
-    last = migrations()[-1]
+    last = known_migrations()[-1]
     change(home, f"DELETE FROM schema_migration WHERE name = '{last}'")
     for _ in range(2):
         done = hubwatch("doctor", "--offline", "--json")
@@ -403,7 +404,8 @@ def test_migrations_that_are_to_come_are_named_and_not_applied(hubwatch: Run, ho
 
 def test_a_store_of_a_later_version(hubwatch: Run, home: Path) -> None:
     change(
-        home, f"UPDATE schema_migration SET name = '9999_later' WHERE name = '{migrations()[0]}'"
+        home,
+        f"UPDATE schema_migration SET name = '9999_later' WHERE name = '{known_migrations()[0]}'",
     )
     done = hubwatch("doctor", "--offline", "--json")
     assert (done.code, "9999_later" in only(done, "problem")["says"]) == (1, True)

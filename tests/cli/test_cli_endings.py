@@ -67,22 +67,22 @@ def test_a_wrong_setting_is_named_with_its_value(
         (
             "[revisit]\npolicy = 'magic'",
             "run",
-            "revisit.policy = 'magic': must be one of: price, fixed",
+            'revisit.policy = \'magic\': must be one of: "price", "fixed"',
         ),
         (
             "[revisit]\npolicy = 'magic'",
             "hubs",
-            "revisit.policy = 'magic': must be one of: price, fixed",
+            'revisit.policy = \'magic\': must be one of: "price", "fixed"',
         ),
         (
             "[revisit]\npolicy = 'magic'",
             "status",
-            "revisit.policy = 'magic': must be one of: price, fixed",
+            'revisit.policy = \'magic\': must be one of: "price", "fixed"',
         ),
         (
             "[revisit]\npolicy = 'magic'",
             "check",
-            "revisit.policy = 'magic': must be one of: price, fixed",
+            'revisit.policy = \'magic\': must be one of: "price", "fixed"',
         ),
         ("[daemon]\nlog_level = 'loud'", "run", "daemon.log_level"),
         ("[fetch]\nallowed_networks = ['here']", "run", "127.0.0.0/8"),

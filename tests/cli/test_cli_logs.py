@@ -87,8 +87,8 @@ BEGIN = """
 import threading, warnings
 from incremental.interfaces.cli.logs import begin_log
 from incremental.settings import Settings
-from incremental.settings.sections import DaemonSettings, LogFormat
-begin_log(Settings(daemon=DaemonSettings(log_format=LogFormat.JSON)))
+from incremental.settings.sections import DaemonSettings
+begin_log(Settings(daemon=DaemonSettings(log_format="json")))
 """
 
 
@@ -145,4 +145,4 @@ def test_a_form_that_is_none_is_refused(hubwatch: Run, tmp_path: Path) -> None:
     (tmp_path / "hubwatch.toml").write_text("[daemon]\nlog_format = 'xml'\n")
     done = hubwatch("list")
     assert (done.code, "daemon.log_format" in done.err) == (2, True)
-    assert "must be one of: text, json" in done.err
+    assert 'must be one of: "text", "json"' in done.err

@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 from cli_runner import Run
 from fake_web import DAY, FakeWeb, Watch, page
+from lab.clocks import SimulatedClock
 from rich.cells import cell_len
 
-from incremental.base.clock import SimulatedClock, SystemClock
+from incremental.base.clock import SystemClock
 from incremental.base.plain_text import cell, clean
 from incremental.interfaces.cli.common import print_table, safe
 
@@ -135,17 +136,6 @@ def test_status_sums_up_a_budget_that_all_sites_share(
     (tmp_path / "hubwatch.toml").write_text("[revisit]\ntotal_requests_per_day = 30\n")
     assert hubwatch("status", "--json").json["total_requests_per_day"] == 30
     assert "of 30 requests in 24 h" in hubwatch("status").err
-
-
-def test_hours_of_one_hub_are_drawn_and_given(hubwatch: Run, found: list[str]) -> None:
-    assert found
-    hours = hubwatch("hubs", "--hours", HOME, "--json").json
-    assert len(hours["by_hour"]) == 24
-    assert min(hours["by_hour"]) >= 0
-    drawn = hubwatch("hubs", "--hours", HOME).out
-    assert "23" in drawn
-    assert "█" in drawn
-    assert hubwatch("hubs", "--hours", "https://news.example/none/").code != 0
 
 
 def test_a_site_with_a_budget_of_zero_is_still_json(hubwatch: Run) -> None:

@@ -13,10 +13,11 @@ from typing import Any
 import pytest
 from cli_runner import Result, Run
 from fake_web import DAY, FakeWeb, Watch
+from lab.clocks import SimulatedClock
 from local_site import LocalSite
 from topic_web import HOME, NEW, OLD, address, prose, shown, story
 
-from incremental.base.clock import SimulatedClock, SystemClock
+from incremental.base.clock import SystemClock
 from incremental.interfaces.cli.trying import reasons
 from incremental.settings import Settings
 from incremental.settings.storage import only_writer

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 from fake_web import DAY, HOUR, START, FakeWeb, page
+from lab.clocks import SimulatedClock
 from local_site import LocalSite
 
 import hubwatch.api
 from hubwatch import Hubwatch, Page
-from incremental.base.clock import SimulatedClock
 from incremental.base.errors import InputError, SettingsError
 from incremental.base.scope import Reach
 from incremental.base.threads import InlineExecutor

@@ -25,9 +25,9 @@ from fake_web import (
     sitemap,
     watch,
 )
+from lab.clocks import SimulatedClock
 from stories import announced_pages
 
-from incremental.base.clock import SimulatedClock
 from incremental.base.urls import canonical_key
 from incremental.crawl.rescheduling import ChangeHints
 from incremental.crawl.sites import WatchedSite

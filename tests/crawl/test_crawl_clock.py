@@ -15,8 +15,8 @@ from zoneinfo import ZoneInfo
 import msgspec
 import pytest
 from fake_web import DAY, HOUR, START, FakeWeb, Watch, page
+from lab.clocks import SimulatedClock
 
-from incremental.base.clock import SimulatedClock
 from incremental.settings import RevisitSettings, Settings
 from store.answers import NewQuery
 

@@ -15,10 +15,10 @@ from typing import Any
 
 import pytest
 from fake_web import page
+from lab.clocks import FastClock
 from local_site import LocalSite
 from stories import announced_pages
 
-from incremental.base.clock import FastClock
 from incremental.daemon.daemon import Daemon
 from incremental.daemon.health import Health
 from incremental.settings import Settings

@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 from cli_runner import Run
 from fake_web import MINUTE, START, FakeWeb, Watch, page
+from lab.clocks import SimulatedClock
 
 from classifier.embedding.embedder import Embedder, EmbeddingError, Vectors
 from classifier.words.values import PageText
-from incremental.base.clock import SimulatedClock
 from incremental.base.lookup import find_topic
 from incremental.base.texts import Text, Words
 from incremental.crawl.part import Part

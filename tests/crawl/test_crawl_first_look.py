@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 import requests
 from fake_web import DAY, START, FakeWeb, FolderScorer, Reply, feed, page
+from lab.clocks import SimulatedClock
 
-from incremental.base.clock import SimulatedClock
 from incremental.crawl.first_look import FirstLook, daily_rate, first_look
 from incremental.daemon.assembly import make_fetcher
 from incremental.sandbox import read_body

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 from fake_web import DAY, HOUR, START, FakeWeb, Watch, page
+from lab.clocks import SimulatedClock
 
-from incremental.base.clock import SimulatedClock
 from incremental.base.scope import Reach
 from incremental.daemon.assembly import make_fetcher
 from incremental.fetch.status import FetchStatus, Response

@@ -15,6 +15,7 @@ import msgspec
 import numpy as np
 import pytest
 from fake_web import HOUR, SPARING, START, FakeWeb, Watch, page
+from lab.clocks import SimulatedClock
 from topic_web import (
     COMMON,
     EXAMPLES,
@@ -36,7 +37,6 @@ from classifier.embedding.local import LocalEmbedder
 from classifier.embedding.packages import installed
 from classifier.words.background import Background
 from classifier.words.values import PageText
-from incremental.base.clock import SimulatedClock
 from incremental.base.urls import canonical_key
 from incremental.interfaces.explain.topic import stored_verdicts
 from incremental.topics.embedding.page_embedder import PageEmbedder

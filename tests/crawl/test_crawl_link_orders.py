@@ -11,15 +11,14 @@ import pytest
 from fake_web import HOUR, SPARING, FakeWeb, Watch
 from topic_web import EXAMPLES, NEW, address, correct, judged, topic_of, two_subjects, watch_topic
 
-from classifier.links.orders import new_order
+from classifier.links.orders import LINK_ORDERS, new_order
 from incremental.settings import Settings
-from incremental.settings.sections import LinkOrderName
 
 BRIDGES = {address(*one) for one in NEW if one[0] == "bridge"}
 ALL_NEW = {address(*one) for one in NEW}
 
 
-def settings(order: LinkOrderName, verify_share: float) -> Settings:
+def settings(order: str, verify_share: float) -> Settings:
     return msgspec.structs.replace(
         SPARING,
         news=msgspec.structs.replace(SPARING.news, verify_share=verify_share),
@@ -40,9 +39,9 @@ def sizes(data: Any) -> Any:
     return len(data)
 
 
-@pytest.mark.parametrize("order", LinkOrderName)
+@pytest.mark.parametrize("order", LINK_ORDERS)
 def test_the_chosen_order_guesses_of_links_and_outlives_the_process(
-    tmp_path: Path, order: LinkOrderName
+    tmp_path: Path, order: str
 ) -> None:
     """Few looks are granted; the first one goes where the order expects most."""
     chosen = settings(order, 0.03)
@@ -52,7 +51,7 @@ def test_the_chosen_order_guesses_of_links_and_outlives_the_process(
         assert all(guess is not None and 0 <= guess.score <= 1 for guess in guesses.values())
         verified = [url for url in crawl.web.urls() if url in ALL_NEW]
         assert 0 < len(verified) < len(ALL_NEW)
-        if order in {LinkOrderName.LEARNED, LinkOrderName.SEMANTIC}:
+        if order in {"learned", "semantic"}:
             assert verified[0] in BRIDGES
         kept, web = kept_links(crawl), crawl.web
         assert kept["order"] == order
@@ -68,7 +67,7 @@ def test_the_chosen_order_guesses_of_links_and_outlives_the_process(
 def test_the_centre_adapts_as_pages_come_and_a_rejected_page_moves_it_no_more(
     tmp_path: Path, method: str
 ) -> None:
-    chosen = settings(LinkOrderName.LEARNED, 0.9)
+    chosen = settings("learned", 0.9)
     with watch_topic(tmp_path, two_subjects(), settings=chosen, method=method) as crawl:
         crawl.run(12 * HOUR)
         crawl.crawler.drain(crawl.clock.now())

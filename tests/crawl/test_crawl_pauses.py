@@ -18,8 +18,8 @@ from typing import Any
 import msgspec
 import pytest
 from fake_web import DAY, HOUR, MINUTE, START, FakeWeb, Reply, Watch, feed, page
+from lab.clocks import SimulatedClock
 
-from incremental.base.clock import SimulatedClock
 from incremental.crawl.overflows import Overflows
 from incremental.decide.decision import Decision
 from incremental.settings import RevisitSettings, Settings

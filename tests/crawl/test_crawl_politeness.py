@@ -25,9 +25,9 @@ from fake_web import (
     redirect,
     watch,
 )
+from lab.clocks import SimulatedClock
 from stories import announced_pages
 
-from incremental.base.clock import SimulatedClock
 from incremental.base.scope import Reach
 from incremental.settings import RevisitSettings, Settings
 from incremental.settings.seeds import SeedTerms

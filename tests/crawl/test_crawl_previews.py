@@ -10,12 +10,12 @@ from typing import Any
 import msgspec
 import pytest
 from fake_web import DAY, MINUTE, SPARING, START, FakeWeb, Watch
+from lab.clocks import SimulatedClock
 from topic_web import HOME, LATER, OLD, WORDS, address, shown, story
 
 from classifier.embedding.local import LocalEmbedder
 from classifier.embedding.packages import installed
 from classifier.words.values import PageText
-from incremental.base.clock import SimulatedClock
 from incremental.base.lookup import find_topic
 from incremental.interfaces.results.previews import preview_of_edit, preview_of_new
 from incremental.sandbox import read_body

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 from fake_web import DAY, HOUR, START, FakeWeb, FolderScorer, Reply, Watch, page, watch
+from lab.clocks import SimulatedClock
 from topic_web import NEW, topic_of, two_subjects, verdicts, watch_topic
 
 import store.crawl.quarantine
 from classifier.hub.evidence import LinkEvidence
-from incremental.base.clock import SimulatedClock
 from incremental.topics.active_topic import ActiveTopic
 from store.crawl.record import Recorder
 from store.models import Page

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 import record_live
 from fake_web import DAY, HOUR, START, page
+from lab.clocks import SimulatedClock
 from local_site import LocalSite
 from record_live import Notebook, Recording
 from replay import score, simulate, truth_beside
 from replay_site import ReplayAdapter, ReplaySite
 
-from incremental.base.clock import SimulatedClock
 from incremental.daemon.assembly import make_fetcher
 from incremental.fetch.status import FetchStatus, Response
 from incremental.settings import RevisitSettings, Settings

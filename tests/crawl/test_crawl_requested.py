@@ -6,8 +6,8 @@ from pathlib import Path
 
 import msgspec
 from fake_web import DAY, HOUR, START, FakeWeb, Reply, Watch, page, watch
+from lab.clocks import SimulatedClock
 
-from incremental.base.clock import SimulatedClock
 from incremental.base.scope import Reach
 from incremental.interfaces.site_editing import SiteEdit, edit_site
 from incremental.interfaces.visit_requests import request_page, request_pages, request_site

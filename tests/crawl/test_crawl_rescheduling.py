@@ -10,8 +10,8 @@ from typing import Any
 import msgspec
 import pytest
 from fake_web import DAY, HOUR, MINUTE, SPARING, START, FakeWeb, Reply, Watch, page, watch
+from lab.clocks import SimulatedClock
 
-from incremental.base.clock import SimulatedClock
 from incremental.crawl.sites import share_out
 from incremental.schedule.allocation import YOUNG_SECONDS
 from incremental.schedule.coverage import Coverage

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 from fake_web import DAY, HOUR, MINUTE, START, FakeWeb, Watch, page, watch
+from lab.clocks import SimulatedClock
 
-from incremental.base.clock import SimulatedClock
 from incremental.fetch.guard import ForbiddenAddressError
 from store.crawl.record import Recorder
 from store.enums import SiteStatus

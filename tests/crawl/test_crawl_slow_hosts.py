@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from fake_web import DAY, HOUR, MINUTE, SPARING, START, FakeWeb, Watch, page
+from lab.clocks import SimulatedClock
 
-from incremental.base.clock import SimulatedClock
 from incremental.base.threads import InlineExecutor
 from incremental.visit.visit import VisitTask
 

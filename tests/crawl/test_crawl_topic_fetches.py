@@ -10,7 +10,7 @@ from incremental.base.urls import canonical_key
 from incremental.crawl.topic_fetches import TopicFetches
 from incremental.features.discovery.accepting import accept_sites
 from store import Store
-from store.discovery import NewProposal
+from store.discovery.values import NewProposal
 from store.values import NewExternalCandidate
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 import pytest
 from fake_web import DAY, HOUR, MINUTE, SPARING, START, FakeWeb, Reply, Watch, page, redirect
+from lab.clocks import SimulatedClock
 from topic_web import (
     COMMON,
     EXAMPLES,
@@ -34,7 +35,6 @@ from topic_web import (
 
 from classifier.words.background import Background
 from classifier.words.values import PageText
-from incremental.base.clock import SimulatedClock
 from incremental.base.texts import read_text
 from incremental.interfaces.explain.topic import explain_page, explain_topic
 from incremental.topics.editing import begin

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from fake_web import DAY, HOUR, MINUTE, START, FakeWeb, Watch, page, watch
+from lab.clocks import SimulatedClock
 from stories import announced_pages
 
-from incremental.base.clock import SimulatedClock
 from incremental.crawl.sites import MAX_URGENT_PAGES, UrgentQueue
 from incremental.schedule.allocation import Share
 from incremental.schedule.coverage import Coverage

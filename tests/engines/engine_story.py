@@ -14,10 +14,11 @@ import msgspec
 from empty_store import open_in
 from engine_site import EngineSite
 from fake_web import SPARING, START, FolderScorer
+from lab.clocks import SimulatedClock
 from lab.dask_cluster import WAIT_SECONDS
 from stories import announced_pages
 
-from incremental.base.clock import SimulatedClock, SystemClock
+from incremental.base.clock import SystemClock
 from incremental.daemon.assembly import make_crawler, make_fetcher
 from incremental.fetch.options import FetchSettings
 from incremental.settings import Settings, SiteSettings
@@ -30,13 +31,13 @@ LOOPBACK = FetchSettings(allowed_networks=("127.0.0.0/8",), total_timeout_second
 
 
 def engine_settings(
-    kind: str, address: str = "", *, workers: int = 4, sites: Sequence[SiteSettings] = ()
+    kind: EngineKind, address: str = "", *, workers: int = 4, sites: Sequence[SiteSettings] = ()
 ) -> Settings:
     """Settings for visits on an engine, of addresses of loopback."""
     return msgspec.structs.replace(
         SPARING,
         fetch=LOOPBACK,
-        engine=EngineSettings(EngineKind(kind), address, processes=2),
+        engine=EngineSettings(kind, address, processes=2),
         daemon=DaemonSettings(workers=workers, parse_workers=1),
         site=tuple(sites),
     )

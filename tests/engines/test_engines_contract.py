@@ -23,6 +23,7 @@ from incremental.fetch.options import FetchSettings, SiteAccess, origin
 from incremental.fetch.status import FetchStatus
 from incremental.sandbox import read_body
 from incremental.settings import Settings, SiteSettings
+from incremental.settings.engine import EngineKind
 from incremental.visit.engines.elsewhere import make_elsewhere, terms_of
 from incremental.visit.engines.visits import EngineReport, Visits, visits_in
 from incremental.visit.engines.worker import access_of
@@ -45,7 +46,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DaskCluster]:
 @pytest.fixture(params=["threads", "processes", "dask"])
 def settings(request: pytest.FixtureRequest) -> Settings:
     """Settings of each engine."""
-    kind = str(request.param)
+    kind: EngineKind = request.param
     address = request.getfixturevalue("cluster").address if kind == "dask" else ""
     return engine_settings(kind, address)
 

@@ -27,6 +27,7 @@ from incremental.base.errors import SettingsError
 from incremental.fetch.options import FetchSettings
 from incremental.fetch.status import FetchStatus
 from incremental.settings import build_settings
+from incremental.settings.engine import EngineKind
 from incremental.visit.engines.elsewhere import Elsewhere, make_elsewhere, terms_of
 from incremental.visit.engines.visits import LostVisitError
 from incremental.visit.engines.worker import visit_on_worker
@@ -62,7 +63,7 @@ DASK_WAITS_SECONDS = 5.0
 
 
 @contextmanager
-def stage(kind: str, folder: Path, cluster: DaskCluster | None = None) -> Iterator[Stage]:
+def stage(kind: EngineKind, folder: Path, cluster: DaskCluster | None = None) -> Iterator[Stage]:
     """Set up a story on an engine."""
     settings = engine_settings(kind, cluster.address if cluster else "")
     with ExitStack() as stack:

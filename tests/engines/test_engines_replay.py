@@ -13,6 +13,7 @@ from replay_place import Setup
 from replay_site import ReplaySite
 
 from incremental.settings import Settings
+from incremental.settings.engine import EngineKind
 
 RECORDING = Path(__file__).resolve().parents[3] / "shared" / "replay" / "kubaik.sqlite"
 DAY = 86_400.0
@@ -49,7 +50,9 @@ def test_a_replay_finds_something(in_threads: list[str]) -> None:
 
 
 @pytest.mark.parametrize("engine", ["processes", "dask"])
-def test_a_replay_is_the_same_on_each_engine(engine: str, port: int, in_threads: list[str]) -> None:
+def test_a_replay_is_the_same_on_each_engine(
+    engine: EngineKind, port: int, in_threads: list[str]
+) -> None:
     assert replayed(Setup(engine, port=port)) == in_threads
 
 

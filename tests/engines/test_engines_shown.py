@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 from cli_runner import Run
 from engine_site import EngineSite, news_site
+from lab.clocks import SimulatedClock
 from lab.daemon_process import free_port
 from lab.dask_cluster import DaskCluster
 from web_served import Served
 
-from incremental.base.clock import SimulatedClock
 from incremental.base.errors import SettingsError
 from incremental.daemon.health import Health, ProblemKind
 from incremental.interfaces.web.metrics import MetricsPage

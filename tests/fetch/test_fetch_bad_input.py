@@ -7,7 +7,6 @@ import socket
 import ssl
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import brotli  # type: ignore[import-untyped] # ships no types
@@ -28,6 +27,7 @@ from fetch_server import (
 from hypothesis import HealthCheck, given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from incremental.fetch.options import ROBOTS_MAX_BYTES, FetchSettings
 from incremental.fetch.status import FetchStatus, Request

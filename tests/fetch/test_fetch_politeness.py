@@ -17,6 +17,7 @@ from incremental.fetch.politeness import (
     staggered_start,
 )
 from incremental.fetch.status import FetchStatus
+from incremental.settings import build_settings
 
 NOW = 1_770_000_000.0
 SETTINGS = PolitenessSettings()
@@ -62,7 +63,7 @@ def test_what_only_looks_like_loopback_waits(name: str) -> None:
 
 def test_a_minimum_of_nothing_is_refused() -> None:
     with pytest.raises(SettingsError, match="min_delay_seconds = 0"):
-        PolitenessSettings(min_delay_seconds=0)
+        build_settings({"politeness": {"min_delay_seconds": 0}})
     with pytest.raises(SettingsError, match="max_backoff_seconds"):
         PolitenessSettings(max_backoff_seconds=1)
 

@@ -8,7 +8,6 @@ import ssl
 import zlib
 from base64 import b64encode
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from datetime import UTC, datetime
 from io import BytesIO
 from typing import TYPE_CHECKING
@@ -19,13 +18,15 @@ import trustme
 import urllib3
 from backports import zstd
 from fetch_server import LOCAL, LocalServer, answer, fetcher, names, read_request, redirect
+from lab.clocks import SimulatedClock
+from msgspec.structs import replace
 from requests.adapters import BaseAdapter, HTTPAdapter
 
-from incremental.base.clock import SimulatedClock
 from incremental.base.errors import SettingsError
 from incremental.fetch.options import FetchSettings, SiteAccess
 from incremental.fetch.session import Fetcher
 from incremental.fetch.status import FetchStatus, Request
+from incremental.settings import build_settings
 
 if TYPE_CHECKING:
     import socket
@@ -368,8 +369,8 @@ def test_a_fetcher_can_be_sent_to_another_process() -> None:
 
 
 def test_wrong_settings_name_the_field_and_the_way_out() -> None:
-    with pytest.raises(SettingsError, match="read_timeout_seconds = 0: must be above 0"):
-        FetchSettings(read_timeout_seconds=0)
+    with pytest.raises(SettingsError, match="read_timeout_seconds = 0: must be a number above 0"):
+        build_settings({"fetch": {"read_timeout_seconds": 0}})
     with pytest.raises(SettingsError, match=r"like https://example\.org"):
         fetcher(sites={"example.org": SiteAccess()})
     with pytest.raises(SettingsError, match=r"127\.0\.0\.0/8"):

@@ -7,8 +7,8 @@ import socket
 from pathlib import Path
 
 import pytest
+from lab.clocks import SimulatedClock
 
-from incremental.base.clock import SimulatedClock
 from incremental.daemon.health import DaemonState, Health, HealthReport, ProblemKind
 from incremental.daemon.pulse import REPORT, Pulse, read_report, write_report
 from incremental.daemon.service_manager import ServiceManager

@@ -37,6 +37,13 @@ def readable_by_others(folder: Path) -> list[str]:
     return sorted(path.relative_to(folder).as_posix() for path in every)
 
 
+def reachable_by_others(folder: Path) -> list[str]:
+    """Leave out what lies below a folder that is closed to them."""
+    found = readable_by_others(folder)
+    above = ({one.as_posix() for one in Path(path).parents} - {"."} for path in found)
+    return [path for path, folders in zip(found, above, strict=True) if folders <= {*found}]
+
+
 def test_what_a_store_makes_is_for_its_owner_alone(tmp_path: Path) -> None:
     with only_writer(Settings(), tmp_path), open_configured_store(Settings(), tmp_path) as store:
         site, hub = news_site(store)
@@ -58,7 +65,7 @@ def test_the_settings_that_init_writes_are_for_their_owner_alone(
 
 
 def loosened(folder: Path) -> Path:
-    """Leave the store and the settings as an earlier version made them; return the settings."""
+    """Leave the store and the settings as a careless copy makes them; return the settings."""
     fill(folder)
     file = folder / "hubwatch.toml"
     file.write_text("")
@@ -67,12 +74,12 @@ def loosened(folder: Path) -> Path:
     return file
 
 
-def test_an_earlier_versions_store_is_tightened_at_the_start_and_that_is_said(
+def test_a_store_that_others_could_read_is_tightened_at_the_start_and_that_is_said(
     hubwatch: Run, tmp_path: Path
 ) -> None:
     loosened(tmp_path)
     hubwatch("run", "--once")
-    assert readable_by_others(tmp_path) == []
+    assert reachable_by_others(tmp_path) == []
 
 
 def test_what_was_tightened_is_logged_once(
@@ -85,7 +92,7 @@ def test_what_was_tightened_is_logged_once(
         f"{file} can be read by you alone now, because it may hold passwords"
     ]
     announced = [one.getMessage() for one in caplog.records if one.levelno == logging.WARNING]
-    assert any("hubwatch.sqlite was open" in text for text in announced)
+    assert any("hubwatch-data was open" in text for text in announced)
     caplog.clear()
     keep_private(Settings(), tmp_path, file)
     assert caplog.records == []

@@ -8,9 +8,10 @@ import time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from lab.clocks import FastClock, SimulatedClock
 from stories import DAY, START
 
-from incremental.base.clock import FastClock, SimulatedClock, SystemClock
+from incremental.base.clock import SystemClock
 from incremental.base.errors import InputError
 from incremental.base.scope import Reach
 from incremental.crawl.probes import FEED_PLACES, SITEMAP_PLACES, probes

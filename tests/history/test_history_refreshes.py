@@ -217,6 +217,6 @@ def test_a_restart_is_no_reason_to_refresh(tmp_path: Path) -> None:
 
 
 def _clock() -> Any:
-    from incremental.base.clock import SimulatedClock
+    from lab.clocks import SimulatedClock
 
     return SimulatedClock(START)

@@ -19,12 +19,12 @@ sys.path.append(str(Path(__file__).parents[1] / "classifier"))  # for its sample
 
 from fake_web import DAY, HOUR, START, page, watch
 from hub_samples import train_small_model
+from lab.clocks import FastClock
 
 from classifier.hub import LinkEvidence
 from classifier.hub.model import read_manifest
 from classifier.hub.registry import ActiveClassifier, ModelRegistry
 from classifier.hub.updating import folds_of
-from incremental.base.clock import FastClock
 from incremental.base.urls import canonical_key, host_of
 from incremental.daemon.daemon import Daemon
 from incremental.settings import Settings

@@ -23,8 +23,7 @@ from incremental.daemon.health import STALLED_SECONDS
 from incremental.daemon.pulse import PULSE_SECONDS
 from incremental.interfaces.cli import commands, loaded
 from incremental.settings import Settings, load_settings
-from incremental.settings.engine import EngineKind
-from incremental.settings.sections import DaemonSettings, LogFormat
+from incremental.settings.sections import DaemonSettings
 
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"
@@ -278,7 +277,7 @@ def test_what_the_image_says_is_what_the_settings_say() -> None:
     )
     assert of(final, "EXPOSE") == [str(Settings().web.port)]
     assert settings.store.folder.startswith(of(final, "VOLUME")[0] + "/")
-    assert settings.daemon.log_format is LogFormat.JSON
+    assert settings.daemon.log_format == "json"
     (check,) = of(final, "HEALTHCHECK")
     place = json.loads(check.partition("CMD")[2])[1]
     assert f"deploy/healthcheck.py {place}" in of(final, "COPY")
@@ -437,7 +436,7 @@ def test_daemons_at_scale_have_the_database_the_objects_and_the_scheduler_that_a
     given = found["daemon"]["environment"]
     assert given["AWS_SECRET_ACCESS_KEY"] == objects["MINIO_ROOT_PASSWORD"]
     assert given["AWS_ACCESS_KEY_ID"] == objects["MINIO_ROOT_USER"]
-    assert settings.engine.kind is EngineKind.DASK
+    assert settings.engine.kind == "dask"
     host, port = settings.engine.address.removeprefix("tcp://").split(":")
     assert host in found
     assert found["scheduler"]["command"][found["scheduler"]["command"].index("--port") + 1] == port

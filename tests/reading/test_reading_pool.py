@@ -17,9 +17,10 @@ from pathlib import Path
 import pytest
 import simple_reader
 
+from incremental.base.children import frame
 from incremental.fetch.status import FetchStatus
 from incremental.sandbox import Body, Reading, Unread, read_body
-from incremental.sandbox.frames import Answer, frame
+from incremental.sandbox.frames import Answer
 from incremental.sandbox.pool import ReaderBugError, ReaderPool
 from incremental.sandbox.process import ReaderLimits, ReaderProcess
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import cast
 
-from incremental.base.clock import SimulatedClock
+from lab.clocks import SimulatedClock
+
 from incremental.fetch.status import FetchStatus, Request, Response
 from incremental.visit.rendering.frames import Wanted
 from incremental.visit.rendering.pool import ScriptMemory, _Desk

@@ -10,10 +10,10 @@ import msgspec
 import pytest
 from cli_runner import Run
 from fake_web import FolderScorer
+from lab.clocks import FastClock, SimulatedClock
 from scripted_site import LIST, ScriptedSite, rows
 from stories import announced_pages
 
-from incremental.base.clock import FastClock, SimulatedClock
 from incremental.base.findings import Verdict
 from incremental.base.texts import Words
 from incremental.base.threads import InlineExecutor

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from lab.clocks import SimulatedClock
 from lab.postgres_server import PostgresServer
 from stories import DAY, START
 
-from incremental.base.clock import SimulatedClock
 from incremental.crawl.sharing.membership import LEASE_SECONDS, Membership
 from incremental.crawl.sharing.place_locks import PlaceLocks
 from incremental.crawl.sharing.rendezvous import Shard

@@ -9,16 +9,16 @@ from stories import START
 
 from incremental.base.urls import canonical_key
 from store import Store
-from store.discovery import NewProposal, ProposalState, ReadPage, RoundRecord, RoundRow
+from store.discovery.values import LinkingPage, NewProposal, ProposalState, RoundRecord, RoundRow
 
 
 def topic(store: Store, name: str = "bridges") -> int:
     return store.topics.add(name, ["bridge"], "fused", now=START)
 
 
-def page(url: str, *targets: str, **fields: Any) -> ReadPage:
+def page(url: str, *targets: str, **fields: Any) -> LinkingPage:
     host = url.split("/")[2]
-    return ReadPage(url, canonical_key(url), host, "forward", targets=targets, **fields)
+    return LinkingPage(url, canonical_key(url), host, "forward", targets=targets, **fields)
 
 
 def a_round(number: int = 1, **fields: Any) -> RoundRow:

@@ -17,10 +17,10 @@ from fake_web import DAY, SPARING, FakeWeb, Watch, page
 from fake_web import START as FAKE_START
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from lab.clocks import SimulatedClock
 from msgspec import structs
 from stories import HOME, START
 
-from incremental.base.clock import SimulatedClock
 from incremental.settings import Settings
 from store import open_store
 from store.errors import StoreError, StoreUnavailableError

@@ -16,12 +16,12 @@ import pytest
 from cli_runner import Run
 from fake_web import DAY, SPARING, FakeWeb, Watch, page
 from fake_web import START as FAKE_START
+from lab.clocks import SimulatedClock
 from local_site import LocalSite
 from msgspec import structs
 from object_gate import ObjectGate
 from stories import HOME, announced_pages
 
-from incremental.base.clock import SimulatedClock
 from incremental.settings import Settings, load_settings
 from incremental.settings.storage import open_configured_store
 from store.errors import StoreUnavailableError

@@ -10,7 +10,7 @@ from stories import DAY, HOME, START, announced_pages, new_hub, news_site, seen,
 
 from store import Store
 from store.answers import NewQuery, NewsAnswer
-from store.discovery import NewProposal, ProposalState
+from store.discovery.values import NewProposal, ProposalState
 from store.enums import ChangeKind
 from store.maintenance.retention import Kind
 from store.values import HostRow, NextRefresh, PageChange, ReadText, SiteChanges, TopicScore

@@ -198,7 +198,6 @@ def test_a_restored_order_promises_as_before() -> None:
 @pytest.mark.parametrize(
     "damage",
     [
-        {"format": 1},
         {"training_examples": [[0.5, []]]},
         {"training_examples": [[2.0, [{"law": 1.0}]]]},
         {"training_examples": [[0.5, [{"law": 2.0}]]]},
@@ -208,4 +207,4 @@ def test_a_restored_order_promises_as_before() -> None:
 )
 def test_damaged_training_examples_are_refused(damage: dict[str, object]) -> None:
     with pytest.raises(TopicModelError, match="damaged"):
-        BayesOrder.from_json({"format": 3, "training_examples": [], **damage})
+        BayesOrder.from_json({"training_examples": [], **damage})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
@@ -78,8 +79,8 @@ def test_what_was_learned_survives_json() -> None:
     assert again.expected(link) == lists.expected(link)
 
 
-@pytest.mark.parametrize("data", [None, {"format": 9}, {"format": 1, "all": 3}])
-def test_damaged_json_is_refused(data: object) -> None:
+@pytest.mark.parametrize("data", [None, {}, {"all": 3}])
+def test_damaged_json_is_refused(data: Any) -> None:
     with pytest.raises(TopicModelError):
         LinkLists.from_json(data)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from functools import cache
+from typing import get_args, get_type_hints
 
 import pytest
 from topic_pages import crawled_background, pages_of, text_page
@@ -13,7 +14,7 @@ from classifier.topic.model import TopicModel
 from classifier.words.errors import TopicModelError
 from classifier.words.values import LinkContext, PageText
 from incremental.settings import Settings
-from incremental.settings.sections import LinkOrderName
+from incremental.settings.sections import TopicSettings
 
 ODD = [PageText(""), PageText("x", "\ufffd\x00"), PageText("y", body="goal " * 30_000)]
 
@@ -50,7 +51,7 @@ def questions() -> list[LinkContext]:
 
 
 def test_the_settings_offer_what_there_is() -> None:
-    assert tuple(LinkOrderName) == LINK_ORDERS
+    assert get_args(get_type_hints(TopicSettings)["link_order"]) == LINK_ORDERS
     assert Settings().topics.link_order == LINK_ORDERS[0]
 
 
@@ -97,7 +98,9 @@ def test_another_order_than_the_one_that_was_kept_begins_again(name: str) -> Non
 
 
 @pytest.mark.parametrize("name", LINK_ORDERS)
-@pytest.mark.parametrize("data", [None, [], {"order": "?", "learned": None}, {"format": 99}])
+@pytest.mark.parametrize(
+    "data", [None, [], {"format": 1, "order": "?", "learned": None}, {"format": 99}]
+)
 def test_what_is_no_order_is_refused_or_begun_again(name: str, data: object) -> None:
     try:
         assert from_kept(data, name).to_json() == new_order(name).to_json()
@@ -108,4 +111,4 @@ def test_what_is_no_order_is_refused_or_begun_again(name: str, data: object) -> 
 @pytest.mark.parametrize("name", LINK_ORDERS)
 def test_damaged_learning_is_refused(name: str) -> None:
     with pytest.raises(TopicModelError):
-        from_kept({"order": name, "learned": {"format": 1, "pages": 5}}, name)
+        from_kept({"format": 1, "order": name, "learned": {"pages": 5}}, name)

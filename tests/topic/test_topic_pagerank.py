@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import numpy as np
 import pytest
@@ -119,10 +120,8 @@ def test_a_graph_survives_json() -> None:
     assert ranks(read, "a", "b", "c") == ranks(graph, "a", "b", "c")
 
 
-@pytest.mark.parametrize(
-    "data", [None, {"format": 9}, {"format": 1}, {"format": 1, "pages": [[1, ["x"]]]}]
-)
-def test_what_is_no_graph_of_links_is_refused(data: object) -> None:
+@pytest.mark.parametrize("data", [None, {}, {"pages": [[1, ["x"]]]}])
+def test_what_is_no_graph_of_links_is_refused(data: Any) -> None:
     with pytest.raises(TopicModelError):
         LinkGraph.from_json(data)
 

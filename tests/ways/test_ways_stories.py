@@ -10,9 +10,10 @@ from typing import Any
 
 import shells
 from fake_web import DAY, HOUR, START, FakeWeb, Reply, Watch, page, watch
+from lab.clocks import SimulatedClock
 from stories import announced_pages
 
-from incremental.base.clock import SimulatedClock, SystemClock
+from incremental.base.clock import SystemClock
 from incremental.daemon.assembly import make_fetcher
 from incremental.fetch.robots import RobotsPolicy
 from incremental.fetch.status import FetchStatus, Request, Response

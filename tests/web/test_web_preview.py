@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from empty_store import open_in
 from fake_web import DAY, START, FakeWeb, Watch
+from lab.clocks import SimulatedClock
 from topic_web import HOME, LATER, OLD, WORDS, address, shown, story
 from web_served import Served, form_token, post, served_at
 
-from incremental.base.clock import SimulatedClock
 from incremental.base.errors import InputError
 from incremental.interfaces.results.previews import preview_of_edit
 from incremental.topics.editing import begin

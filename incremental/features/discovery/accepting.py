@@ -14,7 +14,7 @@ from incremental.base.urls import canonical_key
 from incremental.settings.seeds import add_seed
 from store import Store
 from store.database.texts import to_json
-from store.discovery import ProposalRow, ProposalState
+from store.discovery.values import ProposalRow, ProposalState
 from store.enums import HubKind, HubRole
 from store.topics.values import TopicRow
 from store.values import NewHub, SeenLink

@@ -13,7 +13,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 
 from classifier.hub import LinkEvidence
 from classifier.papers.bandit import Bandit
@@ -38,7 +38,7 @@ from incremental.features.discovery.operators import (
     Sources,
     operators,
 )
-from incremental.features.discovery.proposing import JudgedPage, propose
+from incremental.features.discovery.proposing import propose
 from incremental.features.discovery.search_provider import (
     LoggingProvider,
     NoProvider,
@@ -55,7 +55,7 @@ from incremental.visit.host_gate import HostGate
 from incremental.visit.once import fetch_once, fetched_body
 from incremental.visit.visit import Fetch
 from store import Store
-from store.discovery import NewProposal, ReadPage, RoundRecord, RoundRow, RunRow
+from store.discovery.values import LinkingPage, RoundRecord, RoundRow, RunRow
 from store.topics.values import TopicRow
 
 # For a host or a provider; longer waits skip it.
@@ -258,7 +258,7 @@ class Discoverer:
         via = {find.url: find for find in exploration.state.finds}
         seeds = {seed.url for seed in self._seeds}
         pages = [
-            ReadPage(
+            LinkingPage(
                 url=url,
                 canonical_key=canonical_key(url),
                 host=_site_of(url),
@@ -296,24 +296,15 @@ class Discoverer:
         self._propose()
 
     def _propose(self) -> None:
-        judged = [
-            JudgedPage(
-                row.url,
-                row.host,
-                row.title,
-                row.score or 0.0,
-                row.operator,
-                row.via,
-                self._pages[row.url].known.links if row.url in self._pages else (),
-            )
-            for row in self._store.discovery.pages(self._topic.id)
-            if row.operator != SEED
-        ]
+        stored, read = self._store.discovery.pages(self._topic.id), self._pages
         found = propose(
-            judged, watched=self._watched, site_of=_site_of, hub_scores=self._hub_scores
+            [row for row in stored if row.operator != SEED],
+            links=lambda url: read[url].known.links if url in read else (),
+            watched=self._watched,
+            site_of=_site_of,
+            hub_scores=self._hub_scores,
         )
-        offers = [NewProposal(**asdict(one)) for one in found]
-        self._store.discovery.propose(self._topic.id, offers, now=self._dependencies.now())
+        self._store.discovery.propose(self._topic.id, found, now=self._dependencies.now())
 
     def _hub_scores(self, anchors: Mapping[str, str]) -> dict[str, float]:
         evidence = [LinkEvidence(url=url, anchor=anchor or None) for url, anchor in anchors.items()]

@@ -10,7 +10,7 @@ from incremental.base.texts import read_text
 from incremental.features.discovery.operators import SEARCHING
 from incremental.interfaces.results.schema import result_of
 from store import Store
-from store.discovery import ProposalRow, ProposalState, RoundRow, RunRow
+from store.discovery.values import ProposalRow, ProposalState, RoundRow, RunRow
 
 
 @dataclass(frozen=True, slots=True)

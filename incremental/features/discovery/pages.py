@@ -9,18 +9,17 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import Response
 
-from incremental.base.lookup import topic_numbered
 from incremental.base.texts import Words
 from incremental.features.discovery.accepting import Decision, decide
 from incremental.features.discovery.facts import Round, discovery_of, proposal_of
 from incremental.features.discovery.searches import MAX_PAGES, MAX_ROUNDS, begin_search, search_of
 from incremental.features.discovery.settings import DiscoverySettings
-from incremental.interfaces.web.api.schemas import RowId
 from incremental.interfaces.web.charts import bars
 from incremental.interfaces.web.context import StoreRoute, Web
 from incremental.interfaces.web.routes.forms import see
 from incremental.interfaces.web.views import page, words_of
 from store import Store
+from store.topics.values import TopicRow
 
 router = APIRouter(include_in_schema=False, route_class=StoreRoute)
 # Proposals per page; rounds in chart and table.
@@ -37,14 +36,13 @@ def discovery_page(
     request: Request,
     web: Web,
     store: Store,
-    topic_id: RowId,
+    topic: TopicRow,
     state: Annotated[_State, Query()] = "proposed",
 ) -> Response:
     """Show the proposals in a state, and the last run."""
     words = words_of(request)
-    topic = topic_numbered(store, topic_id)
-    found = discovery_of(store, topic_id)
-    rows = store.discovery.proposals(topic_id, state)
+    found = discovery_of(store, topic.id)
+    rows = store.discovery.proposals(topic.id, state)
     rounds = found.rounds[-_SHOWN:]
     values = {
         "run": found.run,
@@ -57,7 +55,7 @@ def discovery_page(
         "rewards": _chart(words, rounds) if rounds else None,
         "command": f"hubwatch discover run --topic {shlex.quote(topic.name)}",
         "settings": web.settings.of(DiscoverySettings),
-        "search": search_of(web, topic_id),
+        "search": search_of(web, topic.id),
     }
     return page(request, "discovery/discovery.html", values)
 
@@ -77,18 +75,17 @@ def _chart(words: Words, rounds: Sequence[Round]) -> Any:  # noqa: ANN401 - mark
 
 @router.post("/topics/{topic_id}/discovery")
 def search(
-    web: Web, store: Store, topic_id: RowId, pages: Annotated[int, Form(ge=1, le=MAX_PAGES)] = 200
+    web: Web, topic: TopicRow, pages: Annotated[int, Form(ge=1, le=MAX_PAGES)] = 200
 ) -> Response:
     """Search for further sites now, which takes minutes."""
-    topic_numbered(store, topic_id)
-    begin_search(web, topic_id, rounds=MAX_ROUNDS, pages=pages)
-    return see(f"/topics/{topic_id}/discovery")
+    begin_search(web, topic.id, rounds=MAX_ROUNDS, pages=pages)
+    return see(f"/topics/{topic.id}/discovery")
 
 
 @router.post("/topics/{topic_id}/proposals")
 def answer(
-    web: Web, store: Store, topic_id: RowId, site: _Hosts, decision: Annotated[Decision, Form()]
+    web: Web, store: Store, topic: TopicRow, site: _Hosts, decision: Annotated[Decision, Form()]
 ) -> Response:
     """Accept or reject proposed sites."""
-    decide(store, topic_numbered(store, topic_id), site, decision, now=web.now())
-    return see(f"/topics/{topic_id}/discovery")
+    decide(store, topic, site, decision, now=web.now())
+    return see(f"/topics/{topic.id}/discovery")

@@ -6,7 +6,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Protocol
 
 MAX_QUERY_CHARS = 200
 MAX_TEXT_CHARS = 500
@@ -50,22 +49,34 @@ class SearchAnswer:
     retry_after_seconds: float | None = None
 
 
-class SearchProvider(Protocol):
-    """Finds pages by words. Each query costs one request."""
+class SearchProvider(ABC):
+    """Finds pages by words. Each query costs one request.
 
-    name: str
+    *related_query* and *linkers_query* are queries with ``{url}``, where its engines have such an operator
+    (``related:{url}``); empty = not offered, as by most.
+    """
 
+    name = ""
+
+    def __init__(self, *, related_query: str = "", linkers_query: str = "") -> None:
+        self.related_query, self.linkers_query = related_query, linkers_query
+
+    @abstractmethod
     def search(self, query: str, count: int, page: int = 1, /) -> SearchAnswer:
         """Return up to *count* pages for *query*; *page* 2 are the next *count*, and so on."""
-        ...
 
-    def related(self, _url: str, _count: int, /) -> SearchAnswer:
-        """Return pages like the one at a URL; OFF if there is no such operator, as in most."""
-        return SearchAnswer(SearchStatus.OFF, detail=f"{self.name} has no related operator")
+    def related(self, url: str, count: int, /) -> SearchAnswer:
+        """Return pages like the one at a URL; OFF without such an operator."""
+        return self._asked(self.related_query, url, count)
 
-    def linkers(self, _url: str, _count: int, /) -> SearchAnswer:
-        """Return pages that link to a URL; OFF if there is no such operator, as in most."""
-        return SearchAnswer(SearchStatus.OFF, detail=f"{self.name} has no link operator")
+    def linkers(self, url: str, count: int, /) -> SearchAnswer:
+        """Return pages that link to a URL; OFF without such an operator."""
+        return self._asked(self.linkers_query, url, count)
+
+    def _asked(self, form: str, url: str, count: int) -> SearchAnswer:
+        if not form:
+            return SearchAnswer(SearchStatus.OFF, detail=f"{self.name} has no such operator")
+        return self.search(form.replace("{url}", url), count)
 
 
 class NoProvider(SearchProvider):
@@ -78,40 +89,16 @@ class NoProvider(SearchProvider):
         return SearchAnswer(SearchStatus.OFF, detail="no search provider is set up")
 
 
-class Wrapped(SearchProvider, ABC):
-    """A provider whose queries go through :meth:`around`."""
-
-    def __init__(self, provider: SearchProvider) -> None:
-        self.name = provider.name
-        self._provider = provider
-
-    @abstractmethod
-    def around(self, ask: Callable[[], SearchAnswer]) -> SearchAnswer:
-        """Send the query, or not."""
-
-    def search(self, query: str, count: int, page: int = 1, /) -> SearchAnswer:
-        """Search by words."""
-        return self.around(lambda: self._provider.search(query, count, page))
-
-    def related(self, url: str, count: int, /) -> SearchAnswer:
-        """Search for pages like one."""
-        return self.around(lambda: self._provider.related(url, count))
-
-    def linkers(self, url: str, count: int, /) -> SearchAnswer:
-        """Search for pages that link to one."""
-        return self.around(lambda: self._provider.linkers(url, count))
-
-
-class LoggingProvider(Wrapped):
+class LoggingProvider(SearchProvider):
     """A provider that notes failures with their details."""
 
     def __init__(self, provider: SearchProvider, note: Callable[[str], object]) -> None:
-        super().__init__(provider)
-        self._note = note
+        super().__init__(related_query=provider.related_query, linkers_query=provider.linkers_query)
+        self.name, self._provider, self._note = provider.name, provider, note
 
-    def around(self, ask: Callable[[], SearchAnswer]) -> SearchAnswer:
+    def search(self, query: str, count: int, page: int = 1, /) -> SearchAnswer:
         """Send the query, and note a failure."""
-        answer = ask()
+        answer = self._provider.search(query, count, page)
         if answer.status not in (SearchStatus.ANSWERED, SearchStatus.OFF):
             words = answer.status.value.replace("_", " ")
             self._note(f"{self.name}: {words}" + (f" ({answer.detail})" if answer.detail else ""))

@@ -9,7 +9,7 @@ from threading import Lock
 
 import msgspec
 
-from incremental.base.children import LENGTH
+from incremental.base.children import frame
 from incremental.base.errors import InputError
 from incremental.features.exchange.lists import MAX_FILE_BYTES, ReadList, read_list
 from incremental.sandbox.body import Unread
@@ -47,7 +47,7 @@ def read_list_apart(
     """
     if len(content) > MAX_FILE_BYTES:
         raise InputError(name, f"{len(content)} bytes", f"at most {MAX_FILE_BYTES} bytes are read")
-    given = msgspec.msgpack.encode(_File(name, form, content))
+    given = frame(_File(name, form, content))
     limits = ReaderLimits(daemon.parse_seconds, daemon.parse_memory_mb)
     if not _one_at_a_time.acquire(timeout=_PATIENCE_SECONDS):
         raise InputError(name, "", "another list is being read; try again in a moment")
@@ -74,7 +74,7 @@ def _ask(given: bytes, limits: ReaderLimits, name: str) -> Answer | Unread:
     except OSError as error:
         raise InputError(name, "", f"no process to read it could start: {error}") from None
     try:
-        return process.ask(LENGTH.pack(len(given)) + given)
+        return process.ask(given)
     finally:
         process.close()
 

@@ -7,16 +7,15 @@ stored, and never shown.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 
-from incremental.base.errors import InputError, NotFoundError, SettingsError
-from incremental.base.findings import Finding, problem
-from incremental.base.tagging import checked_words
+from incremental.base.errors import InputError, NotFoundError
+from incremental.base.findings import Finding, settings_checked
+from incremental.base.tagging import checked_name, checked_words
 from incremental.base.texts import Text, read_text
 from incremental.base.times import HOUR
 from incremental.features.messages.plan import MOST_PER_HOUR, Plan, Rhythm, plan
@@ -40,7 +39,6 @@ from store.outbox import OutboxRow
 
 logger = logging.getLogger("hubwatch.messages")
 
-MAX_NAME = 80
 MAX_ADDED = 200
 # States of an outbox entry, in this order.
 STATES = tuple(OutboxState)
@@ -92,9 +90,7 @@ def put_channel(
     Raises:
         InputError: a value is not usable, or the channel stands in the settings file. Nothing was changed.
     """
-    name = " ".join(name.split())
-    if not name or len(name) > MAX_NAME or not name.isprintable():
-        raise InputError("name", name[:MAX_NAME], Text("input.name_length", n=MAX_NAME))
+    name = checked_name("name", name)
     _refuse_file(settings, name)
     stored = {one.name: one for one in added_channels(store, settings)}
     if name not in stored and len(stored) >= MAX_ADDED:
@@ -228,22 +224,14 @@ def check_channels(settings: Settings) -> None:
 
 def findings(settings: Settings) -> list[Finding]:
     """Return what is wrong with channels and hooks of the file."""
-    given, wrong = settings.of(MessagesSettings), list[SettingsError]()
+    given, wrong = settings.of(MessagesSettings), list[Finding]()
     for number, channel in enumerate(given.channel):
-        with _kept(wrong):
+        with settings_checked(wrong):
             check_sending(channel, f"messages.channel[{number}].")
     for number, hook in enumerate(given.hook):
-        with _kept(wrong):
+        with settings_checked(wrong):
             check_program(hook, f"messages.hook[{number}]")
-    return [problem("settings", f"{one.field} = {one.value!r}", one.way_out) for one in wrong]
-
-
-@contextmanager
-def _kept(wrong: list[SettingsError]) -> Iterator[None]:
-    try:
-        yield
-    except SettingsError as error:
-        wrong.append(error)
+    return wrong
 
 
 def mentions(settings: Settings, topic: str) -> list[str]:

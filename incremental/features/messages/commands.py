@@ -29,6 +29,7 @@ from incremental.interfaces.cli.common import (
     open_store,
     print_list,
     printed_json,
+    report,
     say,
     settings_of,
     with_options,
@@ -106,8 +107,8 @@ def add(
         if url := _address(store, settings, name, url):
             given["url"] = url
         channel = put_channel(store, settings, name, given, now=now())
-    if not printed_json(context, {"channel": channel.name}):
-        say(f"channel {channel.name} is ready; test it: hubwatch notify test {channel.name}")
+    said = f"channel {channel.name} is ready; test it: hubwatch notify test {channel.name}"
+    report(context, {"channel": channel.name}, said)
 
 
 def _options() -> Iterator[Parameter]:
@@ -138,8 +139,7 @@ def remove(context: typer.Context, name: Name) -> None:
     settings, _ = settings_of(context)
     with open_store(context) as store:
         remove_channel(store, settings, name)
-    if not printed_json(context, {"removed": name}):
-        say(f"removed channel {name}")
+    report(context, {"removed": name}, f"removed channel {name}")
 
 
 def try_channel(context: typer.Context, name: Name) -> None:

@@ -184,11 +184,6 @@ class Notifier:
         settled = [self._settled(channel, clock()) for channel in self._channels]
         return all(settled)
 
-    @property
-    def idle(self) -> bool:
-        """Whether no message is being sent."""
-        return not self._underway
-
     def _channel_at(self, channel: ChannelSettings, now: float) -> float:
         """Do what is due on a channel, whatever bugs the others meet; return when to come again."""
         done = attempt(partial(self._channel, channel, now))

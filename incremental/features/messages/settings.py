@@ -30,13 +30,9 @@ _Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 _NotNegative = Annotated[float, msgspec.Meta(ge=0, le=1e6)]
 
 
-class ChannelSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A message channel. Its address is a secret: it contains the service's key."""
+class Wanted(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Which new pages a channel or a hook gets."""
 
-    name: Annotated[str, example("mail")]
-    """What the channel is called; unique."""
-    url: Annotated[str, SECRET, example("mailto://user:password@example.org?to=you@example.org")]
-    """``mailto://``, ``slack://``, ``tgram://``, ``json://`` and others of Apprise."""
     topic: Annotated[str, example("bridges")] = ""
     """Only relevant and doubtful pages of this topic; empty = all new pages."""
     min_score: _Share = 0.0
@@ -49,6 +45,15 @@ class ChannelSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Only pages with one of these words or phrases in title or text."""
     exclude: tuple[str, ...] = ()
     """No pages with any of these words or phrases."""
+
+
+class ChannelSettings(Wanted, frozen=True):
+    """A message channel. Its address is a secret: it contains the service's key."""
+
+    name: Annotated[str, example("mail")]
+    """What the channel is called; unique."""
+    url: Annotated[str, SECRET, example("mailto://user:password@example.org?to=you@example.org")]
+    """``mailto://``, ``slack://``, ``tgram://``, ``json://`` and others of Apprise."""
     every_minutes: _NotNegative = 0.0
     """0 = each page at once; otherwise the minimum time between digests."""
     daily_at: Annotated[str, example("08:00")] = ""
@@ -67,7 +72,7 @@ class ChannelSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Template of the text."""
 
 
-class HookSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class HookSettings(Wanted, frozen=True):
     """One hook. A program gets one JSON object on standard input, or an address gets it by POST."""
 
     name: Annotated[str, example("archive")]
@@ -78,23 +83,11 @@ class HookSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Instead of *command*: the object is sent to this address, `https://` or `http://`."""
     secret: Annotated[str, SECRET] = ""
     """With *url*: the header `X-Hubwatch-Signature` is `sha256=` and the HMAC of the body under it."""
-    topic: Annotated[str, example("bridges")] = ""
-    """Only relevant and doubtful pages of this topic; empty = all new pages."""
-    min_score: _Share = 0.0
-    """With *topic*: minimum score."""
-    search: str = ""
-    """Only pages that match this saved search."""
-    tag: str = ""
-    """Only pages of the sites and topics with this tag."""
-    include: tuple[str, ...] = ()
-    """Only pages with one of these words or phrases."""
-    exclude: tuple[str, ...] = ()
-    """No pages with one of these words or phrases."""
     timeout_seconds: Annotated[float, msgspec.Meta(gt=0, le=3_600)] = 60.0
     """The program or the request is ended after this long, and called again later."""
 
 
-class HookChannel(ChannelSettings, frozen=True, forbid_unknown_fields=True):
+class HookChannel(ChannelSettings, frozen=True):
     """A hook, or a channel of a feature: the same filters, retries and outbox; *url* is not an address."""
 
     command: tuple[str, ...] = ()

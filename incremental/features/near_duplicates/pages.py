@@ -7,12 +7,11 @@ from typing import Any
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
-from incremental.base.errors import NotFoundError
-from incremental.base.texts import Text
 from incremental.interfaces.web.api.schemas import RowId, api_router, shape_of
 from incremental.interfaces.web.context import StoreRoute
 from incremental.interfaces.web.views import page
 from store import Store
+from store.answers import PageDetail
 from store.near_duplicates import Copy
 
 router = APIRouter(include_in_schema=False, route_class=StoreRoute)
@@ -27,10 +26,7 @@ def get_copies(store: Store, page_id: RowId) -> list[Copy]:
 
 
 @router.get("/pages/{page_id}/copies")
-def copies_page(request: Request, store: Store, page_id: RowId) -> Response:
+def copies_page(request: Request, store: Store, detail: PageDetail) -> Response:
     """Show the other pages with nearly the same text."""
-    detail = store.answers.page(page_id, most=1)
-    if detail is None:
-        raise NotFoundError(Text("input.page_unknown"))
-    values = {"page": detail, "copies": store.near_duplicates.of(page_id)}
+    values = {"page": detail, "copies": store.near_duplicates.of(detail.page_id)}
     return page(request, "near_duplicates/copies.html", values)

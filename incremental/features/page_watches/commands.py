@@ -27,6 +27,7 @@ from incremental.interfaces.cli.common import (
     open_store,
     print_list,
     printed_json,
+    report,
     say,
     settings_of,
 )
@@ -88,12 +89,10 @@ def add(  # noqa: PLR0913 - each is an option of the command
         watch, taken = watch_page(store, settings, target, wish, now=now())
         standing = store.page_watches.standings()[watch.id]
         running = daemon_at_work(store, settings, folder)
-    if printed_json(context, watch_result(watch, standing)):
-        return
     pages = counted(standing.pages, "page")
     more = f" ({taken} new), and those found later" if watch.is_pattern else ""
     who = "" if running else "; start the daemon: hubwatch run"
-    say(f"watching {pages}{more} for changes{who}")
+    report(context, watch_result(watch, standing), f"watching {pages}{more} for changes{who}")
 
 
 def list_watches(context: typer.Context) -> None:
@@ -149,8 +148,8 @@ def _set(context: typer.Context, target: str, *, paused: bool) -> None:
         watch = named_watch(store, target)
         pause_watch(store, watch, paused=paused, now=now())
     done = "paused" if paused else "resumed"
-    if not printed_json(context, {"id": watch.id, "state": "paused" if paused else "active"}):
-        say(f"{done} {readable(watch.pattern)}")
+    state = {"id": watch.id, "state": "paused" if paused else "active"}
+    report(context, state, f"{done} {readable(watch.pattern)}")
 
 
 def check(context: typer.Context, target: Which) -> None:
@@ -159,10 +158,8 @@ def check(context: typer.Context, target: Which) -> None:
     with open_store(context) as store:
         count = check_now(store, named_watch(store, target), now=now())
         running = daemon_at_work(store, settings, folder)
-    if printed_json(context, {"pages": count}):
-        return
     who = "the daemon does it" if running else "start the daemon: hubwatch run"
-    say(f"{counted(count, 'page')} to be checked now; {who}")
+    report(context, {"pages": count}, f"{counted(count, 'page')} to be checked now; {who}")
 
 
 def remove(context: typer.Context, target: Which) -> None:
@@ -170,8 +167,8 @@ def remove(context: typer.Context, target: Which) -> None:
     with open_store(context) as store:
         watch = named_watch(store, target)
         store.page_watches.remove(watch.id, now=now())
-    if not printed_json(context, {"removed": watch.pattern}):
-        say(f"no longer watching {readable(watch.pattern)} for changes")
+    said = f"no longer watching {readable(watch.pattern)} for changes"
+    report(context, {"removed": watch.pattern}, said)
 
 
 def changes(  # noqa: PLR0913 - each is an option of the command

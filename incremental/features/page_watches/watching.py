@@ -29,7 +29,7 @@ from incremental.settings.seeds import check_address, usable_seed
 from store import Store
 from store.enums import WatchState
 from store.page_watches import WatchRow, WatchStanding
-from store.values import RefreshRow, SeenLink, SiteRow
+from store.values import RefreshRow, SeenLink
 
 if TYPE_CHECKING:
     from incremental.settings import Settings
@@ -217,16 +217,11 @@ def check_now(store: Store, watch: WatchRow, *, now: float) -> int:
     """
     if watch.state is WatchState.PAUSED:
         raise InputError("watch", "", Text("input.site_paused", site=watch.pattern))
-    site = site_of(store, watch)
+    site = store.read.site(watch.site_id)
     if site is not None and site.state == "paused":
         raise InputError("site", "", Text("input.site_paused", site=site.name))
     pages = store.refreshes.of_watch(watch.id)
     return store.page_watches.check_now([page.page_id for page in pages], now=now)
-
-
-def site_of(store: Store, watch: WatchRow) -> SiteRow | None:
-    """Return the site of a watch."""
-    return store.read.site(watch.site_id)
 
 
 def senders(store: Store) -> dict[int, WatchRow]:

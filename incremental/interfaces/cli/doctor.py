@@ -15,7 +15,15 @@ from rich.text import Text
 
 from incremental.base.clock import SystemClock
 from incremental.base.errors import SettingsError, without_credentials
-from incremental.base.findings import Finding, Verdict, ok, problem, warning
+from incremental.base.findings import (
+    Finding,
+    Verdict,
+    ok,
+    problem,
+    settings_checked,
+    warning,
+    wrong_setting,
+)
 from incremental.base.plain_text import clean
 from incremental.base.texts import named
 from incremental.daemon.assembly import make_fetcher
@@ -28,6 +36,7 @@ from incremental.daemon.doctor import (
     features_findings,
     files_findings,
     free_space,
+    full_text_findings,
     installed_version,
     libraries,
     network_finding,
@@ -35,7 +44,6 @@ from incremental.daemon.doctor import (
     requirements,
     seed_to_ask,
     space_finding,
-    sqlite_findings,
     store_findings,
     store_problem,
     versions_findings,
@@ -44,12 +52,11 @@ from incremental.fetch.status import Response
 from incremental.interfaces.cli.common import console, now, printed_json, settings_file, settings_of
 from incremental.interfaces.cli.logs import level_of
 from incremental.settings import Settings
-from incremental.settings.engine import EngineKind
 from incremental.settings.storage import MEGABYTE, reach_cache, same_settings, store_address
 from incremental.topics.embedding.choice import embeddings_findings, needs_net
 from incremental.visit.rendering.browser import browser_finding
 from store.errors import StoreError
-from store.maintenance.inspection import Inspection, inspected
+from store.maintenance.inspection import Inspection, inspected, knows_full_text
 
 _COLOURS = {Verdict.OK: "green", Verdict.WARNING: "yellow", Verdict.PROBLEM: "red"}
 
@@ -69,7 +76,7 @@ def doctor(
     try:
         settings, folder = settings_of(context)
     except SettingsError as error:
-        findings = [_wrong(error), *_versions(Settings(), offline=True)]
+        findings = [wrong_setting(error), *_versions(Settings(), offline=True)]
     else:
         file = settings_file(context)
         findings = list(_findings(settings, folder, file, offline=offline, check=store))
@@ -131,9 +138,9 @@ def _cache_finding(settings: Settings) -> Finding:
 def _settings_findings(settings: Settings, folder: Path, file: Path | None) -> Iterator[Finding]:
     """Check what only shows when the settings are used."""
     wrong: list[Finding] = []
-    with _collected(wrong):
+    with settings_checked(wrong):
         level_of(settings)
-    with _collected(wrong):
+    with settings_checked(wrong):
         if file is None:
             same_settings(settings, folder, file)
     for found in settings.enabled.asked("checks", settings):
@@ -154,21 +161,9 @@ def _guard_findings(settings: Settings, store: Inspection) -> Iterator[Finding]:
     from incremental.interfaces.web.server import check_guarded  # noqa: PLC0415 - an extra, and half a second
 
     wrong: list[Finding] = []
-    with _collected(wrong):
+    with settings_checked(wrong):
         check_guarded(settings, has_tokens=store.has_tokens())
     yield from wrong
-
-
-@contextlib.contextmanager
-def _collected(findings: list[Finding]) -> Iterator[None]:
-    try:
-        yield
-    except SettingsError as error:
-        findings.append(_wrong(error))
-
-
-def _wrong(error: SettingsError) -> Finding:
-    return problem("settings", f"{error.field} = {error.value!r}", error.way_out)
 
 
 def _answer(settings: Settings, seeds: list[str], owed: dict[str, float]) -> Response | None:
@@ -184,11 +179,11 @@ def _versions(settings: Settings, *, offline: bool) -> Iterator[Finding]:
     used = {
         "web": settings.web.enabled,
         "postgres": bool(settings.store.database),
-        "dask": settings.engine.kind is EngineKind.DASK,
+        "dask": settings.engine.kind == "dask",
     }
     extras = [name for name, wanted in used.items() if wanted]
     yield from versions_findings(requirements(), installed_version, extras)
-    yield from sqlite_findings()
+    yield from full_text_findings(known=knows_full_text())
     quietly = offline and needs_net(settings.embeddings)
     yield from embeddings_findings(
         settings.embeddings, None if quietly else partial(_model_trouble, settings)

@@ -21,7 +21,6 @@ import typer
 
 from incremental.base.errors import SettingsError
 from incremental.settings import Settings
-from incremental.settings.sections import LogFormat
 
 _TEXT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 _RUN = logging.getLogger("hubwatch.run")
@@ -74,7 +73,7 @@ def begin_log(settings: Settings) -> None:
         SettingsError: see :func:`level_of`.
     """
     level = level_of(settings)
-    if settings.daemon.log_format is LogFormat.TEXT:
+    if settings.daemon.log_format == "text":
         logging.basicConfig(level=level, format=_TEXT)
         return
     handler = logging.StreamHandler()

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter, OrderedDict, deque
+from collections import Counter, deque
 from collections.abc import Sequence
 from typing import Any
 
 import typer
 
+from classifier.words.latest import Latest
 from incremental.base.plain_text import clean
 from incremental.base.readable_urls import readable
 from incremental.fetch.status import HARMLESS, FetchStatus
@@ -32,7 +33,7 @@ class Reporter:
         self._visits: Counter[str] = Counter()
         self._announced = 0
         self._new: deque[dict[str, Any]] = deque(maxlen=MOST_REPORTED)
-        self._backfills: OrderedDict[int, dict[str, Any]] = OrderedDict()
+        self._backfills: Latest[int, dict[str, Any]] = Latest(MOST_REPORTED)
 
     def begin(self, sites: int, address: str | None) -> None:
         """Say what is watched, and where the web page is."""
@@ -70,8 +71,6 @@ class Reporter:
             if self._as_json:
                 fields = {"hub": event.hub_url, "folder": event.folder, "pages": event.pages}
                 self._backfills[event.id] = fields
-                while len(self._backfills) > MOST_REPORTED:
-                    self._backfills.popitem(last=False)
             else:
                 title = f": {clean(event.title)}" if event.pages == 1 else ""
                 tell(f"older {clean(event.site)}: {headline(event)}{title}")

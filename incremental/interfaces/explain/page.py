@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from incremental.base.errors import InputError
+from incremental.base.lookup import web_address
 from incremental.base.path_aliases import without_path_alias
 from incremental.base.scope import trap
 from incremental.base.texts import Text, named, read_text
 from incremental.base.times import NEVER
-from incremental.base.urls import canonical_key, normalize
+from incremental.base.urls import canonical_key
 from incremental.crawl.sites import watch
 from incremental.fetch.status import FetchStatus
 from incremental.interfaces.explain.backfill import backfill_of
@@ -22,7 +22,6 @@ from incremental.interfaces.explain.topic import stored_verdicts
 from incremental.parse.hub_way import WayKind, read_way
 from incremental.schedule.budget import advance, open_at, price_minutes
 from incremental.settings import Settings
-from incremental.settings.policies import policy_maker
 from incremental.visit.host_gate import HostGate
 from incremental.visit.rendering.browser import find_browser
 from store import Store
@@ -61,9 +60,7 @@ def explain_rules(store: Store, settings: Settings, url: str, *, now: float) -> 
     Raises:
         InputError: *url* is not a web address.
     """
-    address = normalize(url)
-    if address is None:
-        raise InputError("url", url, Text("input.not_an_address"))
+    address = web_address(url)
     rows, asked = store.read.sites(), HostGate(store, settings).ask(address, now)
     answer: dict[str, Any] = {
         "url": address,
@@ -87,7 +84,7 @@ def _labels(store: Store, url: str) -> list[dict[str, Any]]:
 def _in_site(
     store: Store, settings: Settings, row: SiteRow, url: str, now: float
 ) -> dict[str, Any]:
-    site = watch(row, settings, policy_maker(settings))
+    site = watch(row, settings)
     address = without_path_alias(url, site.path_aliases)
     verdict = site.scope.verdict(address)
     answer: dict[str, Any] = {
@@ -210,7 +207,7 @@ def budget_and_visit(
     settings: Settings, row: SiteRow, due_at: float | None, *, now: float
 ) -> dict[str, Any]:
     """Return a site's budget, its use, the price, and when it has room for the visit due at *due_at*."""
-    site = watch(row, settings, policy_maker(settings))
+    site = watch(row, settings)
     per_day = site.terms.requests_per_day
     budget = advance(site.budget, per_day, now)
     opens_at = now if site.has_grant(now) else open_at(site.budget, per_day, now)

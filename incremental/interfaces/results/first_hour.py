@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from incremental.base.times import HOUR, MINUTE, NEVER
 from incremental.crawl.sites import watch
 from incremental.settings import Settings
-from incremental.settings.policies import policy_maker
 from store import Store
 from store.enums import HubKind, SiteStatus
 from store.values import SiteRow
@@ -35,7 +34,7 @@ class Understood:
 
 def understood(store: Store, settings: Settings, row: SiteRow, now: float) -> Understood:
     """Return what is known of a site's hubs."""
-    site = watch(row, settings, policy_maker(settings))
+    site = watch(row, settings)
     planned = [hub for hub in store.read.hubs(row.id) if hub.due_at < NEVER]
     read, unread = (
         [hub for hub in planned if hub.visits],

@@ -14,7 +14,6 @@ from incremental.interfaces.results.schema import result_of
 from incremental.parse.hub_way import WayKind
 from incremental.schedule.budget import open_at
 from incremental.settings import Settings
-from incremental.settings.policies import policy_maker
 from store import Store
 from store.enums import HubRole, HubStatus
 from store.values import HubRow, SiteRow
@@ -69,7 +68,7 @@ def hub_results(
     """
     answer = []
     for row in rows:
-        site = watch(row, settings, policy_maker(settings))
+        site = watch(row, settings)
         opens_at = open_at(site.budget, site.terms.requests_per_day, now)
         unread_at = now if site.has_grant(now) else opens_at
         hubs = store.read.hubs(row.id)

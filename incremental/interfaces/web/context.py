@@ -12,8 +12,9 @@ from functools import cached_property, wraps
 from http import HTTPStatus
 from inspect import Parameter, signature
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+from fastapi import Path as InPath
 from fastapi import Request
 from fastapi.responses import Response
 from fastapi.routing import APIRoute
@@ -21,6 +22,7 @@ from fastapi.routing import APIRoute
 from classifier.hub import HubClassifier
 from classifier.hub.registry import ActiveClassifier
 from incremental.base.clock import Clock
+from incremental.base.lookup import page_numbered, site_numbered, topic_numbered
 from incremental.daemon.health import Health
 from incremental.daemon.pulse import read_report
 from incremental.interfaces.results.status import Status, health_of, status_of
@@ -29,11 +31,21 @@ from incremental.settings import Settings
 from incremental.settings.storage import models_folder
 from incremental.topics.training.model_versions import ModelVersion, list_models
 from store import Store
+from store.answers import PageDetail
 from store.errors import StoreError
+from store.topics.values import TopicRow
+from store.values import SiteRow
 
 # Headers of a 304 (RFC 9110, section 15.4.5).
 _KEPT = ("etag", "cache-control", "vary", "last-modified", "link")
 _Stamp = tuple[tuple[str, int], ...]
+_Id = Annotated[int, InPath(ge=1, le=2**62, description="Id from the list.")]
+# What a handler gets for an id in its path, by the type that it asks for.
+_ROWS: dict[Any, tuple[str, Callable[[Store, int], object]]] = {
+    SiteRow: ("site_id", site_numbered),
+    TopicRow: ("topic_id", topic_numbered),
+    PageDetail: ("page_id", page_numbered),
+}
 
 
 class HubModels:
@@ -135,7 +147,11 @@ def web_of(request: Request) -> Web:
 
 
 class StoreRoute(APIRoute):
-    """A route whose handler may ask for ``web`` and ``store``, beside the parameters of the request."""
+    """A route whose handler may ask for ``web`` and ``store``, beside the parameters of the request.
+
+    For ``{site_id}``, ``{topic_id}`` and ``{page_id}`` in its path it may ask for a row; without one the
+    answer is 404.
+    """
 
     def __init__(self, path: str, endpoint: Callable[..., Any], **more: Any) -> None:  # noqa: ANN401 - FastAPI's
         super().__init__(path, _supplied(endpoint), **more)
@@ -144,18 +160,30 @@ class StoreRoute(APIRoute):
 def _supplied(handler: Callable[..., Any]) -> Callable[..., Any]:
     """Return *handler* as a function of the request alone; it runs on a connection of its thread."""
     own = signature(handler, eval_str=True)
-    if own.parameters.keys().isdisjoint({"web", "store"}):
+    rows = {
+        one.name: _ROWS[one.annotation]
+        for one in own.parameters.values()
+        if isinstance(one.annotation, type) and one.annotation in _ROWS
+    }
+    if not rows and own.parameters.keys().isdisjoint({"web", "store"}):
         return handler
 
     @wraps(handler)
     def handle(request: Request, **given: Any) -> Any:  # noqa: ANN401 - by name
         web = web_of(request)
-        with web.store() if "store" in own.parameters else nullcontext() as store:
-            offered = {"request": request, "web": web, "store": store}
+        with web.store() if rows or "store" in own.parameters else nullcontext() as store:
+            offered: dict[str, Any] = {"request": request, "web": web, "store": store}
             asked = {name: offered[name] for name in offered if name in own.parameters}
-            return handler(**asked, **given)
+            found = {
+                name: find(offered["store"], given.pop(key)) for name, (key, find) in rows.items()
+            }
+            return handler(**asked, **found, **given)
 
-    others = [one for one in own.parameters.values() if one.name not in ("request", "web", "store")]
+    others = [
+        one.replace(name=rows[one.name][0], annotation=_Id) if one.name in rows else one
+        for one in own.parameters.values()
+        if one.name not in ("request", "web", "store")
+    ]
     first = Parameter("request", Parameter.POSITIONAL_OR_KEYWORD, annotation=Request)
     handle.__signature__ = own.replace(parameters=[first, *others])  # type: ignore[attr-defined]  # read by FastAPI
     return handle

@@ -84,13 +84,11 @@ class Guard:
         self._web = web
         self._gate = gate
         self._hosts = _LOOPBACK | {_bare(name) for name in _own_names(web)}
-        self._proxies = frozenset(web.settings.web.trusted_proxies)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Refuse the request or pass it on."""
         if scope["type"] != "http":
             return
-        self._believe_proxy(scope)
         sender = _with_headers(send)
         try:
             async with asyncio.timeout(BODY_SECONDS):
@@ -178,19 +176,6 @@ class Guard:
         """
         name = _host_of(host)
         return name is not None and (name in self._hosts or _is_address(name))
-
-    def _believe_proxy(self, scope: Scope) -> None:
-        """Take client and scheme from the headers of a trusted proxy only."""
-        client = scope.get("client")
-        if client is None or client[0] not in self._proxies:
-            return
-        headers = Headers(scope=scope)
-        # Only the last entry is the proxy's own; the client can forge those before it.
-        forwarded = headers.get("x-forwarded-for", "").split(",")[-1].strip()
-        if _is_address(forwarded):
-            scope["client"] = (forwarded, 0)
-        if headers.get("x-forwarded-proto") in ("http", "https"):
-            scope["scheme"] = headers["x-forwarded-proto"]
 
 
 def client_of(request: Request) -> str:

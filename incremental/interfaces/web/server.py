@@ -47,7 +47,7 @@ class Listener:
             log_level="warning",
             log_config=None,
             server_header=False,
-            # The guard decides which proxies to trust.
+            # The application has its own, which believes those of the settings.
             proxy_headers=False,
             limit_concurrency=CONNECTIONS,
             h11_max_incomplete_event_size=HEADER_BYTES,

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import ipaddress
 import threading
-from collections import OrderedDict
 from dataclasses import dataclass
+
+from classifier.words.latest import Latest
 
 FREE_GUESSES = 5
 LONGEST_WAIT_SECONDS = 900.0
@@ -32,8 +33,8 @@ class Throttle:
     """Wrong guesses by client address. Times are seconds of a monotonic clock."""
 
     def __init__(self) -> None:
-        self._records: OrderedDict[str, _Record] = OrderedDict()
-        self._welcome: OrderedDict[str, None] = OrderedDict()
+        self._records: Latest[str, _Record] = Latest(_MOST_CLIENTS)
+        self._welcome: Latest[str, None] = Latest(_MOST_CLIENTS)
         self._lock = threading.Lock()
 
     def wait_seconds(self, client: str, now: float) -> float:
@@ -49,13 +50,11 @@ class Throttle:
         """Count a wrong guess."""
         with self._lock:
             for name in (network_of(client), EVERYBODY):
-                record = self._records.setdefault(name, _Record())
+                record = self._records.get(name, _Record())
                 if now - record.last_at > FORGET_SECONDS:
                     record.failures = 0
                 record.failures, record.last_at = record.failures + 1, now
-                self._records.move_to_end(name)
-            while len(self._records) > _MOST_CLIENTS:
-                self._records.popitem(last=False)
+                self._records[name] = record
 
     def succeeded(self, client: str) -> None:
         """Reset *client*, which gave the right password."""
@@ -63,9 +62,6 @@ class Throttle:
             client = network_of(client)
             self._records.pop(client, None)
             self._welcome[client] = None
-            self._welcome.move_to_end(client)
-            while len(self._welcome) > _MOST_CLIENTS:
-                self._welcome.popitem(last=False)
 
     def _wait(self, name: str, free: int, now: float) -> float:
         record = self._records.get(name)

@@ -17,7 +17,6 @@ from __future__ import annotations
 import logging
 import queue
 import threading
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as NotYetError
@@ -27,6 +26,7 @@ from itertools import count
 
 from classifier.embedding.embedder import Embedder, EmbeddingError
 from classifier.embedding.meaning import Meaning
+from classifier.words.latest import Latest
 from classifier.words.values import PageText
 from incremental.base.attempts import Bug, attempt
 from incremental.sandbox import Body, Read, Reading, Unread
@@ -79,7 +79,7 @@ class PageEmbedder:
         self._queue: queue.PriorityQueue[tuple[int, int, _Asked | None]]
         self._queue = queue.PriorityQueue()
         self._numbers = count()
-        self._remembered: OrderedDict[tuple[str, ...], Meaning | None] = OrderedDict()
+        self._remembered: Latest[tuple[str, ...], Meaning | None] = Latest(_REMEMBERED)
         self._lock = threading.RLock()
         self._closed = False
         self._thread: threading.Thread | None = None
@@ -122,7 +122,7 @@ class PageEmbedder:
     def _start(self, page: PageText, turn: int) -> Future[Meaning | None]:
         answer: Future[Meaning | None] = Future()
         with self._lock:
-            known = self._remembered.get(_key(page), answer)
+            known = self._remembered.get(passages_of(page), answer)
             if not isinstance(known, Future):
                 answer.set_result(known)
             elif self._closed or self._queue.qsize() >= _QUEUED:
@@ -139,7 +139,7 @@ class PageEmbedder:
 
     def has_none(self, page: PageText) -> bool:
         """Whether a page that came back has no vector for good: it has no words, or the model refuses it."""
-        key = _key(page)
+        key = passages_of(page)
         with self._lock:
             return not key or (key in self._remembered and self._remembered[key] is None)
 
@@ -226,9 +226,7 @@ class PageEmbedder:
         self._works(found)
         with self._lock:
             for page, meaning in zip(pages if remember else (), found.meanings, strict=False):
-                self._remembered[_key(page)] = meaning
-            while len(self._remembered) > _REMEMBERED:
-                self._remembered.popitem(last=False)
+                self._remembered[passages_of(page)] = meaning
         return found.meanings
 
     def _works(self, found: Embedded) -> None:
@@ -257,7 +255,3 @@ class PageEmbedder:
             if not self.problem:
                 self.failing_since = self._now()
             self.problem = problem
-
-
-def _key(page: PageText) -> tuple[str, ...]:
-    return passages_of(page)

@@ -9,10 +9,11 @@ from typing import Any
 
 from classifier.hub.labels import ARTICLE, HUB
 from incremental.base.errors import InputError
+from incremental.base.lookup import web_address
 from incremental.base.path_aliases import rules, without_path_alias
 from incremental.base.scope import read_scope
 from incremental.base.texts import Text, hub_why
-from incremental.base.urls import canonical_key, normalize
+from incremental.base.urls import canonical_key
 from store import Store
 from store.enums import HubKind, HubRole, LabelOrigin, PageLabel
 from store.values import LabelEntry, NewHub, SeenLink, SiteRow
@@ -49,20 +50,14 @@ def correct(store: Store, text: str, label: str, *, now: float) -> Correction:
     Raises:
         InputError: not a web address, or ``article`` for a seed. Nothing was stored.
     """
-    url = normalize(text)
-    if url is None:
-        raise InputError("url", text[:200], Text("input.not_an_address"))
+    url = web_address(text)
     where = places(store, url)
     known = [(row, page) for row, address in where for page in pages_at(store, row, address)]
     # Before anything is stored: a seed is where the crawl of its site begins.
     for row, page in known if label == ARTICLE else ():
         hub = store.read.hub(page["id"])
         if hub is not None and hub.role == HubRole.SEED:
-            raise InputError(
-                "url",
-                url,
-                Text("input.is_seed", site=row.name),
-            )
+            raise InputError("url", url, Text("input.is_seed", site=row.name))
     url = where[0][1] if where else url
     anchor = next((str(page["anchor"]) for _, page in known if page["anchor"]), "")
     entry = LabelEntry(

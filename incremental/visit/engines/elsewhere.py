@@ -28,7 +28,6 @@ from incremental.base.threads import cores
 from incremental.fetch.options import SiteAccess, origin
 from incremental.sandbox.process import ReaderLimits
 from incremental.settings import Settings
-from incremental.settings.engine import EngineKind
 from incremental.visit.engines.visits import EngineReport, LostVisitError
 from incremental.visit.engines.worker import WorkerTerms, access_of, carry_out, introduce
 from incremental.visit.visit import Outcome, VisitTask
@@ -52,12 +51,12 @@ def make_elsewhere(
         SettingsError: the extra is not installed, or there is no scheduler at the address.
     """
     engine = settings.engine
-    if engine.kind is EngineKind.THREADS:
+    if engine.kind == "threads":
         yield None
         return
     nothing = SiteAccess()
     secrets = {origin(url): one for url, one in settings.accesses.items() if one != nothing}
-    if engine.kind is EngineKind.PROCESSES:
+    if engine.kind == "processes":
         report = EngineReport("processes", engine.processes or cores(), engine.processes or cores())
         with ProcessExecutor(report.processes) as processes:
             terms = terms_of(settings, readers=1)

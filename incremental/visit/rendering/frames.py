@@ -9,8 +9,6 @@ from collections.abc import Mapping
 
 import msgspec
 
-from incremental.base.children import LENGTH
-
 
 class Order(msgspec.Struct, tag=True, frozen=True):
     """Draw this page."""
@@ -73,26 +71,9 @@ class Ready(msgspec.Struct, tag=True, frozen=True):
 ToWorker = Order | Answer
 FromWorker = Wanted | Drawn | Closed | Ready
 
-_encoder = msgspec.msgpack.Encoder()
 _to_worker: msgspec.msgpack.Decoder[ToWorker] = msgspec.msgpack.Decoder(ToWorker)
+to_worker = _to_worker.decode
+"""Returns what the daemon sent."""
 _from_worker: msgspec.msgpack.Decoder[FromWorker] = msgspec.msgpack.Decoder(FromWorker)
-
-
-def frame(value: ToWorker | FromWorker) -> bytes:
-    """Return *value* as bytes, with its length in front."""
-    content = _encoder.encode(value)
-    return LENGTH.pack(len(content)) + content
-
-
-def to_worker(content: bytes) -> ToWorker:
-    """Return what the daemon sent."""
-    return _to_worker.decode(content)
-
-
-def from_worker(content: bytes) -> FromWorker:
-    """Return what the driving process sent.
-
-    Raises:
-        msgspec.DecodeError: it is nothing of these.
-    """
-    return _from_worker.decode(content)
+from_worker = _from_worker.decode
+"""Returns what the driving process sent, or raises msgspec.DecodeError: it is nothing of these."""

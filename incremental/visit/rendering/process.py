@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from incremental.base.children import ChildProcess, Excess, family_bytes
+from incremental.base.children import ChildProcess, Excess, family_bytes, frame
 from incremental.visit.rendering.frames import (
     Answer,
     Closed,
@@ -18,7 +18,6 @@ from incremental.visit.rendering.frames import (
     Order,
     Ready,
     Wanted,
-    frame,
     from_worker,
 )
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from playwright.async_api import Browser, Error, Page, Route, WebSocketRoute, async_playwright
 
-from incremental.base.children import LENGTH, MAX_MESSAGE_BYTES
+from incremental.base.children import LENGTH, MAX_MESSAGE_BYTES, frame
 from incremental.visit.rendering.frames import (
     Answer,
     Closed,
@@ -25,7 +25,6 @@ from incremental.visit.rendering.frames import (
     Order,
     Ready,
     Wanted,
-    frame,
     to_worker,
 )
 from incremental.visit.rendering.sifting import MOST_POST_BYTES

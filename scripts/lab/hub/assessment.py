@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from classifier.hub.classifier import HubClassifier
 from classifier.hub.content_features import describe_page
-from classifier.hub.evidence import LinkEvidence
+from classifier.hub.evidence import LinkEvidence, split_url
 from classifier.hub.labels import LabelRow
 from classifier.hub.scaling import to_probability
 from lab.hub import rivals
@@ -127,7 +127,7 @@ def score_sections(rows: Sequence[LabelRow], judged: Judged) -> dict[str, dict[s
     """Score the sections ``all``, ``no_root`` and ``zh`` of label rows."""
     inside = {
         "all": np.ones(len(rows), dtype=bool),
-        "no_root": np.array([not row.is_root for row in rows], dtype=bool),
+        "no_root": np.array([not split_url(row.url).is_root for row in rows], dtype=bool),
         "zh": np.array([row.lang == "zh" for row in rows], dtype=bool),
     }
     return {name: score(rows, judged, chosen) for name, chosen in inside.items()}

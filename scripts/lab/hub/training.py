@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classifier.hub.content_features import describe_page
+from classifier.hub.evidence import split_url
 from classifier.hub.labels import LabelRow, labels_hash
 from classifier.hub.model import HubModel
 from classifier.hub.svm import Pair
@@ -199,7 +200,7 @@ def _metrics(
     hubs = _hubs(rows)
     sections = {
         "all": np.ones(len(rows), dtype=bool),
-        "no_root": np.array([not row.is_root for row in rows], dtype=bool),
+        "no_root": np.array([not split_url(row.url).is_root for row in rows], dtype=bool),
         "zh": np.array([row.lang == "zh" for row in rows], dtype=bool),
     }
     page_hubs = _hubs(pages)

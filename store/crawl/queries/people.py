@@ -10,7 +10,6 @@ from typing import Any
 
 from peewee import JOIN, fn
 
-from store.database.failures import storage_errors
 from store.database.repository import Repository
 from store.database.texts import storable
 from store.models import Change, Hub, News, Page, Sighting, Site, Visit
@@ -32,8 +31,7 @@ class PeopleQueries(Repository):
             .where(same | (Page.url == storable(url, None)))
             .order_by(Page.id)
         )
-        with storage_errors(self._where):
-            return list(query.dicts().execute(self._db))
+        return self._dicts(query)
 
     def changes(self, page_id: int) -> list[dict[str, Any]]:
         """Return the changes of a page, oldest first."""

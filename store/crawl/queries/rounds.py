@@ -250,8 +250,7 @@ class RoundQueries(Repository):
 
     def site(self, site_id: int) -> SiteRow | None:
         """Return a site."""
-        rows = self._asked(_SITES, sites=[site_id])
-        return _SITE(rows[0]) if rows else None
+        return self._asked_one(_SITE, _SITES, sites=[site_id])
 
     def sites(self) -> list[SiteRow]:
         """Return all sites in the order they were added."""
@@ -259,8 +258,7 @@ class RoundQueries(Repository):
 
     def site_by_seed(self, seed_url: str) -> SiteRow | None:
         """Return the site with this seed."""
-        rows = self._asked(_BY_SEED, seed=seed_url)
-        return _SITE(rows[0]) if rows else None
+        return self._asked_one(_SITE, _BY_SEED, seed=seed_url)
 
     def active_sites(self) -> list[int]:
         """Return the ids of the sites that are not paused, in the order they were added."""
@@ -367,8 +365,7 @@ class RoundQueries(Repository):
 
     def hub(self, page_id: int) -> HubRow | None:
         """Return one hub."""
-        rows = self._asked(_ONE_HUB, page=page_id)
-        return _HUB(rows[0]) if rows else None
+        return self._asked_one(_HUB, _ONE_HUB, page=page_id)
 
     def visited_hub(self, page_id: int, digest: str | None) -> VisitedHub | None:
         """Return what bears on a visit of a hub; *digest*: the MD5 of the body that it brought."""
@@ -381,13 +378,11 @@ class RoundQueries(Repository):
 
     def page(self, page_id: int) -> PageRow | None:
         """Return one page."""
-        rows = self._asked(_ONE_PAGE, page=page_id)
-        return _PAGE(rows[0]) if rows else None
+        return self._asked_one(_PAGE, _ONE_PAGE, page=page_id)
 
     def verification(self, page_id: int) -> VerificationRow | None:
         """Return the data needed to verify this page."""
-        rows = self._asked(_ONE_VERIFICATION, page=page_id)
-        return _VERIFICATION(rows[0]) if rows else None
+        return self._asked_one(_VERIFICATION, _ONE_VERIFICATION, page=page_id)
 
     def urls(self, page_ids: Iterable[int]) -> list[str]:
         """Return the URLs of pages."""
@@ -396,5 +391,4 @@ class RoundQueries(Repository):
 
     def host(self, name: str) -> HostRow | None:
         """Return a host's politeness state; None = never fetched from."""
-        rows = self._asked(_ONE_HOST, name=name)
-        return _HOST(rows[0]) if rows else None
+        return self._asked_one(_HOST, _ONE_HOST, name=name)

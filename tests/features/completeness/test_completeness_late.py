@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 from fake_web import DAY, HOUR, START, FakeWeb, Reply, Watch, feed, page
+from lab.clocks import SimulatedClock
 
-from incremental.base.clock import SimulatedClock
 from incremental.base.texts import Words
 from incremental.features.completeness.late import History, Late, cause_of
 from incremental.features.completeness.showing import of_site

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from cli_runner import Run
 from fake_web import DAY, HOUR, START, FakeWeb, Reply, Watch, feed, page
+from lab.clocks import SimulatedClock
 from web_served import Served
 
-from incremental.base.clock import SimulatedClock
 from incremental.base.texts import Words
 from incremental.features.completeness.keeping import Keeper
 from incremental.features.completeness.showing import Completeness, of_site, of_topic

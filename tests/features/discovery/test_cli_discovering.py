@@ -10,7 +10,7 @@ from stories import START
 
 from incremental.settings import Settings
 from incremental.settings.storage import open_configured_store
-from store.discovery import NewProposal, RoundRecord, RoundRow
+from store.discovery.values import NewProposal, RoundRecord, RoundRow
 
 OF = ("--topic", "bridges")
 

@@ -18,34 +18,31 @@ from incremental.features.discovery.operators import (
 from incremental.features.discovery.search_provider import (
     NoProvider,
     SearchAnswer,
+    SearchProvider,
     SearchResult,
     SearchStatus,
 )
 from incremental.topics.wording import Wording
 
 
-class Provider:
+class Provider(SearchProvider):
     """Knows pages by word; has no operators of its own unless told."""
 
     name = "fake"
 
     def __init__(self, pages: Mapping[str, Sequence[str]], like: Sequence[str] = ()) -> None:
+        super().__init__()
         self.asked: list[str] = []
         self.status = SearchStatus.ANSWERED
         self._pages, self._like = pages, like
 
-    def search(self, query: str, count: int, page: int = 1) -> SearchAnswer:
+    def search(self, query: str, count: int, page: int = 1, /) -> SearchAnswer:
         self.asked.append(query if page == 1 else f"{query} #{page}")
         found = [url for word in query.split() for url in self._pages.get(word, ())]
         return self._answer(found[count * (page - 1) :], count)
 
-    def related(self, _url: str, count: int) -> SearchAnswer:
-        if not self._like:
-            return SearchAnswer(SearchStatus.OFF)
-        return self._answer(self._like, count)
-
-    def linkers(self, url: str, count: int) -> SearchAnswer:  # noqa: ARG002 - the protocol's
-        return SearchAnswer(SearchStatus.OFF)
+    def related(self, url: str, count: int, /) -> SearchAnswer:
+        return self._answer(self._like, count) if self._like else super().related(url, count)
 
     def _answer(self, urls: Sequence[str], count: int) -> SearchAnswer:
         if self.status is not SearchStatus.ANSWERED:
@@ -60,7 +57,7 @@ class Linking(Provider):
         super().__init__(pages)
         self._linkers = linkers
 
-    def linkers(self, url: str, count: int) -> SearchAnswer:  # noqa: ARG002 - the protocol's
+    def linkers(self, url: str, count: int, /) -> SearchAnswer:  # noqa: ARG002 - the base's
         return self._answer(self._linkers, count)
 
 

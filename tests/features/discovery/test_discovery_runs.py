@@ -20,6 +20,7 @@ from incremental.features.discovery.discoverer import Dependencies, Discoverer
 from incremental.features.discovery.search_provider import (
     NoProvider,
     SearchAnswer,
+    SearchProvider,
     SearchResult,
     SearchStatus,
 )
@@ -29,7 +30,7 @@ from incremental.topics.editing import begin
 from incremental.topics.judging import EXAMPLE, to_text
 from incremental.topics.model_store import TopicModelStore
 from store import Store
-from store.discovery import ProposalState
+from store.discovery.values import ProposalState
 from store.enums import ExampleOrigin
 from store.topics.values import NewExample
 from store.values import SeenLink
@@ -95,27 +96,20 @@ class Lists:
         raise NotImplementedError
 
 
-class Words:
+class Words(SearchProvider):
     """A search provider that knows one page, and fails when told."""
 
     name = "words"
 
-    def __init__(self, status: SearchStatus = SearchStatus.ANSWERED) -> None:
+    def __init__(self, status: SearchStatus = SearchStatus.ANSWERED, **operators: str) -> None:
+        super().__init__(**operators)
         self.status = status
         self.queries: list[str] = []
-        self.about: list[str] = []
-        """Pages whose relatives or linkers were asked for."""
 
-    def search(self, query: str, _count: int, _page: int = 1) -> SearchAnswer:
+    def search(self, query: str, _count: int, _page: int = 1, /) -> SearchAnswer:
         self.queries.append(query)
         found = (SearchResult("http://found.example/bridge"), SearchResult("http://10.0.0.1/"))
         return SearchAnswer(self.status, found if self.status is SearchStatus.ANSWERED else ())
-
-    def related(self, url: str, _count: int) -> SearchAnswer:
-        self.about.append(url)
-        return SearchAnswer(SearchStatus.OFF)
-
-    linkers = related
 
 
 @pytest.fixture
@@ -274,13 +268,14 @@ def described(sqlite_store: Store) -> Store:
 
 
 def test_a_sentence_is_enough_to_search_with_its_words(described: Store) -> None:
-    words, world = Words(), World()
+    words = Words(related_query="like:{url}", linkers_query="link:{url}")
+    world = World()
     run = discoverer(described, world, words).run(rounds=20, pages=50)
     assert run.status == "done"
     assert proposed(described) == ["found.example"]
     assert words.queries[0] == "steel bridges rivers cables"
     assert all(query.strip() for query in words.queries)
-    assert "" not in words.about
+    assert not {"like:", "link:"} & set(words.queries)
     assert "" not in world.pages()
 
 

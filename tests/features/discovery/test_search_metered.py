@@ -7,28 +7,28 @@ from hypothesis import strategies as st
 
 from incremental.base.times import DAY
 from incremental.features.discovery.providers.metered import Meter, Metered, counted, permitted
-from incremental.features.discovery.search_provider import SearchAnswer, SearchStatus
+from incremental.features.discovery.search_provider import (
+    SearchAnswer,
+    SearchProvider,
+    SearchStatus,
+)
 
 FINE = SearchAnswer(SearchStatus.ANSWERED)
 
 
-class Provider:
+class Provider(SearchProvider):
     """Answers as it is announced."""
 
     name = "fake"
 
     def __init__(self, *answers: SearchAnswer) -> None:
+        super().__init__()
         self.answers = list(answers)
         self.asked = 0
 
-    def search(self, query: str, count: int, page: int = 1) -> SearchAnswer:  # noqa: ARG002 - the protocol's
+    def search(self, query: str, count: int, page: int = 1, /) -> SearchAnswer:  # noqa: ARG002 - the base's
         self.asked += 1
         return self.answers.pop(0) if self.answers else FINE
-
-    def related(self, url: str, count: int) -> SearchAnswer:  # noqa: ARG002 - likewise
-        return SearchAnswer(SearchStatus.OFF)
-
-    linkers = related
 
 
 class Time:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from web_served import Served, post
 
-from store.discovery import NewProposal, RoundRecord, RoundRow
+from store.discovery.values import NewProposal, RoundRecord, RoundRow
 
 HOSTILE = "<script>alert(1)</script>\u202e"
 SITES = ("spans.example", "cables.example", "sport.example")

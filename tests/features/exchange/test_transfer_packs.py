@@ -12,8 +12,8 @@ import pytest
 from cli_runner import Run
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from fake_web import DAY, HOUR, START, FakeWeb, Watch, feed, page
+from lab.clocks import SimulatedClock
 
-from incremental.base.clock import SimulatedClock
 from incremental.base.errors import InputError
 from incremental.features.exchange.packing import pack_of, take_pack
 from incremental.features.exchange.packs import (

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from cli_runner import Run
 from fake_web import START
+from lab.clocks import SimulatedClock
 from receivers import WebHook
 from stories import news_site, target, visit_of
 
-from incremental.base.clock import SimulatedClock
 from incremental.features.messages.channels import added_channels, put_channel, remove_channel
 from incremental.features.messages.notifier import Notifier
 from incremental.fetch.libraries import LibraryGate

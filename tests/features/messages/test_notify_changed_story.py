@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from fake_web import DAY, HOUR, SPARING, START, FakeWeb, Reply, Watch, page
+from lab.clocks import SimulatedClock
 from receivers import WebHook
 from test_notify_stories import notifier
 
-from incremental.base.clock import SimulatedClock
 from incremental.features.page_watches.watching import WatchWish, watch_page
 
 HOME = "https://news.example/"

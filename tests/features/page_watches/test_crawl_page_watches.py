@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 import pytest
 from fake_web import DAY, HOUR, SPARING, START, FakeWeb, Reply, Watch, page, watch
+from lab.clocks import SimulatedClock
 
-from incremental.base.clock import SimulatedClock
 from incremental.base.errors import InputError
 from incremental.features.page_watches.watching import (
     WatchWish,

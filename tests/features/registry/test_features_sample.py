@@ -13,10 +13,11 @@ from pathlib import Path
 import pytest
 from cli_runner import Run
 from fake_web import DAY, START, FakeWeb, Reply, Watch
+from lab.clocks import SimulatedClock
 from web_served import Served, served_with
 
 from incremental.base import features
-from incremental.base.clock import SimulatedClock, SystemClock
+from incremental.base.clock import SystemClock
 from incremental.base.errors import SettingsError
 from incremental.daemon.assembly import make_reader
 from incremental.daemon.at_work import AtWork, jobs_of

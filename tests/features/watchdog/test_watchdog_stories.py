@@ -12,9 +12,9 @@ import pytest
 import requests
 from cli_runner import Run
 from fake_web import DAY, HOUR, MINUTE, START, FakeWeb, Reply, Watch, feed, page
+from lab.clocks import SimulatedClock
 from web_served import Served
 
-from incremental.base.clock import SimulatedClock
 from incremental.features.watchdog.finding import Fault, SiteFacts, findings
 from incremental.features.watchdog.showing import problems_of
 from incremental.features.watchdog.watching import Watchdog

@@ -14,7 +14,6 @@ from incremental.features.discovery.search_provider import (
     SearchAnswer,
     SearchProvider,
     SearchStatus,
-    Wrapped,
 )
 
 FIRST_BACK_OFF_SECONDS = 60.0
@@ -59,7 +58,7 @@ def counted(meter: Meter, answer: SearchAnswer, now: float, interval_seconds: fl
     return replace(Meter(today, asked, now + wait), failures=failures)
 
 
-class Metered(Wrapped):
+class Metered(SearchProvider):
     """A provider within its limits. *now* returns unix seconds.
 
     Short waits between queries use *pause*, if given. *keep* gets the meter after each query.
@@ -76,7 +75,8 @@ class Metered(Wrapped):
         pause: Callable[[float], None] | None = None,
         keep: Callable[[Meter], None] | None = None,
     ) -> None:
-        super().__init__(provider)
+        super().__init__(related_query=provider.related_query, linkers_query=provider.linkers_query)
+        self.name, self._provider = provider.name, provider
         self.meter = meter or Meter()
         self._now = now
         self._per_day = per_day
@@ -84,7 +84,7 @@ class Metered(Wrapped):
         self._pause = pause
         self._keep = keep
 
-    def around(self, ask: Callable[[], SearchAnswer]) -> SearchAnswer:
+    def search(self, query: str, count: int, page: int = 1, /) -> SearchAnswer:
         """Send the query if it is allowed now."""
         now = self._now()
         short = 0.0 < self.meter.open_at - now <= self._interval and not self.meter.failures
@@ -97,10 +97,9 @@ class Metered(Wrapped):
             return SearchAnswer(
                 refused, detail=f"{self._per_day} queries a day", retry_after_seconds=wait
             )
-        answer = ask()
-        if answer.status is not SearchStatus.OFF:
-            self.meter = counted(self.meter, answer, now, self._interval)
-            if self._keep is not None:
-                # After each query, so that those of a killed run count.
-                self._keep(self.meter)
+        answer = self._provider.search(query, count, page)
+        self.meter = counted(self.meter, answer, now, self._interval)
+        if self._keep is not None:
+            # After each query, so that those of a killed run count.
+            self._keep(self.meter)
         return answer

@@ -8,9 +8,7 @@ from fastapi import Path as InPath
 from fastapi import Query
 from pydantic import Field, model_validator
 
-from incremental.base.errors import NotFoundError
-from incremental.base.lookup import find_page, topic_numbered
-from incremental.base.texts import Text
+from incremental.base.lookup import find_page, page_numbered, topic_numbered
 from incremental.base.times import moment
 from incremental.interfaces.explain.page_versions import (
     Difference,
@@ -60,7 +58,6 @@ _PAGE: Any = shape_of(
 )
 _TEXT: Any = shape_of(StoredText, leave=["language", "cluster", "forgotten_at"])
 _VERSIONS: Any = list[shape_of(Version)]  # type: ignore[misc]  # likewise
-PageId = Annotated[RowId, InPath(description="Id from the list.")]
 
 
 class LikePages(ResponseSchema):
@@ -125,59 +122,44 @@ def look_up(
     store: Store, url: Annotated[WebAddress, Query(description="URL of the page.")]
 ) -> dict[str, Any]:
     """Return the page with a URL; 404 if no hub has shown it."""
-    return _page(store, find_page(store, url)["id"])
+    return get_page(page_numbered(store, find_page(store, url)["id"]))
 
 
 @router.get("/pages/{page_id}", response_model=_PAGE)
-def get_page(store: Store, page_id: PageId) -> dict[str, Any]:
+def get_page(page: PageDetail) -> dict[str, Any]:
     """Return a page."""
-    return _page(store, page_id)
-
-
-def _detail(store: Store, page_id: int) -> PageDetail:
-    detail = store.answers.page(page_id)
-    if detail is None:
-        raise NotFoundError(Text("input.page_unknown"))
-    return detail
-
-
-def _page(store: Store, page_id: int) -> dict[str, Any]:
-    detail = _detail(store, page_id)
     return {
-        **{name: getattr(detail, name) for name in detail.__slots__},
-        "id": page_id,
-        "announced": page_result(detail.news) if detail.news else None,
-        "topics": [page_topic(mark) for mark in detail.topics],
+        **{name: getattr(page, name) for name in page.__slots__},
+        "id": page.page_id,
+        "announced": page_result(page.news) if page.news else None,
+        "topics": [page_topic(mark) for mark in page.topics],
     }
 
 
 @router.get("/pages/{page_id}/text", response_model=_TEXT)
-def get_text(web: Web, store: Store, page_id: PageId, at: _Time = "") -> dict[str, Any]:
+def get_text(web: Web, store: Store, page: PageDetail, at: _Time = "") -> dict[str, Any]:
     """Return the text of a page, now or at a time. Untrusted: escape it."""
     when = moment(at, web.now()) if at else None
-    url = _detail(store, page_id).url
-    version = version_at(store.answers.versions(page_id), when)
-    found = text_of(store, {"id": page_id, "url": url}, version)
+    version = version_at(store.answers.versions(page.page_id), when)
+    found = text_of(store, {"id": page.page_id, "url": page.url}, version)
     return {"title": found.title, "text": found.text, "md5": version.body_md5, "at": version.at}
 
 
 @router.get("/pages/{page_id}/versions", response_model=_VERSIONS)
-def get_versions(store: Store, page_id: PageId) -> list[Version]:
+def get_versions(store: Store, page: PageDetail) -> list[Version]:
     """List the versions of a page's body, oldest first."""
-    _detail(store, page_id)
-    return store.answers.versions(page_id)
+    return store.answers.versions(page.page_id)
 
 
 @router.get("/pages/{page_id}/history")
 def get_history(
     store: Store,
-    page_id: PageId,
+    page: PageDetail,
     before: Annotated[int | None, Query(ge=0, le=2**62)] = None,
     limit: Annotated[int, Query(ge=1, le=500)] = 100,
 ) -> list[PageChange]:
     """List the changes of a page, newest first; `before` is the id of the last entry read."""
-    _detail(store, page_id)
-    rows = store.answers.history(page_id, limit=limit, before=before)
+    rows = store.answers.history(page.page_id, limit=limit, before=before)
     return [result_of(PageChange, row) for row in rows]
 
 
@@ -185,28 +167,27 @@ def get_history(
 def get_diff(
     web: Web,
     store: Store,
-    page_id: PageId,
+    page: PageDetail,
     change: Annotated[RowId | None, Query(description="Change id from the history.")] = None,
     start: Annotated[str, Query(alias="from", max_length=40, description="A time.")] = "",
     end: Annotated[str, Query(alias="to", max_length=40, description="A time.")] = "",
 ) -> Difference:
     """Return a text diff of a page: of a change, between two times, or of the last change."""
-    url = _detail(store, page_id).url
     if change is not None:
-        before, after = versions_of_change(store, page_id, change)
+        before, after = versions_of_change(store, page.page_id, change)
     else:
-        versions = store.answers.versions(page_id)
+        versions = store.answers.versions(page.page_id)
         after = version_at(versions, moment(end, web.now()) if end else None)
         early = moment(start, web.now()) if start else None
         before = previous(versions, after) if early is None else version_at(versions, early)
-    return difference(store, page_id, url, before, after)
+    return difference(store, page.page_id, page.url, before, after)
 
 
 @router.get("/pages/{page_id}/like")
 def get_like(
     web: Web,
     store: Store,
-    page_id: PageId,
+    page: PageDetail,
     filters: Annotated[Filters, asking("site", "topic", "tag", "language", "since")],
     limit: Annotated[int, Query(ge=1, le=1_000)] = 20,
 ) -> LikePages:
@@ -215,23 +196,20 @@ def get_like(
     # Loads numpy.
     from incremental.topics.embedding.likeness import pages_like, vector_of  # noqa: PLC0415
 
-    _detail(store, page_id)
-    found = pages_like(store, *vector_of(store, page_id), asked, but=page_id)
+    found = pages_like(store, *vector_of(store, page.page_id), asked, but=page.page_id)
     return LikePages(pages=[like_page(one.page, one.likeness) for one in found])
 
 
 @router.get("/pages/{page_id}/sightings")
-def get_sightings(store: Store, page_id: PageId) -> list[Sighting]:
+def get_sightings(store: Store, page: PageDetail) -> list[Sighting]:
     """List the hubs that have shown a page, with times."""
-    _detail(store, page_id)
-    return [result_of(Sighting, row) for row in store.read.sightings(page_id)]
+    return [result_of(Sighting, row) for row in store.read.sightings(page.page_id)]
 
 
 @router.get("/pages/{page_id}/visits")
-def get_visits(store: Store, page_id: PageId) -> list[PageVisit]:
+def get_visits(store: Store, page: PageDetail) -> list[PageVisit]:
     """List the latest visits of a page, newest first."""
-    _detail(store, page_id)
-    return [result_of(PageVisit, row) for row in store.read.visits(page_id)]
+    return [result_of(PageVisit, row) for row in store.read.visits(page.page_id)]
 
 
 @router.post("/pages/marks")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import Path as InPath
 from fastapi import Query
 
 from incremental.base.lookup import site_numbered
@@ -29,7 +28,6 @@ from store.editing.tags import Tag
 from store.values import SiteRow
 
 router = api_router("sites")
-SiteId = Annotated[RowId, InPath(description="Id from the list.")]
 
 
 @router.get("/sites")
@@ -55,19 +53,18 @@ def add(web: Web, store: Store, body: NewSites) -> list[AddedSite]:
 
 
 @router.get("/sites/{site_id}")
-def get_site(store: Store, site_id: SiteId) -> Site:
+def get_site(store: Store, site: SiteRow) -> Site:
     """Return a site."""
-    return _site(store, site_numbered(store, site_id))
+    return _site(store, site)
 
 
 @router.patch("/sites/{site_id}")
-def change_site(web: Web, store: Store, site_id: SiteId, body: SiteChange) -> Site:
+def change_site(web: Web, store: Store, site: SiteRow, body: SiteChange) -> Site:
     """Change a site: pause or resume it, rename it, or give it other terms."""
     given = {name: getattr(body, name) for name in body.model_fields_set}
     lists = {name: tuple(value) for name, value in given.items() if isinstance(value, list)}
-    row = site_numbered(store, site_id)
-    row = edit_site(store, row, SiteEdit(**{**given, **lists}), web.settings, now=web.now())
-    return _site(store, row)
+    edit = SiteEdit(**{**given, **lists})
+    return _site(store, edit_site(store, site, edit, web.settings, now=web.now()))
 
 
 def _site(store: Store, row: SiteRow) -> Site:
@@ -75,10 +72,9 @@ def _site(store: Store, row: SiteRow) -> Site:
 
 
 @router.delete("/sites/{site_id}", status_code=204)
-def remove_site(store: Store, site_id: SiteId) -> None:
+def remove_site(store: Store, site: SiteRow) -> None:
     """Stop watching a site and delete everything found there."""
-    site_numbered(store, site_id)
-    store.write.remove_site(site_id)
+    store.write.remove_site(site.id)
 
 
 @router.get("/tags")

@@ -9,7 +9,6 @@ from fastapi import Path as InPath
 from pydantic import Field, StringConstraints
 
 from incremental.base.errors import NotFoundError
-from incremental.base.lookup import topic_numbered
 from incremental.interfaces.filters import Filters, to_json
 from incremental.interfaces.results.previews import (
     TopicPreview,
@@ -42,10 +41,9 @@ from incremental.topics.editing import (
 from store import Store
 from store.answers import SavedSearchRow
 from store.enums import ExampleOrigin
-from store.topics.values import ExampleRow
+from store.topics.values import ExampleRow, TopicRow
 
 router = api_router("topics")
-TopicId = Annotated[RowId, InPath(description="Id from the list.")]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=80, strip_whitespace=True)]
 _Urls = Annotated[list[WebAddress], Field(max_length=200)]
 _Method = Annotated[str, StringConstraints(pattern=f"^({'|'.join(METHODS)})$")]
@@ -56,29 +54,31 @@ _Keywords = Annotated[
 ]
 
 
-class NewTopic(RequestSchema):
+class _Wanted(RequestSchema):
+    """What a topic learns from beside pages."""
+
+    keywords: _Keywords = Field(default_factory=list)
+    description: Annotated[str, StringConstraints(max_length=500)] = ""
+    method: _Method = METHODS[0]
+
+
+class NewTopic(_Wanted):
     """A topic from example pages, keywords, a sentence, or all of them."""
 
     name: Name
     examples: _Urls = Field(default_factory=list)
-    keywords: _Keywords = Field(default_factory=list)
-    description: Annotated[str, StringConstraints(max_length=500)] = ""
-    method: _Method = METHODS[0]
 
 
-class TopicChange(RequestSchema):
+class TopicChange(_Wanted):
     """New values of a topic's fields; those left out stay."""
 
     name: Name = "-"
-    keywords: _Keywords = Field(default_factory=list)
-    description: Annotated[str, StringConstraints(max_length=500)] = ""
-    method: _Method = METHODS[0]
+    tags: TagList = Field(default_factory=list)
+    state: Literal["active", "paused"] = "active"
     include: WordList = Field(default_factory=list)
     """Only pages with one of these words are listed and announced."""
     exclude: WordList = Field(default_factory=list)
     """No page with any of these words is."""
-    tags: TagList = Field(default_factory=list)
-    state: Literal["active", "paused"] = "active"
 
 
 class TriedTopic(TopicChange):
@@ -140,64 +140,59 @@ def preview_new_topic(web: Web, store: Store, body: NewTopic) -> TopicPreview:
 
 
 @router.post("/topics/{topic_id}/preview")
-def preview_topic(web: Web, store: Store, topic_id: TopicId, body: TriedTopic) -> TopicPreview:
+def preview_topic(web: Web, store: Store, topic: TopicRow, body: TriedTopic) -> TopicPreview:
     """Show what a change would add to a topic's list and remove from it; nothing is stored."""
     changes = body.model_dump(include=body.model_fields_set - {"urls", "origin", "state"})
-    row = topic_numbered(store, topic_id)
     found = preview_of_edit(
-        *(store, web.settings, web.clock, row, changes), urls=body.urls, origin=body.origin
+        *(store, web.settings, web.clock, topic, changes), urls=body.urls, origin=body.origin
     )
     return preview_result(found)
 
 
 @router.get("/topics/{topic_id}")
-def get_topic(store: Store, topic_id: TopicId) -> Topic:
+def get_topic(store: Store, topic: TopicRow) -> Topic:
     """Return a topic."""
-    return topic_result(store, topic_numbered(store, topic_id))
+    return topic_result(store, topic)
 
 
 @router.patch("/topics/{topic_id}")
-def change_topic(web: Web, store: Store, topic_id: TopicId, body: TopicChange) -> Topic:
+def change_topic(web: Web, store: Store, topic: TopicRow, body: TopicChange) -> Topic:
     """Change a topic: rename it, replace its keywords, sentence or method, pause or resume it."""
     edited = body.model_fields_set - {"state"}
-    row = topic_numbered(store, topic_id)
     if edited:
-        row = edit_topic(store, row, **body.model_dump(include=edited), now=web.now())
+        topic = edit_topic(store, topic, **body.model_dump(include=edited), now=web.now())
     if "state" in body.model_fields_set:
-        row = set_paused(store, row.name, paused=body.state == "paused", now=web.now())
-    return topic_result(store, row)
+        topic = set_paused(store, topic.name, paused=body.state == "paused", now=web.now())
+    return topic_result(store, topic)
 
 
 @router.delete("/topics/{topic_id}", status_code=204)
-def remove_topic(store: Store, topic_id: TopicId) -> None:
+def remove_topic(store: Store, topic: TopicRow) -> None:
     """Delete a topic with its examples and scores."""
-    store.topics.remove(topic_numbered(store, topic_id).id)
+    store.topics.remove(topic.id)
 
 
 @router.get("/topics/{topic_id}/examples", response_model=_EXAMPLES)
-def list_examples(store: Store, topic_id: TopicId) -> list[ExampleRow]:
+def list_examples(store: Store, topic: TopicRow) -> list[ExampleRow]:
     """List a topic's training examples."""
-    return store.topics.examples(topic_numbered(store, topic_id).id)
+    return store.topics.examples(topic.id)
 
 
 @router.delete("/topics/{topic_id}/examples/{example_id}")
 def remove_example(
     web: Web,
     store: Store,
-    topic_id: TopicId,
+    topic: TopicRow,
     example_id: Annotated[RowId, InPath(description="Id from the list of examples.")],
 ) -> Topic:
     """Remove a page from the topic's examples."""
-    row = topic_numbered(store, topic_id)
-    row = forget_example(store, row, example_id, now=web.now())
-    return topic_result(store, row)
+    return topic_result(store, forget_example(store, topic, example_id, now=web.now()))
 
 
 @router.post("/topics/{topic_id}/examples")
-def add_examples(web: Web, store: Store, topic_id: TopicId, body: NewExamples) -> Topic:
+def add_examples(web: Web, store: Store, topic: TopicRow, body: NewExamples) -> Topic:
     """Label pages as relevant or irrelevant to a topic; the last label of a page counts."""
-    name = topic_numbered(store, topic_id).name
-    row, _ = give_feedback(store, name, body.urls, relevant=body.relevant, now=web.now())
+    row, _ = give_feedback(store, topic.name, body.urls, relevant=body.relevant, now=web.now())
     return topic_result(store, row)
 
 

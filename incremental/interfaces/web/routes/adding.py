@@ -17,7 +17,6 @@ from incremental.base.tagging import checked_tags, parted
 from incremental.base.texts import Text
 from incremental.interfaces.results.sites import AddedSite, add_sites
 from incremental.interfaces.site_editing import SiteEdit, edit_site
-from incremental.interfaces.web.api.schemas import RowId
 from incremental.interfaces.web.background import begin_looks, look_of
 from incremental.interfaces.web.context import StoreRoute, Web, web_of
 from incremental.interfaces.web.routes.forms import base_of, see
@@ -107,17 +106,16 @@ def show_forms(
 
 
 @router.get("/sites/{site_id}/found")
-def found_part(request: Request, web: Web, store: Store, site_id: RowId) -> Response:
+def found_part(request: Request, web: Web, store: Store, site: SiteRow) -> Response:
     """Return the hubs found so far on a new site."""
-    row = site_numbered(store, site_id)
-    hubs = [hub for hub in store.read.hubs(site_id) if hub.state != HubStatus.DROPPED]
-    seeds = [hub for hub in store.read.hubs(site_id) if hub.role == HubRole.SEED]
+    hubs = [hub for hub in store.read.hubs(site.id) if hub.state != HubStatus.DROPPED]
+    seeds = [hub for hub in store.read.hubs(site.id) if hub.role == HubRole.SEED]
     # A seed that waits for robots.txt or its address was never fetched: not a failure.
     failed = [hub.last_status for hub in seeds if hub.last_status and hub.baseline_at is None]
     hubs.sort(key=lambda hub: (hub.baseline_at is None, -hub.score))
     values = {
-        "site": row,
-        **_seen(web, row),
+        "site": site,
+        **_seen(web, site),
         "hubs": hubs,
         "read": any(hub.baseline_at for hub in hubs),
         "trouble": next(iter(failed), None),
@@ -137,11 +135,10 @@ def _seen(web: Web, row: SiteRow) -> dict[str, Any]:
 
 
 @router.post("/sites/{site_id}/below")
-def only_below(web: Web, store: Store, site_id: RowId) -> Response:
+def only_below(web: Web, store: Store, site: SiteRow) -> Response:
     """Watch only what is below the folder of the seed."""
-    row = site_numbered(store, site_id)
-    folder = folder_of(row.seed_url)
+    folder = folder_of(site.seed_url)
     if folder:
         edit = SiteEdit(include=(everything_below(folder),))
-        edit_site(store, row, edit, web.settings, now=web.now())
-    return see(f"/sites/{site_id}")
+        edit_site(store, site, edit, web.settings, now=web.now())
+    return see(f"/sites/{site.id}")

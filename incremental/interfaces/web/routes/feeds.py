@@ -13,10 +13,9 @@ from fastapi import APIRouter, Path, Request
 from fastapi.responses import Response
 
 from incremental.base.errors import InputError
-from incremental.base.lookup import check_tag, site_numbered, topic_numbered
+from incremental.base.lookup import check_tag
 from incremental.base.texts import Words
 from incremental.interfaces.filters import Filters, from_json
-from incremental.interfaces.web.api.schemas import RowId
 from incremental.interfaces.web.context import ConditionalRoute, unless_known, web_of
 from incremental.interfaces.web.feeds import Entry, Feed, Outline, atom, json_feed, opml, rss
 from incremental.interfaces.web.reading import gained, merged, paragraphs
@@ -27,6 +26,8 @@ from store import Store
 from store.answers import AnnouncedPage
 from store.crawl.backfills import BackfillEvent, BackfillQuery
 from store.enums import TopicVerdict
+from store.topics.values import TopicRow
+from store.values import SiteRow
 
 router = APIRouter(include_in_schema=False, route_class=ConditionalRoute)
 _ENTRIES = 100
@@ -85,17 +86,15 @@ def new_feed(request: Request, form: Format) -> Response:
 
 
 @router.get("/feeds/site/{site_id}.{form}")
-def site_feed(request: Request, store: Store, site_id: RowId, form: Format) -> Response:
+def site_feed(request: Request, site: SiteRow, form: Format) -> Response:
     """Return the feed of a site."""
-    name = site_numbered(store, site_id).name
-    return _feed(request, _Named(f"/feeds/site/{site_id}", name, Filters(site=site_id)), form)
+    return _feed(request, _of_site(site), form)
 
 
 @router.get("/feeds/topic/{topic_id}.{form}")
-def topic_feed(request: Request, store: Store, topic_id: RowId, form: Format) -> Response:
+def topic_feed(request: Request, topic: TopicRow, form: Format) -> Response:
     """Return the feed of a topic's relevant pages."""
-    name = topic_numbered(store, topic_id).name
-    return _feed(request, _of_topic(topic_id, name), form)
+    return _feed(request, _of_topic(topic), form)
 
 
 @router.get("/feeds/tag/{tag}.{form}")
@@ -111,10 +110,13 @@ def search_feed(request: Request, name: str, form: Format) -> Response:
     return _feed(request, _of_search(name, search_filters(request, name)), form)
 
 
-def _of_topic(topic_id: int, name: str) -> _Named:
-    return _Named(
-        f"/feeds/topic/{topic_id}", name, Filters(topic=topic_id, verdict=TopicVerdict.RELEVANT)
-    )
+def _of_site(site: SiteRow) -> _Named:
+    return _Named(f"/feeds/site/{site.id}", site.name, Filters(site=site.id))
+
+
+def _of_topic(topic: TopicRow) -> _Named:
+    relevant = Filters(topic=topic.id, verdict=TopicVerdict.RELEVANT)
+    return _Named(f"/feeds/topic/{topic.id}", topic.name, relevant)
 
 
 def _of_tag(tag: str) -> _Named:
@@ -130,11 +132,9 @@ def _all(store: Store, request: Request) -> Iterator[_Named]:
     yield _Named("/feeds/new", words_of(request)("feeds.all"), Filters())
     sites, topics = store.tags.of_sites(), store.tags.of_topics()
     for site in store.read.sites():
-        tags = tuple(sites.get(site.id, ()))
-        yield _Named(f"/feeds/site/{site.id}", site.name, Filters(site=site.id), tags)
+        yield replace(_of_site(site), tags=tuple(sites.get(site.id, ())))
     for topic in store.topics.topics():
-        named = _of_topic(topic.id, topic.name)
-        yield replace(named, tags=tuple(topics.get(topic.id, ())))
+        yield replace(_of_topic(topic), tags=tuple(topics.get(topic.id, ())))
     for tag in store.tags.tags():
         yield _of_tag(tag.name)
     for search in store.answers.searches():

@@ -12,7 +12,8 @@ from fastapi.responses import Response
 from markupsafe import escape
 
 from incremental.base.errors import InputError, NotFoundError
-from incremental.base.lookup import topic_numbered
+from incremental.base.lookup import page_numbered, topic_numbered
+from incremental.base.tagging import checked_name
 from incremental.base.texts import Text
 from incremental.base.urls import canonical_key
 from incremental.interfaces.filters import Filters, from_json, lenient, number, to_json
@@ -52,7 +53,6 @@ router = APIRouter(include_in_schema=False, route_class=StoreRoute)
 _PER_PAGE = 50
 _PER_EVENT = 200
 _MOST_ARRIVED = 50
-_MOST_NAME = 80
 _MARKS: dict[str, dict[str, bool]] = {
     "read": {"read": True},
     "unread": {"read": False},
@@ -190,8 +190,8 @@ def mark(
 def _row(
     request: Request, store: Store, page_id: int, topic: int | None, template: str
 ) -> Response:
-    detail = store.answers.page(page_id, most=1)
-    if detail is None or detail.news is None:
+    detail = page_numbered(store, page_id, most=1)
+    if detail.news is None:
         raise NotFoundError(Text("input.page_unknown"))
     shown = parse_qsl(urlsplit(request.headers.get("hx-current-url", "")).query)
     filters = lenient(dict(shown))
@@ -204,8 +204,8 @@ def _give_feedback(
     store: Store, page_id: int, topic: int | None, *, relevant: bool, now: float
 ) -> TakeBack:
     """Train a topic with a page; return what takes that back."""
-    detail = store.answers.page(page_id, most=1)
-    if detail is None or topic is None:
+    detail = page_numbered(store, page_id, most=1)
+    if topic is None:
         raise NotFoundError(Text("input.page_unknown"))
     name, key = topic_numbered(store, topic).name, canonical_key(detail.url)
     said = store.topics.said_of([key]).get((topic, key))
@@ -278,9 +278,7 @@ async def save_search(request: Request) -> Response:
     """Save the current filters under a name."""
     web, given = web_of(request), await request.form()
     form = {key: value for key, value in given.items() if isinstance(value, str)}
-    name = form.get("name", "").strip()
-    if not 0 < len(name) <= _MOST_NAME:
-        raise InputError("name", name[:_MOST_NAME], Text("input.name_length", n=_MOST_NAME))
+    name = checked_name("name", form.get("name", ""))
     filters = lenient(form)
     with web.store() as store:
         store.answers.save_search(name, to_json(filters), now=web.now())

@@ -9,10 +9,8 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 
 from incremental.base.errors import NotFoundError
-from incremental.base.texts import Text
 from incremental.interfaces.explain.page_versions import Difference, difference, versions_of_change
 from incremental.interfaces.explain.topic import word_of
-from incremental.interfaces.web.api.schemas import RowId
 from incremental.interfaces.web.context import StoreRoute
 from incremental.interfaces.web.reading import marker, paragraphs, terms_of
 from incremental.interfaces.web.routes.forms import tone
@@ -30,7 +28,7 @@ _MOST_LIKE = 50
 def page_page(
     request: Request,
     store: Store,
-    page_id: RowId,
+    detail: PageDetail,
     change: Annotated[int | None, Query(ge=1, le=2**62)] = None,
     asked: Annotated[int, Query(ge=0, le=10_000)] = 0,
     refused: Annotated[str, Query(max_length=500)] = "",
@@ -38,9 +36,6 @@ def page_page(
     q: Annotated[str, Query(max_length=300)] = "",
 ) -> Response:
     """Show a page, and the diff of *change*; to htmx, for the pane, its text with the words *q* marked."""
-    detail = store.answers.page(page_id)
-    if detail is None:
-        raise NotFoundError(Text("input.page_unknown"))
     body = paragraphs(detail.text.text, detail.title) if detail.text else []
     if "hx-request" in request.headers:
         part = {"page": detail, "body": body, "marked": marker(q)}
@@ -49,9 +44,9 @@ def page_page(
     values: dict[str, Any] = {
         "page": detail,
         "body": body,
-        "hub": store.read.hub(page_id),
-        "sightings": store.read.sightings(page_id)[:_MOST_SIGHTINGS],
-        "visits": store.read.visits(page_id),
+        "hub": store.read.hub(detail.page_id),
+        "sightings": store.read.sightings(detail.page_id)[:_MOST_SIGHTINGS],
+        "visits": store.read.visits(detail.page_id),
         "change": change,
         "diff": None if change is None else _difference(store, detail, change),
         "tone": tone,
@@ -61,30 +56,26 @@ def page_page(
         **item_values(store, rows, None),
     }
     if any(mark.fetched for mark in detail.topics):
-        values["terms_of"] = partial(terms_of, word=word_of(store, page_id))
+        values["terms_of"] = partial(terms_of, word=word_of(store, detail.page_id))
     return page(request, "page.html", values)
 
 
 @router.get("/pages/{page_id}/like")
-def like_page(request: Request, store: Store, page_id: RowId) -> Response:
+def like_page(request: Request, store: Store, detail: PageDetail) -> Response:
     """Show announced pages that are like a page in meaning, or why that cannot be said."""
     # Loads numpy.
     from incremental.topics.embedding.likeness import NoVectorError, pages_like, vector_of  # noqa: PLC0415
 
-    detail = store.answers.page(page_id, most=1)
-    if detail is None:
-        raise NotFoundError(Text("input.page_unknown"))
-    counts = store.vectors.counts()
+    asked, own = NewQuery(limit=_MOST_LIKE), detail.page_id
     try:
-        asked = NewQuery(limit=_MOST_LIKE)
-        found = pages_like(store, *vector_of(store, page_id), asked, but=page_id)
+        found = pages_like(store, *vector_of(store, own), asked, but=own)
     except NoVectorError:
         found = None
     rows = tuple(one.page for one in found or ())
     values: dict[str, Any] = {
         "page": detail,
         "found": found,
-        "counts": counts,
+        "counts": store.vectors.counts(),
         **item_values(store, rows, None),
     }
     return page(request, "like.html", values)

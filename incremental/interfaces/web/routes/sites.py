@@ -10,11 +10,11 @@ from fastapi.responses import Response
 from pydantic import BaseModel, Field
 
 from hubwatch.errors import HubwatchError
-from incremental.base.errors import InputError, NotFoundError
+from incremental.base.errors import InputError
 from incremental.base.lookup import site_numbered
 from incremental.base.scope import Reach
 from incremental.base.tagging import parted
-from incremental.base.texts import Text, Words, stored
+from incremental.base.texts import Words, stored
 from incremental.interfaces.explain.page import explain
 from incremental.interfaces.results.hubs import hub_results
 from incremental.interfaces.results.schema import by_name
@@ -38,6 +38,7 @@ from incremental.interfaces.web.undo import undoable
 from incremental.interfaces.web.views import page, problem_of, query, words_of
 from incremental.topics.training.corrections import correct
 from store import Store
+from store.answers import PageDetail
 from store.enums import SiteStatus
 from store.values import SiteRow
 
@@ -137,10 +138,9 @@ def site_view(
 
 
 @router.get("/sites/{site_id}/hubs")
-def hubs_part(request: Request, web: Web, store: Store, site_id: RowId) -> Response:
+def hubs_part(request: Request, web: Web, store: Store, site: SiteRow) -> Response:
     """Return the table of a site's hubs."""
-    row = site_numbered(store, site_id)
-    hubs = hub_results(store, web.settings, [row], now=web.now())[:_MOST_HUBS]
+    hubs = hub_results(store, web.settings, [site], now=web.now())[:_MOST_HUBS]
     return page(request, "_hubs.html", {"hubs": hubs})
 
 
@@ -148,23 +148,23 @@ def hubs_part(request: Request, web: Web, store: Store, site_id: RowId) -> Respo
 def set_state(
     request: Request,
     store: Store,
-    site_id: RowId,
+    site: SiteRow,
     state: Annotated[str, Form(pattern="^(active|paused)$")],
 ) -> Response:
     """Pause or resume a site."""
-    before = site_numbered(store, site_id).state
-    store.write.update_site(site_id, state=SiteStatus(state))
+    store.write.update_site(site.id, state=SiteStatus(state))
     undoable(
-        request, f"site_{state}", lambda store, _: store.write.update_site(site_id, state=before)
+        request,
+        f"site_{state}",
+        lambda store, _: store.write.update_site(site.id, state=site.state),
     )
-    return see(f"/sites/{site_id}")
+    return see(f"/sites/{site.id}")
 
 
 @router.post("/sites/{site_id}/remove")
-def remove(store: Store, site_id: RowId) -> Response:
+def remove(store: Store, site: SiteRow) -> Response:
     """Stop watching a site and delete everything found there."""
-    site_numbered(store, site_id)
-    store.write.remove_site(site_id)
+    store.write.remove_site(site.id)
     return see("/sites")
 
 
@@ -213,7 +213,7 @@ class SiteForm(BaseModel):
 
 @router.post("/sites/{site_id}/edit")
 def edit(
-    request: Request, web: Web, store: Store, site_id: RowId, form: Annotated[SiteForm, Form()]
+    request: Request, web: Web, store: Store, site: SiteRow, form: Annotated[SiteForm, Form()]
 ) -> Response:
     """Change a site."""
     lists = {"include": form.include.split(), "exclude": form.exclude.split()}
@@ -223,25 +223,22 @@ def edit(
         "name": form.name
     }
     try:
-        row = site_numbered(store, site_id)
-        if site_in_file(row, web.settings) is not None:
+        if site_in_file(site, web.settings) is not None:
             given = {name: given[name] for name in ("name", "tags")}
         else:
             given |= {name: number_typed(name, typed[name]) for name in _NUMBERS}
             given["hours"] = hours_typed(form.hours.replace(",", " ").replace("，", " ").split())
             given |= {"reach": form.reach} if form.reach else {}
-        edit_site(store, row, SiteEdit(**given), web.settings, now=web.now())
+        edit_site(store, site, SiteEdit(**given), web.settings, now=web.now())
     except InputError as error:
-        return site_view(request, site_id, problem=problem_of(request, error), typed=typed)
-    return see(f"/sites/{site_id}")
+        return site_view(request, site.id, problem=problem_of(request, error), typed=typed)
+    return see(f"/sites/{site.id}")
 
 
 @router.post("/sites/{site_id}/visit")
-def visit_site(web: Web, store: Store, site_id: RowId) -> Response:
+def visit_site(web: Web, store: Store, site: SiteRow) -> Response:
     """Visit the hubs of a site now."""
-    row = site_numbered(store, site_id)
-    found = request_site(store, web.settings, row, now=web.now())
-    return _asked(f"/sites/{site_id}", found)
+    return _asked(f"/sites/{site.id}", request_site(store, web.settings, site, now=web.now()))
 
 
 def _asked(path: str, found: list[Visit]) -> Response:
@@ -252,12 +249,10 @@ def _asked(path: str, found: list[Visit]) -> Response:
 
 
 @router.post("/pages/{page_id}/visit")
-def visit_page(web: Web, store: Store, page_id: RowId) -> Response:
+def visit_page(web: Web, store: Store, detail: PageDetail) -> Response:
     """Visit a page now."""
-    found = request_pages(store, web.settings, [page_id], now=web.now())
-    if not found:
-        raise NotFoundError(Text("input.page_unknown"))
-    return _asked(f"/pages/{page_id}", found)
+    found = request_pages(store, web.settings, [detail.page_id], now=web.now())
+    return _asked(f"/pages/{detail.page_id}", found)
 
 
 @router.post("/sites/{site_id}/hubs")
@@ -265,16 +260,15 @@ def change_hubs(
     request: Request,
     web: Web,
     store: Store,
-    site_id: RowId,
+    site: SiteRow,
     action: Annotated[Literal["visit", "hub", "article"], Form()],
     chosen: Annotated[_Pages | None, Form(alias="page")] = None,
 ) -> Response:
     """Visit several hubs now, or say of each whether it is one."""
     problems = []
-    site_numbered(store, site_id)
     if action == "visit":
         return _asked(
-            f"/sites/{site_id}",
+            f"/sites/{site.id}",
             request_pages(store, web.settings, chosen or [], now=web.now()),
         )
     for url in store.read.urls(chosen or []):
@@ -283,5 +277,5 @@ def change_hubs(
         except HubwatchError as error:
             problems.append(problem_of(request, error))
     if problems:
-        return site_view(request, site_id, problem="\n".join(problems))
-    return see(f"/sites/{site_id}")
+        return site_view(request, site.id, problem="\n".join(problems))
+    return see(f"/sites/{site.id}")

@@ -13,11 +13,10 @@ from markupsafe import escape
 from pydantic import BaseModel, Field
 
 from hubwatch.errors import HubwatchError
-from incremental.base.errors import FeatureError, InputError, NotFoundError
+from incremental.base.errors import FeatureError, InputError
 from incremental.base.features import called
-from incremental.base.lookup import topic_numbered
+from incremental.base.lookup import page_numbered, topic_numbered
 from incremental.base.tagging import parted
-from incremental.base.texts import Text
 from incremental.base.urls import canonical_key
 from incremental.interfaces.explain.topic import top_terms
 from incremental.interfaces.results.previews import (
@@ -42,6 +41,7 @@ from incremental.topics.editing import (
 )
 from store import Store
 from store.enums import ExampleOrigin, TopicState
+from store.topics.values import TopicRow
 
 if TYPE_CHECKING:
     from incremental.topics.previewing import Preview
@@ -117,31 +117,29 @@ class TopicForm(BaseModel):
 
 @router.post("/topics/{topic_id}/edit")
 def edit(
-    request: Request, web: Web, store: Store, topic_id: RowId, form: Annotated[TopicForm, Form()]
+    request: Request, web: Web, store: Store, topic: TopicRow, form: Annotated[TopicForm, Form()]
 ) -> Response:
     """Rename a topic, or replace its keywords, sentence, method, tags, or the words that narrow it."""
-    row = topic_numbered(store, topic_id)
-    before = topic_result(store, row)
+    before = topic_result(store, topic)
     old = {name: getattr(before, name) for name in TopicForm.model_fields}
     try:
-        edit_topic(store, row, **form.values(), now=web.now())
+        edit_topic(store, topic, **form.values(), now=web.now())
     except InputError as error:
-        return _topic(request, topic_id, problem_of(request, error))
+        return _topic(request, topic.id, problem_of(request, error))
     undoable(
         request,
         "topic_edited",
-        lambda store, now: edit_topic(store, topic_numbered(store, topic_id), **old, now=now),
+        lambda store, now: edit_topic(store, topic_numbered(store, topic.id), **old, now=now),
     )
-    return see(f"/topics/{topic_id}")
+    return see(f"/topics/{topic.id}")
 
 
 @router.post("/topics/{topic_id}/preview")
 def preview_edit(
-    request: Request, web: Web, store: Store, topic_id: RowId, form: Annotated[TopicForm, Form()]
+    request: Request, web: Web, store: Store, topic: TopicRow, form: Annotated[TopicForm, Form()]
 ) -> Response:
     """Show what a topic's list would be if the form was saved."""
-    row = topic_numbered(store, topic_id)
-    tried = partial(preview_of_edit, store, web.settings, web.clock, row, form.values())
+    tried = partial(preview_of_edit, store, web.settings, web.clock, topic, form.values())
     return _preview(request, tried)
 
 
@@ -177,12 +175,10 @@ def _preview(request: Request, tried: Callable[[], Preview]) -> Response:
 
 
 @router.post("/topics/{topic_id}/effect")
-def effect(request: Request, web: Web, store: Store, topic_id: RowId, page_id: RowId) -> Response:
+def effect(request: Request, web: Web, store: Store, topic: TopicRow, page_id: RowId) -> Response:
     """Say what the verdict on a page did to the topic's list."""
-    row, detail = topic_numbered(store, topic_id), store.answers.page(page_id, most=1)
-    if detail is None:
-        raise NotFoundError(Text("input.page_unknown"))
-    found = preview_of_mark(store, web.settings, web.clock, row, canonical_key(detail.url))
+    key = canonical_key(page_numbered(store, page_id).url)
+    found = preview_of_mark(store, web.settings, web.clock, topic, key)
     return Response(str(escape(words_of(request)(found.said("verdict")))), media_type="text/html")
 
 
@@ -191,15 +187,15 @@ def forget(
     request: Request,
     web: Web,
     store: Store,
-    topic_id: RowId,
+    topic: TopicRow,
     example: Annotated[int, Form(ge=1, le=2**62)],
 ) -> Response:
     """Remove a page from the topic's examples."""
     try:
-        forget_example(store, topic_numbered(store, topic_id), example, now=web.now())
+        forget_example(store, topic, example, now=web.now())
     except InputError as error:
-        return _topic(request, topic_id, problem_of(request, error))
-    return see(f"/topics/{topic_id}")
+        return _topic(request, topic.id, problem_of(request, error))
+    return see(f"/topics/{topic.id}")
 
 
 @router.get("/topics/{topic_id}")
@@ -234,16 +230,14 @@ def _topic(request: Request, topic_id: int, problem: str) -> Response:
 def add_examples(
     web: Web,
     store: Store,
-    topic_id: RowId,
+    topic: TopicRow,
     urls: _Urls,
     origin: Annotated[str, Form(pattern="^(relevant|irrelevant)$")],
 ) -> Response:
     """Label pages as relevant or irrelevant."""
-    name = topic_numbered(store, topic_id).name
-    give_feedback(
-        store, name, urls.split(), relevant=origin == ExampleOrigin.RELEVANT, now=web.now()
-    )
-    return see(f"/topics/{topic_id}")
+    relevant = origin == ExampleOrigin.RELEVANT
+    give_feedback(store, topic.name, urls.split(), relevant=relevant, now=web.now())
+    return see(f"/topics/{topic.id}")
 
 
 @router.post("/topics/{topic_id}/state")
@@ -251,24 +245,22 @@ def set_state(
     request: Request,
     web: Web,
     store: Store,
-    topic_id: RowId,
+    topic: TopicRow,
     state: Annotated[str, Form(pattern="^(active|paused)$")],
 ) -> Response:
     """Pause or resume a topic."""
-    name = topic_numbered(store, topic_id).name
     paused = state == TopicState.PAUSED
-    set_paused(store, name, paused=paused, now=web.now())
+    set_paused(store, topic.name, paused=paused, now=web.now())
 
     def take_back(store: Store, now: float) -> None:
-        set_paused(store, topic_numbered(store, topic_id).name, paused=not paused, now=now)
+        set_paused(store, topic_numbered(store, topic.id).name, paused=not paused, now=now)
 
     undoable(request, f"topic_{state}", take_back)
-    return see(f"/topics/{topic_id}")
+    return see(f"/topics/{topic.id}")
 
 
 @router.post("/topics/{topic_id}/remove")
-def remove_topic(store: Store, topic_id: RowId) -> Response:
+def remove_topic(store: Store, topic: TopicRow) -> Response:
     """Delete a topic with its examples and scores."""
-    topic_numbered(store, topic_id)
-    store.topics.remove(topic_id)
+    store.topics.remove(topic.id)
     return see("/topics")

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
-from enum import StrEnum
+from dataclasses import asdict
 from typing import Any
 
 from peewee import fn
@@ -16,6 +15,17 @@ from peewee import fn
 from store.database import writing
 from store.database.repository import MAX_ROWS, Repository, Shape, batches, upsert
 from store.database.texts import MAX_ADDRESS, MAX_TEXT, columns, storable
+from store.discovery.values import (
+    LinkingPage,
+    NewProposal,
+    ProposalRow,
+    ProposalState,
+    ReadPage,
+    RoundRecord,
+    RoundRow,
+    RunRow,
+    RunStatus,
+)
 from store.models import (
     DiscoveryLink,
     DiscoveryPage,
@@ -41,125 +51,9 @@ _BOUNDS = {
     **dict.fromkeys(("url", "canonical_key", "via", "source", "target"), MAX_ADDRESS),
 }
 
-
-class RunStatus(StrEnum):
-    """The progress of a discovery run."""
-
-    RUNNING = "running"
-    """Or interrupted, to be resumed."""
-    DONE = "done"
-
-
-class ProposalState(StrEnum):
-    """The user's decision on a proposed site."""
-
-    PROPOSED = "proposed"
-    ACCEPTED = "accepted"
-    REJECTED = "rejected"
-
-
-@dataclass(frozen=True, slots=True)
-class RunRow:
-    """A stored run."""
-
-    id: int
-    topic_id: int
-    status: RunStatus
-    why: str
-    exploration: str
-    rounds: int
-    pages: int
-    started_at: float
-    updated_at: float
-    ended_at: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class RoundRow:
-    """A finished round."""
-
-    number: int
-    operator: str
-    scores: str
-    asked: int
-    found: int
-    sites: int
-    reward: float
-    note: str
-    at: float
-
-
-@dataclass(frozen=True, slots=True)
-class ReadPage:
-    """A page that a run fetched, with the URLs it links to."""
-
-    url: str
-    canonical_key: str
-    host: str
-    operator: str
-    via: str = ""
-    title: str = ""
-    text: str = "{}"
-    score: float | None = None
-    targets: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class ReadPageRow:
-    """A stored page of a run."""
-
-    url: str
-    canonical_key: str
-    host: str
-    operator: str
-    via: str
-    title: str
-    text: str
-    score: float | None
-    at: float
-
-
-@dataclass(frozen=True, slots=True)
-class NewProposal:
-    """A site that seems worth watching."""
-
-    host: str
-    score: float
-    pages: Sequence[tuple[str, str, float]] = ()
-    hubs: Sequence[tuple[str, float]] = ()
-    why: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class ProposalRow:
-    """A proposal and the user's decision. *pages* and *hubs* are JSON."""
-
-    id: int
-    topic_id: int
-    host: str
-    state: ProposalState
-    score: float
-    pages: str
-    hubs: str
-    why: str
-    proposed_at: float
-    decided_at: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class RoundRecord:
-    """The outcome of a round, written in one transaction."""
-
-    run_id: int
-    topic_id: int
-    round: RoundRow
-    exploration: str
-    pages: Sequence[ReadPage] = ()
-
-
 _RUN = Shape(RunRow, DiscoveryRun)
 _ROUND = Shape(RoundRow, DiscoveryRound)
-_PAGE = Shape(ReadPageRow, DiscoveryPage)
+_PAGE = Shape(ReadPage, DiscoveryPage)
 _PROPOSAL = Shape(ProposalRow, Proposal)
 
 
@@ -238,7 +132,7 @@ class Discovery(Repository):
             run = DiscoveryRun.update(state).where(DiscoveryRun.id == record.run_id)
             run.execute(self._db)
 
-    def _put_page(self, record: RoundRecord, page: ReadPage) -> None:
+    def _put_page(self, record: RoundRecord, page: LinkingPage) -> None:
         values = columns(asdict(page), _BOUNDS)
         targets = values.pop("targets")
         values |= {"topic": record.topic_id, "run": record.run_id, "at": record.round.at}
@@ -253,7 +147,7 @@ class Discovery(Repository):
 
     # Fetched pages.
 
-    def pages(self, topic_id: int) -> list[ReadPageRow]:
+    def pages(self, topic_id: int) -> list[ReadPage]:
         """Return the pages that runs of a topic fetched, in that order."""
         query = _PAGE.select().where(DiscoveryPage.topic == topic_id)
         return self._all(_PAGE, query.order_by(DiscoveryPage.id))

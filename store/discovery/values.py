@@ -1,0 +1,115 @@
+"""What a discovery found and proposes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class RunStatus(StrEnum):
+    """The progress of a discovery run."""
+
+    RUNNING = "running"
+    """Or interrupted, to be resumed."""
+    DONE = "done"
+
+
+class ProposalState(StrEnum):
+    """The user's decision on a proposed site."""
+
+    PROPOSED = "proposed"
+    ACCEPTED = "accepted"
+    REJECTED = "rejected"
+
+
+@dataclass(frozen=True, slots=True)
+class RunRow:
+    """A stored run."""
+
+    id: int
+    topic_id: int
+    status: RunStatus
+    why: str
+    exploration: str
+    rounds: int
+    pages: int
+    started_at: float
+    updated_at: float
+    ended_at: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class RoundRow:
+    """A finished round."""
+
+    number: int
+    operator: str
+    scores: str
+    asked: int
+    found: int
+    sites: int
+    reward: float
+    note: str
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class ReadPage:
+    """A page that a run fetched."""
+
+    url: str
+    canonical_key: str
+    host: str
+    operator: str
+    via: str = ""
+    title: str = ""
+    text: str = "{}"
+    score: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class LinkingPage(ReadPage):
+    """A page that a run fetched, with the URLs it links to."""
+
+    targets: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class NewProposal:
+    """A site that seems worth watching, with its evidence."""
+
+    host: str
+    score: float
+    pages: Sequence[tuple[str, str, float]] = ()
+    """URL, title and score, best first."""
+    hubs: Sequence[tuple[str, float]] = ()
+    """URL and hub probability, likeliest first."""
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ProposalRow:
+    """A proposal and the user's decision. *pages* and *hubs* are JSON."""
+
+    id: int
+    topic_id: int
+    host: str
+    state: ProposalState
+    score: float
+    pages: str
+    hubs: str
+    why: str
+    proposed_at: float
+    decided_at: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class RoundRecord:
+    """The outcome of a round, written in one transaction."""
+
+    run_id: int
+    topic_id: int
+    round: RoundRow
+    exploration: str
+    pages: Sequence[LinkingPage] = ()
