@@ -32,12 +32,9 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout, not installed
-
-from lab.arguments import parser_of, print_json
+from lab.cli import parser_of, print_json, show
 from lab.crashes import SERVER_ONLY, Counted, CrashWorld, Moment, plan
 from lab.postgres_server import PostgresServer, missing_for_postgres
-from lab.printing import show
 from rich.console import Console
 from rich.progress import Progress
 

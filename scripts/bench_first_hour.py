@@ -22,8 +22,7 @@ from typing import Any
 from urllib.parse import urljoin
 
 import msgspec
-from lab.arguments import parser_of, print_json
-from lab.printing import show
+from lab.cli import parser_of, print_json, show
 from replay import DAY, page_key, simulate, truth_beside
 from replay_bound import name_of
 from replay_site import ReplaySite

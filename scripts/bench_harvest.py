@@ -24,8 +24,6 @@ from functools import cache
 from pathlib import Path
 from typing import IO
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout, not installed
-
 from harvest_crawl import crawl, draw
 from harvest_graph import Graph, GraphError
 from harvest_meanings import Meanings
@@ -33,8 +31,7 @@ from harvest_methods import METHODS, Labels, ordering, task_of
 from harvest_report import Result, Results, as_json, panels
 from harvest_trained import TrainedClassifiers
 from kept_vectors import KeptVectors
-from lab.arguments import names, parser_of, print_json, whole_numbers
-from lab.printing import plot, show
+from lab.cli import names, parser_of, plot, print_json, show, whole_numbers
 from threadpoolctl import threadpool_limits
 
 from classifier.embedding.embedder import EmbeddingError

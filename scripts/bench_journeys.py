@@ -33,7 +33,7 @@ from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
 
-from lab.arguments import parser_of, print_json
+from lab.cli import parser_of, print_json, show
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = ("hubwatch", "incremental", "classifier", "store")
@@ -70,8 +70,6 @@ def main() -> int:
         print("\n".join(f"{lines[one]:4} {one[0]}: {one[1]}" for one in passed[options.list]))
     report = {journey: _sizes(tree, functions) for journey, functions in passed.items()}
     report |= _size(tree)
-    from lab.printing import show  # noqa: PLC0415 - no journey loads it by way of this script
-
     show(report)
     print_json(options, report)
     return 0

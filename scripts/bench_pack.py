@@ -25,8 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from lab.arguments import parser_of, print_json
-from lab.printing import show
+from lab.cli import parser_of, print_json, show
 from replay import DAY, page_key, truth_beside
 from replay_place import Setup, place_of, store_of
 from replay_site import ReplaySite

@@ -31,7 +31,7 @@ from urllib.parse import urljoin, urlsplit
 
 import msgspec
 from bs4 import BeautifulSoup
-from lab.arguments import parser_of, print_json
+from lab.cli import parser_of, print_json
 from lab.peer_environment import peer_python
 from replay import BASELINE_SHARE, DAY, Tally, score, simulate, truth_beside
 from replay_site import ReplaySite

@@ -45,11 +45,9 @@ from pathlib import Path
 from time import process_time
 from typing import TYPE_CHECKING, Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout, not installed
-
 import numpy as np
 from kept_vectors import KeptVectors
-from lab.arguments import names, parser_of, print_json, whole_number, whole_numbers
+from lab.cli import names, parser_of, print_json, whole_number, whole_numbers
 from labelled_texts import LabelledText, read_labelled
 from rich.console import Console
 from rich.progress import track

@@ -33,7 +33,7 @@ from typing import Any, cast
 from urllib.parse import urlsplit
 
 import requests
-from lab.arguments import parser_of, print_json
+from lab.cli import parser_of, print_json
 from replay import BASELINE_SHARE, DAY, page_key
 from replay_place import Setup, place_of, store_of
 from replay_site import Answer, ReplaySite

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from lab.printing import Panel
+from lab.cli import Panel
 
 if TYPE_CHECKING:
     from harvest_crawl import Crawl

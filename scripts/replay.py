@@ -32,8 +32,7 @@ from typing import Any, TextIO
 from urllib.parse import unquote, urlsplit
 
 import msgspec
-from lab.arguments import parser_of, print_json
-from lab.printing import show
+from lab.cli import parser_of, print_json, show
 from replay_bound import bound_minutes
 from replay_place import ENGINES, STORES, Setup, place_of, store_of
 from replay_readers import Readers

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urljoin, urlsplit
 
-from lab.arguments import parser_of
+from lab.cli import parser_of
 from replay_site import Answer, ReplaySite
 
 from incremental.base.clock import FastClock
