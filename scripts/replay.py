@@ -273,6 +273,12 @@ def read_truth(file: Path) -> Truth:
         return {page_key(row["url"]): row for row in csv.DictReader(lines, delimiter="\t")}
 
 
+def linked_of(file: Path) -> dict[str, float]:
+    """Return, by URL, when each page of a truth was linked that should be found."""
+    rows = read_truth(file).values()
+    return {row["url"]: float(row["linked"]) for row in rows if row["scored"] == "1"}
+
+
 def _wanted(tally: Tally, truth: Truth) -> dict[str, float]:
     """Return by key when each page was linked that should have been found by now."""
     scored = {key: float(row["linked"]) for key, row in truth.items() if row["scored"] == "1"}
@@ -341,10 +347,7 @@ def _delays(delays: list[float]) -> dict[str, float | None]:
 def _against_bound(
     result: Mapping[str, Any], tally: Tally, site: ReplaySite, truth_file: Path
 ) -> dict[str, float]:
-    with truth_file.open(encoding="utf-8", newline="") as file:
-        rows = [row for row in csv.DictReader(file, delimiter="\t") if row["scored"] == "1"]
-    linked = {row["url"]: float(row["linked"]) for row in rows}
-    wanted = {url: at for url, at in linked.items() if at < tally.clock.now()}
+    wanted = {url: at for url, at in linked_of(truth_file).items() if at < tally.clock.now()}
     least = bound_minutes(site, wanted, tally.scored_from, result["fetches_per_day"])
     ratio = result["delay_minutes"]["mean"] / least
     return {"bound_mean_minutes": round(least, 1), "ratio_to_bound": round(ratio, 2)}
