@@ -13,8 +13,6 @@ import sqlite3
 import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, Self
 from urllib.parse import parse_qs, urlsplit
 
 from classifier.words.background import Background, tf_idf
@@ -25,6 +23,7 @@ from classifier.words.values import LinkContext, PageText
 from classifier.words.vectors import top
 from incremental.features.discovery.operators import KnownPage, OutLink
 from lab.harvest_graph import Fetched, Graph
+from lab.local_server import Answered, LocalServer
 
 RESULTS_PER_PAGE = 10
 # Of one document that are indexed.
@@ -34,6 +33,7 @@ MAX_CHARS = 10 * MAX_TOKENS
 MAX_QUERY_TOKENS = 12
 OPERATOR = "link:"
 SNIPPET_CHARS = 200
+_JSON = {"Content-Type": "application/json"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,30 +91,13 @@ class SearchIndex:
         return [dict(zip(("url", "title", "content"), row, strict=True)) for row in rows]
 
 
-class SearchServer:
+class SearchServer(LocalServer):
     """Serves an index on a free port of loopback; a context manager."""
 
     def __init__(self, index: SearchIndex) -> None:
-        server = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_GET(self) -> None:
-                status, body = server.answer(self.path)
-                self.send_response(status)
-                self.send_header("Content-Type", "application/json")
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
-
-            def log_message(self, *_: Any) -> None:  # noqa: ANN401 - the base class's signature
-                """Say nothing: the caller counts requests."""
-
+        super().__init__(lambda asked: Answered(*self.answer(asked.path), _JSON))
         self.requests = 0
         self._index = index
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._server.daemon_threads = True
-        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
-        self.url = f"http://127.0.0.1:{self._server.server_port}"
 
     def answer(self, path: str) -> tuple[int, bytes]:
         """Answer one request as SearXNG does: 403 unless JSON is asked for."""
@@ -126,15 +109,6 @@ class SearchServer:
         found = self._index.search(query, int(page) if page.isdecimal() else 1)
         answer = {"query": query, "number_of_results": len(found), "results": found}
         return 200, json.dumps(answer, ensure_ascii=False).encode()
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
 
 
 TERMS = 12
