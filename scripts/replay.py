@@ -33,6 +33,7 @@ from urllib.parse import unquote, urlsplit
 
 import msgspec
 from lab.cli import parser_of, print_json, show
+from lab.new_pages import listed
 from replay_bound import bound_minutes
 from replay_place import ENGINES, STORES, Setup, place_of, store_of
 from replay_readers import Readers
@@ -51,7 +52,6 @@ from incremental.settings.sections import PolicyName
 from incremental.settings.seeds import add_seed
 from incremental.topics.editing import METHODS, begin
 from store import Store
-from store.answers import NewQuery
 from store.crawl.backfills import BackfillQuery
 from store.enums import HubStatus
 from store.rules import Fate
@@ -211,11 +211,7 @@ def _footprint(store: Store) -> dict[str, int]:
 def _judged(store: Store) -> dict[str, Any]:
     """Return the topic's final state, and its judgement of each announced page by key."""
     row = find_topic(store, TOPIC)
-    answer = store.answers.new(NewQuery(topic=row.id, limit=1_000))
-    rows = list(answer.rows)
-    while answer.more:
-        answer = store.answers.new(NewQuery(topic=row.id, limit=1_000, after=answer.cursor))
-        rows += answer.rows
+    rows = listed(store, topic=row.id)
     return {
         "state": row.state,
         "why": row.why,
