@@ -1,4 +1,4 @@
-"""The real daemon is killed some thirty times; what it found, kept and sent is compared with the truth.
+"""The real daemon is killed some twenty times; what it found, kept and sent is compared with the truth.
 
 ``scripts/bench_crash.py`` does the same a thousand times.
 """
@@ -17,10 +17,10 @@ STORY = [
 ]
 
 
-def test_thirty_kills_lose_nothing_and_announce_nothing_twice(tmp_path: Path) -> None:
-    """At start, at work, in a backup and a restore; three daemons at a time, to be quick."""
+def test_twenty_kills_lose_nothing_and_announce_nothing_twice(tmp_path: Path) -> None:
+    """At start, at work, in a backup and a restore; two daemons at a time, to be quick."""
     worlds = []
-    for seed in range(3):
+    for seed in range(2):
         (tmp_path / str(seed)).mkdir()
         worlds.append(CrashWorld(tmp_path / str(seed), seed=seed, web_share=0))
     total = Counted()
@@ -28,6 +28,6 @@ def test_thirty_kills_lose_nothing_and_announce_nothing_twice(tmp_path: Path) ->
         for counted in pool.map(lambda world: run(world, STORY, 10, lambda _: None), worlds):
             total.add(counted)
     assert problems(total) == []
-    assert total.kills >= 30
+    assert total.kills >= 20
     assert total.published > 0
     assert total.messages > 0
