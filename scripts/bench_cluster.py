@@ -35,14 +35,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout, not installed
-
-from lab.arguments import parser_of, print_json, whole_number
+from lab.cli import parser_of, print_json, show, whole_number
 from lab.cluster import Cluster
 from lab.cluster_kills import Killer, Part
 from lab.daemon_process import wait_until
 from lab.postgres_server import missing_for_postgres
-from lab.printing import show
 from rich.console import Console
 from rich.progress import Progress
 

@@ -26,12 +26,10 @@ correlation is Spearman's, over all months with one.
 
 from __future__ import annotations
 
-import csv
 import hashlib
 import re
 import statistics
 import sys
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
@@ -40,20 +38,17 @@ from typing import Any, cast
 from urllib.parse import urljoin
 
 import msgspec
-from lab.arguments import parser_of, print_json
+from lab.cli import parser_of, print_json, show
 from lab.clocks import SimulatedClock
-from replay import BASELINE_SHARE, DAY, page_key
-from replay_place import Setup, place_of, store_of
+from replay import BASELINE_SHARE, DAY, linked_of, page_key, truth_beside
+from replay_place import crawling
 from replay_site import Answer, ReplaySite
 from rich.console import Console
 from rich.progress import track
-from rich.table import Table
 from scipy.stats import spearmanr
 
-from incremental.daemon.assembly import make_crawler
 from incremental.features.completeness.showing import DAYS, of_site
 from incremental.settings import Settings
-from incremental.settings.seeds import add_seed
 from store import Store
 from store.models import News, Page
 
@@ -94,13 +89,13 @@ class Changed:
         length = self.last_ts - self.first_ts
         self.scored_from = self.first_ts + BASELINE_SHARE * length
         self.lost_at = self.first_ts + _LOST_SHARE * length
-        rows = [row for row in _truth_rows(path) if row["scored"] == "1"]
-        self.articles = {page_key(row["url"]): float(row["linked"]) for row in rows}
+        urls = linked_of(truth_beside(path))
+        self.articles = {page_key(url): at for url, at in urls.items()}
         self._run = run
         self._section = {
-            page_key(row["url"]): row["url"]
-            for row in rows
-            if self._chance("section", page_key(row["url"])) < run.without
+            page_key(url): url
+            for url in urls
+            if self._chance("section", page_key(url)) < run.without
         }
         self._changed: dict[tuple[str, bytes, bool, bool], bytes] = {}
 
@@ -168,31 +163,19 @@ class Changed:
         return int.from_bytes(digest[:4]) / 2**32
 
 
-def _truth_rows(path: Path) -> list[dict[str, str]]:
-    with (path.parent / "truth" / f"{path.stem}.tsv").open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file, delimiter="\t"))
-
-
 def months(path: Path, run: Run) -> Iterator[dict[str, Any]]:
     """Crawl a recording; yield estimate and truth of each 30 days."""
     site = Changed(path, run)
     settings, clock = Settings(), SimulatedClock(site.first_ts)
     revisit = msgspec.structs.replace(settings.revisit, requests_per_day=run.requests_per_day)
     settings = msgspec.structs.replace(settings, revisit=revisit)
-    with (
-        tempfile.TemporaryDirectory(prefix="hubwatch-completeness-") as folder,
-        store_of("sqlite", Path(folder)) as store,
-        place_of(cast("ReplaySite", site), settings, clock, Setup(), lambda *_: None) as place,
-    ):
-        add_seed(store, place.url, now=site.first_ts, fetch=settings.fetch)
-        crawler = make_crawler(store, settings, fetch=place.fetch, executor=place.executor)
-        crawler.load(clock.now())
+    with crawling(cast("ReplaySite", site), settings, clock) as (store, step):
         ends = [site.last_ts]
         while ends[0] - (DAYS + _LEAST_DAYS) * DAY > site.scored_from:
             ends.insert(0, ends[0] - DAYS * DAY)
         for number, stop in enumerate(ends, 1):
             while clock.now() < stop:
-                clock.advance_to(min(place.step(crawler, clock), stop))
+                clock.advance_to(min(step(), stop))
             if found := _month(store, site, stop):
                 kinds = {"site": path.stem, **msgspec.to_builtins(run), "month": number}
                 yield kinds | found
@@ -242,32 +225,6 @@ def figures(found: list[dict[str, Any]]) -> dict[str, Any]:
     return result
 
 
-def show(result: dict[str, Any]) -> None:
-    """Print the figures as tables."""
-    columns = (
-        "site",
-        "requests_per_day",
-        "without",
-        "thin",
-        "month",
-        "pages",
-        "estimate",
-        "low",
-        "high",
-        "true",
-    )
-    table = Table(*columns, title="completeness of each 30 days")
-    for one in result["months"]:
-        table.add_row(*(str(one[name]) for name in columns))
-    console = Console()
-    console.print(table)
-    overall = Table("figure", "value")
-    for key, value in result.items():
-        if key != "months":
-            overall.add_row(key, str(value))
-    console.print(overall)
-
-
 def _numbers(text: str) -> list[float]:
     return [float(one) for one in text.split(",")]
 
@@ -294,7 +251,8 @@ def main() -> int:
     for path, run in track(runs, console=Console(stderr=True), description="runs"):
         found += months(path, run)
     result = figures(found)
-    show(result)
+    show({str(number): one for number, one in enumerate(found, 1)}, "completeness of each 30 days")
+    show({name: value for name, value in result.items() if name != "months"})
     print_json(options, result)
     return 0
 

@@ -32,12 +32,9 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout, not installed
-
-from lab.arguments import parser_of, print_json
+from lab.cli import parser_of, print_json, show
 from lab.crashes import SERVER_ONLY, Counted, CrashWorld, Moment, plan
 from lab.postgres_server import PostgresServer, missing_for_postgres
-from lab.printing import show
 from rich.console import Console
 from rich.progress import Progress
 
@@ -68,42 +65,32 @@ def run(world: CrashWorld, moments: list[Moment], kills: int, tick: Any) -> Coun
 def figures(counted: Counted, *, store: str, seed: int, seconds: float) -> dict[str, Any]:
     """Return what is printed as JSON."""
     times = sorted(counted.recoveries) or [0.0]
-    return {
-        "store": store,
-        "seed": seed,
-        "kills": counted.kills,
-        "published": counted.published,
-        "lost": len(counted.lost),
-        "announced_twice": len(counted.announced_twice),
-        "messages": counted.messages,
-        "messages_twice": len(counted.messages_twice),
-        "messages_retried": counted.messages_retried,
-        "messages_missing": len(counted.not_sent),
-        "corrupt_cache_files": counted.corrupt_cache_files,
-        "corrupt_stores": len(counted.corrupt_stores),
-        "failed_starts": len(counted.failed_starts),
-        "leftovers": len(counted.leftovers),
-        "recovery_seconds_p50": round(statistics.median(times), 2),
-        "recovery_seconds_p95": round(times[int(0.95 * (len(times) - 1))], 2),
-        "checks": counted.checks,
-        "by_moment": {one.value: counted.by_moment[one] for one in Moment},
-        "left_half_done": dict(counted.inside),
-        "seconds": round(seconds),
+    counts = {
+        name: len(value) if isinstance(value, list) else value
+        for name, value in vars(counted).items()
+        if name != "recoveries"
     }
+    return (
+        {"store": store, "seed": seed}
+        | counts
+        | {
+            "by_moment": {one.value: counted.by_moment[one] for one in Moment},
+            "left_half_done": dict(counted.left_half_done),
+            "recovery_seconds_p50": round(statistics.median(times), 2),
+            "recovery_seconds_p95": round(times[int(0.95 * (len(times) - 1))], 2),
+            "seconds": round(seconds),
+        }
+    )
 
 
 def problems(counted: Counted) -> list[str]:
     """Return what should not have happened, the first few of each kind."""
-    named = {
-        "lost": counted.lost,
-        "announced twice": counted.announced_twice,
-        "in two messages": counted.messages_twice,
-        "in no message": counted.not_sent,
-        "corrupt store": counted.corrupt_stores,
-        "failed start": counted.failed_starts,
-        "left behind": counted.leftovers,
-    }
-    found = [f"{what}: {one}" for what, of in named.items() for one in of[:_MOST_SHOWN]]
+    found = [
+        f"{name.replace('_', ' ')}: {one}"
+        for name, value in vars(counted).items()
+        if isinstance(value, list) and name != "recoveries"
+        for one in value[:_MOST_SHOWN]
+    ]
     if counted.corrupt_cache_files:
         found.append(f"corrupt files of the page cache: {counted.corrupt_cache_files}")
     return found

@@ -27,15 +27,11 @@ from pathlib import Path
 from statistics import fmean, pstdev
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout, not installed
-
-from discovery_world import World, host_of
-from harvest_graph import Graph, GraphError
-from lab.arguments import names, parser_of, print_json, whole_number
-from lab.printing import Panel, plot, show
+from lab.cli import Panel, names, parser_of, plot, print_json, show, whole_number
+from lab.discovery_world import SearchIndex, SearchServer, World, host_of
+from lab.harvest_graph import Graph, GraphError
 from rich.console import Console
 from rich.progress import Progress
-from search_server import SearchIndex, SearchServer
 from threadpoolctl import threadpool_limits
 
 from classifier.papers.bandit import Bandit

@@ -25,13 +25,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout, not installed
-
-from lab.arguments import parser_of, print_json
+from lab.cli import parser_of, print_json, show
 from lab.faults import FAULTS, SkippedError
 from lab.hostile_crawl import compared, crawl
 from lab.postgres_server import missing_for_postgres
-from lab.printing import show
 from rich.console import Console
 from rich.progress import Progress
 

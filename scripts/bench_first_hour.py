@@ -11,7 +11,6 @@ are linked. A page that is not announced within the first day counts with the ti
 
 from __future__ import annotations
 
-import csv
 import io
 import statistics
 import sys
@@ -22,9 +21,8 @@ from typing import Any
 from urllib.parse import urljoin
 
 import msgspec
-from lab.arguments import parser_of, print_json
-from lab.printing import show
-from replay import DAY, page_key, simulate, truth_beside
+from lab.cli import parser_of, print_json, show
+from replay import DAY, linked_of, page_key, simulate, truth_beside
 from replay_bound import name_of
 from replay_site import ReplaySite
 from rich.console import Console
@@ -58,10 +56,7 @@ def moments(articles: dict[str, float], starts: int, site: ReplaySite) -> list[f
 
 def measure(path: Path, grant: int, starts: int) -> dict[str, Any]:
     """Add the site at each moment; return the means."""
-    with truth_beside(path).open(encoding="utf-8", newline="") as file:
-        rows = [row for row in csv.DictReader(file, delimiter="\t") if row["scored"] == "1"]
-    articles = {row["url"]: float(row["linked"]) for row in rows}
-    site = ReplaySite(path)
+    articles, site = linked_of(truth_beside(path)), ReplaySite(path)
     shown = true_hubs(site, articles)
     settings = Settings()
     revisit = msgspec.structs.replace(settings.revisit, first_requests=grant)

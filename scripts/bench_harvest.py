@@ -20,21 +20,16 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator
+from contextlib import nullcontext
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import IO
+from statistics import fmean
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout, not installed
-
-from harvest_crawl import crawl, draw
-from harvest_graph import Graph, GraphError
-from harvest_meanings import Meanings
-from harvest_methods import METHODS, Labels, ordering, task_of
-from harvest_report import Result, Results, as_json, panels
-from harvest_trained import TrainedClassifiers
-from kept_vectors import KeptVectors
-from lab.arguments import names, parser_of, print_json, whole_numbers
-from lab.printing import plot, show
+from lab.cli import Panel, names, parser_of, plot, print_json, show, whole_numbers
+from lab.harvest_graph import Crawl, Graph, GraphError, crawl, draw
+from lab.harvest_methods import METHODS, Labels, TrainedClassifiers, ordering, task_of
+from lab.kept_vectors import KeptVectors, Meanings
 from threadpoolctl import threadpool_limits
 
 from classifier.embedding.embedder import EmbeddingError
@@ -44,6 +39,101 @@ from classifier.papers.semantic_tree import SemanticTree, TreeError
 from classifier.papers.trees import read_tree
 from classifier.words.errors import TopicError
 from classifier.words.text import remember
+
+# Points of a curve.
+_STEPS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One crawl."""
+
+    topic: str
+    method: str
+    draw: int
+    crawl: Crawl
+
+    def lines(self) -> Iterator[str]:
+        """Return the log's lines: topic, method, draw, n from 1, url."""
+        for number, url in enumerate(self.crawl.urls, 1):
+            yield f"{self.topic}\t{self.method}\t{self.draw}\t{number}\t{url}\n"
+
+
+@dataclass
+class Cell:
+    """The draws of one method on one topic."""
+
+    labels: list[list[bool | None]] = field(default_factory=list)
+    """Of each draw, of each fetched page in order; None = unlabelled."""
+    seconds: float = 0.0
+
+    @property
+    def pages_per_second(self) -> float:
+        """Pages ordered in a second, once they are read and cut into words."""
+        return sum(map(len, self.labels)) / self.seconds if self.seconds else 0.0
+
+    def pages_to(self, relevant: int) -> float | None:
+        """Return the mean number of pages until so many on topic; None = a draw has fewer."""
+        reached = [
+            [number for number, label in enumerate(labels, 1) if label][relevant - 1 : relevant]
+            for labels in self.labels
+        ]
+        return fmean(number for (number,) in reached) if all(reached) else None
+
+    def harvest(self, pages: int, *, with_unlabelled: bool = False) -> float:
+        """Return the mean over the draws of the share on topic among the first pages."""
+        return fmean(_share(labels[:pages], with_unlabelled) for labels in self.labels)
+
+
+def _share(labels: list[bool | None], with_unlabelled: bool) -> float:
+    judged = len(labels) if with_unlabelled else sum(label is not None for label in labels)
+    return labels.count(True) / judged if judged else 0.0
+
+
+class Results:
+    """All crawls of a run, by topic and method."""
+
+    def __init__(self, budgets: list[int], relevant: int) -> None:
+        self.budgets = budgets
+        self.relevant = relevant
+        """The pages on topic that are waited for (paper 002's time to N relevant pages)."""
+        self.cells: dict[str, dict[str, Cell]] = {}
+
+    def add(self, result: Result, graph: Graph) -> None:
+        """Take a crawl in; the labels are read here."""
+        cell = self.cells.setdefault(result.topic, {}).setdefault(result.method, Cell())
+        cell.labels.append([graph.is_on_topic(url, result.topic) for url in result.crawl.urls])
+        cell.seconds += result.crawl.seconds
+
+
+def as_json(results: Results) -> dict[str, dict[str, dict[str, float]]]:
+    """Return ``{topic: {method: {"300": harvest, ..., "pages_per_second": x}}}``."""
+    report: dict[str, dict[str, dict[str, float]]] = {}
+    for topic, methods in results.cells.items():
+        report[topic] = {}
+        for method, cell in methods.items():
+            speed = {"pages_per_second": round(cell.pages_per_second, 1)}
+            for suffix, with_unlabelled in (("", False), ("+unlabelled", True)):
+                shares = {
+                    str(pages): round(cell.harvest(pages, with_unlabelled=with_unlabelled), 4)
+                    for pages in results.budgets
+                }
+                report[topic][method + suffix] = shares | speed
+    return report
+
+
+def panels(results: Results) -> list[Panel]:
+    """Return the harvest against the pages fetched, a panel for each topic."""
+    last = results.budgets[-1]
+    steps = sorted({max(10, last * step // _STEPS) for step in range(1, _STEPS + 1)})
+    return [
+        Panel(
+            {name: (steps, [cell.harvest(n) for n in steps]) for name, cell in methods.items()},
+            *(topic, "pages fetched", "harvest", {"ylim": (0, 1)}),
+        )
+        for topic, methods in results.cells.items()
+    ]
+
 
 _REMEMBERED_LINKS = 2_000_000
 
@@ -55,7 +145,7 @@ def main(arguments: list[str] | None = None) -> int:
         # One core, whatever the machine has: speeds of different machines can be compared.
         with threadpool_limits(1), Graph(options.graph) as graph:
             results = _run(graph, options)
-    except (EmbeddingError, GraphError, TopicError, TreeError, _InputError) as error:
+    except (EmbeddingError, GraphError, TopicError, TreeError, ValueError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
     for topic, methods in as_json(results).items():
@@ -68,10 +158,6 @@ def main(arguments: list[str] | None = None) -> int:
         plot(panels(results), options.plot, columns=min(3, len(results.cells)))
     print_json(options, as_json(results))
     return 0
-
-
-class _InputError(Exception):
-    """The arguments cannot be run."""
 
 
 def _options(arguments: list[str] | None) -> argparse.Namespace:
@@ -102,7 +188,7 @@ def _run(graph: Graph, options: argparse.Namespace) -> Results:
     remember(pages=len(graph.topics), links=_REMEMBERED_LINKS)
     results = Results(options.budgets, options.relevant)
     embedder = _embedder(options)
-    with _log(options.log) as log:
+    with options.log.open("w", encoding="utf-8") if options.log else nullcontext() as log:
         for result in _progress(_results(graph, options, tree, embedder), options):
             results.add(result, graph)
             if log is not None:
@@ -123,13 +209,13 @@ def _embedder(options: argparse.Namespace) -> KeptVectors | None:
 def _check(graph: Graph, options: argparse.Namespace) -> None:
     unknown = sorted(set(options.methods) - set(METHODS))
     if unknown:
-        raise _InputError(f"unknown methods: {', '.join(unknown)}; there are {', '.join(METHODS)}")
+        raise ValueError(f"unknown methods: {', '.join(unknown)}; there are {', '.join(METHODS)}")
     if min(options.seeds, options.draws, options.relevant, *(options.budgets or [0])) < 1:
-        raise _InputError("seeds, draws, budgets and relevant must be at least 1")
+        raise ValueError("seeds, draws, budgets and relevant must be at least 1")
     for topic in options.topics:
         count = len(graph.pool(topic))
         if count < options.seeds:
-            raise _InputError(
+            raise ValueError(
                 f"topic {topic!r} has {count} pages to draw {options.seeds} seeds from"
             )
 
@@ -162,18 +248,6 @@ def _progress(results: Iterator[Result], options: argparse.Namespace) -> Iterato
 
     total = len(options.topics) * options.draws * len(options.methods)
     yield from track(results, "crawls", total=total, console=Console(stderr=True))
-
-
-class _NoLog:
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, *_: object) -> None:
-        return None
-
-
-def _log(path: Path | None) -> IO[str] | _NoLog:
-    return _NoLog() if path is None else path.open("w", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -30,9 +30,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout, not installed
-
-from lab.arguments import parser_of, print_json
+from lab.cli import parser_of, print_json
 
 from incremental.decide.not_news import (
     Announced,

@@ -16,29 +16,25 @@ pack as a share of that without.
 
 from __future__ import annotations
 
-import csv
 import statistics
 import sys
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from lab.arguments import parser_of, print_json
+from lab.cli import parser_of, print_json, show
 from lab.clocks import SimulatedClock
-from lab.printing import show
-from replay import DAY, page_key, truth_beside
-from replay_place import Setup, place_of, store_of
+from replay import DAY, linked_of, page_key, truth_beside
+from replay_place import crawling
 from replay_site import ReplaySite
 from rich.console import Console
 from rich.progress import track
 
-from incremental.daemon.assembly import make_crawler
 from incremental.features.exchange.packing import pack_of, take_pack
 from incremental.features.exchange.packs import read_pack, signed
 from incremental.settings import Settings
-from incremental.settings.seeds import add_seed
+from store import Store
 from store.models import News, Page
 
 WEEK = 7 * DAY
@@ -50,22 +46,16 @@ def crawl(
     """Crawl from *begin*, with a pack or without; return a pack at each stop, and when pages were found."""
     settings, clock = Settings(), SimulatedClock(begin)
     key, packs = Ed25519PrivateKey.generate(), []
-    with (
-        tempfile.TemporaryDirectory(prefix="hubwatch-pack-") as folder,
-        store_of("sqlite", Path(folder)) as store,
-        place_of(site, settings, clock, Setup(), lambda *_: None) as place,
-    ):
-        if content:
-            pack, _ = read_pack(content)
-            done = take_pack(store, pack, settings.fetch, now=begin, dry_run=False)
-            assert not done.problems, done.problems
-        else:
-            add_seed(store, place.url, now=begin, fetch=settings.fetch)
-        crawler = make_crawler(store, settings, fetch=place.fetch, executor=place.executor)
-        crawler.load(clock.now())
+
+    def take(store: Store) -> None:
+        pack, _ = read_pack(content)
+        done = take_pack(store, pack, settings.fetch, now=begin, dry_run=False)
+        assert not done.problems, done.problems
+
+    with crawling(site, settings, clock, take if content else None) as (store, step):
         for stop in stops:
             while clock.now() < stop:
-                clock.advance_to(min(place.step(crawler, clock), stop))
+                clock.advance_to(min(step(), stop))
             packs.append(signed(pack_of(store, stop), key))
         rows = News.select(Page.url, News.found_at).join(Page, on=Page.id == News.page).tuples()
         found = {page_key(url): at for url, at in rows.execute(store.database)}
@@ -75,9 +65,7 @@ def crawl(
 def measure(path: Path, starts: Sequence[float]) -> dict[str, Any]:
     """Compare the two first weeks, over all starts of a recording."""
     site = ReplaySite(path)
-    with truth_beside(path).open(encoding="utf-8", newline="") as file:
-        rows = [row for row in csv.DictReader(file, delimiter="\t") if row["scored"] == "1"]
-    linked = {page_key(row["url"]): float(row["linked"]) for row in rows}
+    linked = {page_key(url): at for url, at in linked_of(truth_beside(path)).items()}
     begins = [site.first_ts + share * (site.last_ts - site.first_ts) for share in starts]
     packs, _ = crawl(site, site.first_ts, begins)
     delays: dict[str, list[float]] = {"cold": [], "warm": []}

@@ -31,14 +31,13 @@ from urllib.parse import urljoin, urlsplit
 
 import msgspec
 from bs4 import BeautifulSoup
-from lab.arguments import parser_of, print_json
+from lab.cli import parser_of, print_json, show
 from lab.clocks import SimulatedClock
 from lab.peer_environment import peer_python
 from replay import BASELINE_SHARE, DAY, Tally, score, simulate, truth_beside
 from replay_site import ReplaySite
 from rich.console import Console
 from rich.progress import track
-from rich.table import Table
 from serve_replay import serve
 
 from incremental.settings import Settings
@@ -191,16 +190,6 @@ def compare(file: Path, tools: list[str], days: float, per_day: float) -> dict[s
     return results
 
 
-def show(name: str, results: dict[str, Any]) -> None:
-    """Print one recording's table."""
-    columns = ("recall", "delay_mean", "delay_median", "false", "announced", "requests_per_day")
-    table = Table("tool", *columns, "by hand", title=name)
-    for tool, one in results.items():
-        cells = (one.get(column, "") for column in columns)
-        table.add_row(tool, *map(str, cells), one.get("manual") or one["why"])
-    Console().print(table)
-
-
 def main() -> int:
     """Run from the command line."""
     parser = parser_of(__doc__)
@@ -215,7 +204,7 @@ def main() -> int:
     results = {}
     for file in arguments.files:
         results[file.stem] = compare(file, tools, arguments.days, arguments.requests_per_day)
-        show(file.stem, results[file.stem])
+        show(results[file.stem], file.stem)
     print_json(arguments, results)
     return 0
 

@@ -30,8 +30,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from lab import bounds, rivals, simulation, synthetic
-from lab.arguments import parser_of, print_json
-from lab.printing import Panel, plot, show
+from lab.cli import Panel, parser_of, plot, print_json, show
 from lab.simulation import Crowd, Fetch, Score
 from lab.world import Row, World
 from rich.console import Console

@@ -42,12 +42,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout, not installed
-
 import msgspec
-from lab.arguments import parser_of, print_json
+from lab.cli import Panel, parser_of, plot, print_json, show
 from lab.clocks import SimulatedClock
-from lab.printing import Panel, plot, show
 from rich.console import Console
 from rich.progress import Progress
 from soak_server import HANG_SECONDS, Served, served

@@ -31,11 +31,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout, not installed
-
-from lab.arguments import parser_of, print_json, whole_number, whole_numbers
+from lab.cli import parser_of, print_json, show, whole_number, whole_numbers
 from lab.postgres_server import PostgresServer, missing_for_postgres
-from lab.printing import show
 from rich.console import Console
 from rich.progress import Progress
 

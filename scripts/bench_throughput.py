@@ -46,12 +46,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout, not installed
-
-from lab.arguments import parser_of, print_json, whole_number
+from lab.cli import parser_of, print_json, show, whole_number
 from lab.load_server import LoadServer
 from lab.postgres_server import PostgresServer
-from lab.printing import show
 from lab.scrapy_rounds import Round, scrapy_reads
 from lab.speed import SETTINGS, Phase, Setup, add_lists, addresses_of, crawl, crawling, rss_mb
 from lab.watcher_mix import measure_mixes, scrapy_mix

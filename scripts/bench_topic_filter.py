@@ -45,17 +45,15 @@ from pathlib import Path
 from time import process_time
 from typing import TYPE_CHECKING, Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout, not installed
-
 import numpy as np
-from kept_vectors import KeptVectors
-from lab.arguments import names, parser_of, print_json, whole_number, whole_numbers
-from labelled_texts import LabelledText, read_labelled
+from lab.cli import names, parser_of, print_json, whole_number, whole_numbers
+from lab.kept_vectors import KeptVectors
+from lab.labelled_texts import LabelledText, read_labelled
+from lab.topic_evidence import KINDS, Trial, by_feedback, placed_of, read_descriptions
 from rich.console import Console
 from rich.progress import track
 from sklearn.metrics import average_precision_score, precision_recall_curve
 from threadpoolctl import threadpool_limits
-from topic_evidence import KINDS, Trial, by_feedback, placed_of, read_descriptions
 
 from classifier.embedding.local import LocalEmbedder
 from classifier.embedding.packages import BUNDLED, installed

@@ -18,12 +18,10 @@ JSON: ``{"faults": {name: {"runs", "detected", "share", "hours", "announced_twic
 
 from __future__ import annotations
 
-import csv
 import random
 import re
 import statistics
 import sys
-import tempfile
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -33,20 +31,17 @@ from typing import Any, cast
 from urllib.parse import urlsplit
 
 import requests
-from lab.arguments import parser_of, print_json
+from lab.cli import parser_of, print_json, show
 from lab.clocks import SimulatedClock
-from replay import BASELINE_SHARE, DAY, page_key
-from replay_place import Setup, place_of, store_of
+from replay import BASELINE_SHARE, DAY, linked_of, page_key, truth_beside
+from replay_place import crawling
 from replay_site import Answer, ReplaySite
 from rich.console import Console
 from rich.progress import track
-from rich.table import Table
 
-from incremental.daemon.assembly import make_crawler
 from incremental.features.watchdog.finding import Fault
 from incremental.features.watchdog.watching import Watchdog
 from incremental.settings import Settings
-from incremental.settings.seeds import add_seed
 from store.enums import ChangeKind, HubRole, HubStatus
 from store.models import Change, Page
 from store.values import HubRow
@@ -194,7 +189,7 @@ class Run:
 def run(path: Path, fault: str, seed: int) -> Run:
     """Crawl a recording with a fault, or with none."""
     site = ReplaySite(path)
-    truth = _truth(path)
+    truth = {page_key(url): at for url, at in linked_of(truth_beside(path)).items()}
     drawn = random.Random(f"{seed} {path.stem} {fault}")
     begin = site.first_ts + drawn.uniform(BASELINE_SHARE, 0.6) * (site.last_ts - site.first_ts)
     due = sorted(at for at in truth.values() if at >= begin)
@@ -211,17 +206,10 @@ def run(path: Path, fault: str, seed: int) -> Run:
 
 def _crawl(site: Faulty, until: float, found: Run) -> None:
     settings, clock = Settings(), SimulatedClock(site.first_ts)
-    with (
-        tempfile.TemporaryDirectory(prefix="hubwatch-watchdog-") as folder,
-        store_of("sqlite", Path(folder)) as store,
-        place_of(cast("ReplaySite", site), settings, clock, Setup(), lambda *_: None) as place,
-    ):
-        add_seed(store, place.url, now=site.first_ts, fetch=settings.fetch)
-        crawler = make_crawler(store, settings, fetch=place.fetch, executor=place.executor)
-        crawler.load(clock.now())
+    with crawling(cast("ReplaySite", site), settings, clock) as (store, step):
         dog, look_at, hub_hours = Watchdog(store), site.first_ts, 0
         while clock.now() < until:
-            wake_at = place.step(crawler, clock)
+            wake_at = step()
             if clock.now() >= look_at:
                 dog.step(clock.now())
                 hub_hours += sum(_is_judged(hub) for hub in store.read.hubs())
@@ -238,12 +226,6 @@ def _crawl(site: Faulty, until: float, found: Run) -> None:
 def _is_judged(hub: HubRow) -> bool:
     there = hub.state in {HubStatus.ACTIVE, HubStatus.DORMANT} and hub.role != HubRole.ARTICLE
     return there and hub.baseline_at is not None
-
-
-def _truth(path: Path) -> dict[str, float]:
-    with (path.parent / "truth" / f"{path.stem}.tsv").open(encoding="utf-8", newline="") as file:
-        rows = csv.DictReader(file, delimiter="\t")
-        return {page_key(row["url"]): float(row["linked"]) for row in rows if row["scored"] == "1"}
 
 
 def figures(runs: Sequence[tuple[str, Run]]) -> dict[str, Any]:
@@ -273,19 +255,6 @@ def figures(runs: Sequence[tuple[str, Run]]) -> dict[str, Any]:
     }
 
 
-def show(result: dict[str, Any]) -> None:
-    """Print the figures as a table."""
-    columns = ("fault", "runs", "detected", "hours", "twice", "missed")
-    table = Table(*columns, title="Watchdog")
-    for name, one in result["faults"].items():
-        cells = (one[key] for key in ("runs", "share", "hours", "announced_twice", "missed"))
-        table.add_row(name, *map(str, cells))
-    Console().print(table)
-    if result["hub_weeks"]:
-        rate, weeks = result["alarms_per_100_hub_weeks"], result["hub_weeks"]
-        print(f"false alarms: {rate} in 100 hub-weeks ({weeks} hub-weeks): {result['alarms']}")
-
-
 def main() -> int:
     """Run from the command line."""
     parser = parser_of(__doc__)
@@ -304,7 +273,7 @@ def main() -> int:
         for fault, path in track(jobs, console=console, disable=quiet)
     ]
     result = figures(runs)
-    show(result)
+    show(result, "watchdog")
     print_json(arguments, result)
     return 0
 

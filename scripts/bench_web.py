@@ -22,13 +22,10 @@ import urllib.request
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout, not installed
-
 import msgspec
 from bench_store import DAY, START, fill
-from lab.arguments import parser_of, print_json, whole_number
+from lab.cli import parser_of, print_json, show, whole_number
 from lab.clocks import SimulatedClock
-from lab.printing import show
 from rich.console import Console
 from rich.progress import track
 

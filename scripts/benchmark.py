@@ -25,7 +25,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from lab.printing import Line, Panel, plot, show
+from lab.cli import Line, Panel, plot, show
 from replay import delays_of, read_truth, score, simulate, truth_beside
 from replay_site import ReplaySite
 

@@ -18,7 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import msgspec
-from lab.arguments import parser_of
+from lab.cli import parser_of
 from lab.clocks import FastClock
 from lab.publishing_site import PublishingSite, ServedSite
 

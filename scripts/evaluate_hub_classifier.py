@@ -18,10 +18,8 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout, not installed
-
 import numpy as np
-from lab.arguments import parser_of, print_json
+from lab.cli import parser_of, print_json
 from lab.hub.assessment import (
     Judged,
     judge_pages,

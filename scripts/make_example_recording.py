@@ -14,7 +14,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from lab.arguments import parser_of
+from lab.cli import parser_of
 from lab.publishing_site import SECTIONS, PublishingSite
 from record_site import Recipe, versions_of, write_recording
 

@@ -18,10 +18,8 @@ from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout, not installed
-
 import trafilatura
-from lab.arguments import parser_of
+from lab.cli import parser_of
 from lab.hub.files import Capture, read_captures
 from rich.progress import track
 

@@ -29,10 +29,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout, not installed
-
-from lab.arguments import parser_of, print_json
-from lab.printing import show
+from lab.cli import parser_of, print_json, show
 from lab.watcher_mix import KINDS, counted_kinds
 from replay import DAY, simulate
 from replay_site import Answer, ReplaySite

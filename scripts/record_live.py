@@ -29,7 +29,7 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 import msgspec
-from lab.arguments import parser_of
+from lab.cli import parser_of
 from record_site import MAX_BYTES, TruthRow, links_of, scored_from, write_truth
 from replay import DAY, page_key
 from replay_site import write_replay

@@ -28,7 +28,7 @@ from urllib.parse import quote, urljoin
 import lxml.etree
 import lxml.html
 import msgspec
-from lab.arguments import parser_of
+from lab.cli import parser_of
 from replay import BASELINE_SHARE, DAY, page_key, truth_beside
 from replay_site import Bodies, write_replay
 

@@ -32,9 +32,9 @@ from typing import Any, TextIO
 from urllib.parse import unquote, urlsplit
 
 import msgspec
-from lab.arguments import parser_of, print_json
+from lab.cli import parser_of, print_json, show
 from lab.clocks import SimulatedClock
-from lab.printing import show
+from lab.new_pages import listed
 from replay_bound import bound_minutes
 from replay_place import ENGINES, STORES, Setup, place_of, store_of
 from replay_readers import Readers
@@ -51,7 +51,6 @@ from incremental.settings import Settings
 from incremental.settings.seeds import add_seed
 from incremental.topics.editing import METHODS, begin
 from store import Store
-from store.answers import NewQuery
 from store.crawl.backfills import BackfillQuery
 from store.enums import HubStatus
 from store.rules import Fate
@@ -211,11 +210,7 @@ def _footprint(store: Store) -> dict[str, int]:
 def _judged(store: Store) -> dict[str, Any]:
     """Return the topic's final state, and its judgement of each announced page by key."""
     row = find_topic(store, TOPIC)
-    answer = store.answers.new(NewQuery(topic=row.id, limit=1_000))
-    rows = list(answer.rows)
-    while answer.more:
-        answer = store.answers.new(NewQuery(topic=row.id, limit=1_000, after=answer.cursor))
-        rows += answer.rows
+    rows = listed(store, topic=row.id)
     return {
         "state": row.state,
         "why": row.why,
@@ -271,6 +266,12 @@ def read_truth(file: Path) -> Truth:
     """Return what there was to find."""
     with file.open(encoding="utf-8", newline="") as lines:
         return {page_key(row["url"]): row for row in csv.DictReader(lines, delimiter="\t")}
+
+
+def linked_of(file: Path) -> dict[str, float]:
+    """Return, by URL, when each page of a truth was linked that should be found."""
+    rows = read_truth(file).values()
+    return {row["url"]: float(row["linked"]) for row in rows if row["scored"] == "1"}
 
 
 def _wanted(tally: Tally, truth: Truth) -> dict[str, float]:
@@ -341,10 +342,7 @@ def _delays(delays: list[float]) -> dict[str, float | None]:
 def _against_bound(
     result: Mapping[str, Any], tally: Tally, site: ReplaySite, truth_file: Path
 ) -> dict[str, float]:
-    with truth_file.open(encoding="utf-8", newline="") as file:
-        rows = [row for row in csv.DictReader(file, delimiter="\t") if row["scored"] == "1"]
-    linked = {row["url"]: float(row["linked"]) for row in rows}
-    wanted = {url: at for url, at in linked.items() if at < tally.clock.now()}
+    wanted = {url: at for url, at in linked_of(truth_file).items() if at < tally.clock.now()}
     least = bound_minutes(site, wanted, tally.scored_from, result["fetches_per_day"])
     ratio = result["delay_minutes"]["mean"] / least
     return {"bound_mean_minutes": round(least, 1), "ratio_to_bound": round(ratio, 2)}

@@ -25,10 +25,11 @@ from serve_replay import serve
 from incremental.base.clock import SystemClock
 from incremental.base.threads import InlineExecutor
 from incremental.crawl.crawler import Crawler
-from incremental.daemon.assembly import make_fetcher
+from incremental.daemon.assembly import make_crawler, make_fetcher
 from incremental.fetch.status import Request, Response
 from incremental.settings import Settings
 from incremental.settings.engine import EngineKind, EngineSettings
+from incremental.settings.seeds import add_seed
 from incremental.visit.engines.elsewhere import Elsewhere, make_elsewhere
 from store import Store, open_store
 
@@ -134,6 +135,31 @@ def _cluster() -> Iterator[str]:
             cluster.start_worker()
         cluster.wait_for(_WORKERS)
         yield cluster.address
+
+
+@contextlib.contextmanager
+def crawling(
+    site: ReplaySite,
+    settings: Settings,
+    clock: SimulatedClock,
+    begin: Callable[[Store], object] | None = None,
+) -> Iterator[tuple[Store, Callable[[], float]]]:
+    """Yield a store in which *site* is watched, and its crawler's step, which returns when to call again.
+
+    *begin* puts into the store what is watched; None = the site's address.
+    """
+    with (
+        tempfile.TemporaryDirectory(prefix="hubwatch-crawl-") as folder,
+        store_of(STORES[0], Path(folder)) as store,
+        place_of(site, settings, clock, Setup(), lambda *_: None) as place,
+    ):
+        if begin is None:
+            add_seed(store, place.url, now=clock.now(), fetch=settings.fetch)
+        else:
+            begin(store)
+        crawler = make_crawler(store, settings, fetch=place.fetch, executor=place.executor)
+        crawler.load(clock.now())
+        yield store, lambda: place.step(crawler, clock)
 
 
 @contextlib.contextmanager

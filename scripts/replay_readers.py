@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import Executor, Future
 from typing import Any
 
+from lab.new_pages import listed
+
 from incremental.base.clock import SystemClock
 from incremental.features.messages.delivery import Delivered
 from incremental.features.messages.notifier import Notifier
@@ -19,14 +21,12 @@ from incremental.fetch.libraries import LibraryGate
 from incremental.interfaces.web.routes.feeds import feed_entry
 from incremental.settings import Settings
 from store import Store
-from store.answers import NewQuery
 from store.answers.announced import AnnouncedPage
 from store.models import OutboxEntry, Page
 
 _DAY = 86_400.0
 # Simulated; a page is queued up to three days after it was announced.
 _STEP_SECONDS = 1_800.0
-_PAGES = 1_000
 
 
 class _Taking(Executor):
@@ -85,7 +85,7 @@ class Readers:
         return dict(moved.tuples().execute(self._store.database))
 
     def _compare(self) -> None:
-        living, now = self._living(), {row.page_id: row for row in _listed(self._store)}
+        living, now = self._living(), {row.page_id: row for row in listed(self._store)}
         before: dict[int, list[AnnouncedPage]] = defaultdict(list)
         for page, row in self._before.items():
             before[living.get(page, page)].append(row)
@@ -102,12 +102,3 @@ def _lost(before: Iterable[AnnouncedPage], now: AnnouncedPage | None) -> Iterabl
     for name in ("title", "language", "published_at", "excerpt", "topics", "cluster", "read_at"):
         if any(getattr(row, name) for row in before) and not getattr(now, name, None):
             yield name
-
-
-def _listed(store: Store) -> list[AnnouncedPage]:
-    answer = store.answers.new(NewQuery(limit=_PAGES))
-    rows = list(answer.rows)
-    while answer.more:
-        answer = store.answers.new(NewQuery(limit=_PAGES, after=answer.cursor))
-        rows += answer.rows
-    return rows

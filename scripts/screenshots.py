@@ -24,7 +24,7 @@ from typing import Any
 
 import msgspec
 from demo import daemon_on, demo_settings, published
-from lab.arguments import parser_of
+from lab.cli import parser_of
 from lab.clocks import FastClock
 from playwright.sync_api import Browser, sync_playwright
 

@@ -16,13 +16,12 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
 from urllib.parse import urljoin, urlsplit
 
-from lab.arguments import parser_of
+from lab.cli import parser_of
 from lab.clocks import FastClock
+from lab.local_server import Answered, Asked, LocalServer
 from replay_site import Answer, ReplaySite
 
 
@@ -52,48 +51,25 @@ def serve(
     *asked* is told the recorded address and the status code of each request.
     """
     recorded = site.base_url.split("/")[2]
-
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def do_GET(self) -> None:
-            self._answer(with_body=True)
-
-        def do_HEAD(self) -> None:
-            self._answer(with_body=False)
-
-        def _answer(self, *, with_body: bool) -> None:
-            here = self.headers.get("Host") or f"127.0.0.1:{server.server_port}"
-            url = urljoin(
-                site.base_url, urlsplit(self.path)._replace(scheme="", netloc="").geturl()
-            )
-            with lock:
-                answer = site.answer(url, moment(), self.headers.get("If-None-Match"))
-            answer = _unmodified(answer, self.headers.get("If-Modified-Since"))
-            asked(url, answer.code)
-            body = _at_home(answer.body, recorded, here)
-            self.send_response(answer.code)
-            for name, value in answer.headers.items():
-                self.send_header(name, _at_home(value.encode(), recorded, here).decode())
-            if answer.code != NOT_MODIFIED:
-                self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            if with_body:
-                self.wfile.write(body)
-
-        def log_message(self, *_: Any) -> None:  # noqa: ANN401 - http.server's own signature
-            """Say nothing: the crawler's own log is what one came to see."""
-
     # The recording keeps what it unpacked last; two requests must not do that at once.
     lock = threading.Lock()
-    server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}{urlsplit(site.base_url).path or '/'}"
-    finally:
-        server.shutdown()
-        server.server_close()
+
+    def answered(request: Asked) -> Answered:
+        here = request.headers.get("Host") or f"127.0.0.1:{server.server_port}"
+        path = urlsplit(request.path)._replace(scheme="", netloc="").geturl()
+        url = urljoin(site.base_url, path)
+        with lock:
+            answer = site.answer(url, moment(), request.headers.get("If-None-Match"))
+        answer = _unmodified(answer, request.headers.get("If-Modified-Since"))
+        asked(url, answer.code)
+        headers = {
+            name: _at_home(value.encode(), recorded, here).decode()
+            for name, value in answer.headers.items()
+        }
+        return Answered(answer.code, _at_home(answer.body, recorded, here), headers)
+
+    with LocalServer(answered, port=port, keep_alive=True) as server:
+        yield server.url + (urlsplit(site.base_url).path or "/")
 
 
 NOT_MODIFIED = 304

@@ -14,10 +14,10 @@ import re
 import time
 from collections import Counter
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.request import urlopen
 
+from lab.local_server import Answered, Asked, LocalServer
 from soak_world import World
 
 if TYPE_CHECKING:
@@ -65,50 +65,22 @@ def served(world: World) -> Iterator[Served]:
 def _serve(world: World, moment: Synchronized[float], ready: Connection) -> None:
     told: Counter[str] = Counter()
 
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-        # Header and body leave together: apart, each answer waits for the delayed acknowledgement, 40 ms.
-        wbufsize = -1
+    def answer(asked: Asked) -> Answered | None:
+        host = asked.headers.get("Host", "").partition(":")[0]
+        if asked.method == "POST":
+            told.update(set(_URL.findall(json.loads(asked.body)["message"])))
+            return Answered()
+        if host == "127.0.0.1":
+            return Answered(200, json.dumps(told).encode(), {"Content-Type": "application/json"})
+        found = world.answer(host, asked.path, moment.value)
+        if found.code <= 0:
+            time.sleep(0.0 if found.code else HANG_SECONDS)
+            return None
+        headers = {"Content-Type": found.kind, **found.headers}
+        if asked.headers.get("If-None-Match", "") == found.headers.get("ETag"):
+            return Answered(304, b"", headers)
+        return Answered(found.code, found.body.encode(), headers)
 
-        def do_GET(self) -> None:
-            host = (self.headers.get("Host") or "").partition(":")[0]
-            if host == "127.0.0.1":
-                self._send(200, json.dumps(told).encode(), {"Content-Type": "application/json"})
-                return
-            answer = world.answer(host, self.path, moment.value)
-            if answer.code <= 0:
-                time.sleep(0.0 if answer.code else HANG_SECONDS)
-                self.close_connection = True
-                return
-            etag = answer.headers.get("ETag")
-            same = etag is not None and etag == self.headers.get("If-None-Match")
-            body = b"" if same else answer.body.encode()
-            self._send(
-                304 if same else answer.code, body, {"Content-Type": answer.kind, **answer.headers}
-            )
-
-        def do_POST(self) -> None:
-            sent = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            told.update(set(_URL.findall(sent["message"])))
-            self._send(200, b"", {})
-
-        def _send(self, code: int, body: bytes, headers: dict[str, str]) -> None:
-            self.send_response(code)
-            for name, value in headers.items():
-                self.send_header(name, value)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *_: Any) -> None:  # noqa: ANN401 - http.server's own signature
-            """Say nothing."""
-
-    class Server(ThreadingHTTPServer):
-        daemon_threads = True
-
-        def handle_error(self, *_: Any) -> None:  # noqa: ANN401 - as above
-            """Say nothing of clients that hang up: those of hanging sites do."""
-
-    server = Server(("127.0.0.1", 0), Handler)
+    server = LocalServer(answer, keep_alive=True)
     ready.send(server.server_port)
     server.serve_forever()

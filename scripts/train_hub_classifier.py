@@ -37,9 +37,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout, not installed
-
-from lab.arguments import parser_of
+from lab.cli import parser_of
 from lab.hub.files import PAGE_COLUMNS, check_two_classes, read_captures
 from lab.hub.grid import Search
 from lab.hub.training import TrainingOptions, train_model

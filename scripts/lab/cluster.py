@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, Self
 
+from incremental.crawl.sharing.membership import LEASE_SECONDS
 from lab.daemon_process import MAIN, DaemonProcess, quick_settings, wait_until, write_settings
 from lab.dask_cluster import DaskCluster
 from lab.message_receiver import MessageReceiver
@@ -37,6 +38,10 @@ import incremental.crawl.frontier as frontier, incremental.visit.host_gate as ga
 import incremental.fetch.politeness as politeness
 politeness.polite_delay_seconds = gate.polite_delay_seconds = lambda state, settings: {DELAY_SECONDS}
 frontier.staggered_start = lambda hosts, now: defaultdict(lambda: now)
+"""
+LEASING = """
+import incremental.crawl.sharing.membership as membership
+membership.LEASE_SECONDS, membership.BEAT_SECONDS = {lease}, {beat}
 """
 # A worker that says nothing for so long is given up by the scheduler; Dask's own default is five minutes.
 GIVEN_UP_SECONDS = 8
@@ -70,7 +75,8 @@ class Cluster:
     """A PostgreSQL server, sites and daemons; a context manager. *shared_host*: sites on one host.
 
     *workers*: of a Dask cluster that makes the visits of all daemons; 0 = they make them in threads.
-    *slow_share*: of the answers, those that take seconds.
+    *slow_share*: of the answers, those that take seconds. *lease_seconds*: after which a dead daemon's
+    sites are taken over; it beats four times in it. *server*: used, emptied, in the place of one of its own.
     """
 
     def __init__(  # noqa: PLR0913 - what the world is made of
@@ -84,6 +90,8 @@ class Cluster:
         seconds_between: float = 5.0,
         min_interval_minutes: float = 0.1,
         slow_share: float = 0.0,
+        lease_seconds: float = LEASE_SECONDS,
+        server: PostgresServer | None = None,
         seed: int = 0,
     ) -> None:
         self.folder = folder
@@ -93,12 +101,13 @@ class Cluster:
         self._stack = contextlib.ExitStack()
         self._log: dict[str, list[Asked]] = defaultdict(list)
         self._lock = threading.Lock()
-        self.server = PostgresServer()
+        self._is_own = server is None
+        self.server = server or PostgresServer()
         self.sites = [
             self._site(number, shared_host, seconds_between, seed) for number in range(sites)
         ]
         self.hook = MessageReceiver()
-        code = PAUSING + MAIN
+        code = PAUSING + LEASING.format(lease=lease_seconds, beat=lease_seconds / 4) + MAIN
         self.daemons = [DaemonProcess(folder / f"d{n}", code=code) for n in range(daemons)]
 
     def _site(self, number: int, shared: Container[int], between: float, seed: int) -> ServedSite:
@@ -119,7 +128,8 @@ class Cluster:
 
     def __enter__(self) -> Self:
         enter = self._stack.enter_context
-        enter(self.server)
+        if self._is_own:
+            enter(self.server)
         self.url = self.server.empty_database()
         for site in self.sites:
             enter(site)

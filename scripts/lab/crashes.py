@@ -73,13 +73,13 @@ class Counted:
 
     kills: int = 0
     by_moment: Counter[str] = field(default_factory=Counter)
-    inside: Counter[str] = field(default_factory=Counter)
+    left_half_done: Counter[str] = field(default_factory=Counter)
     """Kills after which something was left half done, as a look at the disk shows."""
     published: int = 0
     lost: list[str] = field(default_factory=list)
     announced_twice: list[str] = field(default_factory=list)
     messages_twice: list[str] = field(default_factory=list)
-    not_sent: list[str] = field(default_factory=list)
+    messages_missing: list[str] = field(default_factory=list)
     """Announced, but in no message."""
     messages: int = 0
     messages_retried: int = 0
@@ -276,7 +276,7 @@ class CrashWorld(FaultWorld):
 
     def _learn_middle(self, moment: Moment, *, inside: bool, ended: bool) -> None:
         """Count a kill that left something half done; after others move the middle towards such kills."""
-        self.counted.inside[moment] += inside
+        self.counted.left_half_done[moment] += inside
         step = -0.06 if ended and not inside else 0.06
         self._middle[moment] = min(max(self._middle[moment] * (1 + step), 0.02), 20.0)
 
@@ -373,7 +373,7 @@ class CrashWorld(FaultWorld):
         counted.messages_twice = self.hook.twice()
         counted.messages_retried = self.hook.retried()
         not_listed = sorted(announced.keys() - self.hook.urls())
-        counted.not_sent = not_listed if len(not_listed) != self.hook.unlisted() else []
+        counted.messages_missing = not_listed if len(not_listed) != self.hook.unlisted() else []
         counted.leftovers = [
             str(path.relative_to(self.folder))
             for parent in (self.folder, self.home)

@@ -21,9 +21,9 @@ from pathlib import Path
 from lab.clocks import FastClock
 from lab.daemon_process import MAIN, DaemonProcess, complete, wait_until, write_settings
 from lab.fault_server import BEHAVIOURS, FaultServer
+from lab.new_pages import listed
 from lab.publishing_site import PublishingSite, ServedSite
 from store import open_store
-from store.answers import NewQuery
 from store.database.home import DATABASE
 
 SITES = 8
@@ -134,17 +134,9 @@ clock.SystemClock.real = lambda self, moment: fast.real(moment)
 
 def _found(folder: Path) -> dict[str, float]:
     """Return when each page was announced, by address."""
-    found: dict[str, float] = {}
     home = folder / _HOME
     with open_store(str(home / DATABASE), cache_folder=home / "pages") as store:
-        query: NewQuery | None = NewQuery(limit=1_000, order="oldest")
-        while query is not None:
-            answer = store.answers.new(query)
-            found |= {row.url: row.found_at for row in answer.rows}
-            query = (
-                NewQuery(limit=1_000, order="oldest", after=answer.cursor) if answer.more else None
-            )
-    return found
+        return {row.url: row.found_at for row in listed(store)}
 
 
 def compared(alone: Crawl, together: Crawl) -> dict[str, object]:

@@ -5,14 +5,11 @@ from __future__ import annotations
 import json
 import random
 import re
-import threading
 import time
 from collections import Counter, defaultdict
-from contextlib import suppress
-from http.server import BaseHTTPRequestHandler
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple
 
-from lab.publishing_site import QuietServer
+from lab.local_server import Answered, Asked, LocalServer
 
 _UNLISTED = re.compile(r"^and (\d+) more$", re.MULTILINE)
 _ADDRESS = re.compile(r"https?://\S+")
@@ -27,41 +24,25 @@ class Accepted(NamedTuple):
     """Further pages, of which a long message gives the number alone."""
 
 
-class MessageReceiver:
+class MessageReceiver(LocalServer):
     """Answers each message after up to *delay_seconds*, so that kills fall between sending and noting."""
 
     def __init__(self, *, delay_seconds: float = 0.0, seed: int = 0) -> None:
+        dice = random.Random(seed)
+
+        def answer(asked: Asked) -> Answered:
+            text = json.loads(asked.body)["message"]
+            key = asked.headers.get("Idempotency-Key", "")
+            if self.status == 200:  # noqa: PLR2004 - OK
+                more = sum(map(int, _UNLISTED.findall(text)))
+                self.messages.append(Accepted(key, tuple(_ADDRESS.findall(text)), more))
+            time.sleep(dice.uniform(0, delay_seconds))
+            return Answered(self.status)
+
+        super().__init__(answer)
+        self.url = f"json://127.0.0.1:{self.server_port}/hook"
         self.messages: list[Accepted] = []
         self.status = 200
-        receiver, dice = self, random.Random(seed)
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                sent = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                key = self.headers.get("Idempotency-Key", "")
-                if receiver.status == 200:  # noqa: PLR2004 - OK
-                    urls = tuple(_ADDRESS.findall(sent["message"]))
-                    more = sum(map(int, _UNLISTED.findall(sent["message"])))
-                    receiver.messages.append(Accepted(key, urls, more))
-                time.sleep(dice.uniform(0, delay_seconds))
-                with suppress(ConnectionError):
-                    self.send_response(receiver.status)
-                    self.send_header("Content-Length", "0")
-                    self.end_headers()
-
-            def log_message(self, *_: Any) -> None:  # noqa: ANN401 - http.server's own signature
-                """Say nothing."""
-
-        self._server = QuietServer(("127.0.0.1", 0), Handler)
-        self.url = f"json://127.0.0.1:{self._server.server_port}/hook"
-
-    def __enter__(self) -> Self:
-        threading.Thread(target=self._server.serve_forever, daemon=True).start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._server.shutdown()
-        self._server.server_close()
 
     def urls(self) -> set[str]:
         """Return every address that was in a message."""

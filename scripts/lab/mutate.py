@@ -37,12 +37,12 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout, not installed
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # as scripts beside it have
 
 from rich.console import Console
 from rich.table import Table
 
-from lab.arguments import parser_of, print_json
+from lab.cli import parser_of, print_json
 from lab.covered import PLAN
 from lab.mutations import Mutation, mutations
 

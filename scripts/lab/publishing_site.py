@@ -16,11 +16,11 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable
-from contextlib import suppress
 from email.utils import formatdate
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple
 from urllib.parse import urlsplit
+
+from lab.local_server import Answered, Asked, LocalServer
 
 SECTIONS = ("city", "harbour", "science", "sport")
 _OLD = 40
@@ -171,22 +171,12 @@ def _feed(articles: list[Article]) -> str:
     )
 
 
-class QuietServer(ThreadingHTTPServer):
-    """A server for clients that are killed: it says nothing when one is gone."""
-
-    daemon_threads = True
-    request_queue_size = 128
-
-    def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ANN401 - socketserver's own
-        """Say nothing."""
-
-
 def _wait_unless_gone(connection: socket.socket, seconds: float) -> None:
     """Wait, but no longer than the other side is there; it sends nothing before it has its answer."""
     select.select([connection], [], [], seconds)
 
 
-class ServedSite:
+class ServedSite(LocalServer):
     """A site served at *host*; a context manager. *delay_seconds* makes each answer wait.
 
     *seen* is called with who asked, when the request came and when it was answered or whoever asked was gone.
@@ -200,44 +190,25 @@ class ServedSite:
         delay_seconds: float | Callable[[], float] = 0.0,
         seen: Callable[[str, float, float], object] = lambda *_: None,
     ) -> None:
+        def answer(asked: Asked) -> Answered:
+            path = urlsplit(asked.path).path
+            self.asked[path] += 1
+            self.asked_at = began = time.time()
+            delay = delay_seconds() if callable(delay_seconds) else delay_seconds
+            if delay:
+                _wait_unless_gone(asked.connection, delay)
+            found = site.answer(path)
+            kind, text = found or ("text/html", "<title>Not Found</title>")
+            seen(asked.headers.get("User-Agent", ""), began, time.time())
+            headers = {"Content-Type": f"{kind}; charset=utf-8"}
+            return Answered(200 if found else 404, text.encode(), headers)
+
+        super().__init__(answer, host=host)
+        self.url += "/"
         self.site = site
         self.asked = Counter[str]()
         self.asked_at = 0.0
         """Of the last request, on the machine's clock."""
-        served = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_GET(self) -> None:
-                path = urlsplit(self.path).path
-                served.asked[path] += 1
-                served.asked_at = began = time.time()
-                delay = delay_seconds() if callable(delay_seconds) else delay_seconds
-                if delay:
-                    _wait_unless_gone(self.connection, delay)
-                found = site.answer(path)
-                kind, text = found or ("text/html", "<title>Not Found</title>")
-                body = text.encode()
-                seen(self.headers.get("User-Agent", ""), began, time.time())
-                with suppress(ConnectionError):
-                    self.send_response(200 if found else 404)
-                    self.send_header("Content-Type", f"{kind}; charset=utf-8")
-                    self.send_header("Content-Length", str(len(body)))
-                    self.end_headers()
-                    self.wfile.write(body)
-
-            def log_message(self, *_: Any) -> None:  # noqa: ANN401 - http.server's own signature
-                """Say nothing."""
-
-        self._server = QuietServer((host, 0), Handler)
-        self.url = f"http://{host}:{self._server.server_port}/"
-
-    def __enter__(self) -> Self:
-        threading.Thread(target=self._server.serve_forever, daemon=True).start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._server.shutdown()
-        self._server.server_close()
 
     def published(self) -> dict[str, float]:
         """Return the addresses published since the beginning, each with its time."""

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 from cli_runner import Run
 from fake_web import FakeWeb, Watch, page
+from lab.clocks import SimulatedClock
 
-from incremental.base.clock import SimulatedClock, SystemClock
+from incremental.base.clock import SystemClock
 from store.enums import HubStatus
 
 SITE = "https://news.example/"

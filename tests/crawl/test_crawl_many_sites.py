@@ -34,19 +34,24 @@ def found(crawl: Watch) -> dict[str, int]:
     return {path: crawl.new().count(path) for path in crawl.new()}
 
 
+@pytest.fixture(scope="module")
+def found_with_all(tmp_path_factory: pytest.TempPathFactory) -> dict[str, int]:
+    """What five days bring when every site stays in memory."""
+    with watch(tmp_path_factory.mktemp("all"), pages(), *HOMES) as crawl:
+        crawl.run(5 * DAY)
+        assert len(list(crawl.crawler.frontier.watched)) == len(HOMES)
+        return found(crawl)
+
+
 @pytest.mark.parametrize("most", [1, 5])
 def test_as_much_is_found_with_few_sites_in_memory_as_with_all(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int, found_with_all: dict[str, int]
 ) -> None:
-    with watch(tmp_path / "all", pages(), *HOMES) as crawl:
-        crawl.run(8 * DAY)
-        expected = found(crawl)
-        assert len(list(crawl.crawler.frontier.watched)) == len(HOMES)
-    assert expected["/day-3.html"] == len(HOMES)
+    assert found_with_all["/day-3.html"] == len(HOMES)
     monkeypatch.setattr(WatchedSites.__init__, "__kwdefaults__", {"most": most})
-    with watch(tmp_path / "few", pages(), *HOMES) as crawl:
-        crawl.run(8 * DAY)
-        assert found(crawl) == expected
+    with watch(tmp_path, pages(), *HOMES) as crawl:
+        crawl.run(5 * DAY)
+        assert found(crawl) == found_with_all
         assert len(list(crawl.crawler.frontier.watched)) <= most + 1
 
 

@@ -15,12 +15,8 @@ from replay_site import ReplaySite
 from incremental.settings import Settings
 from incremental.settings.engine import EngineKind
 
-RECORDING = Path(__file__).resolve().parents[3] / "shared" / "replay" / "kubaik.sqlite"
+RECORDING = Path(__file__).resolve().parents[2] / "benchmarks" / "harbour-times.sqlite"
 DAY = 86_400.0
-
-pytestmark = pytest.mark.skipif(
-    not RECORDING.is_file(), reason="no recorded sites in ../shared/replay"
-)
 
 
 @pytest.fixture(scope="module")

@@ -23,6 +23,7 @@ import signal
 import sys
 import time
 import warnings
+from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -219,8 +220,7 @@ def _seconds(pattern: re.Pattern[str], methods: list[str], text: str) -> float:
         if method in {*_ANCHORED, "search"}:
             getattr(pattern, method)(text)
         else:
-            for _ in pattern.finditer(text):
-                pass
+            deque(pattern.finditer(text), maxlen=0)
         most = max(most, time.process_time() - begun)
     signal.setitimer(signal.ITIMER_VIRTUAL, 0)
     return most
@@ -233,12 +233,12 @@ def _is_slow(pattern: re.Pattern[str], given: Pattern, head: str, unit: str) -> 
         return _seconds(pattern, given.methods, text + "\x01é")
 
     # Twice, because the first may pay for what others left in the caches.
-    if min(cost(given.most or _SCREEN) for _ in range(2)) < _QUICK_SECONDS:
+    if any(cost(given.most or _SCREEN) < _QUICK_SECONDS for _ in range(2)):
         return False
     if given.most:
         return True
-    before = min(cost(_LARGE) for _ in range(2))
-    return cost(_LARGEST) > max(_WORTH_SECONDS, _GROWTH * before)
+    largest = cost(_LARGEST)
+    return largest > _WORTH_SECONDS and largest > _GROWTH * min(cost(_LARGE) for _ in range(2))
 
 
 def _judge(given: Pattern) -> str | None:

@@ -219,7 +219,7 @@ def test_what_a_server_holds_back_is_given_up_while_there_is_time_to_show_the_re
     url = site.page("/news", LIST + "fetch('/slow').catch(() => 0)")
     site.json("/zz/rows", rows(1))
     with site.holding("/slow"):
-        (found,) = drawn_by(site, url, page_seconds=10)
+        (found,) = drawn_by(site, url, page_seconds=6)
     assert links(found) == ["1"]
 
 
@@ -241,7 +241,7 @@ def test_a_flood_in_one_page_does_not_harm_the_next_one_of_another_site(
     site.json("/zz/rows", rows(1))
     hostile = site.page("/flood", FLOODS[flood])
     innocent = site.page("/news", LIST).replace("127.0.0.1", "localhost")
-    _, second = drawn_by(site, hostile, innocent, page_seconds=8)
+    _, second = drawn_by(site, hostile, innocent, page_seconds=6)
     assert links(second) == ["1"]
 
 

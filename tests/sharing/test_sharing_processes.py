@@ -20,10 +20,19 @@ import pytest
 import requests
 from lab.cluster import Cluster
 from lab.daemon_process import command, complete, free_port, wait_until
-from lab.postgres_server import missing_for_postgres
+from lab.postgres_server import PostgresServer, missing_for_postgres
 
 pytestmark = pytest.mark.skipif(bool(missing_for_postgres()), reason="needs PostgreSQL")
 TAKEN_OVER_SECONDS = 60.0
+# Shorter than the product's: what happens when it ends does not depend on how long one waits for it.
+LEASE_SECONDS = 12.0
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[PostgresServer]:
+    """One server for all, of which each cluster makes an empty database."""
+    with PostgresServer() as running:
+        yield running
 
 
 def ends_well(cluster: Cluster) -> None:
@@ -42,9 +51,9 @@ def some_are_announced(cluster: Cluster) -> bool:
 
 
 def test_two_daemons_share_the_sites_and_one_takes_over_when_the_leader_is_killed(
-    tmp_path: Path,
+    tmp_path: Path, server: PostgresServer
 ) -> None:
-    with Cluster(tmp_path) as cluster:
+    with Cluster(tmp_path, lease_seconds=LEASE_SECONDS, server=server) as cluster:
         cluster.begin()
         first, second = cluster.daemons
         second.start()
@@ -63,8 +72,10 @@ def test_two_daemons_share_the_sites_and_one_takes_over_when_the_leader_is_kille
         assert cluster.rows() == []
 
 
-def test_a_frozen_daemon_that_goes_on_writes_nothing_and_joins_again(tmp_path: Path) -> None:
-    with Cluster(tmp_path) as cluster:
+def test_a_frozen_daemon_that_goes_on_writes_nothing_and_joins_again(
+    tmp_path: Path, server: PostgresServer
+) -> None:
+    with Cluster(tmp_path, lease_seconds=LEASE_SECONDS, server=server) as cluster:
         cluster.begin()
         first, second = cluster.daemons
         second.start()
@@ -82,8 +93,10 @@ def test_a_frozen_daemon_that_goes_on_writes_nothing_and_joins_again(tmp_path: P
         ends_well(cluster)
 
 
-def test_when_the_server_restarts_nothing_is_lost_and_the_daemons_go_on(tmp_path: Path) -> None:
-    with Cluster(tmp_path) as cluster:
+def test_when_the_server_restarts_nothing_is_lost_and_the_daemons_go_on(
+    tmp_path: Path, server: PostgresServer
+) -> None:
+    with Cluster(tmp_path, lease_seconds=LEASE_SECONDS, server=server) as cluster:
         cluster.begin()
         cluster.daemons[1].start()
         assert wait_until(lambda: cluster.are_sharing(2), 60, every=0.5), cluster.rows()
@@ -118,9 +131,16 @@ def answers(port: int) -> bool:
     return False
 
 
-def test_two_web_processes_show_all_and_reach_whichever_daemon_has_the_site(tmp_path: Path) -> None:
+def test_two_web_processes_show_all_and_reach_whichever_daemon_has_the_site(
+    tmp_path: Path, server: PostgresServer
+) -> None:
     # Nothing is due for hours, so what is visited was asked for.
-    with Cluster(tmp_path, sites=4, min_interval_minutes=600) as cluster, ExitStack() as stack:
+    with (
+        Cluster(
+            tmp_path, lease_seconds=LEASE_SECONDS, server=server, sites=4, min_interval_minutes=600
+        ) as cluster,
+        ExitStack() as stack,
+    ):
         late = cluster.sites.pop()
         cluster.begin()
         cluster.daemons[1].start()
@@ -145,9 +165,11 @@ def test_two_web_processes_show_all_and_reach_whichever_daemon_has_the_site(tmp_
         assert len(cluster.askers(since)["3"]) == 1
 
 
-def test_a_daemon_without_a_page_waits_for_sites_that_others_add(tmp_path: Path) -> None:
+def test_a_daemon_without_a_page_waits_for_sites_that_others_add(
+    tmp_path: Path, server: PostgresServer
+) -> None:
     """As those of deploy/compose.scale.yaml do on a fresh installation."""
-    with Cluster(tmp_path, sites=1) as cluster:
+    with Cluster(tmp_path, lease_seconds=LEASE_SECONDS, server=server, sites=1) as cluster:
         waits, elsewhere = cluster.daemons
         waits.start()
         assert wait_until(lambda: len(cluster.rows()) == 1, 60, every=0.5), waits.errors()
@@ -163,8 +185,10 @@ def ended(process: subprocess.Popen[bytes]) -> int:
     return process.wait(60)
 
 
-def test_a_shard_is_one_daemons_and_nobody_runs_beside_it(tmp_path: Path) -> None:
-    with Cluster(tmp_path, sites=2) as cluster:
+def test_a_shard_is_one_daemons_and_nobody_runs_beside_it(
+    tmp_path: Path, server: PostgresServer
+) -> None:
+    with Cluster(tmp_path, lease_seconds=LEASE_SECONDS, server=server, sites=2) as cluster:
         first, second = cluster.daemons
         first.start("--shard", "1/2", *(site.url for site in cluster.sites))
         assert wait_until(lambda: cluster.shares() == [2], 60, every=0.5), first.errors()

@@ -11,10 +11,8 @@ from typing import Any
 
 import bench_harvest
 import pytest
-from harvest_crawl import draw
-from harvest_graph import Graph, GraphError
-from harvest_methods import METHODS
-from harvest_trained import is_training_page
+from lab.harvest_graph import Graph, GraphError, draw
+from lab.harvest_methods import METHODS, is_training_page
 
 BRIDGE = "bridge cable deck tower span arch girder pier suspension viaduct"
 SOUP = "soup onion butter recipe oven flour sauce pepper kitchen bread"

@@ -47,7 +47,7 @@ def labels() -> dict[str, bool]:
 
 
 @cache
-def pages(model: str) -> dict[str, PageText]:
+def texts() -> list[PageText]:
     """The labelled pages and the examples as they last stood."""
     found = []
     with closing(sqlite3.connect(f"file:{RECORDING}?mode=ro", uri=True)) as recording:
@@ -61,6 +61,13 @@ def pages(model: str) -> dict[str, PageText]:
             text = read_body(Body(url, content, want_text=True, for_topics=True)).text
             assert text is not None
             found.append(text)
+    return found
+
+
+@cache
+def pages(model: str) -> dict[str, PageText]:
+    """Those, with their meaning by a model."""
+    found = texts()
     if model != "none":
         meanings = meanings_of(found, LocalEmbedder(model))
         found = [

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from cli_runner import Run
+from empty_store import open_in
 from fake_web import DAY, HOUR, START, FakeWeb, Reply, Watch, feed, page
 from lab.clocks import SimulatedClock
 from web_served import Served
@@ -18,6 +21,7 @@ from incremental.interfaces.results.status import status_of
 from incremental.settings import Settings
 from incremental.settings.seeds import add_seed
 from incremental.topics.editing import begin
+from store import Store
 from store.models import News, PageTopic
 
 HOME, FEED, SPORT = (f"https://news.example/{name}" for name in ("", "feed.xml", "sport/"))
@@ -61,18 +65,36 @@ def press(tmp_path: Path) -> Any:
     watch.store.close()
 
 
-def said(watch: Watch) -> Completeness:
-    return of_site(watch.store, 1, "news.example", watch.clock.now())
+@pytest.fixture(scope="module")
+def after_the_loss(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a store that was watched until two weeks after the loss, made once."""
+    folder = tmp_path_factory.mktemp("press")
+    with Watch(folder, FakeWeb(SimulatedClock(START), paper()), HOME) as watch:
+        watch.run(LOST + 15 * DAY)
+    return folder
+
+
+@pytest.fixture
+def later(after_the_loss: Path, tmp_path: Path) -> Iterator[tuple[Store, float]]:
+    """That store, and the time that it is by then."""
+    folder = tmp_path / "copy"
+    shutil.copytree(after_the_loss, folder)
+    with open_in(folder) as store:
+        yield store, START + LOST + 15 * DAY
+
+
+def said(store: Store, now: float) -> Completeness:
+    return of_site(store, 1, "news.example", now)
 
 
 def test_a_site_that_loses_a_list_is_less_complete_and_says_which(press: Watch) -> None:
     press.run(LOST - HOUR)
-    before = said(press)
+    before = said(press.store, press.clock.now())
     assert before.share is not None
     assert before.share > 0.9
     assert before.lost == []
     press.run(20 * DAY)
-    after = said(press)
+    after = said(press.store, press.clock.now())
     assert after.share is not None
     assert after.high is not None
     assert after.share < before.share - 0.15
@@ -97,15 +119,14 @@ def test_the_command_the_page_and_the_api_say_the_same(hubwatch: Run, served: Se
     )
 
 
-def test_status_says_how_complete_sites_are_without_estimating(press: Watch) -> None:
+def test_status_says_how_complete_sites_are_without_estimating(later: tuple[Store, float]) -> None:
     """The least complete site comes first, and one that cannot be judged is left out."""
-    press.run(LOST + 15 * DAY)
-    store, now = press.store, press.clock.now()
+    store, now = later
     add_seed(store, "https://other.example/", now=now, fetch=Settings().fetch)
     keeper = Keeper(store)
     keeper.step(now)
     (row,) = store.completeness.kept()
-    assert (row.site, row.at, row.share) == (1, now, said(press).share)
+    assert (row.site, row.at, row.share) == (1, now, said(store, now).share)
     (words,) = status_of(store, Settings(), None, crawling=False, now=now).words
     assert words.site == "news.example"
     assert "of all (90 % interval:" in words.says
@@ -115,10 +136,11 @@ def test_status_says_how_complete_sites_are_without_estimating(press: Watch) -> 
     assert store.completeness.kept()[0].at == now + 7 * HOUR
 
 
-def test_a_topic_is_as_complete_as_the_sites_that_bring_its_pages(press: Watch) -> None:
+def test_a_topic_is_as_complete_as_the_sites_that_bring_its_pages(
+    later: tuple[Store, float],
+) -> None:
     """A site that brings most of the pages weighs most; a topic without any says so."""
-    press.run(LOST + 15 * DAY)
-    store, now = press.store, press.clock.now()
+    store, now = later
     harbour, _ = begin(
         store,
         "Harbours",
@@ -140,7 +162,7 @@ def test_a_topic_is_as_complete_as_the_sites_that_bring_its_pages(press: Watch) 
             version="1",
             at=now,
         ).execute(store.database)
-    found, site = of_topic(store, harbour, now), said(press)
+    found, site = of_topic(store, harbour, now), said(store, now)
     assert found.pages == site.pages > 10
     assert found.share == pytest.approx(site.share, abs=0.002)
     assert "on Harbours" in found.says

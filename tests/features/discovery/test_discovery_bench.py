@@ -11,7 +11,7 @@ from typing import Any
 
 import bench_discovery
 import pytest
-import search_server
+from lab import discovery_world
 
 BRIDGE = "bridge cable deck tower span arch girder pier suspension viaduct"
 SOUP = "soup onion butter recipe oven flour sauce pepper kitchen bread"
@@ -76,13 +76,13 @@ def test_no_page_of_results_is_asked_for_twice(
     graphs: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[tuple[str, int]] = []
-    search = search_server.SearchIndex.search
+    search = discovery_world.SearchIndex.search
 
-    def noted(index: search_server.SearchIndex, query: str, page: int) -> list[dict[str, str]]:
+    def noted(index: discovery_world.SearchIndex, query: str, page: int) -> list[dict[str, str]]:
         asked.append((query, page))
         return search(index, query, page)
 
-    monkeypatch.setattr(search_server.SearchIndex, "search", noted)
+    monkeypatch.setattr(discovery_world.SearchIndex, "search", noted)
     options = ("--topics", "Bridges", "--seeds", "3", "--draws", "1", "--pages", "40")
     for strategy in ("keyword", "bandit"):
         asked.clear()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from search_server import Document, SearchIndex, SearchServer
+from lab.discovery_world import Document, SearchIndex, SearchServer
 
 from incremental.base.clock import SystemClock
 from incremental.features.discovery.providers.searxng import SearxngProvider

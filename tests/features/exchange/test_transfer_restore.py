@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -173,33 +175,63 @@ def test_a_restored_store_is_in_the_journal_mode_it_runs_in(backup: Path, tmp_pa
 # --- kills ------------------------------------------------------------------------------------
 
 KILLED = """
-import os, sys
+import json, os, sys, traceback
 from pathlib import Path
 from store.maintenance.backup import back_up, restore
-left = int(sys.argv[1])
-def count(event, _):
-    global left
-    if event in {"os.rename", "os.mkdir", "os.rmdir", "os.remove", "open", "tempfile.mkdtemp"}:
-        left -= 1
-        if left < 0:
-            os._exit(9)
-sys.addaudithook(count)
-{"backup": back_up, "restore": restore}[sys.argv[2]](Path(sys.argv[3]), Path(sys.argv[4]))
+
+def run(left, what, source, target):
+    def count(event, _):
+        nonlocal left
+        if event in {"os.rename", "os.mkdir", "os.rmdir", "os.remove", "open", "tempfile.mkdtemp"}:
+            left -= 1
+            if left < 0:
+                os._exit(9)
+    sys.addaudithook(count)
+    {"backup": back_up, "restore": restore}[what](Path(source), Path(target))
+
+for line in sys.stdin:
+    child = os.fork()
+    if not child:
+        try:
+            run(*json.loads(line))
+        except BaseException:
+            traceback.print_exc()
+            os._exit(1)
+        os._exit(0)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
 """
 
+Killed = Callable[[int, str, Path, Path], bool]
 
-def killed(after: int, what: str, source: Path, target: Path) -> bool:
+
+@pytest.fixture(scope="module")
+def killed() -> Iterator[Killed]:
     """Run it in a process that ends by itself before one of its doings on files; tell whether it did."""
-    command = [sys.executable, "-c", KILLED, str(after), what, str(source), str(target)]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode in {0, 9}, done.stderr
-    return done.returncode == 9
+    with subprocess.Popen(
+        [sys.executable, "-c", KILLED],
+        env=environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as forking:
+
+        def run(after: int, what: str, source: Path, target: Path) -> bool:
+            assert forking.stdin is not None
+            assert forking.stdout is not None
+            print(
+                json.dumps([after, what, str(source), str(target)]), file=forking.stdin, flush=True
+            )
+            code = int(forking.stdout.readline())
+            assert code in {0, 9}
+            return code == 9
+
+        yield run
 
 
 @pytest.mark.parametrize("start", [0, 1, 2])
 def test_a_restore_that_is_killed_anywhere_can_be_repeated(
-    backup: Path, tmp_path: Path, start: int
+    backup: Path, tmp_path: Path, killed: Killed, start: int
 ) -> None:
     """At every third of its doings on files. Nothing is in the way of the next one, or left after it."""
     deaths = 0
@@ -226,7 +258,7 @@ def killed_at_the_end(home: Path) -> bool:
 
 
 def test_a_store_is_not_begun_again_where_a_restore_was_cut_off(
-    backup: Path, tmp_path: Path
+    backup: Path, tmp_path: Path, killed: Killed
 ) -> None:
     home = tmp_path / "home"
     cut_off = False
@@ -242,7 +274,9 @@ def test_a_store_is_not_begun_again_where_a_restore_was_cut_off(
     assert cut_off
 
 
-def test_a_backup_that_is_killed_leaves_nothing_for_long(backup: Path, tmp_path: Path) -> None:
+def test_a_backup_that_is_killed_leaves_nothing_for_long(
+    backup: Path, tmp_path: Path, killed: Killed
+) -> None:
     home = tmp_path / "home"
     restore(backup, home)
     target = tmp_path / "target"

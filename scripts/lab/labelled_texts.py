@@ -5,14 +5,11 @@ from __future__ import annotations
 import json
 import lzma
 import sqlite3
-import sys
 from collections.abc import Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout, not installed
 
 from classifier.words.values import PageText
 

@@ -1,7 +1,9 @@
-"""A small local search server: SearXNG's JSON format over a full-text index, ranked by BM25.
+"""Graph files laid side by side as one small web, and a search server over it, for the discovery benchmark.
 
-It stands in for the web's search engines where pages are replayed: a real HTTP server, asked through
-the crawler's own egress. Ten results a page, ``pageno`` for more, like the real one.
+Labels are read by :meth:`World.is_on_topic` alone, which no operator and no ranker has. The server speaks
+SearXNG's JSON over a full-text index, ranked by BM25. It stands in for the web's search engines where
+pages are replayed: a real HTTP server, asked through the crawler's own egress. Ten results a page,
+``pageno`` for more, like the real one.
 """
 
 from __future__ import annotations
@@ -9,14 +11,19 @@ from __future__ import annotations
 import json
 import sqlite3
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, Self
 from urllib.parse import parse_qs, urlsplit
 
+from classifier.words.background import Background, tf_idf
 from classifier.words.language import language_of
 from classifier.words.segmentation import tokens
+from classifier.words.text import language_of_page, weighted_terms
+from classifier.words.values import LinkContext, PageText
+from classifier.words.vectors import top
+from incremental.features.discovery.operators import KnownPage, OutLink
+from lab.harvest_graph import Fetched, Graph
+from lab.local_server import Answered, LocalServer
 
 RESULTS_PER_PAGE = 10
 # Of one document that are indexed.
@@ -26,6 +33,7 @@ MAX_CHARS = 10 * MAX_TOKENS
 MAX_QUERY_TOKENS = 12
 OPERATOR = "link:"
 SNIPPET_CHARS = 200
+_JSON = {"Content-Type": "application/json"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,30 +91,13 @@ class SearchIndex:
         return [dict(zip(("url", "title", "content"), row, strict=True)) for row in rows]
 
 
-class SearchServer:
+class SearchServer(LocalServer):
     """Serves an index on a free port of loopback; a context manager."""
 
     def __init__(self, index: SearchIndex) -> None:
-        server = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_GET(self) -> None:
-                status, body = server.answer(self.path)
-                self.send_response(status)
-                self.send_header("Content-Type", "application/json")
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
-
-            def log_message(self, *_: Any) -> None:  # noqa: ANN401 - the base class's signature
-                """Say nothing: the caller counts requests."""
-
+        super().__init__(lambda asked: Answered(*self.answer(asked.path), _JSON))
         self.requests = 0
         self._index = index
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._server.daemon_threads = True
-        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
-        self.url = f"http://127.0.0.1:{self._server.server_port}"
 
     def answer(self, path: str) -> tuple[int, bytes]:
         """Answer one request as SearXNG does: 403 unless JSON is asked for."""
@@ -119,11 +110,81 @@ class SearchServer:
         answer = {"query": query, "number_of_results": len(found), "results": found}
         return 200, json.dumps(answer, ensure_ascii=False).encode()
 
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
 
-    def __exit__(self, *_: object) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
+TERMS = 12
+
+
+class World:
+    """Several graphs as one; hosts are kept apart by their addresses."""
+
+    def __init__(self, graphs: Sequence[Graph], background: Background) -> None:
+        self._of = {url: graph for graph in graphs for url in graph.topics}
+        self._background = background
+        self._known: dict[str, KnownPage] = {}
+        self._terms: dict[str, dict[str, float]] = {}
+
+    def pool(self, topic: str) -> list[str]:
+        """Return the pages that seeds are drawn from, by URL."""
+        graphs = dict.fromkeys(self._of.values())
+        return sorted(url for graph in graphs for url in graph.pool(topic))
+
+    def is_on_topic(self, url: str, topic: str) -> bool | None:
+        """Return the label; None = unlabelled."""
+        return self._of[url].is_on_topic(url, topic)
+
+    def hosts(self, topic: str) -> set[str]:
+        """Return the hosts with at least one page on topic."""
+        return {host_of(url) for url in self._of if self.is_on_topic(url, topic)}
+
+    def documents(self) -> Iterable[Document]:
+        """Yield every page for the search index."""
+        for url in self._of:
+            page = self.fetch(url)
+            links = tuple(link.url for link in page.links)
+            yield Document(url, page.text.title, page.text.body, links)
+
+    def fetch(self, url: str) -> Fetched:
+        """Return a page of one of the graphs."""
+        return self._of[url].fetch(url)
+
+    def holds(self, url: str) -> bool:
+        """Return whether a page is there."""
+        return url in self._of
+
+    def terms(self, url: str) -> dict[str, float]:
+        """Return the weighted terms of a page."""
+        if url not in self._terms:
+            self._terms[url] = weighted_terms(self.fetch(url).text)
+        return self._terms[url]
+
+    def known(self, url: str) -> KnownPage:
+        """Return a page as operators begin from it."""
+        found = self._known.get(url)
+        if found is None:
+            fetched = self.fetch(url)
+            found = self._known[url] = KnownPage(
+                url,
+                title=fetched.text.title,
+                keywords=_keywords(fetched.text),
+                terms=self._top_terms(url),
+                links=tuple(map(_out_link, fetched.links)),
+            )
+        return found
+
+    def _top_terms(self, url: str) -> tuple[str, ...]:
+        weights = tf_idf(self.terms(url), self._background)
+        return tuple(term for term, _ in top(weights, TERMS))
+
+
+def host_of(url: str) -> str:
+    """Return the host, by which sites are counted."""
+    return urlsplit(url).hostname or ""
+
+
+def _keywords(text: PageText) -> tuple[str, ...]:
+    """Return the terms of a page's description and key words, in order."""
+    return tuple(dict.fromkeys(tokens(text.meta, language_of_page(text))))[:TERMS]
+
+
+def _out_link(link: LinkContext) -> OutLink:
+    return OutLink(link.url, link.anchor, link.around)

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from labelled_texts import LabelledText
 from numpy.typing import NDArray
 from sklearn.metrics import average_precision_score, precision_recall_curve
 
@@ -24,6 +23,7 @@ from classifier.words.text import weighted_terms
 from classifier.words.values import PageText
 from classifier.words.vectors import Vector
 from incremental.topics.embedding.pages import meanings_of
+from lab.labelled_texts import LabelledText
 
 if TYPE_CHECKING:
     from classifier.embedding.embedder import Embedder
