@@ -22,11 +22,13 @@ from functools import lru_cache
 
 from incremental.base.json_state import JsonState
 from incremental.schedule.allocation import (
+    QUOTAS,
     RESERVE_SHARE,
     SAVED_DAYS,
     VISITS_SHARE,
     YOUNG_SECONDS,
     YOUNG_VISITS_SHARE,
+    Share,
     filled,
     granted_at,
 )
@@ -47,6 +49,7 @@ _STRENGTH = 2.0
 _DOUBT = 0.5
 # How far low-value requests may be ahead of an even day, as a share of what it has left.
 _AHEAD = 0.1
+_LOW_VALUE_SHARE = QUOTAS[Share.COVERED].turn + QUOTAS[Share.ARTICLE].turn
 # Aim at slightly more than the day allows; the day's limit holds anyway.
 _AIM = 1.02
 # As a logarithm of visits: the price moves by at most e to the fourth within a day.
@@ -227,14 +230,20 @@ def reserve_at(state: BudgetState, requests_per_day: float, now: float) -> float
 
 
 def even_at(state: BudgetState, requests_per_day: float, now: float) -> float:
-    """Return from when on the day has at least as many requests left as its hours ask for, or nearly."""
+    """Return from when on a low-value request leaves enough of the day to the lists.
+
+    Such requests have a part of each hour. Beyond it the day must have as many requests left as its hours
+    ask for, or nearly.
+    """
     if requests_per_day <= 0:
         return math.inf
     state = advance(state, requests_per_day, now)
     # What was saved overnight was soon spent on articles, and a recorded site's day ended at three in the
     # afternoon: its feed was read every 40 minutes until then, and not once in the nine hours after.
-    share = (state.used_today / requests_per_day - _AHEAD) / (1 - _AHEAD)
-    return max(now, (max(now, state.updated_at) // _DAY + min(share, 1.0)) * _DAY)
+    even = (state.used_today / requests_per_day - _AHEAD) / (1 - _AHEAD)
+    # Without a part of their own, lists that use up every hour would leave them none.
+    own = (state.used_today - state.visited_today) / (_LOW_VALUE_SHARE * requests_per_day)
+    return max(now, (max(now, state.updated_at) // _DAY + min(even, own, 1.0)) * _DAY)
 
 
 def open_at(state: BudgetState, requests_per_day: float, now: float) -> float:

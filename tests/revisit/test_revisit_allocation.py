@@ -133,11 +133,26 @@ def test_a_reserve_is_kept_for_what_turns_up() -> None:
 def test_what_is_of_little_use_waits_until_the_day_has_requests_to_spare() -> None:
     midnight = NOW // DAY * DAY
     fresh = advance(BudgetState(), 48, midnight - DAY)
-    spent = spend(advance(fresh, 48, midnight), 48, midnight, visits=24)
+    spent = spend(advance(fresh, 48, midnight), 48, midnight, visits=16, others=8)
     opens = even_at(spent, 48, midnight + 2 * HOUR)
     # Half of the day's requests are gone: nine tenths of an even share of the rest are kept.
     assert opens == pytest.approx(midnight + (0.5 - 0.1) / 0.9 * DAY)
     assert even_at(spent, 48, opens) == pytest.approx(opens)
+
+
+def test_lists_that_use_up_every_hour_leave_a_part_of_it_to_the_others() -> None:
+    midnight = NOW // DAY * DAY
+    fresh = advance(advance(BudgetState(), 48, midnight - DAY), 48, midnight)
+    spent = spend(fresh, 48, midnight, visits=40, others=2)
+    # A fifth of 48 a day: two requests are those of five hours.
+    assert even_at(spent, 48, midnight) == pytest.approx(midnight + 5 * HOUR)
+    assert even_at(spend(fresh, 48, midnight, visits=40), 48, midnight) == midnight
+
+
+def test_a_budget_of_hardly_anything_waits_for_tomorrow_at_most() -> None:
+    midnight = NOW // DAY * DAY
+    fresh = advance(advance(BudgetState(), 0.5, midnight - DAY), 0.5, midnight)
+    spent = spend(fresh, 0.5, midnight, others=1)
     assert even_at(spent, 0.5, midnight) == midnight + DAY
     assert even_at(spent, 0, midnight) == float("inf")
 
