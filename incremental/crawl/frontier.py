@@ -560,7 +560,7 @@ class Frontier:
             revisit = task.purpose is Purpose.HUB and not task.extra
             others = len(response.redirects) + (not revisit) + more
             per_day = site.terms.requests_per_day
-            unread = task.purpose is Purpose.HUB and task.extra and site.has_grant(now)
+            unread = task.purpose is Purpose.HUB and task.unread and site.has_grant(now)
             site.budget = spend(
                 site.budget,
                 per_day,

@@ -25,14 +25,14 @@ from incremental.schedule.allocation import (
 from incremental.schedule.budget import (
     BudgetState,
     advance,
-    even_at,
+    even_share,
     grant_left,
     open_at,
     price_minutes,
     reserve_at,
 )
 from incremental.schedule.coverage import Coverage
-from incremental.schedule.pacing import in_window
+from incremental.schedule.pacing import in_window, share_at
 from incremental.schedule.protocol import Policy, Terms
 from incremental.schedule.state import HubState, ListKind, SiteState
 from incremental.settings import RevisitSettings, Settings, windows
@@ -238,7 +238,8 @@ class WatchedSite:
 
     def even_at(self, now: float) -> float:
         """Return from when on low-value requests leave enough of the day to the lists."""
-        return in_window(even_at(self.budget, self.terms.requests_per_day, now), self.terms)
+        share = even_share(self.budget, self.terms.requests_per_day, now)
+        return in_window(share_at(share, now, self.terms), self.terms)
 
     def due_at(self, page_id: int, role: str, state: HubState, now: float) -> float:
         """Return when the policy wants the hub; later while it is covered."""

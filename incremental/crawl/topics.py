@@ -349,9 +349,12 @@ class TopicWatch:
             return False
         for topic_id, active_topic in list(self._active_topics.items()):
             if active_topic.outdated:
-                for page in active_topic.outdated[:CAUGHT_UP_AT_ONCE]:
+                pages = active_topic.outdated[:CAUGHT_UP_AT_ONCE]
+                for page in pages:
                     self._judge_kept(page, now, again=True)
-                del active_topic.outdated[:CAUGHT_UP_AT_ONCE]
+                # By all topics.
+                for one in self._active_topics.values():
+                    one.outdated = [page for page in one.outdated if page not in pages]
                 return True
             if active_topic.caught_up:
                 continue

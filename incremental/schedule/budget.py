@@ -229,21 +229,21 @@ def reserve_at(state: BudgetState, requests_per_day: float, now: float) -> float
     return max(now, now + (wanted - tokens) / requests_per_day * _DAY)
 
 
-def even_at(state: BudgetState, requests_per_day: float, now: float) -> float:
-    """Return from when on a low-value request leaves enough of the day to the lists.
+def even_share(state: BudgetState, requests_per_day: float, now: float) -> float:
+    """Return after which share of the day's hours, at most 1, a low-value request leaves enough to the lists.
 
     Such requests have a part of each hour. Beyond it the day must have as many requests left as its hours
     ask for, or nearly.
     """
     if requests_per_day <= 0:
-        return math.inf
+        return 1.0
     state = advance(state, requests_per_day, now)
     # What was saved overnight was soon spent on articles, and a recorded site's day ended at three in the
     # afternoon: its feed was read every 40 minutes until then, and not once in the nine hours after.
     even = (state.used_today / requests_per_day - _AHEAD) / (1 - _AHEAD)
     # Without a part of their own, lists that use up every hour would leave them none.
     own = (state.used_today - state.visited_today) / (_LOW_VALUE_SHARE * requests_per_day)
-    return max(now, (max(now, state.updated_at) // _DAY + min(even, own, 1.0)) * _DAY)
+    return min(even, own, 1.0)
 
 
 def open_at(state: BudgetState, requests_per_day: float, now: float) -> float:

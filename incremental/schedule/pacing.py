@@ -81,6 +81,22 @@ def retry_at(hub: HubState, now: float) -> float:
     return tried_at + min(_FIRST_RETRY * 2.0 ** min(hub.failures - 1, 20), longest)
 
 
+def share_at(share: float, now: float, terms: Terms) -> float:
+    """Return when *share* of the allowed hours of this day (UTC) has passed; *now* if it has already."""
+    passed = 0.0
+    spans = sorted(
+        span
+        for start, end in terms.windows or ((0.0, 24.0),)
+        for span in (((start, end),) if start < end else ((0.0, end), (start, 24.0)))
+    )
+    wanted = share * sum(end - start for start, end in spans)
+    for start, end in spans:
+        if passed + end - start >= wanted:
+            return max(now, now // _DAY * _DAY + (start + wanted - passed) * _HOUR)
+        passed += end - start
+    return max(now, (now // _DAY + 1) * _DAY)
+
+
 def in_window(at: float, terms: Terms) -> float:
     """Return *at*, or the start of the next allowed hours."""
     if not terms.windows or at == float("inf"):

@@ -247,25 +247,6 @@ def _add_minutes(
             minutes[index] += mass * part / whole
 
 
-def utc_offset_hours(hours: Sequence[float], links: float) -> float | None:
-    """Return the site's likely offset from UTC by its hours of the week; None without a rhythm.
-
-    *links* is how many links the hours were learned from; fewer than Rayleigh's test needs to see
-    a rhythm at 1 % say nothing (Mardia and Jupp, Directional Statistics, 6.3.1). Assumes that the
-    day's activity centres on 14:00 local time; only for display.
-    """
-    from cmath import phase, pi, rect  # noqa: PLC0415 - only this guess needs them
-
-    vector = sum(
-        value * rect(1.0, 2 * pi * (hour % 24 + 0.5) / 24) for hour, value in enumerate(hours)
-    )
-    strength = abs(vector) / (sum(hours) or 1.0)
-    if strength < _FLAT or links * strength**2 < _RAYLEIGH:
-        return None
-    middle = phase(vector) / (2 * pi) * 24
-    return (14 - middle + 12) % 24 - 12
-
-
 def _smoothed(counts: Sequence[float]) -> list[float]:
     """Smooth around the circle of the week with the weights 1 2 1."""
     n = len(counts)

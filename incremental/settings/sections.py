@@ -192,7 +192,7 @@ class WebSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def __post_init__(self) -> None:
         """Refuse what links cannot begin with."""
         parts = _plain_parts(self.public_url)
-        more = parts is None or parts.path.strip("/") or parts.query or parts.fragment
+        more = parts is None or parts.path.strip("/") or set("?#") & set(self.public_url)
         if self.public_url and more:
             way_out = (
                 "must be like https://hubwatch.example.org: without a path, a question, a fragment or a"
@@ -214,7 +214,7 @@ def _plain_parts(url: str) -> SplitResult | None:
 
 def _shown(url: str) -> str:
     """Return an address for a message, without its name and password."""
-    return re.sub(r"//[^/?#]*@", "//...@", url)[:200]
+    return re.sub(r"^([^/]*//)?[^/?#]*@", r"\1...@", url)[:200]
 
 
 class FeatureSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

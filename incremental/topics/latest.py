@@ -20,12 +20,15 @@ def latest_pages(store: Store) -> list[KeptPage]:
 
 
 def outdated_pages(store: Store, row: TopicRow) -> list[KeptPage]:
-    """Return the latest pages, announced or visited, that a former model of a topic judged."""
+    """Return the latest pages, announced or visited, without a verdict of a topic's present model.
+
+    What a user said of a page stays.
+    """
     pages = dict.fromkeys([*latest_pages(store), *store.topics.kept_pages(limit=LATEST)])
     judged = store.topics.scores([page.page_id for page in pages], row.id)
-    former = {
+    settled = {
         one.page_id
         for one in judged
-        if one.fetched and one.method != YOU and one.version != row.version
+        if one.method == YOU or (one.fetched and one.version == row.version)
     }
-    return [page for page in pages if page.page_id in former]
+    return [page for page in pages if page.page_id not in settled]

@@ -24,6 +24,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from classifier.links.orders import LINK_ORDERS, LinkOrder, from_kept, new_order, to_kept
+from classifier.papers.adaptive import AdaptiveCentre
 from classifier.papers.semantic_tree import SemanticTree, TreeError, joined
 from classifier.papers.trees import read_tree
 from classifier.topic.fused import FusedTopic
@@ -429,7 +430,9 @@ class TopicModelStore:
                 links = active_topic.links if active_topic is not None else self._links(row)
                 done = active_topic is not None and active_topic.caught_up
                 # Its verdicts follow, also on pages that a former model judged, perhaps of another process.
-                outdated = outdated_pages(self._store, row)
+                # A model that adapts has a new version with every relevant page, which is no reason.
+                adapts = isinstance(model.fit.scorer, AdaptiveCentre)
+                outdated = outdated_pages(self._store, row) if done or not adapts else []
                 lacking = self._lacking(model.evidence)
                 active_topic = ActiveTopic(row, model, links, lacking, done, outdated)
             active_topic.row = row

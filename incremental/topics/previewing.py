@@ -14,13 +14,17 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Final
 
-from classifier.words.values import Verdict
+from classifier.words.values import PageText, Verdict
+from incremental.base.attempts import attempt
+from incremental.base.clock import Clock
 from incremental.base.texts import Text
 from incremental.base.urls import canonical_key
 from incremental.topics.latest import latest_pages
 from incremental.topics.reading_again import read_again
+from incremental.visit.page_texts import is_at_hand
 from store import Store
 from store.answers import NewQuery
 from store.answers.announced import AnnouncedPage
@@ -30,6 +34,9 @@ from store.topics.values import ExampleRow, TopicRow
 if TYPE_CHECKING:
     from classifier.topic.model import TopicModel
     from incremental.topics.model_store import TopicModelStore
+
+# How long pages are read anew for one preview.
+PATIENCE_SECONDS: Final = 3.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +70,18 @@ class Preview:
 
 
 class LatestPages:
-    """The latest announced pages that have a text."""
+    """The latest announced pages that have a text, as many as can be read while somebody waits."""
 
-    def __init__(self, store: Store, models: TopicModelStore) -> None:
+    def __init__(self, store: Store, models: TopicModelStore, clock: Clock) -> None:
         self._store = store
-        read = {page.page_id: read_again(store, models, page) for page in latest_pages(store)}
-        self._texts = {page_id: text for page_id, text in read.items() if text is not None}
+        self._texts: dict[int, PageText] = {}
+        until = clock.monotonic() + PATIENCE_SECONDS
+        for page in latest_pages(store):
+            # A hostile page takes seconds, and here no other process bounds it; the next preview goes on.
+            if is_at_hand(page) or clock.monotonic() < until:
+                text = attempt(partial(read_again, store, models, page))
+                if isinstance(text, PageText):
+                    self._texts[page.page_id] = text
         asked = NewQuery(among=tuple(self._texts), limit=max(len(self._texts), 1))
         self.rows: Sequence[AnnouncedPage] = store.answers.new(asked).rows
 
@@ -108,13 +121,13 @@ class LatestPages:
 
 
 def previewed(
-    store: Store, models: TopicModelStore, before: Version | None, after: Version
+    store: Store, models: TopicModelStore, clock: Clock, before: Version | None, after: Version
 ) -> Preview:
     """Return what a topic would show as *after*, beside what it shows as *before*, if there was any.
 
     What is proposed learns now, from the pages that are there; so does what was, if it is not what is stored.
     """
-    pages = LatestPages(store, models)
+    pages = LatestPages(store, models, clock)
 
     def shown(version: Version) -> set[int]:
         return pages.shown(_model(store, models, version), version)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from threading import Lock
 from typing import TYPE_CHECKING
 
+from classifier.words.latest import Latest
 from classifier.words.values import PageText
 from incremental.base.lookup import cached_body
 from incremental.base.urls import canonical_key
@@ -24,6 +26,16 @@ def cached_text(store: Store, url: str) -> PageText | None:
     return None
 
 
+# Texts read again in this process, by URL and body: a preview wants the same ones at every click.
+_AGAIN: Latest[tuple[str, str], PageText | None] = Latest(400)
+_one_writer = Lock()
+
+
+def is_at_hand(page: KeptPage) -> bool:
+    """Whether :func:`text_again` need not read the page."""
+    return (page.url, page.body_md5) in _AGAIN
+
+
 def text_again(store: Store, page: KeptPage, read: Read | None = None) -> PageText | None:
     """Return the text of a page that was read before; None = its body is lost, or *read* could not read it.
 
@@ -32,9 +44,19 @@ def text_again(store: Store, page: KeptPage, read: Read | None = None) -> PageTe
     body = store.cache.get(page.url, page.body_md5)
     if body is None:
         return None
-    kept = None if read else store.answers.text(page.page_id)
-    if kept is None or kept.md5 != page.body_md5 or not kept.text:
+    if read is not None:
         return text_of(body, page.url, read)
+    if not is_at_hand(page):
+        text = _read_here(store, page, body)
+        with _one_writer:
+            _AGAIN[page.url, page.body_md5] = text
+    return _AGAIN.get((page.url, page.body_md5))
+
+
+def _read_here(store: Store, page: KeptPage, body: bytes) -> PageText | None:
+    kept = store.answers.text(page.page_id)
+    if kept is None or kept.md5 != page.body_md5 or not kept.text:
+        return text_of(body, page.url)
     from incremental.parse.decoding import decode_body  # noqa: PLC0415 - as below
     from incremental.parse.dispatch import parse  # noqa: PLC0415 - likewise
     from incremental.parse.topic_text import page_text  # noqa: PLC0415 - likewise

@@ -66,6 +66,8 @@ class VisitTask:
     body_md5: str | None = None
     extra: bool = False
     """Not a visit the price asks for: of a hub never read, of a covered one, or of a monitored article."""
+    unread: bool = False
+    """Of a hub that was never read."""
     first_reading: bool = False
     """The page became a hub by its URL alone, and may turn out to be an article."""
     for_topics: bool = False
@@ -108,6 +110,7 @@ def hub_task(hub: HubRow) -> VisitTask:
         last_modified=hub.last_modified if known else None,
         body_md5=hub.body_md5 if known else None,
         first_reading=is_first_reading(hub),
+        unread=hub.visited_at is None,
         extra=hub.visited_at is None or hub.role == ARTICLE or hub.state == HubStatus.DORMANT,
         way=way,
     )

@@ -7,6 +7,7 @@ import io
 import re
 import shlex
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +19,12 @@ from local_site import LocalSite
 from topic_web import HOME, NEW, OLD, address, prose, shown, story
 
 from incremental.base.clock import SystemClock
+from incremental.daemon.health import DaemonState, HealthReport, JobBeat
+from incremental.daemon.pulse import REPORT, write_report
 from incremental.interfaces.cli.trying import reasons
 from incremental.settings import Settings
 from incremental.settings.storage import only_writer
+from store.database.home import make_file
 
 BRIDGES = [address(*one) for one in NEW if one[0] == "bridge"]
 SOUPS = [address(*one) for one in NEW if one[0] == "soup"]
@@ -160,11 +164,37 @@ def test_what_you_say_of_a_page_shows_at_once(read: Run) -> None:
     assert len(read("new", "--topic", "bridges", "--json").json) == 2
 
 
+@contextmanager
+def _at_work(folder: Path, *jobs: str, ago: float = 0.0) -> Iterator[None]:
+    """Hold the store as a daemon does, with its report of *ago* seconds."""
+    home, at = folder / Settings().store.folder, SystemClock().now() - ago
+    with only_writer(Settings(), folder):
+        beats = tuple(map(JobBeat, jobs))
+        make_file(home / REPORT)
+        write_report(home / REPORT, HealthReport(at, DaemonState.RUNNING, at, beats, 0, ()))
+        yield
+
+
+@pytest.mark.parametrize(
+    ("jobs", "ago"), [(("round",), 0.0), (("round", "topics"), 600.0), ((), 0.0)]
+)
+def test_who_would_not_notice_a_changed_topic_is_left_nothing_to_learn(
+    read: Run, tmp_path: Path, jobs: tuple[str, ...], ago: float
+) -> None:
+    """A single run, a daemon that hangs, and a program of the user's."""
+    bridges(read)
+    before = read("topic", "show", "bridges", "--json").json
+    with _at_work(tmp_path, *jobs, ago=ago):
+        said = read("irrelevant", SOUPS[0], "--topic", "bridges").err
+        assert "it was retrained on" in said
+        assert read("topic", "show", "bridges", "--json").json["version"] != before["version"]
+
+
 def test_while_a_daemon_runs_a_command_leaves_learning_to_it(read: Run, tmp_path: Path) -> None:
     """It has the libraries and vectors at hand that would cost the command seconds."""
     bridges(read)
     before = read("topic", "show", "bridges", "--json").json
-    with only_writer(Settings(), tmp_path):
+    with _at_work(tmp_path, "topics"):
         said = read("irrelevant", SOUPS[0], "--topic", "bridges")
         assert "1 page marked as irrelevant to bridges; the daemon retrains it within" in said.err
         assert "to undo: hubwatch topic forget" in said.err

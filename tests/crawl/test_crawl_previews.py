@@ -21,11 +21,12 @@ from incremental.interfaces.results.previews import preview_of_edit, preview_of_
 from incremental.sandbox import read_body
 from incremental.settings import Settings
 from incremental.settings.embeddings import EmbeddingSettings
-from incremental.topics.editing import begin, edit_topic
+from incremental.topics.editing import begin, edit_topic, forget_example, give_feedback
 from incremental.topics.embedding.keeping import VectorKeeper
 from incremental.topics.embedding.page_embedder import PageEmbedder
 from incremental.topics.latest import latest_pages
 from incremental.topics.previewing import Preview
+from incremental.visit import page_texts
 from incremental.visit.page_texts import text_again
 from store.answers import NewQuery
 
@@ -143,6 +144,44 @@ def test_a_change_that_was_made_while_nothing_ran_reaches_the_list(
     with Watch(tmp_path, judged.web, embedder=embedder) as later:
         judge_again(later, embedder)
         assert listed(later) == would
+
+
+def test_a_page_whose_mark_is_undone_is_judged_again(
+    judged: Watch, embedder: PageEmbedder | None
+) -> None:
+    store, now, before = judged.store, judged.clock.now(), listed(judged)
+    give_feedback(store, "one", [before[0]], relevant=False, now=now)
+    judge_again(judged, embedder)
+    assert before[0] not in listed(judged)
+    row = find_topic(store, "one")
+    (mark,) = (one for one in store.topics.examples(row.id) if one.url == before[0])
+    forget_example(store, row, mark.id, now=now + MINUTE)
+    judge_again(judged, embedder)
+    assert listed(judged) == before
+
+
+class _Slow(SimulatedClock):
+    """A clock that goes on by a second whenever it is read."""
+
+    read = 0.0
+
+    def monotonic(self) -> float:
+        self.read += 1.0
+        return self.read
+
+
+def test_a_preview_reads_new_pages_for_a_few_seconds_and_the_next_one_goes_on(
+    judged: Watch, provider: str
+) -> None:
+    """A hostile page takes seconds to read, and whoever clicked waits."""
+    row = find_topic(judged.store, "one")
+    page_texts._AGAIN.clear()
+    counts = [
+        preview_of_edit(judged.store, settings(provider), _Slow(START), row, {}).read
+        for _ in range(4)
+    ]
+    assert counts == sorted(counts)
+    assert 0 < counts[0] < counts[1] < counts[2] < len(NEWS)
 
 
 def test_a_new_topic_lists_what_its_preview_showed(

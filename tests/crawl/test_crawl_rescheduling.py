@@ -17,6 +17,8 @@ from incremental.schedule.allocation import YOUNG_SECONDS
 from incremental.schedule.coverage import Coverage
 from incremental.schedule.state import HubState
 from incremental.settings import RevisitSettings, Settings, SiteSettings
+from incremental.visit.visit import hub_task
+from store.enums import HubStatus
 
 HOME = "https://news.example/"
 SECTION = HOME + "section/"
@@ -85,6 +87,23 @@ def test_what_a_user_calls_a_hub_is_never_covered_and_a_home_page_a_day_at_most(
     calm = replace(state, novel=0.0, first_at=START, visits=50)
     rest = site.due_at(home.page_id, home.role, calm, quiet.clock.now()) - state.visited_at
     assert rest == pytest.approx(DAY, abs=1)
+
+
+def test_many_covered_sitemaps_are_read_less_than_daily(quiet: Watch) -> None:
+    """A site in forty languages has as many, and a tenth of the requests for what is covered."""
+    site, home, section = _two_hubs(quiet)
+    site.coverage = Coverage({section.page_id: home.page_id, home.page_id: section.page_id})
+    site.covered_daily = 40
+    calm = replace(site.hub_state(home), novel=0.0, first_at=START, visits=50)
+    rest = site.due_at(home.page_id, home.role, calm, quiet.clock.now()) - calm.visited_at
+    assert rest == pytest.approx(2 * DAY, abs=1)
+
+
+def test_a_covered_hubs_visit_is_none_that_the_price_asked_for(quiet: Watch) -> None:
+    _, _, section = _two_hubs(quiet)
+    covered = hub_task(replace(section, state=HubStatus.DORMANT))
+    assert (hub_task(section).extra, covered.extra, covered.unread) == (False, True, False)
+    assert hub_task(replace(section, visited_at=None)).unread
 
 
 def test_covered_hubs_that_were_read_together_come_due_on_different_days(quiet: Watch) -> None:

@@ -10,13 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from incremental.schedule.allocation import QUOTAS, Allocation, Share, article_share
-from incremental.schedule.budget import BudgetState, advance, even_at, reserve_at, spend
-from incremental.schedule.pacing import longest_interval
+from incremental.schedule.budget import BudgetState, advance, even_share, reserve_at, spend
+from incremental.schedule.pacing import longest_interval, share_at
 from incremental.schedule.protocol import Terms
 from incremental.schedule.state import HubState, ListKind, SiteState
 
 DAY, HOUR = 86_400.0, 3_600.0
 NOW = 1_717_400_000.0
+TODAY = NOW // DAY * DAY
 
 
 def served(waiting: set[Share], requests: int, *, articles: float = 0.1) -> Counter[Share]:
@@ -130,31 +131,46 @@ def test_a_reserve_is_kept_for_what_turns_up() -> None:
     assert reserve_at(state, 0, NOW) == float("inf")
 
 
+def _midnight(per_day: float) -> BudgetState:
+    return advance(advance(BudgetState(), per_day, TODAY - DAY), per_day, TODAY)
+
+
 def test_what_is_of_little_use_waits_until_the_day_has_requests_to_spare() -> None:
-    midnight = NOW // DAY * DAY
-    fresh = advance(BudgetState(), 48, midnight - DAY)
-    spent = spend(advance(fresh, 48, midnight), 48, midnight, visits=16, others=8)
-    opens = even_at(spent, 48, midnight + 2 * HOUR)
+    spent = spend(_midnight(48), 48, TODAY, visits=16, others=8)
     # Half of the day's requests are gone: nine tenths of an even share of the rest are kept.
-    assert opens == pytest.approx(midnight + (0.5 - 0.1) / 0.9 * DAY)
-    assert even_at(spent, 48, opens) == pytest.approx(opens)
+    assert even_share(spent, 48, TODAY + 2 * HOUR) == pytest.approx((0.5 - 0.1) / 0.9)
 
 
 def test_lists_that_use_up_every_hour_leave_a_part_of_it_to_the_others() -> None:
-    midnight = NOW // DAY * DAY
-    fresh = advance(advance(BudgetState(), 48, midnight - DAY), 48, midnight)
-    spent = spend(fresh, 48, midnight, visits=40, others=2)
+    spent = spend(_midnight(48), 48, TODAY, visits=40, others=2)
     # A fifth of 48 a day: two requests are those of five hours.
-    assert even_at(spent, 48, midnight) == pytest.approx(midnight + 5 * HOUR)
-    assert even_at(spend(fresh, 48, midnight, visits=40), 48, midnight) == midnight
+    assert even_share(spent, 48, TODAY) * 24 == pytest.approx(5)
+    assert even_share(spend(_midnight(48), 48, TODAY, visits=40), 48, TODAY) <= 0
 
 
 def test_a_budget_of_hardly_anything_waits_for_tomorrow_at_most() -> None:
-    midnight = NOW // DAY * DAY
-    fresh = advance(advance(BudgetState(), 0.5, midnight - DAY), 0.5, midnight)
-    spent = spend(fresh, 0.5, midnight, others=1)
-    assert even_at(spent, 0.5, midnight) == midnight + DAY
-    assert even_at(spent, 0, midnight) == float("inf")
+    assert even_share(spend(_midnight(0.5), 0.5, TODAY, others=1), 0.5, TODAY) == 1
+    assert even_share(BudgetState(), 0, TODAY) == 1
+
+
+@pytest.mark.parametrize(
+    ("share", "windows", "hours"),
+    [
+        (0.25, (), 6.0),
+        (1.0, (), 24.0),
+        (-0.5, (), 0.0),
+        (0.5, ((0.0, 3.0),), 1.5),
+        (0.5, ((22.0, 4.0),), 3.0),
+        (0.75, ((22.0, 4.0),), 22.5),
+        (0.75, ((1.0, 2.0), (12.0, 13.0)), 12.5),
+    ],
+)
+def test_a_share_of_the_day_is_one_of_its_allowed_hours(
+    share: float, windows: tuple[tuple[float, float], ...], hours: float
+) -> None:
+    at = share_at(share, TODAY, replace(Terms(), windows=windows))
+    assert at == pytest.approx(TODAY + hours * HOUR)
+    assert share_at(share, TODAY + 23.5 * HOUR, replace(Terms(), windows=windows)) >= at
 
 
 def _spent() -> BudgetState:

@@ -93,6 +93,14 @@ def test_the_anchor_is_the_price_of_the_square_root_law() -> None:
     assert price_minutes(BudgetState(floor_minutes=99), 48, 1.0) == 99
 
 
+def test_a_site_known_for_weeks_that_is_silent_does_not_cost_what_an_unknown_one_does() -> None:
+    """Its feed was read every two hours, with most of its budget left."""
+    young = advance(BudgetState(), 48, NOW)
+    assert price_minutes(young, 48, 0.0) > 10
+    old = replace(young, started_at=NOW - 100 * DAY)
+    assert price_minutes(old, 48, 0.0) < 0.1
+
+
 def test_the_price_rises_while_visits_are_too_many_and_falls_while_they_are_too_few() -> None:
     busy = idle = advance(BudgetState(), 24, NOW)
     for hour in range(1, 49):

@@ -17,7 +17,6 @@ from incremental.schedule.profile import (
     learned_hours,
     learned_minutes,
     spread,
-    utc_offset_hours,
 )
 
 START = 480_000.0
@@ -151,19 +150,3 @@ def test_visits_at_odd_minutes_find_the_minute_at_which_a_site_publishes() -> No
         counts = [0.98 * old + new for old, new in zip(counts, added, strict=True)]
         shape = Shape(FLAT.hours, learned_minutes(counts, FLAT.minutes))
     assert max(range(BINS), key=lambda index: shape.minutes[index]) == 0
-
-
-@pytest.mark.parametrize("offset", [-8, 0, 5.5, 9])
-def test_the_time_zone_shows_in_the_hours(offset: float) -> None:
-    hours = [1 + math.cos((h + 0.5 + offset - 14) / 24 * 2 * math.pi) for h in range(WEEK)]
-    assert utc_offset_hours(hours, links=100) == pytest.approx(offset, abs=0.1)
-
-
-def test_without_a_rhythm_there_is_no_time_zone() -> None:
-    assert utc_offset_hours([1.0] * WEEK, links=1000) is None
-    assert utc_offset_hours([], links=0) is None
-
-
-def test_three_links_show_no_time_zone() -> None:
-    hours = [1 + math.cos((h + 0.5 - 14) / 24 * 2 * math.pi) for h in range(WEEK)]
-    assert utc_offset_hours(hours, links=3) is None

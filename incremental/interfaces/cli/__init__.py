@@ -67,8 +67,8 @@ PURPOSES: dict[str, dict[str, Any]] = {
         "unread": "searching:unread Mark pages as unread.",
         "star": "searching:star Star pages.",
         "unstar": "searching:unstar Remove the star from pages.",
-        "relevant": "topic:relevant Mark pages as relevant to a topic; it learns at once.",
-        "irrelevant": "topic:irrelevant Mark pages as irrelevant to a topic; it learns at once.",
+        "relevant": "topic:relevant Mark pages as relevant to a topic; it learns within seconds.",
+        "irrelevant": "topic:irrelevant Mark pages as irrelevant to a topic; it learns within seconds.",
         "label": "labelling:label Label pages as hubs or articles, at once and for training.",
         "labels": {
             HELP: "Export and import labels.",

@@ -17,6 +17,8 @@ from incremental.base.plain_text import clean
 from incremental.base.readable_urls import readable
 from incremental.base.texts import read_text
 from incremental.base.urls import canonical_key, normalize
+from incremental.daemon.health import DaemonState
+from incremental.daemon.pulse import STALE_SECONDS, read_report
 from incremental.interfaces.cli.common import (
     counted,
     now,
@@ -100,12 +102,12 @@ def add(  # noqa: PLR0913 - each is an option of the command
 
 
 def relevant(context: typer.Context, urls: Pages, *, of: OfTopic) -> None:
-    """Mark pages as relevant to a topic; it learns at once."""
+    """Mark pages as relevant to a topic; it learns within seconds."""
     _correct(context, urls, of, relevant=True)
 
 
 def irrelevant(context: typer.Context, urls: Pages, *, of: OfTopic) -> None:
-    """Mark pages as irrelevant to a topic; it learns at once."""
+    """Mark pages as irrelevant to a topic; it learns within seconds."""
     _correct(context, urls, of, relevant=False)
 
 
@@ -135,15 +137,15 @@ def _learn(
 ) -> tuple[TopicRow, str]:
     """Let a topic learn what is at hand, and say what that does to the latest pages.
 
-    A daemon that runs does so within seconds, and has the libraries and vectors at hand that cost a command
+    A daemon that runs does so itself, and has the libraries and vectors at hand that cost a command
     seconds. *before* is the topic before it was changed; None = it is new.
     """
-    if daemon_at_work(store, *settings_of(context)):
+    if _daemon_learns(context, store):
         return row, ""
     from incremental.topics.previewing import LatestPages  # noqa: PLC0415 - numbers, where a topic learns
 
     with open_models(context, store) as model_store:
-        pages, shown = LatestPages(store, model_store), set[int]()
+        pages, shown = LatestPages(store, model_store, SystemClock()), set[int]()
         if before is not None and before.row.version:
             # Until it learns, the store keeps the model of before the change.
             shown = pages.shown(model_store.model(before.row), before)
@@ -154,6 +156,18 @@ def _learn(
         now_shown = pages.shown(model, _version(store, row))
         first = before is None or not before.row.version
         return row, pages.change(now_shown if first else shown, now_shown).said("now")
+
+
+def _daemon_learns(context: typer.Context, store: Store) -> bool:
+    """Whether a daemon is at work that notices a changed topic: neither a single run, nor one that hangs."""
+    settings, folder = settings_of(context)
+    report = read_report(folder / settings.store.folder)
+    if report is None or abs(now() - report.at) > STALE_SECONDS:
+        return False
+    notices = report.state == DaemonState.RUNNING and any(
+        job.name == "topics" for job in report.jobs
+    )
+    return notices and daemon_at_work(store, settings, folder)
 
 
 @contextmanager

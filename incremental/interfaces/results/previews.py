@@ -21,7 +21,7 @@ class TopicPreview:
     """What a topic would show of the latest announced pages; the newest come first."""
 
     read: int
-    """How many of them, 200 at most, have a text and were judged."""
+    """How many of them, 200 at most, have a text, could be read in time and were judged."""
     shown: list[Page]
     """Those it would show: relevant or doubtful, with the words that narrow it."""
     added: list[Page]
@@ -91,4 +91,4 @@ def _tried(
     from incremental.daemon.assembly import make_topic_models  # noqa: PLC0415 - it loads numbers
 
     with make_topic_models(store, settings, clock) as models:
-        return previewed(store, models, before, after)
+        return previewed(store, models, clock, before, after)
