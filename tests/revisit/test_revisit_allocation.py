@@ -136,15 +136,15 @@ def _midnight(per_day: float) -> BudgetState:
 
 
 def test_what_is_of_little_use_waits_until_the_day_has_requests_to_spare() -> None:
-    spent = spend(_midnight(48), 48, TODAY, visits=16, others=8)
+    spent = spend(_midnight(48), 48, TODAY, visits=14, others=10)
     # Half of the day's requests are gone: nine tenths of an even share of the rest are kept.
     assert even_share(spent, 48, TODAY + 2 * HOUR) == pytest.approx((0.5 - 0.1) / 0.9)
 
 
 def test_lists_that_use_up_every_hour_leave_a_part_of_it_to_the_others() -> None:
     spent = spend(_midnight(48), 48, TODAY, visits=40, others=2)
-    # A fifth of 48 a day: two requests are those of five hours.
-    assert even_share(spent, 48, TODAY) * 24 == pytest.approx(5)
+    # A tenth of 48 a day: two requests are those of ten hours.
+    assert even_share(spent, 48, TODAY) * 24 == pytest.approx(10)
     assert even_share(spend(_midnight(48), 48, TODAY, visits=40), 48, TODAY) <= 0
 
 
