@@ -55,8 +55,9 @@ _LOW_VALUE_SHARE = QUOTAS[Share.COVERED].turn
 _AIM = 1.02
 # As a logarithm of visits: the price moves by at most e to the fourth within a day.
 _LARGEST_LEAD = 2.0
-# The anchor is right within a small factor; beyond a factor of 7, something else limits the visits.
-_TRIM_LIMIT = 2.0
+# The anchor counts what covered hubs once brought, and was 36 times too high on a site in sixteen
+# languages; beyond a factor of 50, something else limits the visits.
+_TRIM_LIMIT = 4.0
 # A stall of any length moves the price by at most a day, so that nothing bursts after it.
 _LONGEST_STALL_DAYS = 1.0
 _START_MINUTES = 30.0
