@@ -186,7 +186,9 @@ def with_examples(
     known = {one.canonical_key: one for one in store.topics.examples(row.id)}
     addresses = _addresses(urls)
     others = {key for key, one in known.items() if one.origin == origin == ExampleOrigin.EXAMPLE}
-    if (count := len(others | set(map(canonical_key, addresses)))) > most:
+    added = set(map(canonical_key, addresses)) - others
+    # An import may have brought more than that; other changes can be tried all the same.
+    if added and (count := len(others | added)) > most:
         raise InputError("examples", count, Text("input.at_most", n=most))
     for url in addresses:
         key = canonical_key(url)

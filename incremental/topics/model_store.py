@@ -8,8 +8,8 @@
     background, tree       ─┘                                      │          method does (paper 000)
                                                                    └ expect, learn_links ── topic.links
 
-Whoever changes training examples (a command, the daemon) trains at once; other processes notice by the
-version. Vectors that a topic or this process knows are used again. A command waits half a minute for the
+Whoever changes training examples trains at once, but for a command beside a daemon, which notices within
+seconds; other processes notice by the version. Vectors that a topic or this process knows are used again. A command waits half a minute for the
 others, the crawler's thread not at all: what is missing then comes later (:mod:`.example_vectors`).
 """
 
