@@ -9,8 +9,9 @@
                                                                    └ expect, learn_links ── topic.links
 
 Whoever changes training examples trains at once, but for a command beside a daemon, which notices within
-seconds; other processes notice by the version. Vectors that a topic or this process knows are used again. A command waits half a minute for the
-others, the crawler's thread not at all: what is missing then comes later (:mod:`.example_vectors`).
+seconds; other processes notice by the version. Vectors that a topic or this process knows are used again. A
+command waits half a minute for the others, the crawler's thread not at all: what is missing then comes later
+(:mod:`.example_vectors`).
 """
 
 from __future__ import annotations
