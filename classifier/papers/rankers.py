@@ -134,7 +134,7 @@ class LogisticRanker(LinearRanker):
 
     @classmethod
     def of(cls, background: Background, weights: Vector) -> Self:
-        """Return one that was trained."""
+        """Return a ranker with weights that were learned before."""
         made = cls(background)
         made.weights = weights
         return made

@@ -47,7 +47,7 @@ def problem(check: str, says: str, way_out: str) -> Finding:
 
 
 def wrong_setting(error: SettingsError) -> Finding:
-    """Return that a setting cannot be used."""
+    """Return the finding for a setting that cannot be used."""
     return problem("settings", f"{error.field} = {error.value!r}", error.way_out)
 
 

@@ -340,7 +340,7 @@ class TopicWatch:
                 self._without_bug(topic_id, learned, now)
 
     def catch_up(self, now: float) -> bool:
-        """Judge a few pages that a former model judged, or that were announced before a topic was ready.
+        """Judge a few pages that a topic's present model has not judged.
 
         Return whether more wait.
         """

@@ -30,7 +30,7 @@ class Answer:
 to_body = msgspec.msgpack.Decoder(Body).decode
 """Returns the body in a frame's content."""
 to_answer = msgspec.msgpack.Decoder(Answer).decode
-"""Returns the answer in a frame's content, or raises msgspec.DecodeError: it is none."""
+"""Decodes an answer; raises msgspec.DecodeError for anything else."""
 
 
 def next_content(stream: BinaryIO) -> bytes | None:

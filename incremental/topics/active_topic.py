@@ -28,7 +28,7 @@ class ActiveTopic:
     lacking: Lacking = field(default_factory=Lacking)
     # Pages announced before it was ready have been judged.
     caught_up: bool = False
-    # Pages that a former model judged, newest first.
+    # Latest pages without a verdict of this model, newest first.
     outdated: list[KeptPage] = field(default_factory=list)
     # Unjudged pages whose bodies are lost or have no text.
     unreadable: int = 0

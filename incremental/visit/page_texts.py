@@ -46,11 +46,14 @@ def text_again(store: Store, page: KeptPage, read: Read | None = None) -> PageTe
         return None
     if read is not None:
         return text_of(body, page.url, read)
-    if not is_at_hand(page):
+    key = page.url, page.body_md5
+    try:
+        return _AGAIN[key]
+    except KeyError:
         text = _read_here(store, page, body)
-        with _one_writer:
-            _AGAIN[page.url, page.body_md5] = text
-    return _AGAIN.get((page.url, page.body_md5))
+    with _one_writer:
+        _AGAIN[key] = text
+    return text
 
 
 def _read_here(store: Store, page: KeptPage, body: bytes) -> PageText | None:

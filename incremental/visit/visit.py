@@ -65,7 +65,7 @@ class VisitTask:
     last_modified: str | None = None
     body_md5: str | None = None
     extra: bool = False
-    """Not a visit the price asks for: of a hub never read, of a covered one, or of a monitored article."""
+    """A visit that no price called for: to a hub never read, a covered one, or a monitored article."""
     unread: bool = False
     """Of a hub that was never read."""
     first_reading: bool = False

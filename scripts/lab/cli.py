@@ -44,7 +44,7 @@ def whole_number(text: str) -> int:
 
 
 def whole_numbers(text: str) -> list[int]:
-    """Read whole numbers of at least one, with commas between; the least first."""
+    """Read comma-separated positive integers; the smallest comes first."""
     return sorted({whole_number(one) for one in text.split(",")})
 
 

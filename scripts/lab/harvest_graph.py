@@ -175,7 +175,7 @@ class Crawl:
 
     urls: tuple[str, ...]
     seconds: float
-    """Of one core, without reading pages and cutting them into words, which all methods share."""
+    """On one core; reading pages and splitting them into words, which all methods share, is left out."""
 
 
 def draw(pool: list[str], seeds: int, number: int) -> list[str]:

@@ -73,7 +73,7 @@ FromWorker = Wanted | Drawn | Closed | Ready
 
 _to_worker: msgspec.msgpack.Decoder[ToWorker] = msgspec.msgpack.Decoder(ToWorker)
 to_worker = _to_worker.decode
-"""Returns what the daemon sent."""
+"""Decodes a message of the daemon."""
 _from_worker: msgspec.msgpack.Decoder[FromWorker] = msgspec.msgpack.Decoder(FromWorker)
 from_worker = _from_worker.decode
-"""Returns what the driving process sent, or raises msgspec.DecodeError: it is nothing of these."""
+"""Decodes a message of the driving process; raises msgspec.DecodeError for anything else."""
