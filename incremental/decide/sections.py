@@ -10,22 +10,24 @@ was nothing known until lately? These came up, and::
     a new page of any other folder            the few unknown, undated pages of its folder that it links to
                                               are verified, and announced if their files are as new
     a new page that names its translations    they are verified, if it is as new as they are
-    a page of a new edition                   the originals it links to are verified again, for theirs
+    a page of a new edition                   the edition's front page is read first, as a list; the originals
+                                              it links to are verified again, for their translations
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from incremental.base.texts import hub_why
 from incremental.base.times import DAY
 from incremental.decide.address_forms import place_of
 from incremental.decide.editions import editions, language_of, translated
 from incremental.decide.links import is_later_page, top_folder
 from incremental.decide.url_dates import date_in_url
-from store.enums import PageState
+from store.enums import HubKind, HubRole, PageState
 from store.rules import Fate, Rule
-from store.values import KnownPage, SeenLink, VerifyAgain
+from store.values import KnownPage, NewHub, SeenLink, VerifyAgain
 
 # Up to so many unknown pages of a new hub are news; an old archive has more.
 MAX_NEW_SECTION = 40
@@ -113,6 +115,7 @@ def section_of(facts: SectionFacts) -> Section:
     unknown = unknown if len(unknown) <= MAX_NEW_SECTION else []
     return Section(
         unknown=(
+            *_fronts(facts),
             *(_pending(t, Rule.SECTION) for t in unknown),
             *(_pending(t, Rule.SAME_FOLDER) for t in _same_folder(facts)),
             *(_pending(t, Rule.TRANSLATION) for t in _new_editions(facts)),
@@ -170,6 +173,21 @@ def _same_folder(facts: SectionFacts) -> list[SeenLink]:
 def is_new_edition(own: str, came_up: frozenset[str]) -> bool:
     """Whether a page belongs to a new language edition."""
     return bool(language_of(own)) and top_folder(own) in came_up
+
+
+def _fronts(facts: SectionFacts) -> list[SeenLink]:
+    """Return the unknown front page of the new edition to which a page belongs, as a hub."""
+    # Its lists and feed show at once what its pages link to one after the other: 165 pages of a recorded
+    # edition came in one deployment.
+    if not is_new_edition(facts.own, facts.came_up):
+        return []
+    front = top_folder(facts.own).rstrip("/")
+    hub = NewHub(HubKind.HTML, HubRole.LIST, 1.0, hub_why("edition_front"), facts.now)
+    return [
+        replace(_pending(t, Rule.TRANSLATION), fate=Fate.HUB_AND_VERIFY, hub=hub)
+        for t in facts.found
+        if t.canonical_key.rstrip("/") == front and t.canonical_key not in facts.known
+    ]
 
 
 def _new_editions(facts: SectionFacts) -> list[SeenLink]:

@@ -190,6 +190,35 @@ def test_a_translation_that_only_its_original_leads_to_is_found_with_it(tmp_path
         assert crawl.new() == ["/guide.html", "/zh/guide.html"]
 
 
+def test_the_front_of_a_new_edition_is_read_before_the_pages_that_lead_on(tmp_path: Path) -> None:
+    """Only a translated post leads to the edition; its pages link to one another, its feed has them all."""
+    later = START + 20 * DAY
+    names = [f"p{number}.html" for number in range(60)]
+    entries = "".join(f"<item><link>{HOME}ko/{name}</link></item>" for name in names)
+    feed = Reply(
+        f'<?xml version="1.0"?><rss version="2.0"><channel>{entries}</channel></rss>'.encode(),
+        headers={"Content-Type": "application/rss+xml"},
+    )
+    head = f'<link rel="alternate" type="application/rss+xml" href="{HOME}ko/index.xml">'
+    pages: dict[str, Any] = {
+        HOME: [(0.0, page("/a.html")), (later, page("/a.html", "/b.html"))],
+        HOME + "a.html": page(),
+        HOME + "b.html": page("/ko/b.html"),
+        HOME + "ko/": page("/ko/p0.html", head=head),
+        HOME + "ko/b.html": page("/ko/", "/ko/p0.html", "/ko/p1.html", "/ko/p2.html"),
+        HOME + "ko/index.xml": feed,
+    }
+    pages |= {
+        f"{HOME}ko/{name}": page("/ko/", *(f"/ko/{one}" for one in names[number : number + 4]))
+        for number, name in enumerate(names)
+    }
+    with watch(tmp_path, pages, settings=_settings(requests_per_day=24)) as crawl:
+        crawl.run(later - START + 4 * HOUR)
+        assert set(crawl.new()) >= {f"/ko/{name}" for name in names}
+        since = [one for one in crawl.web.asked if one.at >= later]
+        assert len(since) < len(names)
+
+
 def test_pages_announced_when_verified_do_not_wait_for_the_share_of_verification(
     tmp_path: Path,
 ) -> None:
