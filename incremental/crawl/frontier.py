@@ -213,7 +213,7 @@ class Frontier:
         self._due[site.row.id] = due
         bounded = (
             (due.hubs[HubClass.REVISIT], now),
-            (due.hubs[HubClass.COVERED], site.even_at(now)),
+            (due.hubs[HubClass.COVERED], site.even_at(Share.COVERED, now)),
             (due.hubs[HubClass.EXPLORE], site.unread_at(now)),
             (due.hubs[HubClass.ARTICLE], site.reserve_at(now)),
             (due.read, site.allows_at(Share.READ, now)),
@@ -474,7 +474,7 @@ class Frontier:
             if kind is HubClass.EXPLORE:
                 due_now = due_now and site.unread_at(now) <= now
             elif kind is not HubClass.REVISIT:
-                due_now = due_now and site.even_at(now) <= now
+                due_now = due_now and site.even_at(Share(kind), now) <= now
             if due_now and (hub := self._hub(site, Share(kind), now)) is not None:
                 found[Share(kind)] = hub
         verifications = self._verifications(site, due, now)

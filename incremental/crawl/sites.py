@@ -14,6 +14,7 @@ from incremental.base.scope import Scope, read_scope
 from incremental.base.times import DAY, HOUR, MINUTE, NEVER
 from incremental.base.urls import normalize
 from incremental.schedule.allocation import (
+    AFTER_GAIN,
     AFTER_GAIN_SECONDS,
     QUOTAS,
     YOUNG_SECONDS,
@@ -23,11 +24,13 @@ from incremental.schedule.allocation import (
     shares,
 )
 from incremental.schedule.budget import (
+    LOW_VALUE_SHARE,
     BudgetState,
     advance,
     even_share,
     grant_left,
     open_at,
+    overdraft_at,
     price_minutes,
     reserve_at,
 )
@@ -233,13 +236,19 @@ class WatchedSite:
 
     def reserve_at(self, now: float) -> float:
         """Return from when on enough is saved up for low-value requests."""
-        at = max(reserve_at(self.budget, self.terms.requests_per_day, now), self.even_at(now))
-        return in_window(at, self.terms)
+        reserve = reserve_at(self.budget, self.terms.requests_per_day, now)
+        return in_window(max(reserve, self.even_at(Share.ARTICLE, now)), self.terms)
 
-    def even_at(self, now: float) -> float:
-        """Return from when on low-value requests leave enough of the day to the lists."""
-        share = even_share(self.budget, self.terms.requests_per_day, now)
-        return in_window(share_at(share, now, self.terms), self.terms)
+    def even_at(self, share: Share, now: float) -> float:
+        """Return from when on low-value requests of a class leave enough of the day to the lists."""
+        own = LOW_VALUE_SHARE + (self.articles_turn(now) if share is Share.ARTICLE else 0.0)
+        passed = even_share(self.budget, self.terms.requests_per_day, now, own)
+        return in_window(share_at(passed, now, self.terms), self.terms)
+
+    def articles_turn(self, now: float) -> float:
+        """Return the part of the requests that monitored articles deserve: more after one gained a link."""
+        gained = 0 <= now - self.articles_gained_at < AFTER_GAIN_SECONDS
+        return AFTER_GAIN if gained else self.allocation.articles
 
     def due_at(self, page_id: int, role: str, state: HubState, now: float) -> float:
         """Return when the policy wants the hub; later while it is covered."""
@@ -297,16 +306,20 @@ class WatchedSite:
 
     def urgent_at(self, now: float) -> float:
         """Return when the urgent queue has something to fetch; infinite = nothing."""
-        if self.urgent.pages:
-            return now
-        return self.allows_at(Share.URGENT, now) if self.urgent.hubs else math.inf
+        pages_at = self.overdraft_at(now) if self.urgent.pages else math.inf
+        return min(self.allows_at(Share.URGENT, now) if self.urgent.hubs else math.inf, pages_at)
 
     def first_urgent(self, now: float) -> int | None:
         """Return what to fetch now from the urgent queue, where it stays; hubs may have to wait."""
         # What a list lost comes before everything else, verification fetches included.
         if self.urgent.hubs and self.allows_at(Share.URGENT, now) <= now:
             return self.urgent.hubs[0]
-        return self.urgent.pages[0] if self.urgent.pages else None
+        may = self.urgent.pages and self.overdraft_at(now) <= now
+        return self.urgent.pages[0] if may else None
+
+    def overdraft_at(self, now: float) -> float:
+        """Return from when on urgent pages may be read over the budget."""
+        return overdraft_at(self.budget, self.terms.requests_per_day, now)
 
     def take_urgent(self, task: VisitTask, *, put_off: bool) -> None:
         """Remove what is fetched now, or put off, from the urgent queue, and count it."""
@@ -320,8 +333,7 @@ class WatchedSite:
     def turn(self, waiting: Collection[Share], now: float) -> Share:
         """Return the class in *waiting* that is served next."""
         young = now - self.row.added_at < YOUNG_SECONDS
-        gained = 0 <= now - self.articles_gained_at < AFTER_GAIN_SECONDS
-        return self.allocation.turn(waiting, young=young, gained=gained)
+        return self.allocation.turn(waiting, young=young, articles=self.articles_turn(now))
 
 
 def article_due_at(state: HubState, gained_at: float, now: float) -> float:

@@ -209,10 +209,10 @@ class Allocation:
     _saved: dict[Share, float] = field(default_factory=dict)
     _saved_at: float = 0.0
 
-    def turn(self, waiting: Collection[Share], *, young: bool, gained: bool) -> Share:
-        """Return the class furthest below its part; *gained*: an article has just gained a link."""
+    def turn(self, waiting: Collection[Share], *, young: bool, articles: float) -> Share:
+        """Return the class furthest below its part; *articles*: that of monitored articles."""
         parts = {share: quota.young if young else quota.turn for share, quota in QUOTAS.items()}
-        parts[Share.ARTICLE] = AFTER_GAIN if gained else self.articles
+        parts[Share.ARTICLE] = articles
         return min(sorted(waiting), key=lambda share: self.used.get(share, 0.0) / parts[share])
 
     def count(self, share: Share) -> None:

@@ -50,7 +50,7 @@ _DOUBT = 0.5
 # How far low-value requests may be ahead of an even day, as a share of what it has left.
 _AHEAD = 0.1
 # With a fifth, a busy recorded weblog's news waited for 21 minutes instead of 17.
-_LOW_VALUE_SHARE = QUOTAS[Share.COVERED].turn
+LOW_VALUE_SHARE = QUOTAS[Share.COVERED].turn
 # Aim at slightly more than the day allows; the day's limit holds anyway.
 _AIM = 1.02
 # As a logarithm of visits: the price moves by at most e to the fourth within a day.
@@ -231,11 +231,13 @@ def reserve_at(state: BudgetState, requests_per_day: float, now: float) -> float
     return max(now, now + (wanted - tokens) / requests_per_day * _DAY)
 
 
-def even_share(state: BudgetState, requests_per_day: float, now: float) -> float:
+def even_share(
+    state: BudgetState, requests_per_day: float, now: float, own: float = LOW_VALUE_SHARE
+) -> float:
     """Return after which share of the day's hours, at most 1, a low-value request leaves enough to the lists.
 
-    Such requests have a part of each hour. Beyond it the day must have as many requests left as its hours
-    ask for, or nearly.
+    Such requests have a part of each hour, *own*. Beyond it the day must have as many requests left as its
+    hours ask for, or nearly.
     """
     if requests_per_day <= 0:
         return 1.0
@@ -244,8 +246,8 @@ def even_share(state: BudgetState, requests_per_day: float, now: float) -> float
     # afternoon: its feed was read every 40 minutes until then, and not once in the nine hours after.
     even = (state.used_today / requests_per_day - _AHEAD) / (1 - _AHEAD)
     # Without a part of their own, lists that use up every hour would leave them none.
-    own = (state.used_today - state.visited_today) / (_LOW_VALUE_SHARE * requests_per_day)
-    return min(even, own, 1.0)
+    spent = (state.used_today - state.visited_today) / (own * requests_per_day)
+    return min(even, spent, 1.0)
 
 
 def open_at(state: BudgetState, requests_per_day: float, now: float) -> float:
@@ -261,6 +263,14 @@ def open_at(state: BudgetState, requests_per_day: float, now: float) -> float:
     # Four times the mean, but a small budget may still make a few requests in a row.
     an_hour = max(requests_per_day / 6, min(6.0, requests_per_day / 2), 1.0)
     return granted if state.used[0] + 1 <= an_hour else max(granted, (at // _HOUR + 1) * _HOUR)
+
+
+def overdraft_at(state: BudgetState, requests_per_day: float, now: float) -> float:
+    """Return from when on urgent pages may be read over the budget: it is overdrawn by half a day at most."""
+    if requests_per_day <= 0:
+        return math.inf
+    tokens = advance(state, requests_per_day, now).tokens
+    return granted_at(tokens + requests_per_day * SAVED_DAYS, requests_per_day, now)
 
 
 @_REMEMBERED

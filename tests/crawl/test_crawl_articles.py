@@ -147,6 +147,25 @@ def test_pages_chained_by_next_are_found_together(tmp_path: Path) -> None:
         assert max(found) - min(found) < HOUR
 
 
+def test_a_long_chain_does_not_spend_the_budget_of_a_week(tmp_path: Path) -> None:
+    gained, names = START + 40 * DAY, [f"/guide/part-{n}.html" for n in range(120)]
+    chapters = {
+        name[1:]: [(gained, article(after))]
+        for name, after in zip(names, [*names[1:], "/faq.html"], strict=True)
+    }
+    guide = [(0, article()), (gained, article(names[0]))]
+    settings = msgspec.structs.replace(
+        SPARING, revisit=msgspec.structs.replace(SPARING.revisit, requests_per_day=24)
+    )
+    with watch(tmp_path, site(**{"guide.html": guide}, **chapters), settings=settings) as crawl:
+        crawl.run(42 * DAY)
+        found = [page.found_at for page in announced_pages(crawl.store)]
+        assert sum(at < found[0] + HOUR for at in found) >= 12
+        asked = [one.at for one in crawl.web.asked if one.at >= gained]
+        assert max(sum(at <= one < at + DAY for one in asked) for at in asked) < 2 * 24
+        assert crawl.run(8 * DAY).new() == names
+
+
 def test_what_only_a_new_page_of_its_old_folder_links_to_is_found_with_it(tmp_path: Path) -> None:
     """A new page on maps came with an example that no list ever showed, and links to old notes."""
     came = START + 30 * DAY

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incremental.schedule.allocation import QUOTAS, Allocation, Share, article_share
+from incremental.schedule.allocation import AFTER_GAIN, QUOTAS, Allocation, Share, article_share
 from incremental.schedule.budget import BudgetState, advance, even_share, reserve_at, spend
 from incremental.schedule.pacing import longest_interval, share_at
 from incremental.schedule.protocol import Terms
@@ -26,7 +26,7 @@ def served(waiting: set[Share], requests: int, *, articles: float = 0.1) -> Coun
 
 
 def turn(site: Allocation, waiting: set[Share]) -> Share:
-    share = site.turn(waiting, young=False, gained=False)
+    share = site.turn(waiting, young=False, articles=site.articles)
     site.count(share)
     return share
 
@@ -68,9 +68,9 @@ def test_news_that_waits_to_be_verified_takes_turns_with_the_lists() -> None:
 def test_in_its_first_week_a_site_looks_for_hubs_and_after_a_gain_reads_its_articles() -> None:
     waiting = {Share.REVISIT, Share.EXPLORE, Share.ARTICLE}
     even = Allocation(used={Share.REVISIT: 7.0, Share.EXPLORE: 2.0, Share.ARTICLE: 1.1})
-    assert even.turn(waiting, young=False, gained=False) is Share.REVISIT
-    assert even.turn(waiting, young=True, gained=False) is Share.EXPLORE
-    assert even.turn(waiting, young=False, gained=True) is Share.ARTICLE
+    assert even.turn(waiting, young=False, articles=0.1) is Share.REVISIT
+    assert even.turn(waiting, young=True, articles=0.1) is Share.EXPLORE
+    assert even.turn(waiting, young=False, articles=AFTER_GAIN) is Share.ARTICLE
 
 
 def taken(site: Allocation, share: Share, per_day: float, now: float) -> int:
