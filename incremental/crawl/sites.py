@@ -241,7 +241,9 @@ class WatchedSite:
 
     def even_at(self, share: Share, now: float) -> float:
         """Return from when on low-value requests of a class leave enough of the day to the lists."""
-        own = LOW_VALUE_SHARE + (self.articles_turn(now) if share is Share.ARTICLE else 0.0)
+        own = LOW_VALUE_SHARE
+        if share is Share.ARTICLE:
+            own = max(own, self.articles_turn(now))
         passed = even_share(self.budget, self.terms.requests_per_day, now, own)
         return in_window(share_at(passed, now, self.terms), self.terms)
 

@@ -192,7 +192,7 @@ class Upkeep:
         if len(outcome.response.body) < MIN_BODY_BYTES:
             return
         if visit is not None and visit.baseline:
-            self._suspect(hub, decision.record, site)
+            self._suspect(hub, decision.record, site, now)
         facts = self._alias_facts(hub.url, outcome.body_md5, site) if has_twin else None
         found = learned(facts, now) if facts is not None else None
         if found is None:
@@ -225,11 +225,16 @@ class Upkeep:
             hubs={page for pages in hubs for page, *_ in pages},
         )
 
-    def _suspect(self, hub: HubRow, record: VisitRecord, site: WatchedSite) -> None:
+    def _suspect(self, hub: HubRow, record: VisitRecord, site: WatchedSite, now: float) -> None:
         """Queue two hubs together whose URLs differ by a prefix and whose links are much alike."""
         here = {link.canonical_key for link in record.links or ()}
+        # What was read just now has been compared. Every section of a new site shares its menu with the home
+        # page, which was read again after each of them.
+        lately = now - _recent_seconds(site)
         for other in self._store.read.hubs(site.row.id):
             if other.kind != hub.kind or path_alias_prefix(hub.url, other.url) is None:
+                continue
+            if (other.visited_at or 0.0) > lately:
                 continue
             there = self._store.read.shown_by(other.page_id)
             if here and len(here & there) >= ALIKE_SHARE * len(here | there):

@@ -51,6 +51,20 @@ def test_a_new_site_is_understood_within_twenty_minutes(tmp_path: Path) -> None:
         assert min(gaps(one.at for one in crawl.web.asked)) >= 5
 
 
+def test_the_home_page_is_not_read_again_after_each_section_that_shows_its_menu(
+    tmp_path: Path,
+) -> None:
+    sections = [f"/section-{name}/" for name in "abcdefgh"]
+    pages = {HOME: page(*sections, *STORIES[:4])} | {
+        HOME + one[1:]: page(*sections, *STORIES[:4], f"{one}story.html") for one in sections
+    }
+    with watch(tmp_path, pages, settings=Settings()) as crawl:
+        crawl.run(14 * MINUTE)
+        urls = [one.url for one in crawl.web.asked]
+        assert {HOME + one[1:] for one in sections} <= set(urls)
+        assert urls.count(HOME) <= 2
+
+
 def test_without_the_grant_most_candidates_wait(tmp_path: Path) -> None:
     with watch(tmp_path, TAGGED, settings=terms(first_requests=0)) as crawl:
         crawl.run(20 * MINUTE)
