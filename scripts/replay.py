@@ -355,11 +355,6 @@ def main() -> int:
     parser.add_argument(
         "--truth", type=Path, metavar="TSV", help="default: truth/NAME.tsv beside FILE"
     )
-    parser.add_argument(
-        "--policy",
-        choices=("price", "fixed"),
-        help="revisit policy (default: that of the settings)",
-    )
     parser.add_argument("--requests-per-day", type=float, metavar="N")
     parser.add_argument(
         "--topic-example", action="append", default=[], metavar="URL", help="a page on a topic"
@@ -385,8 +380,6 @@ def main() -> int:
             parser.error(f"there is no file {path}")
     settings = Settings()
     revisit = settings.revisit
-    if arguments.policy:
-        revisit = msgspec.structs.replace(revisit, policy=arguments.policy)
     if arguments.requests_per_day is not None:
         revisit = msgspec.structs.replace(revisit, requests_per_day=arguments.requests_per_day)
     settings = msgspec.structs.replace(settings, revisit=revisit)

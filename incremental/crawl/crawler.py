@@ -39,7 +39,6 @@ from incremental.decide.verification import VerifiedFacts
 from incremental.parse import PageKind
 from incremental.sandbox import Read, read_body
 from incremental.schedule.allocation import YOUNG_SECONDS
-from incremental.schedule.protocol import Policy, Terms
 from incremental.settings import Settings
 from incremental.visit.host_gate import HostGate
 from incremental.visit.visit import Outcome, Purpose
@@ -70,7 +69,6 @@ class Crawler:
         *,
         engine: Engine,
         scorer: HubScorer,
-        make_policy: Callable[[Terms], Policy],
         announced: Announced | None = None,
         explore: int = 0,
         gate: HostGate | None = None,
@@ -111,7 +109,6 @@ class Crawler:
         self.frontier = Frontier(
             store,
             settings,
-            make_policy,
             self._refuse,
             topic_fetches=self.topics.topic_fetches,
             overflows=self._overflows,

@@ -76,7 +76,6 @@ def make_crawler(  # noqa: PLR0913 - the parts that a caller may want to replace
     from incremental.crawl.crawler import Crawler  # noqa: PLC0415
     from incremental.crawl.engine import Engine  # noqa: PLC0415
     from incremental.sandbox import read_body  # noqa: PLC0415
-    from incremental.settings.policies import policy_maker  # noqa: PLC0415
     from incremental.visit.engines.visits import (  # noqa: PLC0415
         EngineReport,
         visit_elsewhere,
@@ -85,7 +84,7 @@ def make_crawler(  # noqa: PLR0913 - the parts that a caller may want to replace
     from incremental.visit.ways.parts import PartFetcher  # noqa: PLC0415
     from incremental.visit.ways.visiting import HubVisitor  # noqa: PLC0415
 
-    make_policy, read = policy_maker(settings), read or read_body
+    read = read or read_body
     if scorer is None:
         scorer = hub_scorer(models)
     one_thread_for_arithmetic()
@@ -110,7 +109,6 @@ def make_crawler(  # noqa: PLR0913 - the parts that a caller may want to replace
         settings,
         engine=engine,
         scorer=scorer,
-        make_policy=make_policy,
         announced=announced,
         explore=explore,
         gate=gate,

@@ -69,8 +69,6 @@ class StoreSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class RevisitSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How often hubs are visited."""
 
-    policy: Literal["price", "fixed"] = "price"
-    """``price`` = each hub as often as that pays; ``fixed`` = all hubs at one interval."""
     requests_per_day: _NotNegative = 48
     """Per site, all kinds of requests: robots.txt, hubs, verification fetches."""
     min_interval_minutes: _Positive = 15
