@@ -129,11 +129,9 @@ class TopicWatch:
             # The models' libraries take a second to load; without a topic nobody needs them.
             from incremental.topics.model_store import TopicModelStore  # noqa: PLC0415
 
-            wanted = self._settings.topics
             self._model_store = TopicModelStore(
                 self._store,
-                wanted.trees,
-                link_order=wanted.link_order,
+                self._settings.topics.trees,
                 embedder=self._embedder,
                 waits=False,
             )

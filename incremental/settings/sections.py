@@ -228,9 +228,6 @@ class TopicSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     trees: tuple[str, ...] = ()
     """Semantic trees, for the methods ``semantic`` and ``fused``: tables of words and broader senses,
     relative to the settings file, or ``wn:LEXICON`` of the package wn. None is shipped."""
-    link_order: Literal["learned", "semantic", "bayes", "pagerank"] = "learned"
-    """Which links come first: by results of similar links here, by similarity (paper 002), by naive Bayes
-    on their context (paper 004), or by the PageRank of their targets."""
     explore_requests_per_day: _NotNegative = 100
     """Requests outside the watched sites with ``hubwatch run --explore``."""
 
