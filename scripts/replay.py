@@ -202,7 +202,7 @@ def _footprint(store: Store) -> dict[str, int]:
     return {
         "hubs": sum(hub.state not in unused for hub in store.read.hubs(site)),
         "pages": store.read.site_totals()[site]["pages"],
-        "database_bytes": store.space.used_bytes(),
+        "database_bytes": store.space.size().size_bytes,
         "cache_bytes": store.cache.size_bytes(),
     }
 

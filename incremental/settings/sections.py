@@ -58,8 +58,6 @@ class StoreSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Texts of pages that are no longer refreshed, then found by their titles. Starred pages keep theirs."""
     candidate_days: _KeptDays = 365
     """Links out of the watched sites, and proposed sites without an answer, with what found them."""
-    size_budget_mb: _NotNegative = 0
-    """Database and page cache together: above it the oldest is forgotten early; 0 = no limit."""
     upgrade_copies: Annotated[int, msgspec.Meta(ge=0, le=100)] = 2
     """Copies kept of a SQLite store as it was before upgrades; 0 makes none."""
     min_free_mb: _NotNegative = 100
