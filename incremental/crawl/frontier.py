@@ -10,7 +10,7 @@ For each site in turn, the one that may be asked first::
     nothing due          -> a refresh; or its share, if known hubs never leave any
     the host gate        -> busy or owed a pause? robots.txt first? denied? (recorded, no request)
 
-Fetches of topics (example pages, external candidates) go before all sites. They pass the same gate, and
+Fetches of topics (example pages) go before all sites. They pass the same gate, and
 count against the site in whose scope they lie, if any.
 
 Only what is under way is in memory; everything that must survive the process is in the store.

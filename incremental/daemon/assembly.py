@@ -56,7 +56,6 @@ def make_crawler(  # noqa: PLR0913 - the parts that a caller may want to replace
     scorer: HubScorer | None = None,
     models: Path | None = None,
     announced: Announced | None = None,
-    explore: int = 0,
     gate: HostGate | None = None,
     read: Read | None = None,
     embedder: PageEmbedder | None = None,
@@ -65,10 +64,10 @@ def make_crawler(  # noqa: PLR0913 - the parts that a caller may want to replace
 ) -> Crawler:
     """Make a crawler on *store*.
 
-    It uses *scorer*, else the version active in the folder *models*, else the shipped one. Topics may
-    lead it to *explore* so many new sites. *gate* knows what hosts are owed after another crawler. Bodies
-    are read in the visit's thread, or by *read*; *embedder* gives the pages that topics judge their vectors;
-    *renderer* draws pages that need a browser. *part*: which sites are visited; None = all.
+    It uses *scorer*, else the version active in the folder *models*, else the shipped one. *gate* knows
+    what hosts are owed after another crawler. Bodies are read in the visit's thread, or by *read*;
+    *embedder* gives the pages that topics judge their vectors; *renderer* draws pages that need a browser.
+    *part*: which sites are visited; None = all.
     Visits run by *fetch* in the threads of *executor*, or *elsewhere*, for which the threads wait
     (:mod:`incremental.visit.engines`).
     """
@@ -110,7 +109,6 @@ def make_crawler(  # noqa: PLR0913 - the parts that a caller may want to replace
         engine=engine,
         scorer=scorer,
         announced=announced,
-        explore=explore,
         gate=gate,
         read=read,
         embedder=embedder,

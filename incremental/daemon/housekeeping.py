@@ -56,7 +56,6 @@ def ages(settings: Settings) -> dict[Kind, float]:
         Kind.SIGHTINGS: keep.sighting_days,
         Kind.GUESSES: keep.text_days,
         Kind.REFRESHES: settings.refresh.max_days,
-        Kind.CANDIDATES: keep.candidate_days,
         Kind.HOSTS: HOST_DAYS,
     }
 

@@ -57,7 +57,7 @@ class StoreSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     text_days: _KeptDays = 365
     """Texts of pages that are no longer refreshed, then found by their titles. Starred pages keep theirs."""
     candidate_days: _KeptDays = 365
-    """Links out of the watched sites, and proposed sites without an answer, with what found them."""
+    """Proposed sites without an answer, with what found them."""
     upgrade_copies: Annotated[int, msgspec.Meta(ge=0, le=100)] = 2
     """Copies kept of a SQLite store as it was before upgrades; 0 makes none."""
     min_free_mb: _NotNegative = 100
@@ -221,13 +221,11 @@ class FeatureSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class TopicSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How topics score pages, and how far they explore."""
+    """How topics score pages."""
 
     trees: tuple[str, ...] = ()
     """Semantic trees, for the methods ``semantic`` and ``fused``: tables of words and broader senses,
     relative to the settings file, or ``wn:LEXICON`` of the package wn. None is shipped."""
-    explore_requests_per_day: _NotNegative = 100
-    """Requests outside the watched sites with ``hubwatch run --explore``."""
 
 
 class SiteSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
