@@ -15,7 +15,7 @@ truncated and storable (:func:`store.database.texts.storable`). Ids are never re
       backfill 1 ─── n backfill_page: older pages that a list gained, one event
       daemon 1 ─── n daemon_site n ─── 1 site: who of several daemons visits it
       page_watch 1 ─── n refresh · n watched_change: pages fetched again for changes of their text
-      topic 1 ─── n topic_example · n external_candidate · n page_topic (its score of a page)
+      topic 1 ─── n topic_example · n page_topic (its score of a page)
 """
 
 from __future__ import annotations
@@ -58,7 +58,6 @@ from store.models.reader_tables import (
     VectorSpace,
 )
 from store.models.topic_tables import (
-    ExternalCandidate,
     PageTopic,
     Topic,
     TopicBackground,
@@ -83,7 +82,6 @@ __all__ = [
     "DiscoveryPage",
     "DiscoveryRound",
     "DiscoveryRun",
-    "ExternalCandidate",
     "Host",
     "HostClaim",
     "Housekeeping",
