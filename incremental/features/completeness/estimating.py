@@ -40,8 +40,10 @@ _COMMON: Final = (0.8, 60.0)
 _HALF: Final = 0.5
 # Chance that other hubs take over some of what lost hubs alone showed: any part of it.
 _TAKEN_OVER: Final = 0.3
-# Where audits can tell, chance that views agree on pages that they find and on nothing else.
+# Where audits can tell, odds that views agree on the pages that they show and miss the same ones.
 _DOUBT: Final = 0.1
+# However many of the pages were drawn.
+_LEAST_UNDRAWN: Final = 0.2
 _LEAST_EXPECTED: Final = 1e-3
 # Fewer pages say nothing.
 FEWEST_PAGES: Final = 3
@@ -80,6 +82,12 @@ class Audits:
     drawn: int = 0
     missed: int = 0
     """Of these, pages that no hub had shown."""
+
+    def weight(self, pages: int) -> float:
+        """Return for how many draws each counts, of which no page is drawn twice; hubs showed *pages*."""
+        # Cochran, *Sampling Techniques*, 1977, section 2.6; of how many, by Chapman.
+        of = (pages + 1) * (self.drawn + 1) / (self.drawn - self.missed + 1) - 1
+        return 1.0 / max(1.0 - self.drawn / of, _LEAST_UNDRAWN)
 
 
 _NO_AUDITS = Audits()
@@ -172,8 +180,8 @@ def _drawn(
     audits: Audits,
 ) -> tuple[float, float]:
     """Return a share found, and the logarithm of how likely what was counted is if that is true."""
-    # What audits say is believed against all views.
-    doubted = audits.drawn and draw.random() < _DOUBT
+    # What audits say is believed against all views: half of the draws doubt these, and count less.
+    doubted = audits.drawn and draw.random() < _HALF
     share = draw.betavariate(2, 1) if doubted else 1.0 - draw.betavariate(*_COMMON)
     if parts is not None:
         there = sum(pair.all / _shown(draw, pair) for pair in parts)
@@ -181,9 +189,9 @@ def _drawn(
     left, log_weight = (1.0, 0.0) if loss is None else _left(draw, pages, loss)
     seen = share * left if loss is not None and loss.audited else share
     seen = min(max(seen, _LEAST_EXPECTED), 1.0 - _LEAST_EXPECTED)
-    log_weight += audits.missed * math.log(1.0 - seen)
-    log_weight += (audits.drawn - audits.missed) * math.log(seen)
-    return share * left, log_weight
+    known = (audits.drawn - audits.missed) * math.log(seen)
+    log_weight += audits.weight(pages) * (known + audits.missed * math.log(1.0 - seen))
+    return share * left, log_weight + (math.log(_DOUBT) if doubted else 0.0)
 
 
 def _left(draw: random.Random, pages: int, loss: Loss) -> tuple[float, float]:
