@@ -5,7 +5,8 @@ Times are unix seconds, UTC.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import json
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from peewee import fn
@@ -216,13 +217,23 @@ class Completeness(Repository):
         )
         return [(site, name) for site, name in self._rows(query)]
 
-    def keep(self, site: int, at: float, pages: int, shares: Sequence[float | None]) -> None:
-        """Keep an estimate in place of the last; *shares*: the estimate and its interval, None = unknown."""
-        values = dict(zip(("share", "low", "high"), shares, strict=True))
+    def keep(
+        self,
+        site: int,
+        at: float,
+        pages: int,
+        shares: Sequence[float | None],
+        causes: Mapping[str, int],
+    ) -> None:
+        """Keep an estimate in place of the last.
+
+        *shares*: the estimate and its interval, None = unknown. *causes*: pages missed or late, by cause.
+        """
+        values: dict[str, object] = dict(zip(("share", "low", "high"), shares, strict=True))
+        values |= {"site": site, "at": at, "pages": pages, "causes": json.dumps(causes)}
         with writing(self._db, self._where):
             SiteCompleteness.delete().where(SiteCompleteness.site == site).execute(self._db)
-            row = SiteCompleteness.insert(site=site, at=at, pages=pages, **values)
-            row.execute(self._db)
+            SiteCompleteness.insert(values).execute(self._db)
 
     def kept(self) -> list[KeptEstimate]:
         """Return the kept estimates, the least complete sites first; unknown ones are left out."""
@@ -230,6 +241,11 @@ class Completeness(Repository):
         known = SiteCompleteness.share.is_null(is_null=False)
         query = _KEPT.select().where(known).order_by(*order)
         return self._all(_KEPT, query)
+
+    def causes(self) -> dict[int, dict[str, int]]:
+        """Return how many pages were missed or late when a site was last estimated, by site and cause."""
+        rows = self._rows(SiteCompleteness.select(SiteCompleteness.site, SiteCompleteness.causes))
+        return {site: json.loads(causes) for site, causes in rows}
 
 
 _KEPT = Shape(KeptEstimate, SiteCompleteness, site=SiteCompleteness.site)

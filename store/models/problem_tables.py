@@ -39,6 +39,8 @@ class SiteCompleteness(Table):
     """0 to 1; NULL = unknown, as are the ends of its interval."""
     low = DoubleField(null=True)
     high = DoubleField(null=True)
+    causes = TextField(default="{}")
+    """JSON: how many pages were missed or late, by cause."""
 
 
 class Audited(Table):
