@@ -462,6 +462,8 @@ class VisitRecord:
     verify_again: tuple[VerifyAgain, ...] = ()
     topic_scores: tuple[TopicScore, ...] = ()
     """Expected scores of its links."""
+    gained: tuple[str, ...] = ()
+    """Canonical keys of the pages that an announced page came to link to, unknown ones as well."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -417,7 +417,7 @@ class Frontier:
             hub = task.purpose is Purpose.HUB
             return replace(task, rules=self.gate.rules(task.url)) if hub else task
         if task.purpose is Purpose.HUB:
-            self._store.write.postpone(task.page_id, answer.retry_at, answer.refusal.value)
+            self._store.write.postpone(task.page_id, now, answer.retry_at, answer.refusal.value)
         else:
             self._refuse(Outcome(task, Response(url=task.url, status=answer.refusal)), now)
         return None

@@ -44,7 +44,7 @@ from store.models.discovery_tables import (
 )
 from store.models.message_tables import Channel, OutboxEntry
 from store.models.operation_tables import Daemon, DaemonSite, HostClaim, Quarantine
-from store.models.problem_tables import SiteCompleteness, SiteProblem
+from store.models.problem_tables import Audited, SiteCompleteness, SiteProblem
 from store.models.reader_tables import (
     AccessToken,
     Backfill,
@@ -72,6 +72,7 @@ __all__ = [
     "ALL",
     "LIVING",
     "AccessToken",
+    "Audited",
     "Backfill",
     "BackfillPage",
     "Change",
