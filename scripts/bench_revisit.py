@@ -36,19 +36,19 @@ from lab.world import Row, World
 from rich.console import Console
 from rich.progress import track
 
-from incremental.schedule.fixed import FixedPolicy
 from incremental.schedule.price import PricePolicy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from lab.simulation import Policy
+
     from incremental.schedule.profile import Shape
-    from incremental.schedule.protocol import Policy, Terms
+    from incremental.schedule.protocol import Terms
 
 POLICIES = (
     "price",
     "round_robin",
-    "fixed",
     "nutch",
     "stormcrawler",
     "news_crawl",
@@ -91,8 +91,6 @@ class Trial:
     def _policy_of(self, name: str) -> Callable[[str, Terms], Policy]:
         if name == "price":
             return lambda _site, terms: PricePolicy(terms)
-        if name == "fixed":
-            return lambda _site, terms: FixedPolicy(terms)
         rival = self._rival(name)
         return lambda _site, _terms: rival
 

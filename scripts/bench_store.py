@@ -205,9 +205,7 @@ def measure(
             found |= _timed(store)
         else:
             add_seed(store, "https://site-0.example/", now=START)
-        found["size_mb"] = (
-            store.space.used_bytes() / 1e6 if hasattr(store.space, "used_bytes") else 0.0
-        )
+        found["size_mb"] = store.space.size().size_bytes / 1e6
     if not url:
         files = [home / name for name in ("hubwatch.sqlite", "hubwatch.sqlite-wal")]
         found["size_mb"] = sum(one.stat().st_size for one in files if one.exists()) / 1e6

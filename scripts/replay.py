@@ -202,7 +202,7 @@ def _footprint(store: Store) -> dict[str, int]:
     return {
         "hubs": sum(hub.state not in unused for hub in store.read.hubs(site)),
         "pages": store.read.site_totals()[site]["pages"],
-        "database_bytes": store.space.used_bytes(),
+        "database_bytes": store.space.size().size_bytes,
         "cache_bytes": store.cache.size_bytes(),
     }
 
@@ -355,11 +355,6 @@ def main() -> int:
     parser.add_argument(
         "--truth", type=Path, metavar="TSV", help="default: truth/NAME.tsv beside FILE"
     )
-    parser.add_argument(
-        "--policy",
-        choices=("price", "fixed"),
-        help="revisit policy (default: that of the settings)",
-    )
     parser.add_argument("--requests-per-day", type=float, metavar="N")
     parser.add_argument(
         "--topic-example", action="append", default=[], metavar="URL", help="a page on a topic"
@@ -385,8 +380,6 @@ def main() -> int:
             parser.error(f"there is no file {path}")
     settings = Settings()
     revisit = settings.revisit
-    if arguments.policy:
-        revisit = msgspec.structs.replace(revisit, policy=arguments.policy)
     if arguments.requests_per_day is not None:
         revisit = msgspec.structs.replace(revisit, requests_per_day=arguments.requests_per_day)
     settings = msgspec.structs.replace(settings, revisit=revisit)

@@ -5,15 +5,27 @@ Times are unix seconds, UTC.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import json
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from peewee import fn
 
 from store.database import writing
 from store.database.repository import Repository, Shape, batches
+from store.database.statements import Inserted
 from store.enums import HubKind, HubRole, PageState, SiteStatus, TopicVerdict
-from store.models import Hub, News, Page, PageTopic, Sighting, Site, SiteCompleteness, Visit
+from store.models import (
+    Audited,
+    Hub,
+    News,
+    Page,
+    PageTopic,
+    Sighting,
+    Site,
+    SiteCompleteness,
+    Visit,
+)
 from store.rules import Rule
 
 MOST_PAGES = 1_000
@@ -21,6 +33,7 @@ MOST_PAGES = 1_000
 # Rules by which a page that is there is not announced. Of pages that are older by their address or text,
 # that a user refused, or that are none, nothing was missed.
 _NOT_ANNOUNCED = (Rule.BASELINE, Rule.MIGRATED, Rule.BURST)
+_AUDITED = Inserted(Audited, ("page", "at"), ignore=True)
 _UNSEEN = (PageState.GONE, PageState.MISSING, PageState.MOVED, PageState.ALIAS)
 
 
@@ -38,6 +51,13 @@ class NewPage:
     shown_by: frozenset[int]
     rule: str
     """By which it was announced; empty = unknown."""
+    audited_at: float | None
+    """When an announced page was first found to have come to link to it; None = never."""
+
+    @property
+    def is_only_audited(self) -> bool:
+        """Whether no hub had shown it by then."""
+        return self.audited_at is not None and self.first_seen_at >= self.audited_at
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,9 +111,10 @@ class Completeness(Repository):
         rows = self._rows(
             News.select(
                 *(News.page, Page.url, News.found_at, Page.published_at),
-                *(Page.first_seen_at, Page.first_hub_id, Page.rule),
+                *(Page.first_seen_at, Page.first_hub_id, Page.rule, Audited.at),
             )
             .join(Page, on=Page.id == News.page)
+            .left_outer_join(Audited, on=Audited.page == News.page)
             .where(of)
             .order_by(News.id.desc())
             .limit(MOST_PAGES)
@@ -104,9 +125,17 @@ class Completeness(Repository):
             for page, hub in self._rows(seen):
                 shown[page].add(hub)
         return [
-            NewPage(page, url, found, dated, seen, hub, frozenset(shown[page]), rule or "")
-            for page, url, found, dated, seen, hub, rule in rows
+            NewPage(page, url, found, dated, seen, hub, frozenset(shown[page]), rule or "", audited)
+            for page, url, found, dated, seen, hub, rule, audited in rows
         ]
+
+    def audited(self, site_id: int, keys: Collection[str], since: float, at: float) -> None:
+        """Note that links to these pages were found at an audit: those announced since then, or not yet."""
+        for some in batches(keys):
+            new = (Page.announced_at >= since) | (Page.first_seen_at == at)
+            of = (Page.site == site_id) & Page.canonical_key.in_(some) & new
+            found = self._column(Page.select(Page.id).where(of))
+            _AUDITED.run(self._db, [{"page": page, "at": at} for page in found])
 
     def withheld(self, site_id: int, since: float, until: float) -> list[WithheldPage]:
         """Return pages dated in between and after the site was added that were not announced."""
@@ -188,13 +217,23 @@ class Completeness(Repository):
         )
         return [(site, name) for site, name in self._rows(query)]
 
-    def keep(self, site: int, at: float, pages: int, shares: Sequence[float | None]) -> None:
-        """Keep an estimate in place of the last; *shares*: the estimate and its interval, None = unknown."""
-        values = dict(zip(("share", "low", "high"), shares, strict=True))
+    def keep(
+        self,
+        site: int,
+        at: float,
+        pages: int,
+        shares: Sequence[float | None],
+        causes: Mapping[str, int],
+    ) -> None:
+        """Keep an estimate in place of the last.
+
+        *shares*: the estimate and its interval, None = unknown. *causes*: pages missed or late, by cause.
+        """
+        values: dict[str, object] = dict(zip(("share", "low", "high"), shares, strict=True))
+        values |= {"site": site, "at": at, "pages": pages, "causes": json.dumps(causes)}
         with writing(self._db, self._where):
             SiteCompleteness.delete().where(SiteCompleteness.site == site).execute(self._db)
-            row = SiteCompleteness.insert(site=site, at=at, pages=pages, **values)
-            row.execute(self._db)
+            SiteCompleteness.insert(values).execute(self._db)
 
     def kept(self) -> list[KeptEstimate]:
         """Return the kept estimates, the least complete sites first; unknown ones are left out."""
@@ -202,6 +241,11 @@ class Completeness(Repository):
         known = SiteCompleteness.share.is_null(is_null=False)
         query = _KEPT.select().where(known).order_by(*order)
         return self._all(_KEPT, query)
+
+    def causes(self) -> dict[int, dict[str, int]]:
+        """Return how many pages were missed or late when a site was last estimated, by site and cause."""
+        rows = self._rows(SiteCompleteness.select(SiteCompleteness.site, SiteCompleteness.causes))
+        return {site: json.loads(causes) for site, causes in rows}
 
 
 _KEPT = Shape(KeptEstimate, SiteCompleteness, site=SiteCompleteness.site)

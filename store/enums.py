@@ -170,19 +170,6 @@ class TopicVerdict(StrEnum):
     IRRELEVANT = "irrelevant"
 
 
-class ExternalCandidateState(StrEnum):
-    """The outcome of an external candidate; other texts are fetch statuses."""
-
-    WAITING = "waiting"
-    FOLLOWED = "followed"
-    """Its site is watched because of it."""
-    WATCHED = "watched"
-    """Its site is watched for another reason."""
-    OFF_TOPIC = "off topic"
-    NOT_JUDGED = "not judged"
-    """Fetched, but without text to judge."""
-
-
 class OutboxState(StrEnum):
     """The progress of a message."""
 

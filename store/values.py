@@ -347,18 +347,6 @@ class TopicScore:
 
 
 @dataclass(frozen=True, slots=True)
-class NewExternalCandidate:
-    """A relevant link out of every watched site."""
-
-    topic_id: int
-    url: str
-    canonical_key: str
-    domain: str
-    score: float
-    found_on: str
-
-
-@dataclass(frozen=True, slots=True)
 class ReadText:
     """The text of a page as fetched."""
 
@@ -474,6 +462,8 @@ class VisitRecord:
     verify_again: tuple[VerifyAgain, ...] = ()
     topic_scores: tuple[TopicScore, ...] = ()
     """Expected scores of its links."""
+    gained: tuple[str, ...] = ()
+    """Canonical keys of the pages that an announced page came to link to, unknown ones as well."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -485,14 +475,6 @@ class VisitPlan:
     host: HostRow | None = None
     named: frozenset[str] = frozenset()
     """Canonical keys of feeds, sitemaps and the like that the hub named at earlier visits."""
-
-
-@dataclass(frozen=True, slots=True)
-class TopicOpinion:
-    """Topics' scores of the visited page, written in the visit's transaction."""
-
-    scores: tuple[TopicScore, ...] = ()
-    external_candidates: tuple[NewExternalCandidate, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,12 +32,13 @@ from classifier.links.weights import LinkWeights
 from classifier.links.words import LinkWords
 from classifier.topic.model import TopicModel
 from classifier.topic.opinion import Opinion
-from classifier.words.errors import reading
+from classifier.words.errors import of_format, reading
 from classifier.words.latest import Latest
 from classifier.words.text import language_of_page, url_words, weighted_terms
-from classifier.words.values import LinkContext, PageText, Relevance
+from classifier.words.values import LinkContext, PageText
 from classifier.words.vectors import Vector
 
+_FORMAT: Final = 1
 _MAX_LANGUAGES: Final = 20_000
 # Characters of a page checked for its script; one Chinese one suffices, as code and names are Latin.
 _LEAD: Final = 2_000
@@ -52,9 +53,10 @@ def is_left_to_words(page: PageText) -> bool:
 
 
 class LearnedOrder:
-    """A ``LinkOrder`` of one topic, small enough to be stored with it."""
+    """The link order of one topic, small enough to be stored with it.
 
-    name = "learned"
+    It never rejects and accepts any input. Not thread-safe.
+    """
 
     def __init__(self) -> None:
         self._memory = LinkMemory()
@@ -69,41 +71,33 @@ class LearnedOrder:
     def observe(
         self,
         page: PageText,
-        led_here: LinkContext | Sequence[LinkContext] | None,
+        led_here: Sequence[LinkContext],
         links: Sequence[LinkContext],
-        relevance: Relevance | float,
+        relevance: float,
         model: TopicModel | None = None,
     ) -> None:
         """Learn from a fetched page: its judgement, the links to it, and its own links.
 
-        *led_here* matters only for parents that were not observed. With *model* its examples' opinion
-        of the page counts instead of *relevance*.
+        *led_here* are links to it; they matter only for parents that were not observed. With *model* its
+        examples' opinion of the page counts instead of *relevance*.
         """
-        score = relevance if isinstance(relevance, float | int) else relevance.score
-        parents = [led_here] if isinstance(led_here, LinkContext) else list(led_here or ())
-        parent = parents[0].parent_url if parents else ""
+        parent = led_here[0].parent_url if led_here else ""
         terms = weighted_terms(page)
         self._memory.add(
             page.url,
-            score,
+            relevance,
             (link.url for link in links),
             parent=parent,
             likeness=NOTHING_KNOWN if model is None else self.likeness([terms], model)[0],
         )
         self._languages[page.url] = language_of_page(page)
-        self._learn_meaning(page, parents, model)
-        self._lists.learn(page, parents)
+        self._learn_meaning(page, led_here, model)
+        self._lists.learn(page, led_here)
         # Words are taken from the better half of the scale only.
         self._weights.learn(page.url, key_of(page.url), self._memory)
         self._words.learn(terms, max(self._memory.value_of_key(key_of(page.url)) - 0.5, 0.0) * 2)
 
-    def renew(
-        self,
-        page: PageText,
-        links: Sequence[LinkContext],  # noqa: ARG002 - a page keeps its first links
-        relevance: float,
-        model: TopicModel,
-    ) -> None:
+    def renew(self, page: PageText, relevance: float, model: TopicModel) -> None:
         """Update the judgement of an observed page; its links stay."""
         likeness = self.likeness([weighted_terms(page)], model)[0]
         self.revalue({page.url: relevance}, {page.url: likeness})
@@ -189,6 +183,7 @@ class LearnedOrder:
     def to_json(self) -> dict[str, Any]:
         """Return plain data."""
         return {
+            "format": _FORMAT,
             "memory": self._memory.to_json(),
             "words": self._words.to_json(),
             "weights": self._weights.to_json(),
@@ -197,13 +192,17 @@ class LearnedOrder:
         }
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Self:
-        """Read the form of :meth:`to_json`; raises TopicModelError."""
+    def from_json(cls, data: object) -> Self:
+        """Read the form of :meth:`to_json`.
+
+        Raises TopicModelError if it is damaged, foreign or too new; callers may then start a new one.
+        """
+        kept = of_format(data, "links", _FORMAT)
         read = cls()
         with reading("links"):
-            read._memory = LinkMemory.from_json(data["memory"])
-            read._words = LinkWords.from_json(data["words"])
-            read._weights = LinkWeights.from_json(data["weights"])
-            read._vectors = LinkVectors.from_json(data["vectors"])
-            read._lists = LinkLists.from_json(data["lists"])
+            read._memory = LinkMemory.from_json(kept["memory"])
+            read._words = LinkWords.from_json(kept["words"])
+            read._weights = LinkWeights.from_json(kept["weights"])
+            read._vectors = LinkVectors.from_json(kept["vectors"])
+            read._lists = LinkLists.from_json(kept["lists"])
         return read

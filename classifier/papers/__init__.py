@@ -6,6 +6,5 @@
     paper 001   rankers, page_ranking, pagerank                   rankers, and their combination
     paper 002   semantic_tree, trees, word_similarity, similarity a tree of words in the cosine
     paper 004   bayes                                             normal and kernel densities
-
-Their orders of links are beside the learned one in ``classifier/links/``.
+                best_first                                        the queue, hosts in turn
 """

@@ -6,7 +6,8 @@
                            (EM with the priors below)
     log-odds(score)      = SLOPE * (score - middle) + log(share / (1 - share))          a straight line
     boundary             = where the expected F1 over the sample is highest,
-                           and not below the everyday pages' mean + TAIL deviations
+                           and not below the everyday pages' mean + TAIL deviations,
+                           nor where more of the sample would pass than may be on topic (presence.py)
     rarity(score)        = -log of the mean, over the two populations, of the share that scores so high
     shift by marks       = argmin of  shift^2 / (2 STEP) + the marks' logistic losses    convex, one number
 
@@ -98,6 +99,8 @@ class Usual:
     """Pages of the crawl."""
     everyday: Scores = field(default_factory=lambda: np.zeros(0))
     """Shipped pages of other sites, never on topic."""
+    at_most: float = 1.0
+    """The largest share of the crawl's pages that may be on topic."""
 
     @property
     def all(self) -> Scores:
@@ -106,10 +109,16 @@ class Usual:
 
     def start(self, line: Line) -> float:
         """Return the score from which a page is relevant before anything is marked."""
-        boundary = line.score_of(line.boundary(self.all))
+        boundary = max(line.score_of(line.boundary(self.all)), self._excluding())
         if len(self.everyday) < _FEW_EVERYDAY:
             return boundary
         return max(boundary, float(self.everyday.mean() + TAIL * self.everyday.std()))
+
+    def _excluding(self) -> float:
+        """Return the lowest score above the pages that are too many to be on topic."""
+        ranked = np.sort(self.sample)[::-1]
+        allowed = int(self.at_most * len(ranked))
+        return float(np.nextafter(ranked[allowed], np.inf)) if allowed < len(ranked) else -np.inf
 
 
 def decide(

@@ -48,7 +48,9 @@ class Fit:
     def usual(self) -> Usual:
         """Return :meth:`by_method` of pages of no known topic."""
         parts = _usual(self.scorer, self.setting)
-        return Usual(*(np_array(self.scale.standardised(part[None, :])[0]) for part in parts))
+        sample, everyday = (self.scale.standardised(part[None, :])[0] for part in parts)
+        at_most = self.scorer.at_most if isinstance(self.scorer, FusedTopic) else 1.0
+        return Usual(np_array(sample), np_array(everyday), at_most)
 
     def moved_by(self, page: Terms) -> Fit | None:
         """Return the fit after a page judged relevant; None if it changes nothing."""

@@ -18,6 +18,7 @@ from classifier.topic.fusion import FusedCentre, Scales
 from classifier.topic.meaning_space import space_of
 from classifier.topic.meaning_view import MeaningView
 from classifier.topic.methods import Setting, fit_method, views_of
+from classifier.topic.presence import Presence
 from classifier.words.batch import PageBatch, Terms
 from classifier.words.concepts import Concepts
 from classifier.words.errors import reading
@@ -131,16 +132,20 @@ class FusedTopic:
             pages.append(said)
         examples = PageBatch(pages, setting.background, setting.sample)
         wrong = PageBatch(evidence.irrelevant, setting.background, setting.sample)
-        centre = FusedCentre.fit(examples, range(len(pages)), setting.sample, wrong)
+        sample = setting.sample
+        name = sample.background.meanings.space
+        presence = Presence.of(examples.meanings, sample.meanings, name)
+        near = presence and presence.near
+        centre = FusedCentre.fit(examples, range(len(pages)), sample, wrong, near)
         by_words = cls.with_centre(centre, evidence, setting, scale)
-        space = space_of(setting.sample)
+        space = space_of(sample)
         if space is None:
             return by_words
         placed, rejected = space.placed(examples), space.placed(wrong)
         given = examples.meanings[placed.any(axis=1)]
         trust = space.languages.native(given) if len(given) else 1.0
-        words = by_words.by_words(setting.sample)
-        view = MeaningView.fit(placed, rejected, space, words, trust)
+        words = by_words.by_words(sample)
+        view = MeaningView.fit(placed, rejected, space, words, trust=trust, presence=presence)
         # By vector, pages without a common word can be similar.
         notes = by_words.notes if view is None else ()
         return replace(by_words, meaning=view, notes=notes)
@@ -218,6 +223,12 @@ class FusedTopic:
         if self.meaning is None:
             return self.by_words(self.setting.sample), np.zeros(0)
         return self.meaning.usual_scores()
+
+    @property
+    def at_most(self) -> float:
+        """The largest share of the sample that may be on topic."""
+        presence = self.meaning and self.meaning.presence
+        return presence.at_most if presence else 1.0
 
     def by_words(self, batch: PageBatch) -> Scores:
         """Return weighted sums of standardised views; 0 is the sample's mean."""

@@ -28,7 +28,7 @@ Scores = NDArray[np.float64]
 MAX_CENTRE_TERMS: Final = 300
 # Pages of the sample that move the centre (pseudo-relevance feedback).
 FEEDBACK_PAGES: Final = 20
-# Divided by the number of examples, at most 1: the weight of the feedback.
+# Divided by the number of examples, at most 1: the weight of the feedback of as many pages.
 FEEDBACK_STRENGTH: Final = 2.5
 FEEDBACK_ROUNDS: Final = 2
 # Weight of the irrelevant examples' mean against the relevant ones' (Rocchio). On labelled abstracts of
@@ -148,6 +148,11 @@ def wrong_weight(count: int) -> float:
     return _WRONG_WEIGHT * count / (count + _WRONG_HALVED)
 
 
+def feedback_weight(examples: int, pages: int) -> float:
+    """Return the weight of the mean of the nearest pages against that of the examples."""
+    return min(1.0, FEEDBACK_STRENGTH / examples) * pages / FEEDBACK_PAGES
+
+
 @dataclass(frozen=True, slots=True)
 class FusedCentre:
     """A fitted fusion over terms and concepts; immutable."""
@@ -162,21 +167,27 @@ class FusedCentre:
         chosen: Sequence[int],
         sample: PageBatch,
         wrong: PageBatch,
+        near: NDArray[np.bool_] | None = None,
     ) -> Self:
-        """Learn from the *chosen* examples; *sample* and *wrong* (irrelevant ones) may be empty."""
+        """Learn from the *chosen* examples; *sample* and *wrong* (irrelevant ones) may be empty.
+
+        Only pages of the sample that are *near* move the centre; None = all.
+        """
         own = Centre.of(examples, chosen)
         if len(wrong):
             own = own.moved(Centre.of(wrong, range(len(wrong))), -wrong_weight(len(wrong)))
         centre, scale = own, Scales.measured(own.views(sample), sample.fresh)
-        weight = min(1.0, FEEDBACK_STRENGTH / len(chosen))
         rounds = FEEDBACK_ROUNDS if len(sample) >= MIN_SAMPLE else 0
-        free = _not_rejected(sample, wrong) if rounds else ()
+        free = _not_rejected(sample, wrong)
+        if near is not None:
+            free &= near
         for _ in range(rounds):
             scores = scale.standardised(centre.views(sample), sample.fresh).sum(axis=0)
             nearest = [one for one in (-scores).argsort(kind="stable") if free[one]]
             nearest = nearest[:FEEDBACK_PAGES]
             if not nearest:
                 break
+            weight = feedback_weight(len(chosen), len(nearest))
             centre = own.moved(Centre.of(sample, nearest), weight)
             scale = Scales.measured(centre.views(sample), sample.fresh)
         return cls(centre, scale)

@@ -8,7 +8,7 @@ representations*). A table for a shipped model; ``scripts/make_language_means.py
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final, Self
 
@@ -63,6 +63,12 @@ class Languages:
         means = (sums + _PRIOR_PAGES * expected) / (counts + _PRIOR_PAGES)[:, None]
         shares = np.bincount(spoken[: own or len(spoken)], minlength=len(table))
         return cls(table, means.astype(np.float32), shares / shares.sum())
+
+    @classmethod
+    def shipped(cls, everyday: NDArray[np.float32], space: str) -> Self:
+        """Return the means of the table, or without one the mean of everyday pages."""
+        found = cls.of(everyday, space)
+        return replace(found, means=found.table) if language_means(space) else found
 
     def centred(self, rows: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return rows less the mean of their language, scaled to length 1; a row of zeros stays zero."""

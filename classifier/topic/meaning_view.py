@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, Self
 
 import numpy as np
@@ -28,8 +28,14 @@ from numpy.typing import NDArray
 from classifier.embedding.embedder import Vectors
 from classifier.embedding.meaning import Meaning
 from classifier.embedding.packing import unpacked
-from classifier.topic.fusion import wrong_weight
+from classifier.topic.fusion import (
+    FEEDBACK_PAGES,
+    FEEDBACK_ROUNDS,
+    feedback_weight,
+    wrong_weight,
+)
 from classifier.topic.meaning_space import MIN_PAGES, SAME, Space, nearest, unit
+from classifier.topic.presence import MOVING_PAGES, Presence
 from classifier.words.batch import PageBatch
 from classifier.words.errors import reading
 
@@ -39,15 +45,9 @@ Scores = NDArray[np.float64]
 WORDS: Final = 1.1
 SPREAD: Final = 0.7
 _SPREAD_ROUNDS: Final = 8
-FEEDBACK_PAGES: Final = 20
-# Divided by the number of examples, at most 1: the weight of the feedback.
-FEEDBACK_STRENGTH: Final = 2.5
-_FEEDBACK_ROUNDS: Final = 2
 # With this many examples, the centre is turned halfway to its discriminant.
 TURN_HALVED: Final = 0.5
 _REACH: Final = 6.0
-# With this many pages of the crawl, everyday pages are moved half of the way.
-MOVING_PAGES: Final = 2.0
 # Deviation of sites' means, in everyday pages' deviations: news in English and sentences in Chinese are
 # about two nearer to a topic of their own than everyday pages.
 SITES_APART: Final = 1.8
@@ -67,14 +67,24 @@ class MeaningView:
     deviations: tuple[float, float]
     sample_scores: Scores
     """The :meth:`scores` of the space's pages."""
+    presence: Presence | None = None
+    """None = unknown, or a view that was stored."""
 
     @classmethod
-    def fit(
-        cls, examples: Vectors, wrong: Vectors, space: Space, words: Scores, trust: float = 1.0
+    def fit(  # noqa: PLR0913 - the evidence, and what it is compared with
+        cls,
+        examples: Vectors,
+        wrong: Vectors,
+        space: Space,
+        words: Scores,
+        *,
+        trust: float = 1.0,
+        presence: Presence | None = None,
     ) -> Self | None:
         """Learn from the centred vectors of examples and rejected pages; None without an example.
 
-        *words* are the sample's scores by words, *trust* how far they count.
+        *words* are the sample's scores by words, *trust* how far they count; *presence* says which of its
+        pages may move the centre (None = all).
         """
         examples, wrong = examples[examples.any(axis=1)], wrong[wrong.any(axis=1)]
         if not len(examples):
@@ -86,16 +96,18 @@ class MeaningView:
         free = space.known & (np.arange(len(space.pages)) < space.sample)
         if len(wrong):
             free &= (space.pages @ wrong.T).max(axis=1) < SAME
-        weight = min(1.0, FEEDBACK_STRENGTH / len(examples)) * space.trust
+        if presence is not None:
+            free[: space.sample] &= presence.near
         centre = own
-        for _ in range(_FEEDBACK_ROUNDS):
+        for _ in range(FEEDBACK_ROUNDS):
             cosines = np.where(free, space.pages @ centre, -2.0)
             moving = (-cosines).argsort(kind="stable")[:FEEDBACK_PAGES]
             moving = moving[free[moving]]
             if len(moving):
+                weight = feedback_weight(len(examples), len(moving)) * space.trust
                 centre = unit(own + weight * unit(space.pages[moving].mean(axis=0)))
         centre = space.turned(centre, len(examples) / (len(examples) + TURN_HALVED))
-        return cls.with_centre(centre, space, words, trust)
+        return replace(cls.with_centre(centre, space, words, trust), presence=presence)
 
     @classmethod
     def with_centre(cls, centre: Vectors, space: Space, words: Scores, trust: float) -> Self:
@@ -121,7 +133,8 @@ class MeaningView:
         """Return the scores of the sample's pages, and of everyday ones moved to where those are.
 
         All pages of a site are nearer to a topic of its genre than everyday pages are, by how much its
-        first pages show: the fewer they are, the wider everyday pages are spread.
+        first pages show: the fewer they are, the wider everyday pages are spread. Where the site is no
+        nearer, everyday pages stay above it by as much as :attr:`presence` says.
         """
         end = self.space.sample
         own = self.sample_scores[:end][self.space.known[:end]]
@@ -131,6 +144,8 @@ class MeaningView:
             middle = np.median(everyday)
             moved = (1 - unknown) * (np.median(own) - middle) if len(own) else 0.0
             spread = math.sqrt(1 + unknown * SITES_APART**2)
+            if self.presence is not None:
+                moved += self.presence.below * everyday.std()
             everyday = middle + moved + spread * (everyday - middle)
         return own, everyday
 

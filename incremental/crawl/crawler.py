@@ -39,7 +39,6 @@ from incremental.decide.verification import VerifiedFacts
 from incremental.parse import PageKind
 from incremental.sandbox import Read, read_body
 from incremental.schedule.allocation import YOUNG_SECONDS
-from incremental.schedule.protocol import Policy, Terms
 from incremental.settings import Settings
 from incremental.visit.host_gate import HostGate
 from incremental.visit.visit import Outcome, Purpose
@@ -47,7 +46,7 @@ from store import Store
 from store.enums import HubKind, HubStatus, PageState
 from store.rules import COLUMNS
 from store.updates import SiteUpdate
-from store.values import HostRow, TopicOpinion, VisitPlan, VisitRecord
+from store.values import HostRow, TopicScore, VisitPlan, VisitRecord
 
 if TYPE_CHECKING:
     from incremental.topics.embedding.page_embedder import PageEmbedder
@@ -70,9 +69,7 @@ class Crawler:
         *,
         engine: Engine,
         scorer: HubScorer,
-        make_policy: Callable[[Terms], Policy],
         announced: Announced | None = None,
-        explore: int = 0,
         gate: HostGate | None = None,
         read: Read = read_body,
         embedder: PageEmbedder | None = None,
@@ -92,7 +89,6 @@ class Crawler:
             store,
             settings,
             self.quarantine,
-            explore=explore,
             read=read,
             embedder=embedder,
             part=part,
@@ -111,7 +107,6 @@ class Crawler:
         self.frontier = Frontier(
             store,
             settings,
-            make_policy,
             self._refuse,
             topic_fetches=self.topics.topic_fetches,
             overflows=self._overflows,
@@ -277,7 +272,7 @@ class Crawler:
             if there is not None:
                 self._facts.context(site, now).asked_for(outcome.task.url, there=there)
         due = reschedule(decision, site, now)
-        opinion = self.topics.opinion(decision, outcome, site, now)
+        opinion = self.topics.opinion(decision, outcome, now)
         with self._store.write.together():
             if isinstance(facts, HubFacts):
                 self._learn(facts, decision, outcome, site)
@@ -287,7 +282,7 @@ class Crawler:
             # After a bug in what follows the visit is recorded all the same.
             bug = withdrawn if isinstance(withdrawn, Bug) else outcome.bug
             self.quarantine.visited(outcome.task, bug, now)
-        self._remember(record, opinion)
+        self._remember(record)
         if self._announced is not None:
             self._announced(record, announced)
         if isinstance(withdrawn, Bug):
@@ -311,7 +306,7 @@ class Crawler:
         record: VisitRecord,
         site: WatchedSite,
         plan: VisitPlan,
-        opinion: TopicOpinion | None,
+        opinion: Sequence[TopicScore] | None,
     ) -> list[int]:
         """Write a visit; return the ids of announced pages."""
         state = SiteUpdate(budget=site.budget.to_text(), revisit=site.state.to_text())
@@ -329,13 +324,11 @@ class Crawler:
         site.follow(record.site_fields)
         return announced
 
-    def _remember(self, record: VisitRecord, opinion: TopicOpinion | None) -> None:
+    def _remember(self, record: VisitRecord) -> None:
         """Take into memory what a recorded visit changed."""
         self.topics.refine_later(record)
         if "scope" in record.site_fields:
             self.frontier.watched.forget_scopes()
-        if opinion is not None and opinion.external_candidates:
-            self.topics.topic_fetches.load(record.at)
 
     def _keep_body(self, outcome: Outcome, facts: Facts) -> None:
         """Cache the body."""
@@ -375,13 +368,13 @@ class Crawler:
         return False
 
     def _settle_topic_fetch(self, outcome: Outcome, host: HostRow | None, now: float) -> None:
-        """Keep an example for topics to learn from, or follow an external candidate to a new site."""
+        """Keep an example for topics to learn from."""
         with self._store.write.together():
             if host is not None:
                 self._store.write.put_host(host)
             # The fetch that waited for a robots.txt is due as before.
             if outcome.task.purpose is not Purpose.ROBOTS:
-                self._outdated |= self.topics.settle_topic_fetch(outcome, now)
+                self.topics.settle_topic_fetch(outcome, now)
             self.quarantine.visited(outcome.task, outcome.bug, now)
 
     def _refuse(self, outcome: Outcome, now: float) -> None:

@@ -552,6 +552,7 @@ class FactReader:
         latest = self._store.answers.history(row.page_id, limit=1)
         watched, of_event = row.watch_id is not None, self._store.backfills.has(row.page_id)
         is_news = not watched or of_event or row.found_at is not None
+        gained = self._gained(outcome, row, site, now) if is_news else ()
         return RefreshFacts(
             now,
             row,
@@ -562,7 +563,8 @@ class FactReader:
             # Wherever the address leads, its text is what the user watches: it never counts as moved.
             elsewhere=None if watched else self._elsewhere(outcome, row, site),
             terms=self._watch_terms(row, site, now) if watched else self._terms,
-            gained=self._gained(outcome, row, site, now) if is_news else (),
+            gained=gained,
+            known=self._store.read.known(row.site_id, [t.canonical_key for t in gained]),
         )
 
     @staticmethod
@@ -578,7 +580,7 @@ class FactReader:
     def _gained(
         self, outcome: Outcome, row: RefreshRow, site: WatchedSite, now: float
     ) -> Sequence[SeenLink]:
-        """Return unknown pages that an article links to and its cached body does not."""
+        """Return pages that an article links to and its cached body does not."""
         page = outcome.page
         if page is None or page.kind is not PageKind.HTML or not row.body_md5:
             return ()
@@ -597,9 +599,7 @@ class FactReader:
         old = {target.canonical_key for target in led_to(before.page)}
         gained = [t for t in led_to(page) if t.canonical_key not in old and not is_later_page(t)]
         context = self.context(site, now)
-        gained = [t for t in gained if context.missing_like(t.url) < NEVER_THERE]
-        known = self._store.read.known(row.site_id, [t.canonical_key for t in gained])
-        return [t for t in gained if t.canonical_key not in known]
+        return [t for t in gained if context.missing_like(t.url) < NEVER_THERE]
 
 
 def _not_news(site: WatchedSite) -> Withheld:

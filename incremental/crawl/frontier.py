@@ -10,7 +10,7 @@ For each site in turn, the one that may be asked first::
     nothing due          -> a refresh; or its share, if known hubs never leave any
     the host gate        -> busy or owed a pause? robots.txt first? denied? (recorded, no request)
 
-Fetches of topics (example pages, external candidates) go before all sites. They pass the same gate, and
+Fetches of topics (example pages) go before all sites. They pass the same gate, and
 count against the site in whose scope they lie, if any.
 
 Only what is under way is in memory; everything that must survive the process is in the store.
@@ -42,7 +42,6 @@ from incremental.schedule.allocation import AFTER_GAIN_SECONDS, QUOTAS, Share
 from incremental.schedule.budget import not_ahead as budget_not_ahead
 from incremental.schedule.budget import spend
 from incremental.schedule.pacing import in_window
-from incremental.schedule.protocol import Policy, Terms
 from incremental.schedule.replanning import next_at
 from incremental.schedule.state import not_ahead
 from incremental.settings import Settings
@@ -84,7 +83,6 @@ class Frontier:
         self,
         store: Store,
         settings: Settings,
-        make_policy: Callable[[Terms], Policy],
         refuse: Callable[[Outcome, float], None],
         *,
         topic_fetches: TopicFetches,
@@ -105,7 +103,7 @@ class Frontier:
         self._quarantine = quarantine
         self.gate = gate or HostGate(store, settings)
         self._part = part or Whole()
-        self.watched = WatchedSites(store, settings, make_policy, quarantine, self._part)
+        self.watched = WatchedSites(store, settings, quarantine, self._part)
         """The sites at work; callers must not keep one after :meth:`WatchedSites.evict`."""
         # What is due of each site when it was last looked at, in memory or not.
         self._due: dict[int, DueTimes] = {}
@@ -419,7 +417,7 @@ class Frontier:
             hub = task.purpose is Purpose.HUB
             return replace(task, rules=self.gate.rules(task.url)) if hub else task
         if task.purpose is Purpose.HUB:
-            self._store.write.postpone(task.page_id, answer.retry_at, answer.refusal.value)
+            self._store.write.postpone(task.page_id, now, answer.retry_at, answer.refusal.value)
         else:
             self._refuse(Outcome(task, Response(url=task.url, status=answer.refusal)), now)
         return None

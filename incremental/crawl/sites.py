@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections import deque
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -36,10 +36,10 @@ from incremental.schedule.budget import (
 )
 from incremental.schedule.coverage import Coverage
 from incremental.schedule.pacing import in_window, share_at
-from incremental.schedule.protocol import Policy, Terms
+from incremental.schedule.price import PricePolicy
+from incremental.schedule.protocol import Terms
 from incremental.schedule.state import HubState, ListKind, SiteState
 from incremental.settings import RevisitSettings, Settings, windows
-from incremental.settings.policies import policy_maker
 from incremental.visit.visit import Purpose, VisitTask
 from store.enums import HubRole, SiteStatus
 from store.updates import SiteUpdate
@@ -133,7 +133,7 @@ class WatchedSite:
     terms: Terms
     path_aliases: tuple[str, ...]
     """Path prefixes to strip."""
-    policy: Policy
+    policy: PricePolicy
     state: SiteState
     budget: BudgetState
     hub_states: dict[int, HubState] = field(default_factory=dict)
@@ -382,14 +382,10 @@ def _asked(row: SiteRow, defaults: RevisitSettings) -> float:
 def watch(
     row: SiteRow,
     settings: Settings,
-    make_policy: Callable[[Terms], Policy] | None = None,
     *,
     per_day: float | None = None,
 ) -> WatchedSite:
-    """Read a site's row. *per_day* is its part of a shared budget; None = its last one.
-
-    *make_policy*: None = that of the settings.
-    """
+    """Read a site's row. *per_day* is its part of a shared budget; None = its last one."""
     defaults = settings.revisit
     asked, budget = _asked(row, defaults), BudgetState.from_text(row.budget)
     if per_day is None and defaults.total_requests_per_day and budget.updated_at:
@@ -406,7 +402,7 @@ def watch(
         row=row,
         scope=read_scope(row),
         terms=terms,
-        policy=(make_policy or policy_maker(settings))(terms),
+        policy=PricePolicy(terms),
         path_aliases=rules(json.loads(row.path_aliases)),
         state=SiteState.from_text(row.revisit),
         budget=budget,

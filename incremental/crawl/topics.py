@@ -5,8 +5,8 @@
     hub visit           unknown links ── guess ──> scores that order verification fetches
                         a later step: refine ────> the same, by meaning too (link_guesses.py)
     verification fetch  text ── opinion ─────────> scores, shown by `new --topic`; the link that led
-                                                   here trains the guesses; external candidates
-    topic fetch         example, candidate ──────> topic_settling.py
+                                                   here trains the guesses
+    topic fetch         example ─────────────────> topic_fetches.py
     a later step        vectors of examples ─────> the topic learns again (topics/example_vectors.py)
 
 Scores are written in the visit's transaction.
@@ -21,15 +21,13 @@ from functools import partial
 from math import inf
 from typing import TYPE_CHECKING, TypeVar
 
-from classifier.words.values import LinkContext, PageText, Relevance, Verdict
+from classifier.words.values import LinkContext, PageText, Relevance
 from incremental.base.attempts import Bug, attempt
 from incremental.crawl.link_guesses import LinkGuesses, WaitingGuess, by_topic
 from incremental.crawl.others_pages import OthersPage, OthersPages
 from incremental.crawl.part import Part, Whole
 from incremental.crawl.quarantine import CrawlQuarantine
-from incremental.crawl.sites import WatchedSite
 from incremental.crawl.topic_fetches import TopicFetches
-from incremental.crawl.topic_settling import TopicSettling
 from incremental.decide.decision import Decision
 from incremental.decide.guesses import Guesses
 from incremental.decide.hub_facts import HubView
@@ -40,7 +38,6 @@ from incremental.settings import Settings
 from incremental.topics.example_vectors import ExampleVectors
 from incremental.topics.judging import (
     BY_WORDS,
-    external_candidates_of,
     from_context,
     is_empty,
     score_of,
@@ -52,7 +49,6 @@ from store.crawl.quarantine import QuarantineKind
 from store.enums import HubKind, TopicState
 from store.topics.values import KeptPage, TopicRow
 from store.values import (
-    TopicOpinion,
     TopicScore,
     VisitRecord,
 )
@@ -84,7 +80,6 @@ class TopicWatch:
         settings: Settings,
         quarantine: CrawlQuarantine,
         *,
-        explore: int = 0,
         read: Read = read_body,
         embedder: PageEmbedder | None = None,
         part: Part | None = None,
@@ -107,9 +102,7 @@ class TopicWatch:
         self._recalled: set[int] = set()
         self._led = False
         self._others = OthersPages(store, self._part)
-        per_day = settings.topics.explore_requests_per_day
-        self._settling = TopicSettling(store, judge=self._judged)
-        self.topic_fetches = TopicFetches(store, explore=explore, requests_per_day=per_day)
+        self.topic_fetches = TopicFetches(store)
 
     @property
     def active(self) -> bool:
@@ -129,11 +122,9 @@ class TopicWatch:
             # The models' libraries take a second to load; without a topic nobody needs them.
             from incremental.topics.model_store import TopicModelStore  # noqa: PLC0415
 
-            wanted = self._settings.topics
             self._model_store = TopicModelStore(
                 self._store,
-                wanted.trees,
-                link_order=wanted.link_order,
+                self._settings.topics.trees,
                 embedder=self._embedder,
                 waits=False,
             )
@@ -282,9 +273,9 @@ class TopicWatch:
     # Pages.
 
     def opinion(
-        self, decision: Decision, outcome: Outcome, site: WatchedSite, now: float
-    ) -> TopicOpinion | None:
-        """Return every topic's judgement of the visited page, and external candidates on it; None = none."""
+        self, decision: Decision, outcome: Outcome, now: float
+    ) -> tuple[TopicScore, ...] | None:
+        """Return every topic's judgement of the visited page; None = it was not judged."""
         page, text = outcome.page, outcome.text
         if not self._active_topics or not decision.judge_topics or page is None:
             return None
@@ -296,30 +287,18 @@ class TopicWatch:
         self._learned_more = True
         again = outcome.task.purpose is Purpose.REFRESH
         context, links = from_context(row.link_context), link_contexts(page)
-        outside = [link for link in links if not site.scope.verdict(link.url).inside]
 
-        def judged(active_topic: ActiveTopic) -> tuple[Relevance, list[tuple[LinkContext, float]]]:
+        def judged(active_topic: ActiveTopic) -> Relevance:
             relevance = active_topic.judge(text, again=again)
             active_topic.learn_links(text, context, links, relevance)
-            if relevance.verdict is not Verdict.RELEVANT or not outside:
-                return relevance, []
-            own = [replace(link, parent_score=relevance.score) for link in outside]
-            return relevance, list(zip(own, active_topic.expect(own), strict=True))
+            return relevance
 
-        scores, external_candidates = [], {}
+        scores = []
         for topic_id, active_topic in list(self._active_topics.items()):
-            done = self._without_bug(topic_id, partial(judged, active_topic), now)
-            if done is None:
-                continue
-            relevance, expected = done
-            scores.append(score_of(row.canonical_key, topic_id, relevance))
-            if expected:
-                external_candidates[topic_id] = expected
-        found = external_candidates_of(
-            external_candidates, found_on=row.url, follows=lambda url: _follows(site, url)
-        )
-        self.topic_fetches.offer(found)
-        return TopicOpinion(tuple(scores), found)
+            relevance = self._without_bug(topic_id, partial(judged, active_topic), now)
+            if relevance is not None:
+                scores.append(score_of(row.canonical_key, topic_id, relevance))
+        return tuple(scores)
 
     def hear_others(self, now: float) -> None:
         """Learn from a few pages that other daemons fetched; only the leader does."""
@@ -414,14 +393,12 @@ class TopicWatch:
 
     # Topic fetches.
 
-    def settle_topic_fetch(self, outcome: Outcome, now: float) -> bool:
-        """Write what came of an example or a candidate; return whether a site was found."""
+    def settle_topic_fetch(self, outcome: Outcome, now: float) -> None:
+        """Write what came of an example."""
         if outcome.text is not None and self._model_store is not None:
             self._model_store.know_page(outcome.text)
-        found = self._settling.settle(outcome, now)
-        self.topic_fetches.done(outcome.task, now)
-        self._examples_changed |= outcome.task.purpose is Purpose.EXAMPLE
-        return found
+        self.topic_fetches.settle(outcome, now)
+        self._examples_changed = True
 
     def learn_examples(self, now: float) -> bool:
         """Let topics learn from examples that were fetched; return whether topics begin or cease to judge."""
@@ -430,14 +407,6 @@ class TopicWatch:
         before, self._examples_changed = self.active, False
         self.load(now)
         return self.active != before
-
-    def _judged(self, topic_id: int, text: PageText, now: float) -> tuple[str, Relevance] | None:
-        """Return a topic's name and its judgement of a page; None if it cannot judge it."""
-        active_topic = self._active_topics.get(topic_id)
-        if active_topic is None or is_empty(text):
-            return None
-        relevance = self._without_bug(topic_id, partial(active_topic.judge, text), now)
-        return None if relevance is None else (active_topic.row.name, relevance)
 
 
 def _guesses(
@@ -476,8 +445,3 @@ def _refined(
 def _learn(active_topic: ActiveTopic, other: OthersPage) -> None:
     relevance = other.judged[active_topic.row.id]
     active_topic.learn_links(other.text, other.context, (), relevance)
-
-
-def _follows(site: WatchedSite, url: str) -> bool:
-    """Whether a site's rules let us follow a link out of it: not if they exclude it."""
-    return not site.scope.verdict(url).rule.startswith("exclude ")

@@ -7,7 +7,7 @@ of it (whose turn it is, what covers what) is kept. So a start costs a few queri
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
 
@@ -18,7 +18,7 @@ from incremental.crawl.part import Part
 from incremental.crawl.quarantine import CrawlQuarantine
 from incremental.crawl.sites import PAUSE_SECONDS, Memory, WatchedSite, share_out, watch
 from incremental.schedule.budget import not_ahead
-from incremental.schedule.protocol import Policy, Terms
+from incremental.schedule.price import PricePolicy
 from incremental.settings import Settings
 from store import Store
 from store.crawl.quarantine import QuarantineKind
@@ -32,11 +32,10 @@ MOST_IN_MEMORY = 5_000
 class WatchedSites:
     """Used by the crawler's thread only."""
 
-    def __init__(  # noqa: PLR0913 - what they are read by
+    def __init__(
         self,
         store: Store,
         settings: Settings,
-        make_policy: Callable[[Terms], Policy],
         quarantine: CrawlQuarantine,
         part: Part,
         *,
@@ -44,7 +43,6 @@ class WatchedSites:
     ) -> None:
         self._store = store
         self._settings = settings
-        self._make_policy = make_policy
         self._quarantine = quarantine
         self._part = part
         self._most = most
@@ -109,7 +107,7 @@ class WatchedSites:
         for one, site in self._sites.items():
             if one in self._parts:
                 site.terms = replace(site.terms, requests_per_day=self._parts[one])
-                site.policy = self._make_policy(site.terms)
+                site.policy = PricePolicy(site.terms)
 
     def __contains__(self, site_id: object) -> bool:
         return site_id in self._since
@@ -193,7 +191,7 @@ class WatchedSites:
     def _watch(self, row: SiteRow, now: float) -> WatchedSite | None:
         """Read a site's row; one that meets a bug is quarantined."""
         part = self._parts.get(row.id)
-        site = attempt(lambda: watch(row, self._settings, self._make_policy, per_day=part))
+        site = attempt(lambda: watch(row, self._settings, per_day=part))
         if isinstance(site, Bug):
             self.hold(row.id, site, now)
             return None

@@ -56,7 +56,6 @@ def make_crawler(  # noqa: PLR0913 - the parts that a caller may want to replace
     scorer: HubScorer | None = None,
     models: Path | None = None,
     announced: Announced | None = None,
-    explore: int = 0,
     gate: HostGate | None = None,
     read: Read | None = None,
     embedder: PageEmbedder | None = None,
@@ -65,10 +64,10 @@ def make_crawler(  # noqa: PLR0913 - the parts that a caller may want to replace
 ) -> Crawler:
     """Make a crawler on *store*.
 
-    It uses *scorer*, else the version active in the folder *models*, else the shipped one. Topics may
-    lead it to *explore* so many new sites. *gate* knows what hosts are owed after another crawler. Bodies
-    are read in the visit's thread, or by *read*; *embedder* gives the pages that topics judge their vectors;
-    *renderer* draws pages that need a browser. *part*: which sites are visited; None = all.
+    It uses *scorer*, else the version active in the folder *models*, else the shipped one. *gate* knows
+    what hosts are owed after another crawler. Bodies are read in the visit's thread, or by *read*;
+    *embedder* gives the pages that topics judge their vectors; *renderer* draws pages that need a browser.
+    *part*: which sites are visited; None = all.
     Visits run by *fetch* in the threads of *executor*, or *elsewhere*, for which the threads wait
     (:mod:`incremental.visit.engines`).
     """
@@ -76,7 +75,6 @@ def make_crawler(  # noqa: PLR0913 - the parts that a caller may want to replace
     from incremental.crawl.crawler import Crawler  # noqa: PLC0415
     from incremental.crawl.engine import Engine  # noqa: PLC0415
     from incremental.sandbox import read_body  # noqa: PLC0415
-    from incremental.settings.policies import policy_maker  # noqa: PLC0415
     from incremental.visit.engines.visits import (  # noqa: PLC0415
         EngineReport,
         visit_elsewhere,
@@ -85,7 +83,7 @@ def make_crawler(  # noqa: PLR0913 - the parts that a caller may want to replace
     from incremental.visit.ways.parts import PartFetcher  # noqa: PLC0415
     from incremental.visit.ways.visiting import HubVisitor  # noqa: PLC0415
 
-    make_policy, read = policy_maker(settings), read or read_body
+    read = read or read_body
     if scorer is None:
         scorer = hub_scorer(models)
     one_thread_for_arithmetic()
@@ -110,9 +108,7 @@ def make_crawler(  # noqa: PLR0913 - the parts that a caller may want to replace
         settings,
         engine=engine,
         scorer=scorer,
-        make_policy=make_policy,
         announced=announced,
-        explore=explore,
         gate=gate,
         read=read,
         embedder=embedder,

@@ -441,9 +441,6 @@ class Daemon:
         if member.step(crawler.frontier.gate, crawler.sites_under_way, now) and not self._fresh:
             crawler.load(now)
             self._wake()
-        if member.is_leader and member.others and not self._fresh:
-            # Others find candidates, too.
-            crawler.topics.topic_fetches.load(now)
         if member.is_leader and not self._fresh:
             crawler.topics.hear_others(now)
         return now + BEAT_SECONDS

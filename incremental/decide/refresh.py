@@ -16,7 +16,7 @@ watch, gone or not; it never counts as moved, and its state is decided where it 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from incremental.base.texts import hub_why
@@ -84,7 +84,9 @@ class RefreshFacts:
     """None = it names no other address."""
     terms: RefreshTerms | WatchTerms
     gained: Sequence[SeenLink]
-    """Unknown pages that it links to since its body was last kept."""
+    """Pages that it links to since its body was last kept."""
+    known: Mapping[str, KnownPage]
+    """Those of them that were known, by canonical key."""
 
     @property
     def moved_to(self) -> SeenLink | None:
@@ -125,6 +127,7 @@ def decide_refresh(outcome: Outcome, facts: RefreshFacts) -> Decision:
         record,
         next_refresh=_next_refresh(outcome, facts, record, gone),
         more_pages=(*record.more_pages, *(_gained(facts) if stays and moved_to is None else ())),
+        gained=tuple(t.canonical_key for t in facts.gained),
     )
     # A change is explained by both bodies; one that differs only in noise is not kept.
     return Decision(record, keep_body=record.text is not None, judge_topics=stays)
@@ -196,8 +199,9 @@ def compared(  # noqa: PLR0911 - a table of cases
 
 
 def _gained(facts: RefreshFacts) -> Sequence[SeenLink]:
-    """Return the gained links, to be verified, and the page itself, to be monitored."""
-    if not 0 < len(facts.gained) <= MAX_GAINED:
+    """Return the unknown pages gained, to be verified, and the page itself, to be monitored."""
+    unknown = [t for t in facts.gained if t.canonical_key not in facts.known]
+    if not 0 < len(unknown) <= MAX_GAINED:
         return ()
     now, row = facts.now, facts.row
     hub = NewHub(HubKind.HTML, ARTICLE, 0.5, hub_why("gained_links"), now)
@@ -210,7 +214,7 @@ def _gained(facts: RefreshFacts) -> Sequence[SeenLink]:
                 fate=Fate.VERIFY,
                 rule=Rule.GAINED_LINK,
             )
-            for t in facts.gained
+            for t in unknown
         ),
         SeenLink(row.canonical_key, row.url, hub=hub),
     )

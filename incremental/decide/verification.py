@@ -117,22 +117,6 @@ class VerifiedFacts:
         return False if self.row.verified_at is None else None
 
 
-def decide_first_page(outcome: Outcome, site_id: int, page_id: int, now: float) -> Decision:
-    """Decide on the page of a new site that a topic found relevant."""
-    fields = PageUpdate(verified_at=now, body_md5=outcome.body_md5, rule=Rule.ON_TOPIC)
-    if outcome.page is not None:
-        fields |= {"title": outcome.page.title, "language": outcome.page.language}
-    record = replace(
-        base_record(outcome, now),
-        site_id=site_id,
-        page_id=page_id,
-        page_fields=fields,
-        # The page is the reason to watch the site.
-        fate=Fate.ANNOUNCE,
-    )
-    return Decision(record, keep_body=True)
-
-
 def decide_verification(outcome: Outcome, facts: VerifiedFacts) -> Decision:
     """Decide on a page that was fetched for verification."""
     row, now, page = facts.row, facts.now, outcome.page

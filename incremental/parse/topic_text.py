@@ -29,11 +29,11 @@ def page_text(page: Page, body: str | None = None) -> PageText:
     )
 
 
-def link_contexts(page: Page, parent_score: float | None = None) -> list[LinkContext]:
+def link_contexts(page: Page) -> list[LinkContext]:
     """Return the links of *page* with their context, one per target, in page order.
 
     Targets are in fetch form; links to the page itself are skipped. Repeated targets join their different
-    anchors and keep the first context. *parent_score* is the relevance of *page*, if judged.
+    anchors and keep the first context.
     """
     own = normalize(page.url)
     found: dict[str, LinkContext] = {}
@@ -43,14 +43,14 @@ def link_contexts(page: Page, parent_score: float | None = None) -> list[LinkCon
             continue
         before = found.get(url)
         if before is None:
-            found[url] = _context(link, url, page.url, parent_score)
+            found[url] = _context(link, url, page.url)
         elif link.anchor and link.anchor not in before.anchor:
             joined = f"{before.anchor} {link.anchor}".strip()[:_MAX_ANCHOR_CHARS]
             found[url] = replace(before, anchor=joined)
     return list(found.values())
 
 
-def _context(link: Link, url: str, parent: str, parent_score: float | None) -> LinkContext:
+def _context(link: Link, url: str, parent: str) -> LinkContext:
     return LinkContext(
         url=url,
         anchor=link.anchor[:_MAX_ANCHOR_CHARS],
@@ -58,5 +58,4 @@ def _context(link: Link, url: str, parent: str, parent_score: float | None) -> L
         heading=link.heading,
         tag_path=link.tag_path,
         parent_url=parent,
-        parent_score=parent_score,
     )

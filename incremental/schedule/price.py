@@ -57,8 +57,6 @@ _CHEAP_304 = 0.3
 class PricePolicy:
     """Due when accrued delay reaches the price; see the module."""
 
-    name = "price"
-
     def __init__(self, terms: Terms) -> None:
         self.terms = terms
         self._shapes: dict[str | int, tuple[HubState, SiteState, Shape]] = {}
@@ -124,7 +122,6 @@ class PricePolicy:
         due_at = self.due_at(hub, site, budget, now)
         waiting, delay = self._waiting(hub, site, now) if hub.visits else (0.0, 0.0)
         return VisitExplanation(
-            policy=self.name,
             rate_per_day=24 * novel_rate_of(hub, site),
             waiting_links=waiting,
             waiting_minutes=_worth(hub) * delay * 60,

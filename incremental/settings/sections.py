@@ -57,9 +57,7 @@ class StoreSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     text_days: _KeptDays = 365
     """Texts of pages that are no longer refreshed, then found by their titles. Starred pages keep theirs."""
     candidate_days: _KeptDays = 365
-    """Links out of the watched sites, and proposed sites without an answer, with what found them."""
-    size_budget_mb: _NotNegative = 0
-    """Database and page cache together: above it the oldest is forgotten early; 0 = no limit."""
+    """Proposed sites without an answer, with what found them."""
     upgrade_copies: Annotated[int, msgspec.Meta(ge=0, le=100)] = 2
     """Copies kept of a SQLite store as it was before upgrades; 0 makes none."""
     min_free_mb: _NotNegative = 100
@@ -69,8 +67,6 @@ class StoreSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class RevisitSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How often hubs are visited."""
 
-    policy: Literal["price", "fixed"] = "price"
-    """``price`` = each hub as often as that pays; ``fixed`` = all hubs at one interval."""
     requests_per_day: _NotNegative = 48
     """Per site, all kinds of requests: robots.txt, hubs, verification fetches."""
     min_interval_minutes: _Positive = 15
@@ -225,16 +221,11 @@ class FeatureSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class TopicSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How topics score pages, and how far they explore."""
+    """How topics score pages."""
 
     trees: tuple[str, ...] = ()
     """Semantic trees, for the methods ``semantic`` and ``fused``: tables of words and broader senses,
     relative to the settings file, or ``wn:LEXICON`` of the package wn. None is shipped."""
-    link_order: Literal["learned", "semantic", "bayes", "pagerank"] = "learned"
-    """Which links come first: by results of similar links here, by similarity (paper 002), by naive Bayes
-    on their context (paper 004), or by the PageRank of their targets."""
-    explore_requests_per_day: _NotNegative = 100
-    """Requests outside the watched sites with ``hubwatch run --explore``."""
 
 
 class SiteSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

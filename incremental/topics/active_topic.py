@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from classifier.embedding.meaning import Meaning
 from classifier.links.learned_order import LearnedOrder
 from classifier.links.meaning import LinkStanding, refined, standings
-from classifier.links.orders import LinkOrder
 from classifier.topic.model import TopicModel
 from classifier.words.evidence import Lacking
 from classifier.words.values import LinkContext, PageText, Relevance, Verdict
@@ -23,7 +22,7 @@ class ActiveTopic:
 
     row: TopicRow
     model: TopicModel
-    links: LinkOrder
+    links: LearnedOrder
     # Vectors of the pages it learned from; nothing without an embedder.
     lacking: Lacking = field(default_factory=Lacking)
     # Pages announced before it was ready have been judged.
@@ -39,7 +38,7 @@ class ActiveTopic:
         """Return the relevance of a hub, whose links are not judged yet."""
         score = self.model.judge(page).score
         if page.url in self.hubs_read:
-            self.links.renew(page, links, score, self.model)
+            self.links.renew(page, score, self.model)
         else:
             self.hubs_read.add(page.url)
             self.links.observe(page, (), links, score, self.model)
@@ -69,12 +68,11 @@ class ActiveTopic:
     ) -> None:
         """Train the link order with the relevance of a fetched page and the link to it."""
         parents = () if led_here is None else (led_here,)
-        self.links.observe(page, parents, links, relevance, self.model)
+        self.links.observe(page, parents, links, relevance.score, self.model)
 
     def hear(self, anchors: Mapping[str, Meaning]) -> None:
         """Let the link order know the vectors of links' anchors, by their text."""
-        if isinstance(self.links, LearnedOrder):
-            self.links.learn_anchors(anchors)
+        self.links.learn_anchors(anchors)
 
     def refine(self, guesses: Sequence[tuple[str, float, Meaning]]) -> list[TopicScore]:
         """Return guesses refined by the meaning of their links, of those that meaning says something about.

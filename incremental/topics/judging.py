@@ -1,27 +1,24 @@
-"""Decisions of topics on pages and links, on plain values. Pure.
+"""Decisions of topics on pages, on plain values. Pure.
 
 ::
 
-    examples, key words  -> readiness               may it judge, and what is it waiting for?
-    links of a page      -> external_candidates_of  those to no watched site that are worth a fetch
-    text of a page       -> to_text                 <-> JSON in the store
-    examples, vectors    -> vector_warnings         what keeps it from judging by meaning
+    examples, key words  -> readiness        may it judge, and what is it waiting for?
+    text of a page       -> to_text          <-> JSON in the store
+    examples, vectors    -> vector_warnings  what keeps it from judging by meaning
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from classifier.words.values import LinkContext, PageText, Relevance
-from incremental.base.scope import trap
 from incremental.base.texts import Text, named
 from incremental.base.times import DAY, HOUR
-from incremental.base.urls import canonical_key, host_of, registered_domain
 from store.topics.values import ExampleRow
-from store.values import NewExternalCandidate, TopicScore
+from store.values import TopicScore
 
 if TYPE_CHECKING:
     from classifier.words.evidence import Lacking
@@ -36,7 +33,6 @@ BY_WORDS = "links"
 BY_MEANING = "links_meaning"
 # A link counts as relevant from this score on, as a page does.
 LIKELY = 0.5
-MAX_EXTERNAL_CANDIDATES_PER_PAGE = 5
 _MAX_TITLE, _MAX_META, _MAX_BODY = 500, 2_000, 50_000
 _MAX_HEADINGS, _MAX_ANCHORS, _MAX_LINE = 60, 600, 300
 _MOST_NAMED = 8
@@ -136,32 +132,6 @@ def to_context(link: LinkContext) -> str:
 def from_context(text: str | None) -> LinkContext | None:
     """Inverse of :func:`to_context`."""
     return LinkContext(**json.loads(text)) if text else None
-
-
-def external_candidates_of(
-    links: Mapping[int, Sequence[tuple[LinkContext, float]]],
-    *,
-    found_on: str,
-    follows: Callable[[str], bool],
-) -> tuple[NewExternalCandidate, ...]:
-    """Return the best few links out of a page's site, per topic, one per domain.
-
-    *follows*: whether the rules of the page's site allow a URL. Traps (calendars, sessions, share
-    buttons) are left out.
-    """
-    found: list[NewExternalCandidate] = []
-    for topic_id, scored in links.items():
-        by_domain: dict[str, NewExternalCandidate] = {}
-        for link, score in sorted(scored, key=lambda one: -one[1]):
-            domain = registered_domain(host_of(link.url))
-            if not domain or domain in by_domain:
-                continue
-            if trap(link.url) is None and follows(link.url):
-                by_domain[domain] = NewExternalCandidate(
-                    topic_id, link.url, canonical_key(link.url), domain, round(score, 4), found_on
-                )
-        found += list(by_domain.values())[:MAX_EXTERNAL_CANDIDATES_PER_PAGE]
-    return tuple(found)
 
 
 def score_of(key: str, topic_id: int, relevance: Relevance) -> TopicScore:

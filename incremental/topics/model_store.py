@@ -24,7 +24,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from classifier.links.orders import LINK_ORDERS, LinkOrder, from_kept, new_order, to_kept
+from classifier.links.learned_order import LearnedOrder
 from classifier.papers.adaptive import AdaptiveCentre
 from classifier.papers.semantic_tree import SemanticTree, TreeError, joined
 from classifier.papers.trees import read_tree
@@ -99,7 +99,6 @@ class TopicModelStore:
         store: Store,
         trees: Sequence[str],
         *,
-        link_order: str = LINK_ORDERS[0],
         embedder: PageEmbedder | None = None,
         waits: bool = True,
     ) -> None:
@@ -109,7 +108,6 @@ class TopicModelStore:
         self._waits = waits
         self._store = store
         self._trees = trees
-        self._link_order = link_order
         self._tree: SemanticTree | None = None
         self._tree_problems: list[str] | None = None
         self._background: Background | None = None
@@ -454,14 +452,13 @@ class TopicModelStore:
         tree = self._semantic_tree(row.method)
         return TopicModel.from_json(data, background=self.background, tree=tree)
 
-    def _links(self, row: TopicRow) -> LinkOrder:
+    def _links(self, row: TopicRow) -> LearnedOrder:
         kept = self._store.topics.links(row.id)
-        name = self._link_order
         try:
-            return from_kept(json.loads(kept), name) if kept else new_order(name)
+            return LearnedOrder.from_json(json.loads(kept)) if kept else LearnedOrder()
         except (TopicError, ValueError, RecursionError) as error:
             logger.warning("the link order of topic %s is lost: %s", row.name, error)
-            return new_order(name)
+            return LearnedOrder()
 
     def keep(self, active_topics: Iterable[ActiveTopic], now: float) -> None:
         """Store link orders, term counts, and models that adapted to pages."""
@@ -469,7 +466,9 @@ class TopicModelStore:
         self._store.topics.put_background(BACKGROUND, _json(self.background.to_json()), now=now)
         self._kept_pages = self.background.pages
         for active_topic in active_topics:
-            self._store.topics.update(active_topic.row.id, links=_json(to_kept(active_topic.links)))
+            self._store.topics.update(
+                active_topic.row.id, links=_json(active_topic.links.to_json())
+            )
             model, before = active_topic.model, active_topic.row.version
             # Training in another process meanwhile outranks an adapted model.
             if model.version != before and self._store.topics.put_model(

@@ -42,8 +42,6 @@ class Purpose(StrEnum):
     """For changes of a page that was announced, or that a user watches."""
     EXAMPLE = "example"
     """For a topic to learn from; may belong to no watched site."""
-    EXTERNAL_CANDIDATE = "external_candidate"
-    """To see whether a link to no watched site is what a topic wants."""
     ROBOTS = "robots"
 
 
@@ -60,7 +58,7 @@ class VisitTask:
     site_id: int
     """0 = fetched for no site."""
     page_id: int
-    """Id of the page (for robots.txt: that waits for it), the example or the external candidate."""
+    """Id of the page (for robots.txt: that waits for it), or the example."""
     etag: str | None = None
     last_modified: str | None = None
     body_md5: str | None = None

@@ -50,17 +50,14 @@ class Moment(StrEnum):
     """Of ``hubwatch backup``, and every other time of the daemon beside it."""
     RESTORE = "restore"
     """Of ``hubwatch restore``."""
-    COMPACT = "compact"
-    """Of ``hubwatch compact``."""
 
 
 WEIGHTS = {
     Moment.START_UP: 24,
-    Moment.WORK: 40,
+    Moment.WORK: 46,
     Moment.RETRAINING: 4,
     Moment.BACKUP: 9,
     Moment.RESTORE: 8,
-    Moment.COMPACT: 6,
 }
 """How many of a hundred kills fall at each moment."""
 SERVER_ONLY = frozenset({Moment.BACKUP, Moment.RESTORE})
@@ -121,7 +118,6 @@ class CrashWorld(FaultWorld):
             Moment.RETRAINING: 2.0,
             Moment.BACKUP: 0.05,
             Moment.RESTORE: 0.05,
-            Moment.COMPACT: 0.8,
         }
         self._checked: set[Path] = set()
         self._acts: dict[Moment, Callable[[], None]] = {
@@ -130,7 +126,6 @@ class CrashWorld(FaultWorld):
             Moment.RETRAINING: self._in_retraining,
             Moment.BACKUP: self._in_backup,
             Moment.RESTORE: self._in_restore,
-            Moment.COMPACT: self._in_compact,
         }
 
     def __enter__(self) -> Self:
@@ -220,15 +215,6 @@ class CrashWorld(FaultWorld):
         elif (code := self.daemon.kill()) is not None:
             self._failed(f"the daemon ended beside a killed backup: exit {code}")
 
-    def _in_compact(self) -> None:
-        beside = self._dice.random() < 0.5  # noqa: PLR2004 - every other time
-        if beside:
-            self._begin()
-            self._first_request()
-        self._run_and_kill(Moment.COMPACT, "compact")
-        if beside:
-            self._kill()
-
     def _in_restore(self) -> None:
         """Restore a backup of the store as the last kill left it in its place; kill that twice."""
         archive = self.folder / "whole.tar.gz"
@@ -253,15 +239,10 @@ class CrashWorld(FaultWorld):
         shutil.rmtree(aside)
 
     def _run_and_kill(self, moment: Moment, *arguments: str) -> None:
-        """Kill a command while its work folder is there; without one, around a middle that is learned."""
+        """Kill a command while its work folder is there."""
         process = command(self.folder, *arguments)
-        if moment is Moment.COMPACT:
-            self._wait_for_middle(moment)
-        else:
-            wait_until(
-                lambda: self._half_done(moment) or process.poll() is not None, 60, every=0.002
-            )
-            time.sleep(self._dice.uniform(0, self._middle[moment]))
+        wait_until(lambda: self._half_done(moment) or process.poll() is not None, 60, every=0.002)
+        time.sleep(self._dice.uniform(0, self._middle[moment]))
         ended = process.poll()
         process.kill()
         process.wait()
@@ -281,8 +262,6 @@ class CrashWorld(FaultWorld):
         self._middle[moment] = min(max(self._middle[moment] * (1 + step), 0.02), 20.0)
 
     def _half_done(self, moment: Moment) -> bool:
-        if moment is Moment.COMPACT:
-            return (self.home / f"{DATABASE}-wal").exists()
         parents = (self.folder, self.home)
         prefix = BACKING_UP if moment is Moment.BACKUP else RESTORING
         return any(any(parent.glob(f"{prefix}*")) for parent in parents)

@@ -25,10 +25,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Protocol, Self
 
+from classifier.papers.best_first import BestFirstQueue
 from classifier.words.text import weighted_terms
 from classifier.words.values import LinkContext, PageText
 from incremental.base.urls import normalize
-from incremental.crawl.best_first import BestFirstQueue
 from incremental.parse.dispatch import parse
 from incremental.parse.topic_text import link_contexts, page_text
 

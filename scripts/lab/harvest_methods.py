@@ -7,12 +7,12 @@
     best_first_trained          the same with a classifier that was trained on labels
     keyword                     the topic's words in link and parent
     adaptive, adaptive_guarded  paper 000: the adapting centre's cosine to the best known parent
-    vsm, semantic, bayes_*, pagerank   papers 002 and 004, as ``[topics] link_order`` gives them
+    vsm, semantic, bayes_*, pagerank   papers 002 and 004 (``paper_orders.py``)
     fused                       the product as it stands: what was learned orders links
     oracle                      reads the labels
 
-``adaptive`` to ``fused`` run the very code of the crawler (``TopicModel``, ``classifier.links.orders``);
-what is written out here are the plain rivals, and plain vectors in the place of paper 002's similarity.
+``adaptive`` and ``fused`` run the very code of the crawler (``TopicModel``, ``LearnedOrder``), the orders of
+the papers their methods in ``classifier.papers``; written out here are the plain rivals.
 """
 
 from __future__ import annotations
@@ -25,13 +25,9 @@ from functools import lru_cache
 from hashlib import md5
 from typing import Final
 
-from classifier.links.bayes_order import BayesOrder
 from classifier.links.learned_order import LearnedOrder
-from classifier.links.orders import LinkOrder, new_order
-from classifier.links.similarity_order import SimilarityOrder
 from classifier.papers.bayes import Density
 from classifier.papers.semantic_tree import SemanticTree
-from classifier.papers.similarity import Similarity, VsmSimilarity, topic_vector
 from classifier.topic.model import TopicModel
 from classifier.words.background import Background, tf_idf
 from classifier.words.keywords import Keywords
@@ -41,6 +37,14 @@ from classifier.words.values import LinkContext, PageText
 from classifier.words.vectors import Vector, Vocabulary, dot, mean, top, unit
 from lab.harvest_graph import Fetched, Graph, Ordering, Waiting
 from lab.kept_vectors import Meanings
+from lab.paper_orders import (
+    BayesOrder,
+    LinkOrder,
+    PageRankOrder,
+    SimilarityOrder,
+    plain_vectors,
+    semantic_similarity,
+)
 
 METHODS: Final = (
     "bfs",
@@ -128,12 +132,12 @@ def ordering(name: str, task: Task, labels: Labels) -> Ordering:
         "keyword": lambda: KeywordOrdering(task),
         "adaptive": lambda: Adaptive(task, name),
         "adaptive_guarded": lambda: Adaptive(task, name),
-        "vsm": lambda: Product(task, SimilarityOrder(_plain_vectors)),
-        "semantic": lambda: Product(task, new_order("semantic")),
+        "vsm": lambda: Product(task, SimilarityOrder(plain_vectors)),
+        "semantic": lambda: Product(task, SimilarityOrder(semantic_similarity)),
         "bayes_normal": lambda: Product(task, BayesOrder(Density.NORMAL)),
-        "bayes_kernel": lambda: Product(task, new_order("bayes")),
-        "pagerank": lambda: Product(task, new_order("pagerank")),
-        "fused": lambda: Product(task, new_order("learned")),
+        "bayes_kernel": lambda: Product(task, BayesOrder(Density.KERNEL)),
+        "pagerank": lambda: Product(task, PageRankOrder()),
+        "fused": lambda: Product(task, LearnedOrder()),
         "oracle": lambda: Oracle(labels.graph, labels.topic),
     }
     return made[name]()
@@ -390,11 +394,6 @@ class Product:
         for link, promise in zip(links, rank(links, self.model), strict=True):
             best[link.url] = max(promise, best.get(link.url, promise))
         return best
-
-
-def _plain_vectors(model: TopicModel) -> Similarity:
-    """Return the cosine alone, in the place of paper 002's similarity."""
-    return VsmSimilarity(topic_vector(model.evidence, model.background))
 
 
 class Oracle:

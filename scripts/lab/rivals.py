@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from incremental.schedule.budget import BudgetState
-from incremental.schedule.protocol import DAY, HOUR, MINUTE, VisitExplanation
+from incremental.schedule.protocol import DAY, HOUR, MINUTE
 from incremental.schedule.rates import count_visit
 from incremental.schedule.state import HubState, SiteState, Visit
 
@@ -37,11 +37,6 @@ class IntervalPolicy:
         interval = hub.interval if visit.failed else self._rule(hub, visit)
         return replace(count_visit(hub, visit), interval=interval), site
 
-    def retire(self, hub: HubState, site: SiteState) -> SiteState:
-        """Return the site: these rules share nothing between hubs."""
-        del hub
-        return site
-
     def due_at(self, hub: HubState, site: SiteState, budget: BudgetState, now: float) -> float:
         """Return the last visit plus the interval."""
         del site, budget
@@ -55,16 +50,6 @@ class IntervalPolicy:
         if not hub.tried_at:
             return math.inf
         return max(now - hub.tried_at, 0.0) / (hub.interval or self._first)
-
-    def why(
-        self, hub: HubState, site: SiteState, budget: BudgetState, now: float
-    ) -> VisitExplanation:
-        """Return the interval as the only reason."""
-        due_at = self.due_at(hub, site, budget, now)
-        hours = (hub.interval or self._first) / HOUR
-        return VisitExplanation(
-            self.name, 0.0, 0.0, 0.0, 0.0, due_at, f"every {hours:.1f} h by rule"
-        )
 
 
 def changed(visit: Visit) -> bool:

@@ -11,10 +11,11 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import cycle, islice
+from typing import Protocol
 
 from incremental.schedule.budget import BudgetState
 from incremental.schedule.price import PricePolicy
-from incremental.schedule.protocol import Policy, Terms
+from incremental.schedule.protocol import Terms
 from incremental.schedule.state import HubState, SiteState, Visit
 from lab.due_queue import DueQueue
 from lab.world import DAY, World
@@ -24,6 +25,20 @@ CAP_SECONDS = DAY
 _CANDIDATES = 8
 _REFRESHED = 2
 _PRICE_STEP = 0.1
+
+
+class Policy(Protocol):
+    """Decides when to visit which hub; the caller keeps the states."""
+
+    def observe(self, hub: HubState, site: SiteState, visit: Visit) -> tuple[HubState, SiteState]:
+        """Return both states after *visit*, which may have failed."""
+
+    def due_at(self, hub: HubState, site: SiteState, budget: BudgetState, now: float) -> float:
+        """Return the next visit: in the past = overdue, infinite = never."""
+
+    def index(self, hub: HubState, site: SiteState, budget: BudgetState, now: float) -> float:
+        """Return the urgency of a visit, largest first; never falls until the next visit."""
+
 
 Fetch = tuple[float, str]
 """When, and which hub."""

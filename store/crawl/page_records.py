@@ -15,7 +15,7 @@ from store.database.repository import Repository, batches
 from store.database.statements import Inserted, Prepared, Updated, any_of
 from store.database.texts import columns, storable
 from store.enums import HubRole, PageState
-from store.models import LIVING, Hub, Page, Refresh, Site
+from store.models import LIVING, Hub, Page, Refresh, Site, Visit
 from store.rules import COLUMNS, Rule
 from store.updates import HubUpdate, PageUpdate
 from store.values import NewHub, SeenLink, SiteChanges
@@ -121,9 +121,10 @@ class PageRecords(Repository):
             for table, (column, late) in earlier.items():
                 table.update({column: column - seconds}).where(late).execute(self._db)
 
-    def postpone(self, page_id: int, until: float, status: str) -> None:
-        """Postpone everything due for a page that must not be fetched, with the reason."""
+    def postpone(self, page_id: int, at: float, until: float, status: str) -> None:
+        """Postpone everything due for a page that must not be fetched, and log the visit not made."""
         with writing(self._db, self._where):
+            Visit.insert(page=page_id, at=at, status=status).execute(self._db)
             hub = Hub.update(due_at=until, last_status=status).where(Hub.page == page_id)
             hub.execute(self._db)
             planned = (Page.id == page_id) & Page.verify_due_at.is_null(is_null=False)

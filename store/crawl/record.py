@@ -31,14 +31,14 @@ from store.files.page_cache import PageCache
 from store.models import LIVING, Change, Host, Hub, Page, Sighting, Visit
 from store.rules import Fate, Rule
 from store.search.news import note_language, put_news, put_text
-from store.topics import put_external_candidates, put_scores
+from store.topics import put_scores
 from store.values import (
     HostRow,
     PageChange,
     SeenLink,
     SiteChange,
     SiteChanges,
-    TopicOpinion,
+    TopicScore,
     VisitPlan,
     VisitRecord,
 )
@@ -110,9 +110,12 @@ class Recorder(SiteRecords, LabelRecords):
         self,
         record: VisitRecord,
         plan: VisitPlan = VisitPlan(),  # noqa: B008 - a frozen value
-        opinion: TopicOpinion | None = None,
+        opinion: Sequence[TopicScore] | None = None,
     ) -> list[int]:
-        """Record one visit; return the ids of the pages it announced, in page order."""
+        """Record one visit; return the ids of the pages it announced, in page order.
+
+        *opinion* is what topics say of the visited page; None = they did not judge it.
+        """
         # Killed at any instant, either all of a visit is in the store or nothing is; the visit is then due
         # again, and nothing is announced twice.
         with writing(self._db, self._where):
@@ -137,9 +140,7 @@ class Recorder(SiteRecords, LabelRecords):
                 self._rebaseline(record)
             self._verify_again(record)
             put_scores(self._db, record.site_id, record.topic_scores, record.at)
-            if opinion is not None:
-                put_scores(self._db, record.site_id, opinion.scores, record.at)
-                put_external_candidates(self._db, opinion.external_candidates, record.at)
+            put_scores(self._db, record.site_id, opinion or (), record.at)
             self._merge(record)
             return announced
 

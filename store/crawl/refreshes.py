@@ -43,20 +43,25 @@ def _rows() -> Any:  # noqa: ANN401 - a peewee query
     )
 
 
-def _due(of_kind: Any, order: Any) -> Prepared:  # noqa: ANN401 - peewee expressions
+def _due(of_kind: Any, *order: Any) -> Prepared:  # noqa: ANN401 - peewee expressions
     return Prepared(
         lambda site, now: (
             _rows()
             .where((Refresh.site_id == site) & of_kind & (Refresh.due_at <= now))
-            .order_by(order, Refresh.page)
+            .order_by(*order, Refresh.page)
             .limit(1)
         )
     )
 
 
 _ONE = Prepared(lambda page: _rows().where(Refresh.page == page))
-# If the budget does not cover all, young pages go first, because they still change.
-_DUE = {False: _due(PLANNED, Refresh.due_at.desc()), True: _due(WATCHED, Refresh.due_at)}
+# If the budget does not cover all, pages that never were go first, so that what each came to link to is seen
+# once (of 144 articles of a weblog, refreshes so show 9 of 10 instead of half), then young ones, because they
+# still change.
+_DUE = {
+    False: _due(PLANNED, Refresh.checks > 0, Refresh.due_at.desc()),
+    True: _due(WATCHED, Refresh.due_at),
+}
 _OF_WATCH = Prepared(
     lambda watch, limit: (
         _rows()
@@ -79,7 +84,10 @@ class Refreshes(Repository):
     """Queries and writes, on one database."""
 
     def due(self, site_id: int, now: float, *, watched: bool) -> RefreshRow | None:
-        """Return the page of a site to refresh next: of watches the longest due, else the latest due."""
+        """Return the page of a site to refresh next.
+
+        Of watches the longest due; else one that never was, and of several the latest due.
+        """
         return self._asked_one(_ROW, _DUE[watched], site=site_id, now=now)
 
     def row(self, page_id: int) -> RefreshRow | None:

@@ -130,20 +130,6 @@ class PageCache(ABC):
         """Return the compressed size of all bodies."""
         return sum(file.size for file in self._files())
 
-    def shrink(self, excess_bytes: int, *, older_than: float) -> tuple[int, int]:
-        """Delete the oldest bodies until *excess_bytes* are freed; none younger than *older_than*.
-
-        Returns how many went, and their bytes.
-        """
-        doomed, freed = list[str](), 0
-        for file in sorted(self._files()):
-            if freed >= excess_bytes or file.written >= older_than:
-                break
-            doomed.append(file.path)
-            freed += file.size
-        self._delete(doomed)
-        return len(doomed), freed
-
     @abstractmethod
     def _has(self, url: str, digest: str) -> bool:
         """Whether this body is already stored."""

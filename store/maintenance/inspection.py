@@ -8,15 +8,12 @@ read-only transaction.
 from __future__ import annotations
 
 import contextlib
-import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from peewee import Database, SqliteDatabase, fn
+from peewee import Database, SqliteDatabase
 
-from store.access import Access
-from store.daemons import DaemonRow, Daemons
 from store.database import (
     BUSY_TIMEOUT_SECONDS,
     check_sqlite,
@@ -31,21 +28,9 @@ from store.database.repository import Repository
 from store.database.upgrades import known_migrations
 from store.enums import SiteStatus
 from store.errors import StoreDamagedError, StoreError, StoreTooNewError
-from store.models import Change, Host, Quarantine, Site, Visit
+from store.models import Host, Site
 
 _MOST_FAULTS = 10
-
-
-def sqlite_version() -> str:
-    """Return the version of the SQLite library that Python was built with."""
-    return sqlite3.sqlite_version
-
-
-def knows_full_text() -> bool:
-    """Return whether that library has FTS5, which the search needs."""
-    with contextlib.closing(sqlite3.connect(":memory:")) as database:
-        options = database.execute("PRAGMA compile_options").fetchall()
-    return ("ENABLE_FTS5",) in options
 
 
 @contextlib.contextmanager
@@ -101,19 +86,6 @@ class Inspection(Repository):
             raise StoreTooNewError(f"written by a later version of Hubwatch ({max(unknown)})")
         return tuple(name for name in known if name not in applied)
 
-    def latest(self) -> float | None:
-        """Return the latest moment at which something was recorded, unix seconds; None = never."""
-        moments = [
-            self._scalar(Visit.select(fn.MAX(Visit.at))),
-            self._scalar(Change.select(fn.MAX(Change.at))),
-            self._scalar(Site.select(fn.MAX(Site.added_at))),
-        ]
-        return max((float(one) for one in moments if one is not None), default=None)
-
-    def daemons(self) -> list[DaemonRow]:
-        """Return the daemons that share it; its version must be this one's."""
-        return Daemons(self._db, self._where).all()
-
     def seeds(self) -> list[str]:
         """Return the seeds of the sites that are watched, in the order in which they were added."""
         active = Site.select(Site.seed_url).where(Site.state == SiteStatus.ACTIVE)
@@ -122,14 +94,6 @@ class Inspection(Repository):
     def owed(self) -> dict[str, float]:
         """Return the end of each host's pause, unix seconds, by host key."""
         return dict(self._rows(Host.select(Host.name, Host.next_allowed_at)))
-
-    def quarantined(self) -> list[str]:
-        """Return the error of each page, site or topic that is skipped because of a bug."""
-        return self._column(Quarantine.select(Quarantine.error).order_by(Quarantine.id))
-
-    def has_tokens(self) -> bool:
-        """Return whether any access token exists."""
-        return Access(self._db, self._where).has_tokens()
 
     def check(self) -> str:
         """Read everything and return a description of the checks.

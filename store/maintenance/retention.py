@@ -30,7 +30,6 @@ from store.database.repository import Repository, batches
 from store.enums import ChangeKind, PageState, SiteEventKind
 from store.models import (
     Change,
-    ExternalCandidate,
     Host,
     Hub,
     News,
@@ -63,7 +62,6 @@ class Kind(StrEnum):
     SIGHTINGS = "sightings"
     GUESSES = "guesses"
     REFRESHES = "refreshes"
-    CANDIDATES = "candidates"
     HOSTS = "hosts"
 
 
@@ -91,9 +89,6 @@ class Retention(Repository):
             Kind.GUESSES: lambda: self._guesses(before, after),
             Kind.REFRESHES: lambda: self._of(
                 Refresh, Refresh.page, (Refresh.due_at < before) & PLANNED
-            ),
-            Kind.CANDIDATES: lambda: self._of(
-                ExternalCandidate, ExternalCandidate.id, ExternalCandidate.found_at < before
             ),
             Kind.HOSTS: lambda: self._of(Host, Host.name, Host.next_allowed_at < before),
         }

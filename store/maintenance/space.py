@@ -10,7 +10,7 @@ from typing import Any
 from store.database import is_sqlite, writing
 from store.database.failures import storage_errors
 from store.database.repository import Repository
-from store.models import ALL, Housekeeping
+from store.models import Housekeeping
 
 # Free pages that stay in a SQLite file, as a share of it: the next day's writes need them.
 SLACK_SHARE = 0.1
@@ -23,14 +23,6 @@ FULL_TEXT = "news_words"
 
 
 @dataclass(frozen=True, slots=True)
-class TableSize:
-    """A table with its indexes; bytes are None if this SQLite cannot tell."""
-
-    rows: int
-    size_bytes: int | None
-
-
-@dataclass(frozen=True, slots=True)
 class DatabaseSize:
     """The size of a database."""
 
@@ -40,7 +32,7 @@ class DatabaseSize:
 
 
 class Space(Repository):
-    """Measures and compacts one database."""
+    """Measures one database and keeps its files small."""
 
     def size(self) -> DatabaseSize:
         """Return the size of the database, with its log."""
@@ -53,49 +45,6 @@ class Space(Repository):
             log = Path(f"{self._where}-wal")
             logged = log.stat().st_size if log.exists() else 0
             return DatabaseSize(pages * each + logged, (pages - free) * each)
-
-    def used_bytes(self) -> int:
-        """Return the bytes in use; on PostgreSQL every table is read for that."""
-        used = self.size().used_bytes
-        if used is not None:
-            return used
-        with storage_errors(self._where):
-            return sum(self._used_of(name) for name in self._tables())
-
-    def _used_of(self, table: str) -> int:
-        heap = int(self._one(f'SELECT COALESCE(SUM(pg_column_size(t.*)), 0) FROM "{table}" AS t'))  # noqa: S608 - our own tables
-        own, whole = (
-            int(self._one(f"SELECT {function}('\"{table}\"'::regclass)"))
-            for function in ("pg_table_size", "pg_total_relation_size")
-        )
-        # Indexes are as full as their table. No table takes more than its files.
-        return min(round(heap * whole / max(own, 1)), whole)
-
-    def tables(self) -> dict[str, TableSize]:
-        """Return rows and size of each table, with its indexes."""
-        with storage_errors(self._where):
-            sizes = self._sizes()
-            return {
-                name: TableSize(int(self._one(f'SELECT COUNT(*) FROM "{name}"')), sizes.get(name))  # noqa: S608
-                for name in self._tables()
-            }
-
-    def _tables(self) -> list[str]:
-        return [*sorted(model._meta.table_name for model in ALL), FULL_TEXT]  # noqa: SLF001 - peewee's way
-
-    def _sizes(self) -> dict[str, int]:
-        if not is_sqlite(self._db):
-            statement = "SELECT pg_total_relation_size('\"{}\"'::regclass)"
-            return {name: int(self._one(statement.format(name))) for name in self._tables()}
-        options = {row[0] for row in self._run("PRAGMA compile_options")}
-        if "ENABLE_DBSTAT_VTAB" not in options:
-            return {}
-        statement = (
-            "SELECT CASE WHEN m.tbl_name LIKE 'news\\_words\\_%' ESCAPE '\\' THEN 'news_words' "
-            "ELSE m.tbl_name END, SUM(s.pgsize) FROM dbstat s JOIN sqlite_master m ON m.name = s.name "
-            "GROUP BY 1"
-        )
-        return {name: int(size) for name, size in self._run(statement)}
 
     # Release of space.
 
@@ -142,37 +91,6 @@ class Space(Repository):
             (busy, *_) = self._run("PRAGMA wal_checkpoint(TRUNCATE)")[0]
             return not busy
 
-    def compact(self, *, full: bool = False) -> None:
-        """Rewrite the database without its free space; needs as much space again while it runs.
-
-        PostgreSQL only marks free space, unless *full* is set, which locks each table.
-
-        Raises:
-            StoreLockedError: another process uses the SQLite file.
-        """
-        with storage_errors(self._where):
-            if not is_sqlite(self._db):
-                self._run_alone("VACUUM (FULL, ANALYZE)" if full else "VACUUM (ANALYZE)")
-                return
-            self._run(f"INSERT INTO {FULL_TEXT}({FULL_TEXT}) VALUES ('optimize')")  # noqa: S608
-            # In a file, as the copy of a large store would not fit into memory.
-            self._run("PRAGMA temp_store = 1")
-            self._run("VACUUM")
-            self._run("PRAGMA temp_store = 2")
-        self.shorten_log()
-
-    def _run_alone(self, statement: str) -> None:
-        """Run a statement that PostgreSQL refuses in a transaction."""
-        connection: Any = self._db.connection()  # type: ignore[no-untyped-call]  # as below
-        before, connection.autocommit = connection.autocommit, True
-        try:
-            # It takes longer than any regular statement.
-            self._run("SET statement_timeout = 0", fetch=False)
-            self._run(statement, fetch=False)
-            self._run("RESET statement_timeout", fetch=False)
-        finally:
-            connection.autocommit = before
-
     # The recorded result.
 
     def note(self, name: str, detail: dict[str, Any], *, now: float) -> None:
@@ -193,6 +111,6 @@ class Space(Repository):
     def _one(self, statement: str) -> Any:  # noqa: ANN401 - a driver's value
         return self._run(statement)[0][0]
 
-    def _run(self, statement: str, *, fetch: bool = True) -> list[tuple[Any, ...]]:
+    def _run(self, statement: str) -> list[tuple[Any, ...]]:
         cursor: Any = self._db.execute_sql(statement)  # type: ignore[no-untyped-call]  # peewee's stubs lack it
-        return list(cursor.fetchall()) if fetch else []
+        return list(cursor.fetchall())

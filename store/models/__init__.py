@@ -15,7 +15,7 @@ truncated and storable (:func:`store.database.texts.storable`). Ids are never re
       backfill 1 ─── n backfill_page: older pages that a list gained, one event
       daemon 1 ─── n daemon_site n ─── 1 site: who of several daemons visits it
       page_watch 1 ─── n refresh · n watched_change: pages fetched again for changes of their text
-      topic 1 ─── n topic_example · n external_candidate · n page_topic (its score of a page)
+      topic 1 ─── n topic_example · n page_topic (its score of a page)
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from store.models.discovery_tables import (
 )
 from store.models.message_tables import Channel, OutboxEntry
 from store.models.operation_tables import Daemon, DaemonSite, HostClaim, Quarantine
-from store.models.problem_tables import SiteCompleteness, SiteProblem
+from store.models.problem_tables import Audited, SiteCompleteness, SiteProblem
 from store.models.reader_tables import (
     AccessToken,
     Backfill,
@@ -58,7 +58,6 @@ from store.models.reader_tables import (
     VectorSpace,
 )
 from store.models.topic_tables import (
-    ExternalCandidate,
     PageTopic,
     Topic,
     TopicBackground,
@@ -73,6 +72,7 @@ __all__ = [
     "ALL",
     "LIVING",
     "AccessToken",
+    "Audited",
     "Backfill",
     "BackfillPage",
     "Change",
@@ -83,7 +83,6 @@ __all__ = [
     "DiscoveryPage",
     "DiscoveryRound",
     "DiscoveryRun",
-    "ExternalCandidate",
     "Host",
     "HostClaim",
     "Housekeeping",

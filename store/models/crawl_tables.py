@@ -73,8 +73,8 @@ class Site(Table):
     """JSON state of the request budget."""
     revisit = TextField(default="{}")
     """JSON state of the revisit policy for the site."""
-    # JSON of how the site came to be watched: empty = the user gave it; else ``topic``, ``page`` and the page
-    # that links to it, ``found_on``; or the feature that found it, ``found_by``.
+    # JSON of how the site came to be watched: empty = the user gave it; else ``topic``, ``page`` and the
+    # feature that found it, ``found_by``.
     origin = TextField(default="{}")
 
 

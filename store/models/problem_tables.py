@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from peewee import AutoField, BigIntegerField, DoubleField, ForeignKeyField, IntegerField, TextField
 
-from store.models.crawl_tables import Site, Table
-from store.models.joins import Merge
+from store.models.crawl_tables import Page, Site, Table
+from store.models.joins import Merge, joined, least
 
 
 class SiteProblem(Table):
@@ -39,3 +39,18 @@ class SiteCompleteness(Table):
     """0 to 1; NULL = unknown, as are the ends of its interval."""
     low = DoubleField(null=True)
     high = DoubleField(null=True)
+    causes = TextField(default="{}")
+    """JSON: how many pages were missed or late, by cause."""
+
+
+class Audited(Table):
+    """A new page to which an announced page came to link: a look that no hub is part of."""
+
+    page = ForeignKeyField(Page, primary_key=True, on_delete="CASCADE", lazy_load=False)
+    at = DoubleField()
+    """When a refresh first found the link. A page that was first seen then was missed by all hubs."""
+
+    @classmethod
+    def merges(cls) -> tuple[Merge, ...]:
+        """Return how a page becomes another one."""
+        return (Merge(cls.page, (), joined(at=least)),)

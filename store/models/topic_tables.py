@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from peewee import (
     AutoField,
-    BigAutoField,
     BooleanField,
     DoubleField,
     ForeignKeyField,
@@ -111,32 +110,6 @@ class PageTopic(Table):
             (("page", "topic"), True),
             (("topic", "verdict", "page"), False),
             (("topic", "score"), False),
-        )
-
-
-class ExternalCandidate(Table):
-    """A relevant link out of every watched site."""
-
-    lasting_ids = True
-
-    id = BigAutoField()
-    topic = ForeignKeyField(Topic, on_delete="CASCADE", lazy_load=False, index=False)
-    url = TextField()
-    canonical_key = TextField()
-    domain = TextField()
-    """Registered domain, which identifies a new site."""
-    score = DoubleField()
-    found_on = TextField()
-    """URL of the page that links to it."""
-    found_at = DoubleField()
-    state = TextField(default="waiting")
-    """:class:`~store.enums.ExternalCandidateState`, or the status of its fetch."""
-
-    class Meta:
-        indexes = (
-            (("topic", "canonical_key"), True),
-            (("state", "score"), False),
-            (("domain", "state"), False),
         )
 
 

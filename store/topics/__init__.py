@@ -1,7 +1,6 @@
-"""Topics: training examples, models, scores and external candidates.
+"""Topics: training examples, models and scores.
 
-What a visit brings is written in its transaction by :func:`put_scores` and
-:func:`put_external_candidates`.
+What a visit brings is written in its transaction by :func:`put_scores`.
 """
 
 from __future__ import annotations
@@ -16,10 +15,9 @@ from peewee import EXCLUDED, Database, fn
 from store.database import writing
 from store.database.repository import Repository, Shape, batches, upsert
 from store.database.texts import MAX_ADDRESS, MAX_TEXT, columns, storable
-from store.enums import ExampleOrigin, ExternalCandidateState, TopicVerdict
+from store.enums import ExampleOrigin, TopicVerdict
 from store.models import (
     LIVING,
-    ExternalCandidate,
     Page,
     PageText,
     PageTopic,
@@ -31,7 +29,6 @@ from store.models import (
 from store.topics.values import (
     ExampleFields,
     ExampleRow,
-    ExternalCandidateRow,
     GuessedLink,
     JudgedPage,
     KeptPage,
@@ -40,21 +37,17 @@ from store.topics.values import (
     TopicFields,
     TopicRow,
 )
-from store.values import NewExternalCandidate, TopicScore
+from store.values import TopicScore
 
-# Per topic, the queue size of paper 004; the lowest scores go first.
-MAX_EXTERNAL_CANDIDATES = 100_000
 # Method of a score that a user set.
 YOU = "you"
 _RECENT_VISITS = 2_000
 # JSON and page texts are not cut.
-_BOUNDS = {"title": MAX_TEXT} | dict.fromkeys(("url", "canonical_key", "found_on"), MAX_ADDRESS)
+_BOUNDS = {"title": MAX_TEXT} | dict.fromkeys(("url", "canonical_key"), MAX_ADDRESS)
 _TOPIC = Shape(TopicRow, Topic)
 _EXAMPLE = Shape(ExampleRow, TopicExample)
 _SCORE = Shape(PageScore, PageTopic)
-_EXTERNAL_CANDIDATE = Shape(ExternalCandidateRow, ExternalCandidate)
 _KEPT = Shape(KeptPage, Page, page_id=Page.id)
-_WAITING = ExternalCandidate.state == ExternalCandidateState.WAITING
 
 
 class Topics(Repository):
@@ -336,53 +329,6 @@ class Topics(Repository):
         )
         return self._all(_KEPT, query)
 
-    # External candidates.
-
-    def external_candidates_after(
-        self, external_candidate_id: int, *, limit: int
-    ) -> list[tuple[int, str, float]]:
-        """Return id, URL and score of waiting candidates after this id, in order."""
-        query = ExternalCandidate.select(
-            ExternalCandidate.id, ExternalCandidate.url, ExternalCandidate.score
-        )
-        query = query.where(_WAITING & (ExternalCandidate.id > external_candidate_id)).order_by(
-            ExternalCandidate.id
-        )
-        rows = self._rows(query.limit(limit))
-        return [(int(number), str(url), float(score)) for number, url, score in rows]
-
-    def waiting_external_candidate(self, url: str) -> ExternalCandidateRow | None:
-        """Return the waiting candidate of a URL; of several topics, the highest score."""
-        query = _EXTERNAL_CANDIDATE.select().where((ExternalCandidate.url == url) & _WAITING)
-        return self._first(_EXTERNAL_CANDIDATE, query.order_by(ExternalCandidate.score.desc()))
-
-    def external_candidate(self, external_candidate_id: int) -> ExternalCandidateRow | None:
-        """Return one candidate."""
-        return self._first(
-            _EXTERNAL_CANDIDATE,
-            _EXTERNAL_CANDIDATE.select().where(ExternalCandidate.id == external_candidate_id),
-        )
-
-    def put_external_candidates(
-        self, external_candidates: Sequence[NewExternalCandidate], *, now: float
-    ) -> None:
-        """Record candidates outside a visit (an example's own site)."""
-        with writing(self._db, self._where):
-            put_external_candidates(self._db, external_candidates, now)
-
-    def close_external_candidate(self, external_candidate_id: int, state: str) -> None:
-        """Set a candidate's outcome: an ``ExternalCandidateState``, or the status of its fetch."""
-        self._write(
-            ExternalCandidate.update(state=storable(state)).where(
-                ExternalCandidate.id == external_candidate_id
-            )
-        )
-
-    def close_external_candidates_to(self, domain: str, state: str) -> None:
-        """Set the outcome of all waiting candidates of a domain."""
-        waiting = (ExternalCandidate.domain == domain) & _WAITING
-        self._write(ExternalCandidate.update(state=storable(state)).where(waiting))
-
     # Background.
 
     def background(self, name: str) -> str:
@@ -453,29 +399,3 @@ def refine_guesses(db: Database, site_id: int, scores: Sequence[TopicScore], now
             (Page.id == page_id) & Page.verify_score.is_null(is_null=False)
         ).execute(db)
     return count
-
-
-def put_external_candidates(
-    db: Database, external_candidates: Sequence[NewExternalCandidate], now: float
-) -> None:
-    """Write candidates inside the caller's transaction; a known one keeps its better score."""
-    for external_candidate in external_candidates:
-        row = {
-            "topic": external_candidate.topic_id,
-            "found_at": now,
-            **columns(asdict(external_candidate), _BOUNDS),
-        }
-        del row["topic_id"]
-        better = EXCLUDED.score > ExternalCandidate.score
-        upsert(ExternalCandidate, row, ("topic", "canonical_key"), ["score"], better).execute(db)
-    for topic_id in {external_candidate.topic_id for external_candidate in external_candidates}:
-        waiting = ExternalCandidate.select(ExternalCandidate.id).where(
-            (ExternalCandidate.topic == topic_id) & _WAITING
-        )
-        lowest = (
-            waiting.order_by(ExternalCandidate.score.desc())
-            .offset(MAX_EXTERNAL_CANDIDATES)
-            .limit(MAX_EXTERNAL_CANDIDATES)
-        )
-        for batch in batches(one for (one,) in lowest.tuples().execute(db)):
-            ExternalCandidate.delete().where(ExternalCandidate.id.in_(batch)).execute(db)

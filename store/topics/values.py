@@ -105,21 +105,6 @@ class PageScore:
 
 
 @dataclass(frozen=True, slots=True)
-class ExternalCandidateRow:
-    """A stored external candidate."""
-
-    id: int
-    topic_id: int
-    url: str
-    canonical_key: str
-    domain: str
-    score: float
-    found_on: str
-    found_at: float
-    state: str
-
-
-@dataclass(frozen=True, slots=True)
 class GuessedLink:
     """A page that was not fetched, with a topic's guess and the link to it."""
 

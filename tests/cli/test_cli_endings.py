@@ -65,24 +65,24 @@ def test_a_wrong_setting_is_named_with_its_value(
     ("toml", "command", "says"),
     [
         (
-            "[revisit]\npolicy = 'magic'",
+            "[engine]\nkind = 'magic'",
             "run",
-            'revisit.policy = \'magic\': must be one of: "price", "fixed"',
+            'engine.kind = \'magic\': must be one of: "threads", "processes", "dask"',
         ),
         (
-            "[revisit]\npolicy = 'magic'",
+            "[engine]\nkind = 'magic'",
             "hubs",
-            'revisit.policy = \'magic\': must be one of: "price", "fixed"',
+            'engine.kind = \'magic\': must be one of: "threads", "processes", "dask"',
         ),
         (
-            "[revisit]\npolicy = 'magic'",
+            "[engine]\nkind = 'magic'",
             "status",
-            'revisit.policy = \'magic\': must be one of: "price", "fixed"',
+            'engine.kind = \'magic\': must be one of: "threads", "processes", "dask"',
         ),
         (
-            "[revisit]\npolicy = 'magic'",
+            "[engine]\nkind = 'magic'",
             "check",
-            'revisit.policy = \'magic\': must be one of: "price", "fixed"',
+            'engine.kind = \'magic\': must be one of: "threads", "processes", "dask"',
         ),
         ("[daemon]\nlog_level = 'loud'", "run", "daemon.log_level"),
         ("[fetch]\nallowed_networks = ['here']", "run", "127.0.0.0/8"),

@@ -201,7 +201,7 @@ def test_a_seed_that_cannot_be_read_is_trouble_in_the_status(hubwatch: Run, tmp_
     hubwatch("add", "https://intern.example/", SITE)
     with open_configured_store(Settings(), tmp_path) as store:
         (hub, _) = store.read.hubs()
-        store.write.postpone(hub.page_id, 2e9, "forbidden_address")
+        store.write.postpone(hub.page_id, 1e9, 2e9, "forbidden_address")
     rows = hubwatch("status", "--json").json["sites"]
     assert [row["trouble"] for row in rows] == ["forbidden_address", None]
     assert "allowed_networks" in hubwatch("status").err

@@ -437,15 +437,6 @@ def test_an_empty_page_is_judged_as_such(hubwatch: Run, site: LocalSite) -> None
     assert "no text" in answer["topics"][0]["why"]
 
 
-def test_exploring_finds_the_site_of_an_example(hubwatch: Run, site: LocalSite) -> None:
-    hubwatch("topic", "add", "bridges", "--example", f"{site.url}/bridge")
-    assert hubwatch("run", "--once", "--explore", "1").code in (0, 1)
-    (row,) = hubwatch("list", "--json").json
-    assert row["seed"] == site.url + "/"
-    assert row["origin"]["topic"] == "bridges"
-    assert "found on" in hubwatch("list").out
-
-
 def test_hostile_names_and_titles_are_shown_harmlessly(hubwatch: Run) -> None:
     hubwatch("topic", "add", "[red]x[/red]", "--keyword", "bridge")
     assert hubwatch("topic", "add", "a\x1b[31mb", "--keyword", "bridge").code == 2

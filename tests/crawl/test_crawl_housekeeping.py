@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import logging
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -12,18 +12,24 @@ import pytest
 from stories import DAY, HOME, START, announced_pages, news_site, seen, visit_of
 
 from incremental.daemon.housekeeping import Housekeeping, ages, last_done
-from incremental.interfaces.results.schema import result_of
-from incremental.interfaces.results.status import Housekept
 from incremental.settings import Settings
 from store import Store
 from store.maintenance.retention import Kind
+from store.models import ALL
 from store.values import ReadText
 
+ROOT = Path(__file__).resolve().parents[2]
 NOW = START + 500 * DAY
 
 
 def settings(**store: Any) -> Settings:
     return msgspec.convert({"store": store}, Settings)
+
+
+def _used(store: Store) -> int:
+    used = store.space.size().used_bytes
+    assert used is not None
+    return used
 
 
 def keep_house(store: Store, now: float = NOW, **terms: Any) -> int:
@@ -81,64 +87,6 @@ def test_an_error_in_a_piece_does_not_stop_the_next_day(
     assert last_done(store) is not None
 
 
-def test_a_store_above_its_budget_forgets_the_oldest_until_it_fits(store: Store) -> None:
-    write(store, 24, body=50_000)
-    # PostgreSQL would do this by itself at any moment, and moves words to larger parts of the index.
-    store.space.compact()
-    whole = store.space.used_bytes() + store.cache.size_bytes()
-    bodies = store.cache.size_bytes()
-    budget = (whole - bodies // 2) / 1e6
-    # Bodies go first, the oldest of them.
-    keep_house(store, size_budget_mb=budget)
-    done = last_done(store)
-    assert done is not None
-    assert done.excess_bytes == 0
-    assert 0 < done.forgotten["bodies"] < 24
-    assert not done.forgotten["texts"]
-    left = [file.stat().st_mtime for file in store.cache_folder.rglob("*.*")]
-    assert min(left) >= NOW - (24 - done.forgotten["bodies"]) * DAY
-    # Then texts.
-    keep_house(store, size_budget_mb=(whole - bodies) * 0.9 / 1e6)
-    done = last_done(store)
-    assert done is not None
-    assert done.forgotten["texts"] > 0
-    assert done.excess_bytes == 0
-    assert len(announced_pages(store)) == 24 * 20
-
-
-def test_a_budget_that_is_met_forgets_no_more_the_next_day(store: Store) -> None:
-    """PostgreSQL's files do not shrink when rows go; that is no reason to forget the rest."""
-    write(store, 24, body=1)
-    budget = store.space.used_bytes() * 0.8 / 1e6
-    keep_house(store, size_budget_mb=budget)
-    first = last_done(store)
-    assert first is not None
-    assert first.forgotten["texts"] > 0
-    keep_house(store, NOW + 1, size_budget_mb=budget * 1.02)
-    second = last_done(store)
-    assert second is not None
-    assert sum(second.forgotten.values()) < 0.2 * sum(first.forgotten.values())
-
-
-def test_a_budget_that_cannot_be_met_is_said_once(
-    sqlite_store: Store, caplog: pytest.LogCaptureFixture
-) -> None:
-    write(sqlite_store, 3)
-    caplog.set_level(logging.WARNING, "hubwatch.housekeeping")
-    for _ in range(3):
-        keep_house(sqlite_store, size_budget_mb=0.01)
-    assert [record.message[:40] for record in caplog.records] == [
-        "database and page cache exceed [store] s"
-    ]
-    done = last_done(sqlite_store)
-    assert done is not None
-    assert "too large" in result_of(Housekept, done).space_in_words()
-    assert len(announced_pages(sqlite_store, text="x1")) == 0
-    keep_house(sqlite_store, size_budget_mb=500)
-    keep_house(sqlite_store, size_budget_mb=0.01)
-    assert len(caplog.records) == 2
-
-
 def test_free_pages_go_back_to_the_file_system(
     sqlite_store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -156,7 +104,7 @@ def test_a_store_levels_off(sqlite_store: Store) -> None:
     """What stays of a day is a small part of what the day brought."""
     write(sqlite_store, 10)
     keep_house(sqlite_store, text_days=7, visit_log_days=7, sighting_days=7)
-    first = sqlite_store.space.used_bytes()
+    first = _used(sqlite_store)
     site, home = sqlite_store.read.sites()[0].id, sqlite_store.read.hubs()[0].page_id
     for day in range(30):
         at = NOW + day * DAY
@@ -165,5 +113,22 @@ def test_a_store_levels_off(sqlite_store: Store) -> None:
             text = ReadText("Title", " ".join(f"{page}w{n}" for n in range(400)), "a" * 32)
             sqlite_store.write.visit(visit_of(site, page, at + 1, links=None, text=text))
         keep_house(sqlite_store, at, text_days=7, visit_log_days=7, sighting_days=7)
-    per_page = (sqlite_store.space.used_bytes() - first) / 600
+    per_page = (_used(sqlite_store) - first) / 600
     assert per_page < 4_000
+
+
+def test_the_document_names_every_table() -> None:
+    text = (ROOT / "docs" / "retention.md").read_text(encoding="utf-8")
+    listed = text.partition("## Every table")[2].partition("\n## ")[0]
+    cells = "".join(line.split("|")[1] for line in listed.splitlines() if line.startswith("| `"))
+    tables = {model._meta.table_name for model in ALL} | {"news_words"}
+    assert set(re.findall(r"`(\w+)`", cells)) == tables
+
+
+def test_the_document_names_the_settings_with_their_defaults() -> None:
+    text = (ROOT / "docs" / "retention.md").read_text(encoding="utf-8")
+    listed = text.partition("## Giving space back")[0]
+    named = re.findall(r"^\| `(\w+)` \| ([\d,]+)", listed, re.MULTILINE)
+    assert len(named) == 7
+    for name, value in named:
+        assert getattr(Settings().store, name) == float(value.replace(",", "")), name

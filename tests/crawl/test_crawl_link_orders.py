@@ -1,4 +1,4 @@
-"""The orders of links and the adapting centre in the running product."""
+"""The link order and the adapting centre in the running product."""
 
 from __future__ import annotations
 
@@ -11,18 +11,17 @@ import pytest
 from fake_web import HOUR, SPARING, FakeWeb, Watch
 from topic_web import EXAMPLES, NEW, address, correct, judged, topic_of, two_subjects, watch_topic
 
-from classifier.links.orders import LINK_ORDERS, new_order
+from classifier.links.learned_order import LearnedOrder
 from incremental.settings import Settings
 
 BRIDGES = {address(*one) for one in NEW if one[0] == "bridge"}
 ALL_NEW = {address(*one) for one in NEW}
 
 
-def settings(order: str, verify_share: float) -> Settings:
+def settings(verify_share: float) -> Settings:
     return msgspec.structs.replace(
         SPARING,
         news=msgspec.structs.replace(SPARING.news, verify_share=verify_share),
-        topics=msgspec.structs.replace(SPARING.topics, link_order=order),
     )
 
 
@@ -39,35 +38,29 @@ def sizes(data: Any) -> Any:
     return len(data)
 
 
-@pytest.mark.parametrize("order", LINK_ORDERS)
-def test_the_chosen_order_guesses_of_links_and_outlives_the_process(
-    tmp_path: Path, order: str
-) -> None:
+def test_the_order_guesses_of_links_and_outlives_the_process(tmp_path: Path) -> None:
     """Few looks are granted; the first one goes where the order expects most."""
-    chosen = settings(order, 0.03)
+    chosen = settings(0.03)
     with watch_topic(tmp_path, two_subjects(), settings=chosen) as crawl:
         crawl.run(8 * HOUR)
         guesses = {url: judged(crawl, url) for url in ALL_NEW}
         assert all(guess is not None and 0 <= guess.score <= 1 for guess in guesses.values())
         verified = [url for url in crawl.web.urls() if url in ALL_NEW]
         assert 0 < len(verified) < len(ALL_NEW)
-        if order in {"learned", "semantic"}:
-            assert verified[0] in BRIDGES
+        assert verified[0] in BRIDGES
         kept, web = kept_links(crawl), crawl.web
-        assert kept["order"] == order
     with Watch(tmp_path, FakeWeb(web.clock, two_subjects()), settings=chosen) as crawl:
         (active_topic,) = crawl.crawler.topics._active_topics.values()
-        assert active_topic.links.name == order
         # Not the very same: terms may be numbered again.
-        assert sizes(active_topic.links.to_json()) == sizes(kept["learned"])
-        assert sizes(active_topic.links.to_json()) != sizes(new_order(order).to_json())
+        assert sizes(active_topic.links.to_json()) == sizes(kept)
+        assert sizes(active_topic.links.to_json()) != sizes(LearnedOrder().to_json())
 
 
 @pytest.mark.parametrize("method", ["adaptive", "adaptive_guarded"])
 def test_the_centre_adapts_as_pages_come_and_a_rejected_page_moves_it_no_more(
     tmp_path: Path, method: str
 ) -> None:
-    chosen = settings("learned", 0.9)
+    chosen = settings(0.9)
     with watch_topic(tmp_path, two_subjects(), settings=chosen, method=method) as crawl:
         crawl.run(12 * HOUR)
         crawl.crawler.drain(crawl.clock.now())

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from fake_web import DAY, HOUR, SPARING, START, Reply, Watch, feed, page, sitemap, watch
-from topic_web import EXAMPLES, address, story, two_subjects, watch_topic
+from topic_web import EXAMPLES, two_subjects, watch_topic
 
 from incremental.crawl.crawler import Crawler
 from incremental.crawl.overflows import Overflows
@@ -95,18 +95,14 @@ def lists(folder: Path) -> Iterator[Watch]:
 
 @contextmanager
 def topics(folder: Path) -> Iterator[Watch]:
-    """A topic that learns from examples, and is led to another site."""
-    museum, bridge = "https://museum.example/", address("bridge", 10)
-    link = f"{museum}exhibit|bridge arch girder exhibit"
-    pages = two_subjects(**{bridge: story("bridge", 10, link)})
-    pages |= {museum: page("/exhibit|bridge truss"), museum + "exhibit": story("bridge", 40)}
-    with watch_topic(folder, pages, explore=5, examples=EXAMPLES) as crawl:
+    """A topic that learns from examples."""
+    with watch_topic(folder, two_subjects(), examples=EXAMPLES) as crawl:
         yield crawl.run(12 * HOUR)
 
 
 @pytest.mark.parametrize(
     ("told", "purposes"),
-    [(lists, {"hub", "verify", "robots", "refresh"}), (topics, {"example", "external_candidate"})],
+    [(lists, {"hub", "verify", "robots", "refresh"}), (topics, {"example"})],
 )
 def test_a_visit_and_all_that_follows_from_it_is_one_transaction(
     ledger: Ledger, tmp_path: Path, told: Any, purposes: set[str]

@@ -79,15 +79,13 @@ def test_with_a_topic_as_much_is_found(
 def test_the_budget_of_a_replay_is_held(
     small: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    result = run_replay(
-        monkeypatch, capsys, small[0], "--requests-per-day", 12, "--policy", "fixed"
-    )
+    result = run_replay(monkeypatch, capsys, small[0], "--requests-per-day", 12)
     assert 10 < int(str(result["fetches"])) <= 12 * 10 + 12
 
 
 @pytest.mark.parametrize(
     "wrong",
-    [["nowhere.sqlite"], ["{small}", "--truth", "no.tsv"], ["{small}", "--policy", "magic"]],
+    [["nowhere.sqlite"], ["{small}", "--truth", "no.tsv"], ["{small}", "--engine", "magic"]],
 )
 def test_wrong_usage_of_replay_is_reported(
     small: tuple[Path, Path],

@@ -29,10 +29,10 @@ def test_without_another_extractor_the_parsers_text_counts() -> None:
 
 
 def test_a_target_has_one_context_with_all_its_anchors() -> None:
-    (link,) = link_contexts(parse(HTML, URL), parent_score=0.75)
+    (link,) = link_contexts(parse(HTML, URL))
     assert link.url == "https://example.org/a.html"
     assert link.anchor == "A Article A"
     assert link.around == "A about bridges"
     assert link.heading == "Latest"
     assert link.tag_path == "html/body/ul.list/li/a"
-    assert (link.parent_url, link.parent_score) == (URL, 0.75)
+    assert link.parent_url == URL

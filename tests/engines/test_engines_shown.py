@@ -66,38 +66,6 @@ def test_a_run_without_a_scheduler_ends_with_the_way_out(hubwatch: Run, tmp_path
     assert f"setting engine.address = '{address}': no Dask scheduler answers there" in done.err
 
 
-@pytest.mark.parametrize(
-    ("engine", "says"),
-    [
-        ("", "threads of the daemon, 8 visits at a time"),
-        ('kind = "processes"\nprocesses = 3', "3 processes, 3 visits at a time"),
-    ],
-)
-def test_doctor_says_what_runs_the_visits(
-    hubwatch: Run, tmp_path: Path, engine: str, says: str
-) -> None:
-    configure(tmp_path, engine)
-    checks = hubwatch("doctor", "--offline", "--json").json["checks"]
-    assert [one["says"] for one in checks if one["check"] == "engine"] == [says]
-
-
-def test_doctor_asks_a_cluster_who_works_there(
-    cluster: DaskCluster, hubwatch: Run, tmp_path: Path
-) -> None:
-    configure(tmp_path, f'kind = "dask"\naddress = "{cluster.address}"')
-    checks = hubwatch("doctor", "--json").json["checks"]
-    refused, works = [one for one in checks if one["check"] == "engine"]
-    assert "refused: worker tcp://127.0.0.1:" in refused["says"]
-    assert works["says"] == f"Dask at {cluster.address}, 1 worker, 2 visits at a time"
-
-
-def test_doctor_says_that_no_scheduler_answers(hubwatch: Run, tmp_path: Path) -> None:
-    configure(tmp_path, f'kind = "dask"\naddress = "tcp://127.0.0.1:{free_port()}"')
-    checks = hubwatch("doctor", "--json").json["checks"]
-    (found,) = [one for one in checks if one["check"] == "engine"]
-    assert (found["verdict"], "start it" in found["way_out"]) == ("problem", True)
-
-
 @pytest.mark.parametrize("answer", [b"", b"HTTP/1.1 400 Bad Request\r\n\r\n"])
 def test_another_kind_of_service_at_the_address_is_an_error_within_seconds(answer: bytes) -> None:
     """Dask's client waits without end for one that says nothing."""

@@ -71,10 +71,10 @@ def site(**fields: Any) -> dict[str, Any]:
             "must not exceed max_interval_hours",
         ),
         (
-            {"topics": {"link_order": "best"}},
-            "topics.link_order",
+            {"engine": {"kind": "best"}},
+            "engine.kind",
             "best",
-            'must be one of: "learned", "semantic", "bayes", "pagerank"',
+            'must be one of: "threads", "processes", "dask"',
         ),
         ({"site": [{}]}, "site[0].url", None, "is missing"),
         (site(nonsense=1), "site[0].nonsense", "...", "known: url, reach"),

@@ -1,4 +1,4 @@
-"""The price policy and the fixed one: when hubs are due, and why."""
+"""The price policy: when hubs are due, and why."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from incremental.schedule.budget import BudgetState, advance, open_at, spend
-from incremental.schedule.fixed import FixedPolicy
 from incremental.schedule.price import PricePolicy, hinted
 from incremental.schedule.profile import BINS, WEEK
 from incremental.schedule.protocol import Terms
@@ -100,10 +99,8 @@ def test_whatever_is_seen_at_whatever_time_there_is_an_answer(
     assert policy.why(learned, site, BudgetState(), now).reason
 
 
-@pytest.mark.parametrize("policy", [PricePolicy(FREE), FixedPolicy(FREE)])
-def test_after_errors_a_hub_is_left_alone_longer_and_longer(
-    policy: PricePolicy | FixedPolicy,
-) -> None:
+def test_after_errors_a_hub_is_left_alone_longer_and_longer() -> None:
+    policy = PricePolicy(FREE)
     hub, site, waits = _hub(5.0, weight=1.0), SITE, []
     for number in range(12):
         at = NOW + number * DAY
@@ -194,24 +191,21 @@ def test_a_sitemap_that_moves_with_each_deployment_loses_its_say_on_every_hub() 
     assert policy.due_at(hinted(hub, NOW + MINUTE), site, CHEAP, NOW) > before + HOUR
 
 
-@pytest.mark.parametrize("policy", [PricePolicy, FixedPolicy])
 @pytest.mark.parametrize(("window", "hour"), [((9.0, 17.0), 9), ((22.0, 6.0), 22)])
-def test_visits_keep_to_the_hours_that_are_allowed(
-    policy: type[PricePolicy], window: tuple[float, float], hour: int
-) -> None:
+def test_visits_keep_to_the_hours_that_are_allowed(window: tuple[float, float], hour: int) -> None:
     noon_or_night = NOW - NOW % DAY + (20.0 if hour == 9 else 12.0) * HOUR
     hub = replace(_hub(100.0, weight=1.0), visited_at=noon_or_night, tried_at=noon_or_night)
     terms = replace(FREE, windows=(window,))
-    due_at = policy(terms).due_at(hub, SITE, CHEAP, noon_or_night)
+    due_at = PricePolicy(terms).due_at(hub, SITE, CHEAP, noon_or_night)
     assert due_at % DAY / HOUR == pytest.approx(hour)
 
 
 def test_a_budget_of_zero_leaves_the_site_alone_and_says_so() -> None:
-    for policy in (PricePolicy(Terms(0)), FixedPolicy(Terms(0))):
-        why = policy.why(_hub(5.0), SITE, BudgetState(), NOW)
-        assert math.isinf(why.due_at)
-        assert "budget is zero" in why.reason
-        assert policy.index(_hub(5.0), SITE, BudgetState(), NOW + DAY) == 0
+    policy = PricePolicy(Terms(0))
+    why = policy.why(_hub(5.0), SITE, BudgetState(), NOW)
+    assert math.isinf(why.due_at)
+    assert "budget is zero" in why.reason
+    assert policy.index(_hub(5.0), SITE, BudgetState(), NOW + DAY) == 0
 
 
 def test_the_explanation_adds_up() -> None:
@@ -220,29 +214,6 @@ def test_the_explanation_adds_up() -> None:
     assert why.waiting_links == pytest.approx(2, rel=0.01)
     assert why.waiting_minutes == pytest.approx(60, rel=0.01)
     assert why.price_minutes == 30
-
-
-def test_the_fixed_policy_shares_the_budget_over_the_hubs() -> None:
-    policy, site = FixedPolicy(Terms(requests_per_day=48)), SiteState()
-    states = [HubState(key=str(k), kind="home" if k == 0 else "page") for k in range(20)]
-    for number, hub in enumerate(states):
-        states[number], site = policy.observe(hub, site, Visit(at=NOW, baseline=True))
-    waits = [policy.due_at(hub, site, BudgetState(), NOW) - NOW for hub in states]
-    assert sum(DAY / wait for wait in waits) == pytest.approx(48, rel=0.01)
-    assert waits[0] == pytest.approx(waits[1] / 4)
-    assert policy.retire(states[0], site).weight_total == pytest.approx(19)
-
-
-def test_the_fixed_policy_halves_the_share_of_what_showed_nothing_for_more_than_six_visits() -> (
-    None
-):
-    policy, site = FixedPolicy(Terms(requests_per_day=48)), SiteState()
-    hub, shares = HubState(key="1", kind="page"), []
-    for day in range(8):
-        visit = Visit(at=NOW + day * DAY, baseline=not day)
-        hub, site = policy.observe(hub, site, visit)
-        shares.append(site.weight_total)
-    assert shares == [1.0] * 6 + [0.5] * 2
 
 
 def _day_by_day(hubs: int, per_day: float, days: int) -> list[int]:

@@ -23,10 +23,3 @@ def test_a_span_that_is_none_is_named_with_field_and_way_out(span: str, where: s
     with pytest.raises(SettingsError, match="22:00-06:30") as caught:
         build_settings(tree)
     assert (caught.value.field, caught.value.value) == (where, span)
-
-
-def test_an_unknown_policy_is_refused_with_those_that_there_are() -> None:
-    with pytest.raises(SettingsError, match='"price", "fixed"') as caught:
-        build_settings({"revisit": {"policy": "best"}})
-    assert caught.value.field == "revisit.policy"
-    assert build_settings({"revisit": {"policy": "fixed"}}).revisit.policy == "fixed"

@@ -204,8 +204,6 @@ def test_a_shard_is_one_daemons_and_nobody_runs_beside_it(
         assert [(one["shard"], one["sites"], one["is_leader"]) for one in shown] == [
             ("1/2", 2, True)
         ]
-        complete(folder, "doctor", "--offline")
-        assert "shard 1/2: 2 sites, heartbeat" in (folder / "doctor.out").read_text()
         first.kill()
         first.start("--shard", "1/2")
         assert wait_until(lambda: cluster.shares() == [2], TAKEN_OVER_SECONDS, every=0.5)

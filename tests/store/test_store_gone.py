@@ -53,12 +53,6 @@ def test_a_replaced_database_is_noticed(home: Path) -> None:
             store.still_there()
 
 
-def test_a_compacted_database_is_the_same(home: Path) -> None:
-    with opened(home) as store:
-        store.space.compact()
-        store.still_there()
-
-
 @pytest.mark.parametrize(
     ("name", "content"),
     [

@@ -68,8 +68,7 @@ def test_every_column_that_refers_to_a_page_says_how_it_is_merged() -> None:
 
 def test_every_table_named_by_address_and_read_by_page_follows_the_address() -> None:
     """What is only found by its address is a label, an example, or lies outside of every site."""
-    outside = {"page.canonical_key", "external_candidate.canonical_key"}
-    outside |= {"discovery_page.canonical_key"}
+    outside = {"page.canonical_key", "discovery_page.canonical_key"}
     keys = [one for model in ALL for one in fields_of(model) if one.name == "canonical_key"]
     assert {name_of(one) for one in keys} - outside == {name_of(one.column) for one in ADDRESSED}
 

@@ -20,7 +20,7 @@ from store.crawl.record import Recorder
 from store.enums import HubClass, HubRole, LabelOrigin, PageLabel
 from store.errors import StoreLockedError
 from store.rules import Rule
-from store.values import HostRow, LabelEntry, SiteChanges, TopicOpinion, VisitPlan
+from store.values import HostRow, LabelEntry, SiteChanges, VisitPlan
 
 LABEL = LabelEntry(
     "https://news.example/a", "//news.example/a", PageLabel.HUB, LabelOrigin.USER, START
@@ -33,7 +33,7 @@ SAMPLES: dict[str, Any] = {
     "HubRole": HubRole.ARTICLE,
     "LabelOrigin": LabelOrigin.USER,
     "VisitPlan": VisitPlan(),
-    "TopicOpinion": TopicOpinion(),
+    "Sequence[TopicScore]": (),
     "bool": True,
     "Iterable[SeenLink]": [seen("https://news.example/a", hub=new_hub())],
     "Sequence[SeenLink]": [seen("https://news.example/d", hub=new_hub())],

@@ -7,15 +7,13 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import pytest
 from stories import DAY, HOME, HOUR, START, news_site, seen, visit_of
 
 from incremental.base.urls import canonical_key
 from store import Store, open_store
 from store.enums import ExampleOrigin
-from store.topics import MAX_EXTERNAL_CANDIDATES
 from store.topics.values import NewExample, PageScore
-from store.values import NewExternalCandidate, ReadText, TopicScore
+from store.values import ReadText, TopicScore
 
 STORY = HOME + "bridge"
 
@@ -69,11 +67,9 @@ def test_a_removed_topic_takes_all_that_is_its_own(store: Store) -> None:
     one = topic(store)
     page = announced(store, score(one))
     store.topics.put_examples(one, [example(due_at=START)], now=START)
-    store.topics.put_external_candidates([external_candidate(one, 1)], now=START)
     store.topics.remove(one)
     left: list[object] = [
         *store.topics.topics(),
-        *store.topics.external_candidates_after(0, limit=9),
         *store.topics.scores([page]),
     ]
     assert left == []
@@ -268,52 +264,6 @@ def test_verifications_are_ordered_by_what_topics_expect_and_then_by_age(store: 
 
     assert order() == ["old", "low", "high", "lower"]
     assert order(likely_first=True) == ["high", "low", "lower", "old"]
-
-
-def external_candidate(topic_id: int, number: int, value: float = 0.5) -> NewExternalCandidate:
-    url = f"https://other{number}.example/x"
-    return NewExternalCandidate(
-        topic_id, url, canonical_key(url), f"other{number}.example", value, STORY
-    )
-
-
-def test_external_candidates_keep_their_better_score_until_they_are_closed(store: Store) -> None:
-    one = topic(store)
-    store.topics.put_external_candidates(
-        [external_candidate(one, 1, 0.4), external_candidate(one, 2, 0.6)], now=START
-    )
-    store.topics.put_external_candidates(
-        [external_candidate(one, 1, 0.9), external_candidate(one, 2, 0.1)], now=START + 1
-    )
-    found = store.topics.external_candidates_after(0, limit=9)
-    assert [score for _, _, score in found] == [0.9, 0.6]
-    assert store.topics.external_candidates_after(found[0][0], limit=9) == found[1:]
-    waiting = store.topics.waiting_external_candidate("https://other1.example/x")
-    assert waiting is not None
-    assert (waiting.id, waiting.score) == (found[0][0], 0.9)
-    store.topics.close_external_candidate(waiting.id, "followed")
-    store.topics.close_external_candidates_to("other2.example", "known")
-    assert store.topics.external_candidates_after(0, limit=9) == []
-    assert store.topics.waiting_external_candidate("https://other1.example/x") is None
-    closed = store.topics.external_candidate(waiting.id)
-    assert closed is not None
-    assert closed.state == "followed"
-
-
-def test_the_least_promising_external_candidates_give_way(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert MAX_EXTERNAL_CANDIDATES >= 1_000
-    monkeypatch.setattr("store.topics.MAX_EXTERNAL_CANDIDATES", 3)
-    one = topic(store)
-    store.topics.put_external_candidates(
-        [external_candidate(one, n, n / 10) for n in range(6)], now=START
-    )
-    assert {score for _, _, score in store.topics.external_candidates_after(0, limit=9)} == {
-        0.5,
-        0.4,
-        0.3,
-    }
 
 
 def test_a_model_that_was_replaced_meanwhile_stays(store: Store) -> None:

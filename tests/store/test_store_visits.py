@@ -202,14 +202,14 @@ def test_the_host_is_recorded_with_the_visit_and_its_robots_txt_stays(store: Sto
 
 def test_what_is_put_off_says_why_and_plans_no_verification_of_its_own(store: Store) -> None:
     site, home = news_site(store)
-    store.write.postpone(home, START + DAY, "robots_denied")
+    store.write.postpone(home, START, START + DAY, "robots_denied")
     hub = store.read.hub(home)
     assert hub is not None
     assert (hub.due_at, hub.last_status) == (START + DAY, "robots_denied")
     assert store.read.due_verifications(site, START + 2 * DAY) == []
     verification = seen(HOME + "a", fate="verify")
     page = store.write.add_pages(site, [verification], now=START)[verification.canonical_key]
-    store.write.postpone(page, START + DAY, "robots_denied")
+    store.write.postpone(page, START, START + DAY, "robots_denied")
     assert store.read.due_verifications(site, START) == []
     assert [row.page_id for row in store.read.due_verifications(site, START + DAY)] == [page]
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incremental.crawl.best_first import BestFirstQueue
+from classifier.papers.best_first import BestFirstQueue
 
 
 def _drained(queue: BestFirstQueue) -> list[str]:

@@ -26,8 +26,6 @@ from stories import (
 from classifier.words.values import LinkContext, PageText
 from incremental.decide.guesses import Guesses
 from incremental.topics.judging import (
-    MAX_EXTERNAL_CANDIDATES_PER_PAGE,
-    external_candidates_of,
     from_context,
     from_text,
     is_empty,
@@ -128,39 +126,6 @@ def test_a_link_comes_back_as_it_was_kept(anchor: str, around: str, score: float
     link = LinkContext("u", anchor, around, parent_score=score)
     assert from_context(to_context(link)) == link
     assert from_context(None) is from_context("") is None
-
-
-# --- leads ------------------------------------------------------------------------------------
-
-
-def external_candidates(
-    *scored: tuple[str, float], excluded: str = "nothing"
-) -> list[tuple[str, float]]:
-    links = [(LinkContext(url), score) for url, score in scored]
-    found = external_candidates_of(
-        {7: links}, found_on=HOME, follows=lambda url: excluded not in url
-    )
-    assert all((one.topic_id, one.found_on) == (7, HOME) for one in found)
-    return [(one.url, one.score) for one in found]
-
-
-def test_the_best_link_to_a_domain_is_its_external_candidate() -> None:
-    found = external_candidates(
-        ("https://a.example/1", 0.6), ("https://www.a.example/2", 0.9), ("https://b.test/", 0.7)
-    )
-    assert found == [("https://www.a.example/2", 0.9), ("https://b.test/", 0.7)]
-
-
-def test_traps_and_what_the_site_excludes_are_no_external_candidates() -> None:
-    assert (
-        external_candidates(("https://a.example/login", 0.9), ("https://b.test/x.png", 0.9)) == []
-    )
-    assert external_candidates(("https://a.example/ads/1", 0.9), excluded="/ads/") == []
-
-
-def test_a_page_has_few_external_candidates() -> None:
-    many = [(f"https://site{n}.example{n}.com/", 0.9) for n in range(50)]
-    assert len(external_candidates(*many)) == MAX_EXTERNAL_CANDIDATES_PER_PAGE
 
 
 # --- guesses order looks ----------------------------------------------------------------------

@@ -85,7 +85,7 @@ def crawled(embedder: Embedder | None, *, pages: int = 40) -> tuple[LearnedOrder
         if embedder is not None:
             order.learn_anchors(anchors(embedder, led.anchor))
         order.expect([led], model)
-        order.observe(page, led, (), model.judge(page), model)
+        order.observe(page, [led], (), model.judge(page).score, model)
     return order, model
 
 
@@ -129,7 +129,7 @@ def test_chinese_pages_and_anchors_are_ordered_by_words() -> None:
     order = LearnedOrder()
     model = crawled(None)[1]
     page = PageText("https://zh.example/1", title="大桥", body="新的大桥今天通车，车辆可以通行。")
-    order.observe(embedded(page, Subjects()), None, (), 0.9, model)
+    order.observe(embedded(page, Subjects()), (), (), 0.9, model)
     order.learn_anchors(anchors(Subjects(), "大桥今天通车", "span soon"))
     kept = order.to_json()["vectors"]
     assert kept["pages"]["keys"] == []
@@ -150,7 +150,7 @@ def test_vectors_survive_a_restart() -> None:
     for one in (order, again):
         one.learn_anchors(anchors(Subjects(), "ladle soon", "span soon"))
         page = embedded(story(99, "crossing"), Subjects())
-        one.observe(page, None, (), 0.9, model)
+        one.observe(page, (), (), 0.9, model)
     gaps = [np.diff(one.expect(LINKS, model))[0] for one in (order, again)]
     assert gaps[1] == pytest.approx(gaps[0], abs=0.1)
     assert gaps[1] > 0

@@ -47,7 +47,7 @@ def _trained(scores: dict[str, float], links: dict[str, list[str]]) -> LearnedOr
     scorer = LearnedOrder()
     for name, score in scores.items():
         shown = [_link(target, name) for target in links.get(name, [])]
-        scorer.observe(_page(name), None, shown, score)
+        scorer.observe(_page(name), (), shown, score)
     return scorer
 
 
@@ -76,7 +76,7 @@ def test_a_hub_that_led_to_relevant_pages_is_tunnelled_through(model: TopicModel
     scorer = _trained({"hub": 0.1, "dull": 0.1, "other": 0.2}, {"hub": shown, "dull": ["new2"]})
     before = scorer.order([_link("new1", "hub")], model)[0]
     for name in shown[:4]:
-        scorer.observe(_page(name), _link(name, "hub"), [], 0.9)
+        scorer.observe(_page(name), [_link(name, "hub")], [], 0.9)
     after, dull = scorer.order([_link("new1", "hub"), _link("new2", "dull")], model)
     assert after > before
     assert after > dull
@@ -143,9 +143,9 @@ def test_the_words_of_relevant_pages_are_learned(model: TopicModel) -> None:
     before = scorer.order([link], model)[0]
     for number in range(6):
         scorer.observe(
-            _page(f"v{number}", "A viaduct is a long bridge. Viaduct arches."), None, [], 0.9
+            _page(f"v{number}", "A viaduct is a long bridge. Viaduct arches."), (), [], 0.9
         )
-        scorer.observe(_page(f"c{number}", "Recipes for soup and bread."), None, [], 0.1)
+        scorer.observe(_page(f"c{number}", "Recipes for soup and bread."), (), [], 0.1)
     assert scorer.order([link], model)[0] > before
 
 
@@ -155,8 +155,8 @@ def test_the_words_of_a_rejected_page_count_less_though_it_trained_on_them(
     scorer = LearnedOrder()
     page = _page("v", "A viaduct is a long bridge. Viaduct arches.")
     for number in range(6):
-        scorer.observe(_page(f"v{number}", page.body), None, [], 0.9)
-        scorer.observe(_page(f"c{number}", "Recipes for soup and bread."), None, [], 0.1)
+        scorer.observe(_page(f"v{number}", page.body), (), [], 0.9)
+        scorer.observe(_page(f"c{number}", "Recipes for soup and bread."), (), [], 0.1)
     link = _link("x", anchor="Viaduct")
     before = scorer.order([link], model)[0]
     assert scorer.order([link], give_feedback(model, page, relevant=False))[0] < before
@@ -174,8 +174,8 @@ def test_what_the_examples_say_counts_rather_than_the_judgement(model: TopicMode
     scorer = LearnedOrder()
     near = _page("near", "Suspension bridges hang on cables between bridge towers.")
     far = _page("far", "Recipes for soup and bread.")
-    scorer.observe(near, None, [_link("x", "near")], 0.1, model)
-    scorer.observe(far, None, [_link("y", "far")], 0.9, model)
+    scorer.observe(near, (), [_link("x", "near")], 0.1, model)
+    scorer.observe(far, (), [_link("y", "far")], 0.9, model)
     from_near, from_far = scorer.order([_link("x", "near"), _link("y", "far")], model)
     assert from_near > from_far
     texts = [weighted_terms(near), weighted_terms(far)]
@@ -189,7 +189,7 @@ def test_a_page_that_is_observed_again_gets_what_is_known_of_it_now(model: Topic
     bridges, soup = "Suspension bridges hang on cables.", "Recipes for soup and bread."
     for words in ({"p": soup, "q": bridges}, {"p": bridges, "q": soup}):
         for name, text in words.items():
-            scorer.observe(_page(name, text), None, [_link(f"of-{name}", name)], 0.5, model)
+            scorer.observe(_page(name, text), (), [_link(f"of-{name}", name)], 0.5, model)
     of_p, of_q = scorer.order([_link("of-p", "p"), _link("of-q", "q")], model)
     assert of_p > of_q
 

@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-from functools import cache
-from typing import Any
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from topic_pages import give_feedback
 
-from classifier.links.similarity_order import SimilarityOrder, link_score
 from classifier.papers.semantic_tree import SemanticTree, TreeBuilder
-from classifier.papers.similarity import NO_TREE, SemanticSimilarity, VsmSimilarity, topic_vector
+from classifier.papers.similarity import (
+    NO_TREE,
+    SemanticSimilarity,
+    VsmSimilarity,
+    link_score,
+    topic_vector,
+)
 from classifier.papers.word_similarity import ALPHA
-from classifier.topic.model import TopicModel
 from classifier.words.background import Background
 from classifier.words.evidence import Evidence
-from classifier.words.values import LinkContext, PageText
 from classifier.words.vectors import unit
 
 TOPIC = unit({"dog": 1.0, "wolf": 1.0})
-HOME = "https://s.example/"
 SHARES = st.lists(st.floats(0, 1), max_size=20)
 
 
@@ -112,54 +110,3 @@ def test_a_link_score_lies_between_the_page_and_its_children(
 ) -> None:
     score = link_score(own, children, valid_from)
     assert min([own, *children]) - 1e-9 <= score <= max([own, *children]) + 1e-9
-
-
-def link(word: str, parent: str = HOME, **more: Any) -> LinkContext:
-    return LinkContext(f"https://s.example/{word}", word, parent_url=parent, **more)
-
-
-@cache
-def wolves() -> TopicModel:
-    return TopicModel.learn([], ["wolf"], background=Background(), tree=animals())
-
-
-def test_links_of_a_page_on_topic_are_worth_more() -> None:
-    order = SimilarityOrder()
-    other = "https://s.example/other"
-    order.observe(PageText(HOME, "wolf", body="wolf"), [], [], 0.0, wolves())
-    order.observe(PageText(other, "car", body="car"), [], [], 0.0, wolves())
-    from_topic, from_other = order.expect([link("unknown"), link("unknown", other)], wolves())
-    assert from_topic > from_other
-
-
-def test_a_link_in_words_that_are_near_in_the_tree_is_worth_more() -> None:
-    near, far = SimilarityOrder().expect([link("dog"), link("car")], wolves())
-    assert near > far > 0
-
-
-def test_a_parent_that_was_never_seen_is_worth_what_others_say_of_it() -> None:
-    likeness, silent = SimilarityOrder().expect(
-        [link("x", "?", parent_score=0.9), link("x")], wolves()
-    )
-    assert likeness - silent == pytest.approx(0.45)
-
-
-def test_a_fetched_child_counts_with_its_page() -> None:
-    """Seen alone the anchor says nothing; the page behind it is all about the topic."""
-    scores = []
-    for child_first in (False, True):
-        order = SimilarityOrder()
-        if child_first:
-            page = PageText("https://s.example/more", "wolf", body="wolf")
-            order.observe(page, [], [], 0.0, wolves())
-        order.observe(PageText(HOME, "index", body="index"), [], [link("more")], 0.0, wolves())
-        scores.append(order.expect([link("next")], wolves())[0])
-    assert scores[1] > scores[0]
-
-
-def test_what_a_user_calls_relevant_is_part_of_the_likeness() -> None:
-    order = SimilarityOrder()
-    before = order.expect([link("car")], wolves())[0]
-    page = PageText("https://s.example/c", "car", body="car", language="en")
-    trained = give_feedback(wolves(), page, relevant=True)
-    assert order.expect([link("car")], trained)[0] > before

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from lxml import etree
 from web_served import HOME, OTHER, Served
 
-from incremental.interfaces.web.feeds import Entry, Feed, Outline, atom, json_feed, opml, rss
+from incremental.interfaces.web.feeds import Entry, Feed, Outline, atom, json_feed, opml
 
 ANY_TEXT = st.text(st.characters(), max_size=60)
 
@@ -31,21 +31,6 @@ def test_any_text_makes_a_sound_feed(title: str, site: str, summary: str, at: fl
     assert parsed.entries[0].link == entry.url
     (item,) = json.loads(json_feed(feed(entry)))["items"]
     assert (item["url"], bool(item["title"])) == (entry.url, True)
-    old = feedparser.parse(rss(feed(entry)))
-    assert not old.bozo
-    assert (old.version, old.entries[0].link, old.entries[0].id) == ("rss20", entry.url, "urn:1")
-
-
-def test_markup_of_a_site_stays_text_in_rss_whose_texts_are_html() -> None:
-    """A reader that shows titles and descriptions as HTML shows what the site's page shows."""
-    entry = Entry(
-        "urn:1", "https://a.example/", "<b>1 & 2</b> &lt;", "s & t", 1.7e9, None, "<img src=x>"
-    )
-    item = etree.fromstring(rss(feed(entry))).find("channel/item")
-    assert item.findtext("title") == "&lt;b&gt;1 & 2&lt;/b&gt; &amp;lt;"
-    assert item.findtext("description") == "&lt;img src=x&gt;"
-    assert item.findtext("pubDate") == "Tue, 14 Nov 2023 22:13:20 GMT"
-    assert item.find("guid").get("isPermaLink") == "false"
 
 
 @settings(max_examples=20)
@@ -72,12 +57,6 @@ def test_all_forms_tell_the_same(served: Served, path: str) -> None:
     assert [(e.id, e.link, e.title) for e in parsed.entries] == [
         (item["id"], item["url"], item["title"]) for item in announced["items"]
     ]
-    old = feedparser.parse(client.get(f"{path}.rss").content)
-    assert not old.bozo
-    assert [(e.id, e.link, e.title) for e in old.entries] == [
-        (e.id, e.link, e.title) for e in parsed.entries
-    ]
-    assert old.feed.links[-1].href.endswith(f"{path}.rss")
     assert announced["version"] == "https://jsonfeed.org/version/1.1"
     assert urlsplit(parsed.feed.links[0].href).path == f"{path}.atom"
 
@@ -103,7 +82,7 @@ def test_an_entry_is_the_same_in_every_feed_and_later(served: Served) -> None:
 
 def test_a_feed_is_not_sent_twice(served: Served) -> None:
     client = served.client()
-    for path in ("/feeds/new.atom", "/feeds/new.json", "/feeds/new.rss", "/feeds/all.opml"):
+    for path in ("/feeds/new.atom", "/feeds/new.json", "/feeds/all.opml"):
         tag = client.get(path).headers["etag"]
         assert client.get(path, headers={"If-None-Match": tag}).status_code == 304
         assert client.get(path, headers={"If-None-Match": '"other"'}).status_code == 200
@@ -144,7 +123,7 @@ def test_an_entry_tells_where_it_leads(served: Served) -> None:
     assert {item["authors"][0]["name"] for item in items} == {"news.example"}
 
 
-@pytest.mark.parametrize("form", ["atom", "rss", "json"])
+@pytest.mark.parametrize("form", ["atom", "json"])
 def test_a_feed_has_the_whole_text_if_asked(served: Served, form: str) -> None:
     client = served.client()
     whole = html.unescape(client.get(f"/feeds/new.{form}?full=1").text)

@@ -42,6 +42,20 @@ def test_gauges_tell_of_sites_queue_budget_and_model(served: Served) -> None:
     assert [value for (name, labels), value in found.items() if name == "hubwatch_model"] == [1.0]
 
 
+def test_completeness_is_told_by_site_and_misses_by_cause(served: Served) -> None:
+    """A site that cannot be judged has its misses told all the same. Labels are sorted by name."""
+    kept, now = served.store.completeness, served.clock.now()
+    kept.keep(1, now, 40, (0.9, 0.8, 0.95), {"unwatched": 3, "blocked": 1})
+    kept.keep(2, now, 4, (None, None, None), {"not_visited": 2})
+    found = scraped(MetricsPage(served.web))
+    site, other = (row.name for row in served.store.read.sites())
+    assert found["hubwatch_completeness", ("share", site)] == 0.9
+    assert found["hubwatch_completeness", ("low", site)] == 0.8
+    assert ("hubwatch_completeness", ("share", other)) not in found
+    assert found["hubwatch_late_pages", ("unwatched", site)] == 3
+    assert found["hubwatch_late_pages", ("not_visited", other)] == 2
+
+
 def test_the_page_is_served_to_who_may_read(served: Served) -> None:
     answer = served.client().get("/metrics")
     assert answer.headers["content-type"].startswith("text/plain; version=0.0.4")

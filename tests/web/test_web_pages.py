@@ -275,7 +275,7 @@ def test_who_only_reads_is_shown_no_button_that_changes(served: Served) -> None:
 def test_a_seed_that_is_not_public_is_trouble_and_no_waiting(empty: Served) -> None:
     site = add_seed(empty.store, "https://intern.example/", now=START)
     (hub,) = empty.store.read.hubs()
-    empty.store.write.postpone(hub.page_id, START + DAY, "forbidden_address")
+    empty.store.write.postpone(hub.page_id, START, START + DAY, "forbidden_address")
     client = empty.client()
     found = client.get(f"/sites/{site}/found").text
     assert "address not public" in found

@@ -1,14 +1,17 @@
 """How complete what was found of a site is: pure functions of what its hubs showed.
 
-Three causes are told apart, and multiplied:
+Four kinds of evidence are combined:
 
 - **overlap**: kinds of hubs (feeds, sitemaps, lists, articles) find pages more or less independently, and so,
   where no two kinds can be compared, do single hubs. The pages that one and the others both showed tell how
   many neither did (Lincoln and Petersen: Seber, *The Estimation of Animal Abundance*, 1982, chapter 3; for
   crawls arXiv 2603.15416). They agree more than chance would have it, so a share that all miss is added, of
   the size that recordings show (docs/completeness.md).
+- **audits**: pages drawn independently of all hubs (:mod:`.auditing`). That of n drawn m were known is likely
+  in proportion to ``s^m (1 - s)^(n - m)`` if hubs show a share s: each draw of s is weighted by it.
 - **losses**: hubs that can no longer be read. Of the share of earlier pages that they alone showed, others
-  may have taken over any part: how many fewer new pages came since says how likely which part is.
+  may have taken over a part: how many fewer new pages came since says how likely which part is. How many
+  pages that makes is random as well.
 - **misses**: pages that turned up late, or were withheld, are known one by one.
 
 The interval is meant to hold the truth nine times in ten; docs/completeness.md says how often it did.
@@ -35,6 +38,12 @@ _ALL: Final = 0.995
 _COMMON: Final = (0.8, 60.0)
 # Jeffreys' prior of a share.
 _HALF: Final = 0.5
+# Chance that other hubs take over some of what lost hubs alone showed: any part of it.
+_TAKEN_OVER: Final = 0.3
+# Where audits can tell, odds that views agree on the pages that they show and miss the same ones.
+_DOUBT: Final = 0.1
+# However many of the pages were drawn.
+_LEAST_UNDRAWN: Final = 0.2
 _LEAST_EXPECTED: Final = 1e-3
 # Fewer pages say nothing.
 FEWEST_PAGES: Final = 3
@@ -52,8 +61,8 @@ _LEAST_IN_PART: Final = 15
 class Loss:
     """Hubs that are not read any more."""
 
-    share_of_time: float
-    """Of the window, since they were last read: 0 to 1."""
+    days: float
+    """Of the window, since they were last read."""
     alone: int
     """Of the pages before, those that only they showed."""
     before: int
@@ -62,6 +71,26 @@ class Loss:
     after: int
     after_days: float
     """Pages found since, and in how many days."""
+    audited: bool = False
+    """Audits showed some of the pages that only they showed, so that they would show such pages now."""
+
+
+@dataclass(frozen=True, slots=True)
+class Audits:
+    """New pages that audits showed (:mod:`.auditing`)."""
+
+    drawn: int = 0
+    missed: int = 0
+    """Of these, pages that no hub had shown."""
+
+    def weight(self, pages: int) -> float:
+        """Return for how many draws each counts, of which no page is drawn twice; hubs showed *pages*."""
+        # Cochran, *Sampling Techniques*, 1977, section 2.6; of how many, by Chapman.
+        of = (pages + 1) * (self.drawn + 1) / (self.drawn - self.missed + 1) - 1
+        return 1.0 / max(1.0 - self.drawn / of, _LEAST_UNDRAWN)
+
+
+_NO_AUDITS = Audits()
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,22 +103,26 @@ class Estimate:
 
 
 def estimate(
-    *views: Sequence[Collection[str]], loss: Loss | None = None, in_time: float = 1.0
+    *views: Sequence[Collection[str]],
+    loss: Loss | None = None,
+    audits: Audits = _NO_AUDITS,
+    in_time: float = 1.0,
 ) -> Estimate | None:
     """Estimate the share found.
 
     *views*: what showed each page found, in order, as kinds of hubs, then as hubs; the first that can be
-    compared counts. *in_time*: the share of the pages known that is no miss. None: no views can be
-    compared, and no hub was lost.
+    compared counts. *in_time*: pages found in time for each that hubs showed. None: no views can be
+    compared, no hub was lost, and audits showed too little.
     """
     pair = next(filter(None, map(_pair, views)), None)
-    if loss is None and pair is None:
+    if loss is None and pair is None and audits.drawn < _FEWEST_COMMON:
         return None
     draw = random.Random(0)  # noqa: S311 - the same facts have the same answer
-    drawn = [_drawn(draw, pair, loss) for _ in range(_DRAWS)]
+    pages = max(len(views[0]), 1)
+    drawn = [_drawn(draw, pages, pair, loss, audits) for _ in range(_DRAWS)]
     weights = _weights([log_weight for _, log_weight in drawn])
     likely = draw.choices([share for share, _ in drawn], weights, k=_DRAWS)
-    shares = sorted(in_time * share for share in likely)
+    shares = sorted(min(in_time * share, 1.0) for share in likely)
     kept = round(_HELD * _DRAWS)
     at = min(range(_DRAWS - kept + 1), key=lambda i: shares[i + kept - 1] - shares[i])
     high = shares[at + kept - 1]
@@ -140,23 +173,41 @@ def _unseen(pair: _Pair) -> float:
 
 
 def _drawn(
-    draw: random.Random, parts: Sequence[_Pair] | None, loss: Loss | None
+    draw: random.Random,
+    pages: int,
+    parts: Sequence[_Pair] | None,
+    loss: Loss | None,
+    audits: Audits,
 ) -> tuple[float, float]:
     """Return a share found, and the logarithm of how likely what was counted is if that is true."""
-    share = 1.0 - draw.betavariate(*_COMMON)
+    # What audits say is believed against all views: half of the draws doubt these, and count less.
+    doubted = audits.drawn and draw.random() < _HALF
+    share = draw.betavariate(2, 1) if doubted else 1.0 - draw.betavariate(*_COMMON)
     if parts is not None:
         there = sum(pair.all / _shown(draw, pair) for pair in parts)
         share *= sum(pair.all for pair in parts) / there
-    if loss is None:
-        return share, 0.0
-    alone = draw.betavariate(loss.alone + _HALF, loss.before - loss.alone + _HALF)
-    missing = alone * draw.betavariate(_HALF, _HALF)
+    left, log_weight = (1.0, 0.0) if loss is None else _left(draw, pages, loss)
+    seen = share * left if loss is not None and loss.audited else share
+    seen = min(max(seen, _LEAST_EXPECTED), 1.0 - _LEAST_EXPECTED)
+    known = (audits.drawn - audits.missed) * math.log(seen)
+    log_weight += audits.weight(pages) * (known + audits.missed * math.log(1.0 - seen))
+    return share * left, log_weight + (math.log(_DOUBT) if doubted else 0.0)
+
+
+def _left(draw: random.Random, pages: int, loss: Loss) -> tuple[float, float]:
+    """Return a share of the pages that is found although hubs are lost, and how likely the counts are."""
     # Sites publish more unevenly than at random: counts weigh half.
-    rate = draw.gammavariate(loss.before / 2 + _HALF, 1.0) / (loss.before_days / 2)
+    alone, before, after = loss.alone / 2, loss.before / 2, loss.after / 2
+    missing = draw.betavariate(alone + _HALF, before - alone + _HALF)
+    missing *= draw.random() if draw.random() < _TAKEN_OVER else 1.0
+    rate = draw.gammavariate(before + _HALF, 1.0) / (loss.before_days / 2)
     expected = max(rate * loss.after_days * (1.0 - missing) / 2, _LEAST_EXPECTED)
-    counted = loss.after / 2
-    log_weight = counted * math.log(expected) - expected - math.lgamma(counted + 1)
-    return share * (1.0 - loss.share_of_time * missing), log_weight
+    log_weight = after * math.log(expected) - expected - math.lgamma(after + 1)
+    # The rate since, for which what was found since counts in full.
+    seen_days = loss.before_days / 2 + loss.after_days * (1.0 - missing)
+    rate = draw.gammavariate(before + loss.after + _HALF, 1.0) / seen_days
+    lost = rate * loss.days * missing
+    return pages / (pages + max(draw.gauss(lost, math.sqrt(lost)), 0.0)), log_weight
 
 
 def _weights(log_weights: Sequence[float]) -> list[float]:
@@ -176,7 +227,7 @@ def _shown(draw: random.Random, pair: _Pair) -> float:
 
 
 def loss_of(
-    found: Sequence[tuple[float, Collection[int]]],
+    found: Sequence[tuple[float, Collection[int], bool]],
     lost_at: Mapping[int, float],
     first_at: float,
     *,
@@ -185,21 +236,22 @@ def loss_of(
 ) -> Loss | None:
     """Return what may be missing since the first of some hubs was lost; None = nothing.
 
-    *found*: when each new page was found, also long before *since*, and the hubs that showed it; *lost_at*:
-    when each lost hub was last read; *first_at*: when the first of them was first read. Times are unix
-    seconds.
+    *found*: when each new page was found, also long before *since*, the hubs that showed it, and whether an
+    audit did; *lost_at*: when each lost hub was last read; *first_at*: when the first of them was first read.
+    Times are unix seconds.
     """
     began = min(lost_at.values(), default=now)
-    before = [(at, shown) for at, shown in found if first_at <= at < began and shown]
-    alone = sum(all(hub in lost_at for hub in shown) for _, shown in before)
+    before = [one for one in found if first_at <= one[0] < began and one[1]]
+    alone = [audited for _, shown, audited in before if all(hub in lost_at for hub in shown)]
     if not alone or began >= now:
         return None
-    first = max(min(at for at, _ in found), first_at)
+    first = max(min(at for at, *_ in found), first_at)
     return Loss(
-        share_of_time=(now - max(began, since)) / (now - since),
-        alone=alone,
+        days=(now - max(began, since)) / DAY,
+        alone=len(alone),
         before=len(before),
         before_days=max(began - first, DAY) / DAY,
-        after=sum(at >= began for at, _ in found),
+        after=sum(at >= began for at, *_ in found),
         after_days=max(now - began, DAY) / DAY,
+        audited=any(alone),
     )

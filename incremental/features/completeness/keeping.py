@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from incremental.base.times import HOUR, MINUTE
 from incremental.daemon.at_work import AtWork
 from incremental.features.completeness.showing import of_site
@@ -28,5 +30,6 @@ class Keeper:
         kept = self._store.completeness
         for site, name in kept.due(now - _EVERY_SECONDS, _STEP_SITES):
             found = of_site(self._store, site, name, now)
-            kept.keep(site, now, found.pages, (found.share, found.low, found.high))
+            causes = Counter(page.cause.value for page in found.late)
+            kept.keep(site, now, found.pages, (found.share, found.low, found.high), causes)
         return now + _STEP_SECONDS

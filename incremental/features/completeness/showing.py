@@ -10,7 +10,13 @@ from dataclasses import dataclass
 from incremental.base.readable_urls import readable
 from incremental.base.texts import Text, named
 from incremental.base.times import DAY, MINUTE
-from incremental.features.completeness.estimating import FEWEST_PAGES, Estimate, estimate, loss_of
+from incremental.features.completeness.estimating import (
+    FEWEST_PAGES,
+    Audits,
+    Estimate,
+    estimate,
+    loss_of,
+)
 from incremental.features.completeness.late import History, Late, cause_of
 from incremental.fetch.status import FetchStatus
 from store import Store
@@ -154,7 +160,9 @@ def of_site(
     missed = sum(page.cause.is_miss for page in late)
     found = None
     if len(pages) >= FEWEST_PAGES:
-        in_time = (len(pages) - missed) / (len(pages) + len(withheld))
+        # Audits say what hubs miss, and bring some of it in time.
+        by_hubs = sum(not page.is_only_audited for page in pages)
+        in_time = (len(pages) - missed) / max(by_hubs + len(withheld), 1)
         found = _estimated(pages, known, showers, lost, since, now, in_time)
     delays = [page.found_at - page.published_at for page in pages if page.published_at is not None]
     delays = [delay for delay in delays if delay >= 0]
@@ -250,13 +258,21 @@ def _estimated(  # noqa: PLR0913, PLR0917 - what an estimate rests on
     now: float,
     in_time: float,
 ) -> Estimate | None:
-    shown = [[showers[hub] for hub in page.shown_by if hub in showers] for page in pages]
+    # A page that an audit brought says what hubs miss, and is none that they found.
+    by_hubs = [page for page in pages if not page.is_only_audited]
+    shown = [[showers[hub] for hub in page.shown_by if hub in showers] for page in by_hubs]
     kinds = [{hub.view for hub in hubs} for hubs in shown if hubs]
     single = [{hub.url for hub in hubs} for hubs in shown if hubs]
     first_at = min((showers[hub].baseline_at or now for hub in lost), default=now)
-    found = [(page.found_at, page.shown_by) for page in known]
-    loss = loss_of(found, lost, first_at, since=since, now=now)
-    return estimate(kinds, single, loss=loss, in_time=in_time)
+    found = [(page.found_at, page.shown_by, page.audited_at is not None) for page in known]
+    drawn = sum(page.audited_at is not None for page in pages)
+    return estimate(
+        kinds,
+        single,
+        loss=loss_of(found, lost, first_at, since=since, now=now),
+        audits=Audits(drawn, len(pages) - len(by_hubs)),
+        in_time=in_time,
+    )
 
 
 def _sentence(

@@ -114,7 +114,6 @@ PURPOSES: dict[str, dict[str, Any]] = {
             "list": "tokens:list_tokens List the tokens, without their secrets.",
             "remove": "tokens:remove Remove tokens and end the browser sessions started with them.",
         },
-        "compact": "compacting:compact Forget what the settings no longer keep, and free the space.",
     },
 }
 _ROOM = "incremental.interfaces.cli."

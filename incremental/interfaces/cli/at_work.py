@@ -68,7 +68,7 @@ class Run:
     """Its place among the daemons of a PostgreSQL store."""
 
 
-def watch(run: Run, further: Mapping[str, Step], *, explore: int, serves: bool) -> bool:
+def watch(run: Run, further: Mapping[str, Step], *, serves: bool) -> bool:
     """Run the daemon with the configured jobs and *further* ones, and the web page beside it.
 
     Returns whether visits are still under way, whose threads nobody waits for.
@@ -77,7 +77,7 @@ def watch(run: Run, further: Mapping[str, Step], *, explore: int, serves: bool) 
     with contextlib.ExitStack() as stack:
         fetcher = make_fetcher(settings, clock)
         stack.callback(fetcher.close)
-        make, embedder = _crawlers(run, stack, fetcher.fetch, explore)
+        make, embedder = _crawlers(run, stack, fetcher.fetch)
         keeper = _keeper(store, embedder)
         jobs = dict(further)
         if keeper is not None:
@@ -100,7 +100,7 @@ def watch(run: Run, further: Mapping[str, Step], *, explore: int, serves: bool) 
 
 
 def _crawlers(
-    run: Run, stack: contextlib.ExitStack, fetch: Fetch, explore: int
+    run: Run, stack: contextlib.ExitStack, fetch: Fetch
 ) -> tuple[Callable[[HostGate | None], Crawler], PageEmbedder | None]:
     """Return what makes a crawler, and the embedder that all of them share."""
     store, settings, clock, member = run.store, run.settings, run.clock, run.member
@@ -129,7 +129,6 @@ def _crawlers(
             renderer=renderer,
             models=models,
             announced=run.reporter.announced,
-            explore=explore,
             gate=gate,
         )
 

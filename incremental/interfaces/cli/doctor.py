@@ -1,20 +1,32 @@
-"""Is all well with this installation: ``doctor``."""
+"""Is all well with this installation: ``doctor``. It changes nothing.
+
+::
+
+    settings  can they be used as they are? are the features that they name there?
+    files     may this user write the store's folder? are the settings kept from others?
+    store     can it be read, is it of this version, is it sound (on demand)?
+    network   does one watched site answer, through the one egress with its guard?
+    versions  is all there that the settings need, and does the model embed?
+"""
 
 from __future__ import annotations
 
-import contextlib
-import importlib.util
-from collections.abc import Iterator
+import os
+import platform
+import re
+from collections.abc import Callable, Container, Iterable, Iterator
 from contextlib import closing
 from functools import partial
+from importlib import metadata
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.text import Text
 
+from hubwatch.errors import HubwatchError
 from incremental.base.clock import SystemClock
-from incremental.base.errors import SettingsError, without_credentials
+from incremental.base.errors import FeatureError, SettingsError, without_credentials
 from incremental.base.findings import (
     Finding,
     Verdict,
@@ -27,38 +39,27 @@ from incremental.base.findings import (
 from incremental.base.plain_text import clean
 from incremental.base.texts import named
 from incremental.daemon.assembly import make_fetcher
-from incremental.daemon.doctor import (
-    ask,
-    bugs_findings,
-    clock_findings,
-    daemons_findings,
-    engine_findings,
-    features_findings,
-    files_findings,
-    free_space,
-    full_text_findings,
-    installed_version,
-    libraries,
-    network_finding,
-    read_tree,
-    requirements,
-    seed_to_ask,
-    space_finding,
-    store_findings,
-    store_problem,
-    versions_findings,
-)
-from incremental.fetch.status import Response
+from incremental.fetch.options import host_name
+from incremental.fetch.politeness import host_key
+from incremental.fetch.robots import robots_url
+from incremental.fetch.status import HOST_TROUBLE, FetchStatus, Request, Response
 from incremental.interfaces.cli.common import console, now, printed_json, settings_file, settings_of
 from incremental.interfaces.cli.logs import level_of
 from incremental.settings import Settings
-from incremental.settings.storage import MEGABYTE, reach_cache, same_settings, store_address
+from incremental.settings.storage import reach_cache, same_settings, store_address
 from incremental.topics.embedding.choice import embeddings_findings, needs_net
 from incremental.visit.rendering.browser import browser_finding
-from store.errors import StoreError
-from store.maintenance.inspection import Inspection, inspected, knows_full_text
+from store.database.home import is_open_to_others, remains
+from store.errors import StoreDamagedError, StoreError, StoreLockedError, StoreTooNewError
+from store.maintenance.inspection import Inspection, inspected
 
 _COLOURS = {Verdict.OK: "green", Verdict.WARNING: "yellow", Verdict.PROBLEM: "red"}
+_WAYS_OUT: dict[type[StoreError], str] = {
+    StoreLockedError: "stop the process that holds it, or ask again later",
+    StoreTooNewError: "install that version of Hubwatch, or restore a backup of this one's",
+    StoreDamagedError: "stop the daemon, move the database away and restore a backup",
+}
+_REQUIRED = re.compile(r"""([A-Za-z0-9._-]+)(?:.*extra\s*==\s*['"]([^'"]+)['"])?""")
 
 
 def doctor(
@@ -69,7 +70,7 @@ def doctor(
         bool, typer.Option("--store", help="Read the whole store, and check that it is sound.")
     ] = False,
 ) -> None:
-    """Check settings, files, space, clock, network, store and versions; change nothing.
+    """Check settings, files, store, network and versions; change nothing.
 
     Exits with status 1 if any check fails.
     """
@@ -80,10 +81,11 @@ def doctor(
     else:
         file = settings_file(context)
         findings = list(_findings(settings, folder, file, offline=offline, check=store))
-    if not printed_json(context, _report(findings)):
+    healthy = all(one.verdict is not Verdict.PROBLEM for one in findings)
+    if not printed_json(context, {"healthy": healthy, "checks": findings}):
         for one in findings:
             _print(one)
-    if any(one.verdict is Verdict.PROBLEM for one in findings):
+    if not healthy:
         raise typer.Exit(1)
 
 
@@ -92,50 +94,24 @@ def _findings(
 ) -> Iterator[Finding]:
     """Make every check, in the order in which they are best mended."""
     home = folder / settings.store.folder
-    yield from _settings_findings(settings, folder, file)
-    yield from files_findings(home, file)
-    used = read_tree(home).size_bytes if home.is_dir() else 0
-    growth = 0.0 if settings.store.cache else settings.store.cache_quota_mb * MEGABYTE - used
-    yield space_finding(*free_space(home), max(growth, 0))
-    latest, answer = None, None
+    yield from _of_settings(settings, folder, file)
+    yield from _of_files(home, file)
     seeds, owed = [site.url for site in settings.site], dict[str, float]()
-    with contextlib.ExitStack() as stack:
-        try:
-            found = stack.enter_context(inspected(store_address(settings, folder)))
-            state = store_findings(found, home, check=check)
-            yield from state
-            if found is not None and all(one.verdict is Verdict.OK for one in state):
-                yield from daemons_findings(found.daemons())
-                yield from bugs_findings(found.quarantined())
-                yield from _guard_findings(settings, found)
-                latest, owed = found.latest(), found.owed()
-                seeds = [*found.seeds(), *seeds]
-        except (StoreError, SettingsError) as error:
-            yield store_problem(error)
-    if settings.store.cache and not offline:
-        yield _cache_finding(settings)
+    try:
+        with inspected(store_address(settings, folder)) as found:
+            yield _of_store(found, home, check=check)
+            if found is not None and not found.pending():
+                seeds, owed = [*found.seeds(), *seeds], found.owed()
+    except (StoreError, SettingsError) as error:
+        yield _unusable(error)
     if not offline:
-        answer = _answer(settings, seeds, owed)
-        if answer is not None:
-            yield network_finding(answer)
-        else:
-            says = "every host is paused for politeness" if seeds else named("verdict", "no_site")
-            yield ok("network", f"not asked: {says}")
-    yield from engine_findings(settings, offline=offline)
-    yield from clock_findings(now(), latest, answer)
+        if settings.store.cache:
+            yield _of_cache(settings)
+        yield _of_network(settings, seeds, owed)
     yield from _versions(settings, offline=offline)
 
 
-def _cache_finding(settings: Settings) -> Finding:
-    """Ask whether the page cache's place is there, if it is not the store's folder."""
-    try:
-        reach_cache(settings)
-    except (StoreError, SettingsError) as error:
-        return problem("page cache", str(error), "the daemon waits until it can be written")
-    return ok("page cache", str(without_credentials(settings.store.cache)))
-
-
-def _settings_findings(settings: Settings, folder: Path, file: Path | None) -> Iterator[Finding]:
+def _of_settings(settings: Settings, folder: Path, file: Path | None) -> Iterator[Finding]:
     """Check what only shows when the settings are used."""
     wrong: list[Finding] = []
     with settings_checked(wrong):
@@ -146,7 +122,12 @@ def _settings_findings(settings: Settings, folder: Path, file: Path | None) -> I
     for found in settings.enabled.asked("checks", settings):
         wrong += found
     yield from wrong
-    yield from features_findings(settings.enabled, settings.features.off)
+    way_out = "upgrade or uninstall its package, or name it in [features] off"
+    for name, why in settings.enabled.broken.items():
+        yield problem("features", str(FeatureError(name, why)), way_out)
+    on = ", ".join(one.name for one in settings.enabled.on) or "none"
+    off = ", ".join(settings.features.off)
+    yield ok("features", f"on: {on}" + (f"; off: {off}" if off else ""))
     if not settings.fetch.contact:
         says = "site owners cannot reach you"
         yield warning("settings", says, "set [fetch] contact to a URL or an e-mail address")
@@ -154,41 +135,118 @@ def _settings_findings(settings: Settings, folder: Path, file: Path | None) -> I
         yield ok("settings", str(file) if file is not None else "the defaults; there is no file")
 
 
-def _guard_findings(settings: Settings, store: Inspection) -> Iterator[Finding]:
-    """Check that nobody reaches an unguarded web page."""
-    if not settings.web.enabled or importlib.util.find_spec("uvicorn") is None:
-        return
-    from incremental.interfaces.web.server import check_guarded  # noqa: PLC0415 - an extra, and half a second
+def _of_files(home: Path, file: Path | None) -> Iterator[Finding]:
+    """Check who may do what with the store's folder and the settings."""
+    if file is not None and is_open_to_others(file):
+        says = f"{file} can be read by other users, and may hold passwords"
+        yield warning("files", says, f"chmod 600 {file}")
+    place = next(path for path in (home.absolute(), *home.absolute().parents) if path.exists())
+    if not place.is_dir() or not os.access(place, os.R_OK | os.W_OK | os.X_OK):
+        way_out = f"let this user write to {place}, or set [store] folder"
+        yield problem("files", f"this user cannot write to the folder {place}", way_out)
+    elif home.exists():
+        yield ok("files", f"{home} can be written")
+    else:
+        yield ok("files", f"{home} is not there yet; the first command makes it")
 
-    wrong: list[Finding] = []
-    with settings_checked(wrong):
-        check_guarded(settings, has_tokens=store.has_tokens())
-    yield from wrong
+
+def _of_store(store: Inspection | None, home: Path, *, check: bool) -> Finding:
+    """Check the store's version and, on demand, all that it holds; None = there is none."""
+    if store is None:
+        if left := remains(home):
+            says = f"there is no database; {', '.join(map(str, left[:3]))} of one is left"
+            way_out = "bring it back, restore a backup, or begin with an empty one: hubwatch init --new-store"
+            return problem("store", says, way_out)
+        return ok("store", "there is none yet; the first command makes it")
+    pending = store.pending()
+    sound = store.check() if check else ""
+    kind = f"PostgreSQL {store.version()}" if store.version() else "SQLite"
+    if pending:
+        says = f"{kind}; migrations are to come: {', '.join(pending)}"
+        way_out = "back it up; the next command that opens it applies them"
+        return warning("store", says, way_out)
+    return ok("store", f"{kind}; {sound or '--store reads all of it'}")
 
 
-def _answer(settings: Settings, seeds: list[str], owed: dict[str, float]) -> Response | None:
-    seed = seed_to_ask(seeds, owed, now())
+def _unusable(error: HubwatchError) -> Finding:
+    """Return why the store cannot be used, with the way out."""
+    ways = (way for kind, way in _WAYS_OUT.items() if isinstance(error, kind))
+    return problem("store", str(error), next(ways, "see [store] in the settings"))
+
+
+def _of_cache(settings: Settings) -> Finding:
+    """Ask whether the page cache's place is there, if it is not the store's folder."""
+    try:
+        reach_cache(settings)
+    except (StoreError, SettingsError) as error:
+        return problem("page cache", str(error), "the daemon waits until it can be written")
+    return ok("page cache", str(without_credentials(settings.store.cache)))
+
+
+def _of_network(settings: Settings, seeds: list[str], owed: dict[str, float]) -> Finding:
+    """Fetch the robots.txt of one site whose host may be asked now; no budget counts it."""
+    seed = next((one for one in seeds if owed.get(host_key(one), 0.0) <= now()), None)
     if seed is None:
-        return None
+        says = "every host is paused for politeness" if seeds else named("verdict", "no_site")
+        return ok("network", f"not asked: {says}")
     with closing(make_fetcher(settings, SystemClock())) as fetcher:
-        return ask(fetcher.fetch, seed)
+        return network_finding(fetcher.fetch(Request(robots_url(seed))))
+
+
+def network_finding(answer: Response) -> Finding:
+    """Judge how the request ended."""
+    site = host_name(answer.requested_url or answer.url)
+    if answer.status is FetchStatus.FORBIDDEN_ADDRESS:
+        way_out = "if it is meant, name it in [fetch] allowed_hosts or allowed_networks"
+        return problem("network", f"{site}: {answer.detail}", way_out)
+    if answer.http_code is not None and answer.status in HOST_TROUBLE:
+        way_out = "the network is there; the site is asked again later"
+        return warning("network", f"{site} answers, with trouble: HTTP {answer.http_code}", way_out)
+    if answer.status in HOST_TROUBLE:
+        way_out = "look at name resolution, routes, firewall, proxy and [fetch] ca_file"
+        return problem("network", f"{site}: {answer.detail}", way_out)
+    if answer.http_code is None:
+        way_out = "hubwatch check says more of the site"
+        return warning("network", f"{site}: {answer.detail}", way_out)
+    return ok("network", f"{site} answered in {answer.elapsed_seconds:.1f} s")
 
 
 def _versions(settings: Settings, *, offline: bool) -> Iterator[Finding]:
     """Say what is at work; what the settings use has to be there, and the model has to embed."""
     used = {
+        "": True,
         "web": settings.web.enabled,
         "postgres": bool(settings.store.database),
         "dask": settings.engine.kind == "dask",
     }
-    extras = [name for name, wanted in used.items() if wanted]
-    yield from versions_findings(requirements(), installed_version, extras)
-    yield from full_text_findings(known=knows_full_text())
+    # A mere source tree has no version and asks for nothing.
+    own = next(iter(metadata.distributions(name="hubwatch")), None)
+    version = "" if own is None else own.version
+    yield ok("versions", f"Hubwatch {version or '?'}, Python {platform.python_version()}")
+    required = (own and own.requires) or []
+    extras = {extra for extra, wanted in used.items() if wanted}
+    yield from missing_findings(required, extras, _is_there)
     quietly = offline and needs_net(settings.embeddings)
     yield from embeddings_findings(
         settings.embeddings, None if quietly else partial(_model_trouble, settings)
     )
     yield browser_finding(settings.browser)
+
+
+def missing_findings(
+    required: Iterable[str], extras: Container[str], is_there: Callable[[str], bool]
+) -> Iterator[Finding]:
+    """Say what is not installed of *required*, in the form of package metadata; "" = of no extra."""
+    for line in required:
+        found = _REQUIRED.match(line)
+        extra = (found[2] or "") if found else ""
+        if found is not None and extra in extras and not is_there(found[1]):
+            wanted = f"hubwatch[{extra}]" if extra else "hubwatch"
+            yield problem("versions", f"not installed: {found[1]}", f"pip install '{wanted}'")
+
+
+def _is_there(name: str) -> bool:
+    return any(metadata.distributions(name=name))
 
 
 def _model_trouble(settings: Settings) -> str:
@@ -197,12 +255,6 @@ def _model_trouble(settings: Settings) -> str:
 
     with closing(make_fetcher(settings, SystemClock())) as fetcher:
         return trouble_of(settings.embeddings, fetcher.fetch)
-
-
-def _report(findings: list[Finding]) -> dict[str, object]:
-    there, _ = libraries(requirements(), installed_version)
-    healthy = all(one.verdict is not Verdict.PROBLEM for one in findings)
-    return {"healthy": healthy, "checks": findings, "libraries": there}
 
 
 def _print(finding: Finding) -> None:

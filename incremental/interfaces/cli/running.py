@@ -58,9 +58,6 @@ def run(
     ] = None,
     *,
     once: Annotated[bool, typer.Option(help="Do what is due, then exit (for cron).")] = False,
-    explore: Annotated[
-        int, typer.Option(min=0, metavar="N", help="Add at most N new sites found by topics.")
-    ] = 0,
     shard: Annotated[
         str | None,
         typer.Option(
@@ -91,7 +88,7 @@ def run(
         if member is not None:
             begin(partial(_join, member, store, HostGate(store, settings), once=once))
         jobs = {"check": StoreCheck(store).step} if was_killed and not once else {}
-        unfinished = watch(run, jobs, explore=explore, serves=serves)
+        unfinished = watch(run, jobs, serves=serves)
         if member is not None and not unfinished:
             member.leave()
         # A daemon that was stopped while the store could not be used has nothing to sum up.

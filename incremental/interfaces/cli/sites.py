@@ -339,11 +339,11 @@ def list_sites(
         [
             *(getattr(row, field) for field in fields),
             joined(row.tags),
-            row.origin.get("found_on") or row.origin.get("found_by", ""),
+            row.origin.get("found_by", ""),
         ]
         for row in rows
     ]
     none = "no site yet; add one: hubwatch add https://example.org/"
     empty = none if tag is None else f"no site has the tag {tag}"
-    columns = (*fields[:-1], "new", "tags", "found on")
+    columns = (*fields[:-1], "new", "tags", "found by")
     print_list(context, rows, "Sites", columns, table, empty=empty)

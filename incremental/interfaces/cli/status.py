@@ -18,7 +18,7 @@ from incremental.interfaces.results.status import (
     health_of,
     status_of,
 )
-from incremental.settings.storage import crawler_at_work, open_configured_store
+from incremental.settings.storage import MEGABYTE, crawler_at_work, open_configured_store
 from store.errors import StoreError
 
 _MOST_WORDS = 5
@@ -54,7 +54,7 @@ def status(context: typer.Context) -> None:
     done = found.housekeeping
     if done is not None:
         forgot = f"housekeeping {when(done.at)} forgot {forgotten_in_words(done.forgotten)}"
-        say(f"store: {done.space_in_words()}; {forgot}")
+        say(f"database: {done.database_bytes / MEGABYTE:,.1f} MB; {forgot}")
     say(f"embeddings: {found.embeddings.in_words()}")
 
 

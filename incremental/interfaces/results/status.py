@@ -16,7 +16,6 @@ from incremental.interfaces.results.schema import result_of
 from incremental.interfaces.results.sites import NO_PAGES
 from incremental.settings import Settings
 from incremental.settings.embeddings import EmbeddingSettings
-from incremental.settings.storage import MEGABYTE
 from incremental.topics.embedding.choice import standing
 from store import Store
 from store.daemons import DaemonRow
@@ -164,21 +163,6 @@ class Housekept:
     database_bytes: int
     free_bytes: int
     """In the database file, for what is written next."""
-    cache_bytes: int | None
-    """null = not measured, as there is no size budget."""
-    budget_bytes: int | None
-    excess_bytes: int
-    """Above the budget although everything was forgotten that may be."""
-
-    def space_in_words(self) -> str:
-        """Return how large the store is, and how far it is from its budget."""
-        size = self.database_bytes + (self.cache_bytes or 0)
-        if self.budget_bytes is None:
-            return f"database {self.database_bytes / MEGABYTE:,.1f} MB"
-        says = f"{size / MEGABYTE:,.1f} of {self.budget_bytes / MEGABYTE:,.1f} MB"
-        if self.excess_bytes:
-            return f"{says}: too large, although nothing older than a week is left to forget"
-        return says
 
 
 @dataclass(frozen=True, slots=True)

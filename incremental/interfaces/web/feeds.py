@@ -1,4 +1,4 @@
-"""Write Atom (RFC 4287), JSON Feed 1.1, RSS 2.0 and OPML 2.0. Pure.
+"""Write Atom (RFC 4287), JSON Feed 1.1 and OPML 2.0. Pure.
 
 An entry's id depends on the page's URL only, so it is the same in every feed and after a restart.
 """
@@ -6,7 +6,6 @@ An entry's id depends on the page's URL only, so it is the same in every feed an
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -19,8 +18,6 @@ from lxml import etree
 from incremental.base.plain_text import clean
 
 _ATOM = "http://www.w3.org/2005/Atom"
-_DC = "http://purl.org/dc/elements/1.1/"
-_MARKUP = re.compile(r"[<>]|&(?=#?\w+;)")
 _SPACES: Any = {None: _ATOM}
 _TITLE, _SUMMARY = 500, 1_000
 
@@ -128,41 +125,6 @@ def json_feed(feed: Feed) -> bytes:
         "items": items,
     }
     return json.dumps(fields, ensure_ascii=False).encode("utf-8", "replace")
-
-
-def rss(feed: Feed) -> bytes:
-    """Write *feed* as RSS 2.0 (https://www.rssboard.org/rss-specification), UTF-8, for old readers.
-
-    Descriptions are HTML, so their text is escaped twice. What titles are is not defined, and readers differ:
-    only what HTML would read as markup is escaped there, so "A & B" looks right everywhere.
-    """
-    root = etree.Element("rss", nsmap={"atom": _ATOM, "dc": _DC}, version="2.0")
-    channel = _add(root, "channel")
-    _add(channel, "title", feed.title)
-    _add(channel, "link", feed.home)
-    _add(channel, "description", feed.title)
-    _add(channel, "lastBuildDate", _mail_date(feed.updated_at))
-    _add(channel, "generator", "Hubwatch")
-    link = {"rel": "self", "type": "application/rss+xml", "href": feed.address}
-    etree.SubElement(channel, f"{{{_ATOM}}}link", link)
-    for entry in feed.entries:
-        _add_item(channel, entry)
-    return _xml(root)
-
-
-def _add_item(channel: Any, entry: Entry) -> None:  # noqa: ANN401 - lxml has no types
-    item = _add(channel, "item")
-    _add(item, "title", _MARKUP.sub(lambda found: escape(found[0]), _title(entry)))
-    _add(item, "link", _plain(entry.url))
-    _add(item, "guid", entry.id, isPermaLink="false")
-    _add(item, "pubDate", _mail_date(entry.published_at or entry.found_at))
-    site = _line(entry.site, _TITLE)
-    if site:
-        etree.SubElement(item, f"{{{_DC}}}creator").text = site
-    for tag in filter(None, (_line(tag, _TITLE) for tag in entry.tags)):
-        _add(item, "category", tag)
-    if shown := _html(entry) or escape(_summary(entry), quote=False):
-        _add(item, "description", shown)
 
 
 def opml(title: str, outlines: Sequence[Outline], *, at: float) -> bytes:

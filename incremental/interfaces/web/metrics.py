@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections import Counter as Count
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
@@ -149,6 +149,20 @@ def _sites(settings: Settings, store: Store, now: float) -> Iterator[Metric]:
     ):
         known = [([site], one[key]) for site, one in facts.items() if one[key] is not None]
         yield _gauge(name, about, ["site"], known)
+    yield from _completeness(store, {site.id: site.name for site in sites[:_MOST_SITES]})
+
+
+def _completeness(store: Store, names: Mapping[int, str]) -> Iterator[Metric]:
+    kept = [one for one in store.completeness.kept() if one.site in names]
+    shares = [
+        ([names[one.site], of], getattr(one, of)) for one in kept for of in ("share", "low", "high")
+    ]
+    about = "Share of the new pages of 30 days that was found, as last estimated, and its 90 % interval."
+    yield _gauge("completeness", about, ["site", "of"], shares)
+    causes = [(site, of) for site, of in store.completeness.causes().items() if site in names]
+    late = [([names[site], cause], n) for site, of in causes for cause, n in of.items()]
+    about = "New pages of 30 days that were missed, or found more than a day after their date."
+    yield _gauge("late_pages", about, ["site", "cause"], late)
 
 
 def _of_health(web: Web) -> Iterator[Metric]:

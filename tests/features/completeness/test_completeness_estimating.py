@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incremental.features.completeness.estimating import Estimate, Loss, estimate, loss_of
+from incremental.features.completeness.estimating import (
+    Audits,
+    Estimate,
+    Loss,
+    estimate,
+    loss_of,
+)
 
 KINDS = ("article", "feed", "list", "sitemap")
 VIEWS = st.lists(st.sets(st.sampled_from(KINDS), min_size=1), max_size=40)
 LOSSES = st.builds(
-    lambda time, alone, more, after: Loss(time, alone, alone + more, 30.0, after, 30.0),
-    st.floats(0, 1),
+    lambda days, alone, more, after: Loss(days, alone, alone + more, 30.0, after, 30.0),
+    st.floats(0, 30),
     st.integers(0, 50),
     st.integers(1, 50),
     st.integers(0, 100),
@@ -65,33 +73,68 @@ def test_a_kind_that_shows_few_pages_does_not_make_the_others_incomplete() -> No
 
 
 def test_lost_hubs_take_away_what_they_alone_showed() -> None:
-    views = [{"feed", "list"}] * 30
     shares = [
-        known(views, Loss(1.0, alone, 100, 30.0, 100 - alone, 30.0)).share for alone in (0, 25, 50)
+        known([{"feed", "list"}] * after, Loss(30.0, 100 - after, 100, 30.0, after, 30.0)).share
+        for after in (100, 75, 50)
     ]
     assert shares == sorted(shares, reverse=True)
     assert shares[2] == pytest.approx(0.5, abs=0.1)
-    half_the_time = known(views, Loss(0.5, 50, 100, 30.0, 50, 30.0))
+    half_the_time = known([{"feed", "list"}] * 75, Loss(15.0, 50, 100, 30.0, 25, 15.0))
     assert half_the_time.share == pytest.approx(0.75, abs=0.06)
 
 
 def test_lost_hubs_whose_pages_are_found_elsewhere_take_little_away() -> None:
     """The others are visited more often now: as many new pages are found as before."""
-    found = known([{"feed", "list"}] * 30, Loss(1.0, 50, 100, 30.0, 100, 30.0))
-    assert found.share > 0.9
-    assert found.high == 1.0
+    found = known([{"feed", "list"}] * 100, Loss(30.0, 50, 100, 30.0, 100, 30.0))
+    assert found.share > 0.85
+    assert found.high > 0.97
+
+
+def test_audits_that_recapture_everything_narrow_the_interval() -> None:
+    """Two kinds that agree on little leave much open; of forty pages that audits drew, all were known."""
+    views = [{"feed"}] * 10 + [{"list"}] * 10 + [{"feed", "list"}] * 20
+    apart, audited = known(views), estimate(views, audits=Audits(40))
+    assert audited is not None
+    assert audited.low > apart.low + 0.02
+    assert audited.high - audited.low < apart.high - apart.low
+
+
+def test_audits_are_believed_against_views_that_agree() -> None:
+    """All hubs show the same pages, and half of what audits drew was on none of them."""
+    found = estimate([{"feed", "list"}] * 30, audits=Audits(20, missed=10))
+    assert found is not None
+    assert found.low < 0.5 < found.high
+    assert found.share == pytest.approx(0.5, abs=0.1)
+
+
+def test_audits_alone_say_how_complete_one_kind_is() -> None:
+    found = estimate([{"list"}] * 50, audits=Audits(30, missed=3))
+    assert found is not None
+    assert found.low < 0.9 < found.high
+    assert estimate([{"list"}] * 50, audits=Audits(4)) is None
+
+
+def test_audits_say_nothing_of_lost_pages_unless_they_showed_such_pages_before() -> None:
+    views, loss = [{"feed", "list"}] * 60, Loss(30.0, 40, 100, 30.0, 60, 30.0)
+    blind = estimate(views, loss=loss, audits=Audits(30))
+    assert blind is not None
+    assert blind.share < 0.75
+    seeing = estimate(views, loss=replace(loss, audited=True), audits=Audits(30))
+    assert seeing is not None
+    assert seeing.share > blind.share + 0.1
 
 
 def test_a_loss_is_counted_from_the_pages_before_it() -> None:
     shown = [{1}, {1, 2}, {2}, {1}, {3, 1}]
-    found = [((5 + n) * DAY, hubs) for n, hubs in enumerate(shown)] + [(25 * DAY, {2})]
+    found = [((5 + n) * DAY, hubs, n == 3) for n, hubs in enumerate(shown)]
+    found.append((25 * DAY, {2}, True))
     loss = loss_of(found, {1: 20 * DAY}, 5 * DAY, since=10 * DAY, now=40 * DAY)
-    assert loss == Loss(2 / 3, 2, 5, 15.0, 1, 20.0)
+    assert loss == Loss(20.0, 2, 5, 15.0, 1, 20.0, audited=True)
     assert loss_of(found, {4: 20 * DAY}, 5 * DAY, since=10 * DAY, now=40 * DAY) is None
     assert loss_of(found, {}, 40 * DAY, since=10 * DAY, now=40 * DAY) is None
     long_ago = loss_of(found, {1: 9 * DAY}, 5 * DAY, since=10 * DAY, now=40 * DAY)
     assert long_ago is not None
-    assert long_ago.share_of_time == 1.0
+    assert long_ago.days == 30.0
 
 
 @given(views=VIEWS, lost=st.none() | LOSSES)
@@ -114,9 +157,9 @@ def test_a_loss_never_makes_more_complete(views: list[set[str]], loss: Loss) -> 
 @pytest.mark.parametrize(
     "loss",
     [
-        Loss(1.0, alone=20, before=90, before_days=90.0, after=900, after_days=10.0),
-        Loss(1.0, alone=1, before=300, before_days=3.0, after=0, after_days=30.0),
-        Loss(1.0, alone=20, before=90, before_days=90.0, after=500, after_days=10.0),
+        Loss(30.0, alone=20, before=90, before_days=90.0, after=900, after_days=10.0),
+        Loss(30.0, alone=1, before=300, before_days=3.0, after=0, after_days=30.0),
+        Loss(30.0, alone=20, before=90, before_days=90.0, after=500, after_days=10.0),
     ],
 )
 def test_counts_that_hardly_any_draw_explains_leave_an_interval(loss: Loss) -> None:

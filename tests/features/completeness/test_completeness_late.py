@@ -13,6 +13,7 @@ from fake_web import DAY, HOUR, START, FakeWeb, Reply, Watch, feed, page
 from lab.clocks import SimulatedClock
 
 from incremental.base.texts import Words
+from incremental.features.completeness.keeping import Keeper
 from incremental.features.completeness.late import History, Late, cause_of
 from incremental.features.completeness.showing import of_site
 
@@ -79,8 +80,11 @@ def test_stories_of_an_outage_are_misses_because_their_list_could_not_be_read(
     watch = Watch(tmp_path, FakeWeb(SimulatedClock(START), outage(Reply(b"", code))), HOME)
     watch.run(15 * DAY)
     said = of_site(watch.store, 1, "news.example", watch.clock.now())
+    Keeper(watch.store).step(watch.clock.now())
+    kept = watch.store.completeness.causes()
     watch.store.close()
     assert {one.cause for one in said.late} == {cause}
+    assert kept == {1: {cause: said.missed}}
     assert said.missed == len(said.late) > 0
     assert why in said.late[0].says
     assert chinese in Words("zh").said(said.says)

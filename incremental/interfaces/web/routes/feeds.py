@@ -17,7 +17,7 @@ from incremental.base.lookup import check_tag
 from incremental.base.texts import Words
 from incremental.interfaces.filters import Filters, from_json
 from incremental.interfaces.web.context import ConditionalRoute, unless_known, web_of
-from incremental.interfaces.web.feeds import Entry, Feed, Outline, atom, json_feed, opml, rss
+from incremental.interfaces.web.feeds import Entry, Feed, Outline, atom, json_feed, opml
 from incremental.interfaces.web.reading import gained, merged, paragraphs
 from incremental.interfaces.web.routes.forms import base_of
 from incremental.interfaces.web.routes.news import search_filters
@@ -36,9 +36,8 @@ _OLDER = 1_000
 _FORMATS: dict[str, tuple[Callable[[Feed], bytes], str]] = {
     "atom": (atom, "application/atom+xml; charset=utf-8"),
     "json": (json_feed, "application/feed+json; charset=utf-8"),
-    "rss": (rss, "application/rss+xml; charset=utf-8"),
 }
-Format = Annotated[str, Path(pattern="^(atom|json|rss)$")]
+Format = Annotated[str, Path(pattern="^(atom|json)$")]
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,7 @@
     offer(url, promise) -> [100,000 URLs, best first, then oldest] -> take()
                              the least promising fall out when full     k in a row from k hosts
 
-With equal promises it is breadth-first. It has no clock and no store. The product orders only
-external candidates with it (:mod:`.topic_fetches`); benchmark crawls use it alone.
+With equal promises it is breadth-first. It has no clock and no store. The harvest benchmark crawls with it.
 """
 
 from __future__ import annotations
