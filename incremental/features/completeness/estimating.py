@@ -181,7 +181,7 @@ def _drawn(
 ) -> tuple[float, float]:
     """Return a share found, and the logarithm of how likely what was counted is if that is true."""
     # What audits say is believed against all views: half of the draws doubt these, and count less.
-    doubted = audits.drawn and draw.random() < _HALF
+    doubted = audits.drawn > 0 and draw.getrandbits(1) == 1
     share = draw.betavariate(2, 1) if doubted else 1.0 - draw.betavariate(*_COMMON)
     if parts is not None:
         there = sum(pair.all / _shown(draw, pair) for pair in parts)

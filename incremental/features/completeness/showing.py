@@ -160,9 +160,7 @@ def of_site(
     missed = sum(page.cause.is_miss for page in late)
     found = None
     if len(pages) >= FEWEST_PAGES:
-        # Audits say what hubs miss, and bring some of it in time.
-        by_hubs = sum(not page.is_only_audited for page in pages)
-        in_time = (len(pages) - missed) / max(by_hubs + len(withheld), 1)
+        in_time = _in_time(pages, missed, len(withheld))
         found = _estimated(pages, known, showers, lost, since, now, in_time)
     delays = [page.found_at - page.published_at for page in pages if page.published_at is not None]
     delays = [delay for delay in delays if delay >= 0]
@@ -181,6 +179,21 @@ def of_site(
         names,
         _sentence(found, pages, (delay, len(delays)), late, names),
     )
+
+
+def _in_time(pages: list[NewPage], missed: int, withheld: int) -> float:
+    """Return how many pages were found in time for each that hubs found or a rule withheld."""
+    audited = [page for page in pages if page.is_only_audited]
+    # Audits come a day later: what they bring is in time only if its date says so.
+    doubtful = sum(
+        page.published_at is None
+        or (
+            page.found_at - page.published_at > _LATE
+            and not _is_late(page.published_at, page.found_at, page.rule)
+        )
+        for page in audited
+    )
+    return (len(pages) - missed - doubtful) / max(len(pages) - len(audited) + withheld, 1)
 
 
 def _is_late(dated: float, found_at: float, rule: str) -> bool:
