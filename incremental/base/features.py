@@ -80,6 +80,9 @@ class Feature:
     first. It is asked often, so it should only read."""
     site_line: str = ""
     """Target: a function of the store, a ``SiteRow`` and now; returns a text for the site's page."""
+    site_images: str = ""
+    """Target: a function of the store; returns by site id the path of a picture of 16 pixels that stands
+    beside the site's name."""
     page_form: str = ""
     """Template that stands beside what can be done with a page."""
     check_form: str = ""
@@ -89,6 +92,9 @@ class Feature:
     follows: str = ""
     """Target: a function of the store and the crawler's part of the sites; returns a
     ``incremental.crawl.followers.Follower``."""
+    requests: str = ""
+    """Target: a function of the store and a site's id, called in the transaction of each visit; returns how
+    many requests were made for the site beside its visits since then, which its budget pays."""
     senders: str = ""
     """Target: a function of the store; returns by id what lets changes be sent: each with the names of its
     ``receivers``, empty = all, and the words that its changes must (``include``) or must not have."""

@@ -42,6 +42,7 @@ from store.models.discovery_tables import (
     Proposal,
     SearchMeter,
 )
+from store.models.icon_tables import SiteIcon
 from store.models.message_tables import Channel, OutboxEntry
 from store.models.operation_tables import Daemon, DaemonSite, HostClaim, Quarantine
 from store.models.problem_tables import SiteCompleteness, SiteProblem
@@ -105,6 +106,7 @@ __all__ = [
     "Sighting",
     "Site",
     "SiteCompleteness",
+    "SiteIcon",
     "SiteProblem",
     "SiteTag",
     "Topic",

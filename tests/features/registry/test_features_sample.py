@@ -132,6 +132,7 @@ def at_work(store: Store, settings: Settings, folder: Path) -> AtWork:
         settings=settings,
         folder=folder,
         fetch=nothing,  # type: ignore[arg-type]  # it is not called
+        read=nothing,  # type: ignore[arg-type]  # likewise
         trouble=nothing,
     )
 
