@@ -10,8 +10,7 @@ from dataclasses import dataclass
 
 from peewee import fn
 
-from store.database import writing
-from store.database.repository import Repository, Shape, batches
+from store.database.repository import Repository, Shape, batches, upsert
 from store.enums import HubKind, HubRole, PageState, SiteStatus, TopicVerdict
 from store.models import Hub, News, Page, PageTopic, Sighting, Site, SiteCompleteness, Visit
 from store.rules import Rule
@@ -190,11 +189,8 @@ class Completeness(Repository):
 
     def keep(self, site: int, at: float, pages: int, shares: Sequence[float | None]) -> None:
         """Keep an estimate in place of the last; *shares*: the estimate and its interval, None = unknown."""
-        values = dict(zip(("share", "low", "high"), shares, strict=True))
-        with writing(self._db, self._where):
-            SiteCompleteness.delete().where(SiteCompleteness.site == site).execute(self._db)
-            row = SiteCompleteness.insert(site=site, at=at, pages=pages, **values)
-            row.execute(self._db)
+        row = dict(zip(("share", "low", "high"), shares, strict=True), at=at, pages=pages)
+        self._write(upsert(SiteCompleteness, {"site": site, **row}, ["site"], row))
 
     def kept(self) -> list[KeptEstimate]:
         """Return the kept estimates, the least complete sites first; unknown ones are left out."""

@@ -16,6 +16,7 @@ from __future__ import annotations
 import logging
 import os
 import tomllib
+from collections import ChainMap
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -136,6 +137,10 @@ class Features:
                     yield called(one.name, target, *given)
                 except FeatureError as error:
                     logger.warning("%s", error)
+
+    def by_id(self, slot: str, *given: object) -> dict[int, Any]:
+        """Return what the functions in a slot return by id; of several features' the first counts."""
+        return dict(ChainMap(*self.asked(slot, *given)))
 
     @property
     def readers(self) -> dict[str, str]:

@@ -42,7 +42,6 @@ from store.models.discovery_tables import (
     Proposal,
     SearchMeter,
 )
-from store.models.icon_tables import SiteIcon
 from store.models.message_tables import Channel, OutboxEntry
 from store.models.operation_tables import Daemon, DaemonSite, HostClaim, Quarantine
 from store.models.problem_tables import SiteCompleteness, SiteProblem
@@ -56,6 +55,7 @@ from store.models.reader_tables import (
     PageText,
     PageVector,
     SavedSearch,
+    SiteIcon,
     VectorSpace,
 )
 from store.models.topic_tables import (

@@ -2,11 +2,12 @@
 
 ::
 
-    address   what the stored seed or home page names, else /favicon.ico     asking.py
-    asked     as the budget and the hours of the site allow, again monthly   asking.py -> store.icons
-    shown     /icons/DIGEST, from our own server                             pages.py
+    address   what the stored seed or home page names, else /favicon.ico    asking.py
+    asked     within the budget and the hours of the site, monthly          asking.py -> store.icons
+    kept      if its first bytes are those of a picture: pure               deciding.py
+    shown     /icons/DIGEST, from our own server                            pages.py
 
-A picture is recognised by its first bytes and passed on as it came; nothing here decodes it.
+Nothing here decodes a picture: it is passed on as it came.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ FEATURE = Feature(
     name="icons",
     summary="Sites are shown with their icons.",
     routers=(f"{_ROOM}.pages:router",),
-    job=f"{_ROOM}.asking:icon_asker",
+    job=f"{_ROOM}.asking:IconAsker",
     requests=f"{_ROOM}.asking:requests",
     site_images=f"{_ROOM}.pages:site_images",
 )

@@ -1,4 +1,4 @@
-"""The job that asks sites for their icons, one at a time, and what it decides."""
+"""The job that asks sites for their icons, one at a time."""
 
 from __future__ import annotations
 
@@ -6,37 +6,20 @@ from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import replace
 from urllib.parse import urljoin, urlsplit
 
-from incremental.base.lookup import cached_body
-from incremental.base.times import DAY, HOUR, MINUTE
-from incremental.base.urls import canonical_key
+from incremental.base.lookup import cached_bodies
+from incremental.base.times import DAY, MINUTE
 from incremental.crawl.sites import watch
 from incremental.daemon.at_work import AtWork
+from incremental.features.icons.deciding import media_type, wait_seconds
 from incremental.fetch.status import Request, Response
 from incremental.sandbox import Body, Read, Reading
 from incremental.visit.once import fetch_once
 from store import Store
-from store.icons import Icon
 from store.values import SiteRow
 
 MOST_BYTES = 65_536
 _REQUEST_SECONDS = 15.0
-_AGAIN_SECONDS = 30 * DAY
-# After a failure, four times as long after each further one.
-_FIRST_WAIT_SECONDS = HOUR
-_NEXT_SECONDS, _IDLE_SECONDS = 10.0, MINUTE
-# SVG is left out: it is a document that may hold scripts.
-_SIGNATURES = (
-    (b"\x89PNG\r\n\x1a\n", "image/png"),
-    (b"\x00\x00\x01\x00", "image/x-icon"),
-    (b"GIF87a", "image/gif"),
-    (b"GIF89a", "image/gif"),
-    (b"\xff\xd8\xff", "image/jpeg"),
-)
-
-
-def icon_asker(work: AtWork) -> IconAsker:
-    """Return the job."""
-    return IconAsker(work, ThreadPoolExecutor(1, thread_name_prefix="icons"))
+_NEXT_SECONDS = 10.0
 
 
 def requests(store: Store, site: int) -> int:
@@ -44,26 +27,12 @@ def requests(store: Store, site: int) -> int:
     return store.icons.unpaid(site)
 
 
-def media_type(content: bytes) -> str:
-    """Return the type of a picture by its first bytes; empty = it is none that is shown."""
-    if content[:4] == b"RIFF" and content[8:12] == b"WEBP":
-        return "image/webp"
-    return next((kind for start, kind in _SIGNATURES if content.startswith(start)), "")
-
-
-def wait_seconds(failures: int) -> float:
-    """Return how long to wait after so many *failures* in a row; 0 = the icon came."""
-    waits = _FIRST_WAIT_SECONDS * 4.0 ** min(failures - 1, 10)
-    return min(waits, _AGAIN_SECONDS) if failures else _AGAIN_SECONDS
-
-
 def icon_addresses(store: Store, row: SiteRow, read: Read) -> list[str]:
     """Return where a site's icon may be: what its stored seed or home page names, then ``/favicon.ico``."""
     named, home = list[str](), row.seed_url
     for url in dict.fromkeys((row.seed_url, urljoin(row.seed_url, "/"))):
-        for page in store.read.find_page(url, canonical_key(url)):
-            body = cached_body(store, page)
-            reading = None if body is None else read(Body(page["url"], body))
+        for at, body in cached_bodies(store, url):
+            reading = read(Body(at, body))
             if isinstance(reading, Reading):
                 named += reading.page.icon_urls
                 home = reading.page.home_url or home
@@ -74,9 +43,9 @@ def icon_addresses(store: Store, row: SiteRow, read: Read) -> list[str]:
 class IconAsker:
     """Asks for the icon of one site after another, in a thread of its own."""
 
-    def __init__(self, work: AtWork, executor: Executor) -> None:
+    def __init__(self, work: AtWork, executor: Executor | None = None) -> None:
         self._work = work
-        self._executor = executor
+        self._executor = executor or ThreadPoolExecutor(1, thread_name_prefix="icons")
         self._asking: Future[None] | None = None
 
     def step(self, now: float) -> float:
@@ -87,42 +56,33 @@ class IconAsker:
         if asked is not None:
             # Raises what happened to it.
             asked.result()
-        store = self._work.store
-        due = store.icons.due(now)
-        row = None if due is None else store.read.site(due[0])
-        if due is None or row is None:
-            return now + _IDLE_SECONDS
-        open_at = watch(row, self._work.settings).open_at(now)
-        if open_at > now:
-            store.icons.put_off(row.id, min(open_at, now + DAY))
-        else:
-            self._asking = self._executor.submit(self._ask, row, due[1], now)
-        return now + _NEXT_SECONDS
+        icons = self._work.store.icons
+        due = icons.due(now)
+        for row in self._work.store.read.sites_by_id(list(due)):
+            open_at = watch(row, self._work.settings).open_at(now)
+            if open_at > now:
+                icons.put(row.id, due_at=min(open_at, now + DAY), failures=due[row.id])
+            else:
+                self._asking = self._executor.submit(self._ask, row, due[row.id], now)
+        return now + (_NEXT_SECONDS if due else MINUTE)
 
     def _ask(self, row: SiteRow, failures: int, now: float) -> None:
-        made = 0
+        answers = list[Response]()
 
         def fetch(request: Request) -> Response:
-            nonlocal made
             bounded = replace(request, seconds=_REQUEST_SECONDS, most_bytes=MOST_BYTES)
-            response = self._work.fetch(bounded)
-            made += 1 + len(response.redirects)
-            return response
+            answers.append(self._work.fetch(bounded))
+            return answers[-1]
 
         with self._work.store.in_this_thread() as store:
             addresses = icon_addresses(store, row, self._work.read)
             # After a failure the next one: what a page names may be missing, or be no picture.
-            url = addresses[failures % len(addresses)]
-            response = fetch_once(store, self._work.settings, url, fetch, now=now)
+            url, settings = addresses[failures % len(addresses)], self._work.settings
+            response = fetch_once(store, settings, url, fetch, now=now)
             if response.location is not None:
-                url = response.location
-                response = fetch_once(store, self._work.settings, url, fetch, now=now)
-            kind = media_type(response.body)
-            failures = 0 if kind else failures + 1
-            store.icons.put(
-                row.id,
-                Icon(kind, response.body) if kind else None,
-                due_at=now + wait_seconds(failures),
-                failures=failures,
-                requests=made,
-            )
+                response = fetch_once(store, settings, response.location, fetch, now=now)
+            content = response.body if media_type(response.body) else b""
+            failures = 0 if content else failures + 1
+            made = sum(1 + len(one.redirects) for one in answers)
+            due_at = now + wait_seconds(failures)
+            store.icons.put(row.id, content, due_at=due_at, failures=failures, made=made)

@@ -8,6 +8,7 @@ from typing import Annotated
 from fastapi import APIRouter, Path
 from fastapi.responses import Response
 
+from incremental.features.icons.deciding import media_type
 from incremental.interfaces.web.context import StoreRoute
 from store import Store
 
@@ -21,9 +22,8 @@ def site_images(store: Store) -> dict[int, str]:
 
 
 @router.get("/icons/{digest}")
-def icon(store: Store, digest: Annotated[str, Path(pattern=r"^[0-9a-f]{16}$")]) -> Response:
+def icon(store: Store, digest: Annotated[str, Path(pattern=r"^[0-9a-f]{32}$")]) -> Response:
     """Return an icon; its address changes with its content."""
-    found = store.icons.icon(digest)
-    if found is None:
-        return Response(status_code=HTTPStatus.NOT_FOUND)
-    return Response(found.content, media_type=found.media_type, headers=_KEPT)
+    content = store.icons.content(digest)
+    status = HTTPStatus.OK if content else HTTPStatus.NOT_FOUND
+    return Response(content, status, _KEPT if content else None, media_type(content))

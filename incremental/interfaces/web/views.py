@@ -156,8 +156,7 @@ def _site_images(web: Web) -> Callable[[int], Markup]:
     @cache
     def paths() -> dict[int, str]:
         with web.store() as store:
-            found = web.settings.enabled.asked("site_images", store)
-            return {site: path for images in found for site, path in images.items()}
+            return web.settings.enabled.by_id("site_images", store)
 
     def shown(site: int) -> Markup:
         image = Markup('<img class="favicon" src="{}" width="16" height="16" alt="">')

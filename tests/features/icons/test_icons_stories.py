@@ -21,12 +21,12 @@ from incremental.base.threads import InlineExecutor
 from incremental.crawl.sites import watch as site_of
 from incremental.daemon.assembly import make_fetcher
 from incremental.daemon.at_work import AtWork
-from incremental.features.icons.asking import MOST_BYTES, IconAsker, media_type, wait_seconds
+from incremental.features.icons.asking import MOST_BYTES, IconAsker
+from incremental.features.icons.deciding import media_type, wait_seconds
 from incremental.interfaces.web.server import served as serving
 from incremental.sandbox import read_body
 from incremental.settings import Settings
 from store.answers import NewQuery
-from store.icons import Icon
 
 if TYPE_CHECKING:
     from fastapi.testclient import TestClient
@@ -93,8 +93,8 @@ class Asked:
 
     def shown(self) -> tuple[str, bytes] | None:
         """Return type and content of the site's icon."""
-        found = [self.store.icons.icon(one) for one in self.store.icons.digests().values()]
-        return next(((one.media_type, one.content) for one in found if one is not None), None)
+        found = [self.store.icons.content(one) for one in self.store.icons.digests().values()]
+        return next(((media_type(content), content) for content in found), None)
 
 
 @pytest.fixture
@@ -236,8 +236,7 @@ def with_icon(served: Served) -> Served:
 
 
 def keep(served: Served, content: bytes) -> None:
-    icon = Icon(media_type(content), content)
-    served.store.icons.put(1, icon, due_at=START, failures=0, requests=0)
+    served.store.icons.put(1, content, due_at=START)
 
 
 def images(client: TestClient, path: str) -> list[str]:
