@@ -297,6 +297,7 @@ def test_a_feature_that_is_off_shows_and_asks_nothing(
 @pytest.mark.parametrize("content", [png(32), ICO], ids=["png", "ico"])
 def test_the_browser_draws_it(served: Served, tab: Tab, content: bytes) -> None:
     """In its place of 16 pixels, whatever its size; pages of the other site show nothing there."""
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
     keep(served, content)
     with serving(served.with_settings(port=0).web) as url:
         tab.page.goto(url)
@@ -307,3 +308,7 @@ def test_the_browser_draws_it(served: Served, tab: Tab, content: bytes) -> None:
         )
         assert sizes == [[True, 32 if content == png(32) else 16, 16, 16]] * 3
         assert tab.page.locator(".item .site").count() > 3
+        for path in ("", "sites"):
+            tab.page.goto(url + path)
+            assert tab.page.locator("img.favicon").count() > 0
+            assert axe.run(tab.page).response["violations"] == []
