@@ -95,7 +95,7 @@ class Feature:
     ``incremental.crawl.followers.Follower``."""
     requests: str = ""
     """Target: a function of the store and a site's id, called in the transaction of each visit; returns how
-    many requests were made for the site beside its visits since then, which its budget pays."""
+    many requests its job made for the site since the last call. The site's budget pays for them."""
     senders: str = ""
     """Target: a function of the store; returns by id what lets changes be sent: each with the names of its
     ``receivers``, empty = all, and the words that its changes must (``include``) or must not have."""

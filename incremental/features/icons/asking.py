@@ -85,4 +85,6 @@ class IconAsker:
             failures = 0 if content else failures + 1
             made = sum(1 + len(one.redirects) for one in answers)
             due_at = now + wait_seconds(failures)
-            store.icons.put(row.id, content, due_at=due_at, failures=failures, made=made)
+            # It may have been removed meanwhile.
+            if store.read.site(row.id) is not None:
+                store.icons.put(row.id, content, due_at=due_at, failures=failures, made=made)

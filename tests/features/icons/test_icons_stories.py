@@ -214,6 +214,18 @@ def test_a_site_without_budget_is_not_asked(site: Any) -> None:
     assert told.pass_time(2 * HOUR) == []
 
 
+def test_a_site_that_is_removed_meanwhile_keeps_no_icon(site: Any) -> None:
+    def removing(_: float) -> bytes:
+        told.store.write.remove_site(1)
+        return ICO
+
+    told = site({FAVICON: removing})
+    told.watched.run(HOUR)
+    told.job.step(told.clock.now())
+    assert told.job.step(told.clock.now() + MINUTE) > told.clock.now()
+    assert told.store.icons.digests() == {}
+
+
 def test_its_requests_count_on_the_budget_of_the_site(site: Any) -> None:
     """The two requests of a redirected icon are paid for by the next visit, once."""
     told = site({FAVICON: redirect(NAMED), NAMED: png()})
