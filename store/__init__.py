@@ -23,6 +23,7 @@
         .watched_changes WatchedChanges  changes of those
         .quarantine Quarantined pages, sites, topics and jobs that met a bug
         .completeness  Completeness  how the new pages of a site were found
+        .icons      Icons       icons of sites
         .problems   Problems    what is wrong with sites that may answer every visit
         .daemons    Daemons     daemons that share a PostgreSQL store, their sites and hosts
 
@@ -59,6 +60,7 @@ if TYPE_CHECKING:
     from store.editing import Editing
     from store.editing.tags import Tags
     from store.files.page_cache import PageCache
+    from store.icons import Icons
     from store.maintenance.monitoring import Monitoring
     from store.maintenance.retention import Retention
     from store.maintenance.space import Space
@@ -123,6 +125,7 @@ class Store:
     quarantine: ClassVar[_Part[Quarantined]] = _Part("store.crawl.quarantine:Quarantined")
     completeness: ClassVar[_Part[Completeness]] = _Part("store.completeness:Completeness")
     near_duplicates: ClassVar[_Part[NearDuplicates]] = _Part("store.near_duplicates:NearDuplicates")
+    icons: ClassVar[_Part[Icons]] = _Part("store.icons:Icons")
     problems: ClassVar[_Part[Problems]] = _Part("store.problems:Problems")
     daemons: ClassVar[_Part[Daemons]] = _Part("store.daemons:Daemons")
 

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 
 from peewee import fn
 
-from store.database import writing
-from store.database.repository import Repository, Shape, batches
+from store.database.repository import Repository, Shape, batches, upsert
 from store.database.statements import Inserted
 from store.enums import HubKind, HubRole, PageState, SiteStatus, TopicVerdict
 from store.models import (
@@ -229,11 +228,9 @@ class Completeness(Repository):
 
         *shares*: the estimate and its interval, None = unknown. *causes*: pages missed or late, by cause.
         """
-        values: dict[str, object] = dict(zip(("share", "low", "high"), shares, strict=True))
-        values |= {"site": site, "at": at, "pages": pages, "causes": json.dumps(causes)}
-        with writing(self._db, self._where):
-            SiteCompleteness.delete().where(SiteCompleteness.site == site).execute(self._db)
-            SiteCompleteness.insert(values).execute(self._db)
+        row: dict[str, object] = dict(zip(("share", "low", "high"), shares, strict=True))
+        row |= {"at": at, "pages": pages, "causes": json.dumps(causes)}
+        self._write(upsert(SiteCompleteness, {"site": site, **row}, ["site"], row))
 
     def kept(self) -> list[KeptEstimate]:
         """Return the kept estimates, the least complete sites first; unknown ones are left out."""

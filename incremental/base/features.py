@@ -16,6 +16,7 @@ from __future__ import annotations
 import logging
 import os
 import tomllib
+from collections import ChainMap
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -80,6 +81,9 @@ class Feature:
     first. It is asked often, so it should only read."""
     site_line: str = ""
     """Target: a function of the store, a ``SiteRow`` and now; returns a text for the site's page."""
+    site_images: str = ""
+    """Target: a function of the store; returns by site id the path of a picture of 16 pixels that stands
+    beside the site's name."""
     page_form: str = ""
     """Template that stands beside what can be done with a page."""
     check_form: str = ""
@@ -89,6 +93,9 @@ class Feature:
     follows: str = ""
     """Target: a function of the store and the crawler's part of the sites; returns a
     ``incremental.crawl.followers.Follower``."""
+    requests: str = ""
+    """Target: a function of the store and a site's id, called in the transaction of each visit; returns how
+    many requests its job made for the site since the last call. The site's budget pays for them."""
     senders: str = ""
     """Target: a function of the store; returns by id what lets changes be sent: each with the names of its
     ``receivers``, empty = all, and the words that its changes must (``include``) or must not have."""
@@ -130,6 +137,10 @@ class Features:
                     yield called(one.name, target, *given)
                 except FeatureError as error:
                     logger.warning("%s", error)
+
+    def by_id(self, slot: str, *given: object) -> dict[int, Any]:
+        """Return what the functions in a slot return by id; of several features' the first counts."""
+        return dict(ChainMap(*self.asked(slot, *given)))
 
     @property
     def readers(self) -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -115,6 +115,14 @@ def topic_numbered(store: Store, topic_id: int) -> TopicRow:
         if row.id == topic_id:
             return row
     raise NotFoundError(Text("missing.topic_id", id=topic_id))
+
+
+def cached_bodies(store: Store, url: str) -> Iterator[tuple[str, bytes]]:
+    """Yield the pages of a URL that are in the page cache: each with its own URL, and its body."""
+    for page in store.read.find_page(url, canonical_key(url)):
+        body = cached_body(store, page)
+        if body is not None:
+            yield str(page["url"]), body
 
 
 def cached_body(store: Store, page: Mapping[str, Any]) -> bytes | None:

@@ -39,6 +39,7 @@ from incremental.decide.verification import VerifiedFacts
 from incremental.parse import PageKind
 from incremental.sandbox import Read, read_body
 from incremental.schedule.allocation import YOUNG_SECONDS
+from incremental.schedule.budget import spend
 from incremental.settings import Settings
 from incremental.visit.host_gate import HostGate
 from incremental.visit.visit import Outcome, Purpose
@@ -309,6 +310,9 @@ class Crawler:
         opinion: Sequence[TopicScore] | None,
     ) -> list[int]:
         """Write a visit; return the ids of announced pages."""
+        beside = sum(self._settings.enabled.asked("requests", self._store, site.row.id))
+        if beside:
+            site.budget = spend(site.budget, site.terms.requests_per_day, record.at, others=beside)
         state = SiteUpdate(budget=site.budget.to_text(), revisit=site.state.to_text())
         before = site.named.get(record.page_id, frozenset())
         plan = replace(plan, site_fields=state, named=before)

@@ -11,6 +11,7 @@ from typing import Protocol, runtime_checkable
 from incremental.base.attempts import Bug, attempt
 from incremental.base.errors import FeatureError, SettingsError
 from incremental.base.features import Feature, Features, target_of
+from incremental.sandbox import Read
 from incremental.settings import Settings
 from incremental.visit.visit import Fetch
 from store import Store
@@ -48,6 +49,8 @@ class AtWork:
     """Base of relative paths in the settings."""
     fetch: Fetch
     """The one egress."""
+    read: Read
+    """Reads bodies in processes of their own."""
     trouble: Trouble
 
 

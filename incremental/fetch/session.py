@@ -266,15 +266,16 @@ class Fetcher:
             target = redirect_target(journey.url, headers.get("location"))
             return replace(response, location=target)
         if status is FetchStatus.FETCHED:
-            return replace(response, body=self._body(answer, journey.url))
+            return replace(response, body=self._body(answer, journey.url, request.most_bytes))
         if request.post is not None:
             return replace(response, reason=_reason(answer))
         return response
 
-    def _body(self, answer: requests.Response, url: str) -> bytes:
+    def _body(self, answer: requests.Response, url: str, most: int | None) -> bytes:
         """Return the decoded body; raises TooLargeError or TimeoutError."""
         cut = is_robots_url(url)
-        limit = ROBOTS_MAX_BYTES if cut else self._settings.max_body_bytes
+        allowed = self._settings.max_body_bytes
+        limit = ROBOTS_MAX_BYTES if cut else min(allowed, most or allowed)
         announced = answer.headers.get("content-length", "")
         if not cut and announced.isdecimal() and int(announced[:20]) > limit:
             raise TooLargeError

@@ -105,6 +105,8 @@ class Request:
     """Without the cookies, headers and password of its origin."""
     seconds: float | None = None
     """Most time for it, if less than the settings allow."""
+    most_bytes: int | None = None
+    """Most decoded bytes, likewise; a robots.txt has its own limit."""
 
 
 @dataclass(frozen=True, slots=True)

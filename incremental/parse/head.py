@@ -17,9 +17,10 @@ _MAX_TITLE_CHARS = 500
 _MAX_META = 200
 _MAX_META_CHARS = 500
 _MAX_FEEDS = 50
+_MAX_ICONS = 8
 _MAX_REFRESH_SECONDS = 30
 
-_RELATIONS = frozenset({"canonical", "next"})
+_RELATIONS = frozenset({"canonical", "next", "apple-touch-icon"})
 _FEED_NAMES = """
     application/rss+xml application/atom+xml application/rdf+xml application/feed+json
     application/xml text/xml
@@ -59,13 +60,14 @@ class Head:
     title: str = ""
     base: str | None = None
     links: dict[str, str] = field(default_factory=dict)
-    """Targets of link elements by relation: canonical, next, hub and self."""
+    """Targets of link elements by relation: canonical, next, apple-touch-icon."""
     refresh: str | None = None
     noscript_refresh: str | None = None
     language: str = ""
     meta: dict[str, str] = field(default_factory=dict)
     """By lower-case name, property, itemprop or http-equiv."""
     feeds: list[str] = field(default_factory=list)
+    icons: list[str] = field(default_factory=list)
     times: list[TimeElement] = field(default_factory=list)
     """Those with an attribute that gives their time, in order."""
     open_title: list[str] | None = None
@@ -161,6 +163,8 @@ class Head:
             self.links.setdefault(rel, reference)
         if _names_feed(rels, attributes, reference) and len(self.feeds) < _MAX_FEEDS:
             self.feeds.append(reference)
+        if "icon" in rels and len(self.icons) < _MAX_ICONS:
+            self.icons.append(reference)
 
 
 def _names_feed(rels: list[str], attributes: Mapping[str, str], reference: str) -> bool:

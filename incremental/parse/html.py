@@ -47,6 +47,7 @@ def parse_html(
     refresh = head.refresh or (None if links else head.noscript_refresh)
     prose = collector.prose
     canonical = resolver.resolve(head.links.get("canonical"))
+    icons = (*head.icons, head.links.get("apple-touch-icon"))
     return Page(
         url=url,
         kind=PageKind.HTML,
@@ -57,6 +58,7 @@ def parse_html(
         text=prose.text() if prose else "",
         links=links,
         feed_urls=tuple(dict.fromkeys(filter(None, map(resolver.resolve, head.feeds)))),
+        icon_urls=tuple(dict.fromkeys(filter(None, map(resolver.resolve, icons)))),
         next_url=next_page(url, links, resolver.resolve(head.links.get("next"))),
         refresh_url=_other(url, resolver.resolve(refresh)),
         truncated=truncated,

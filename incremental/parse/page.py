@@ -58,6 +58,8 @@ class Page:
     links: tuple[Link, ...] = ()
     feed_urls: tuple[str, ...] = ()
     """Feeds in link elements (HTML), in order."""
+    icon_urls: tuple[str, ...] = ()
+    """Icons of the site in link elements, those for home screens last."""
     next_url: str | None = None
     """Next page of a paged list (rel=next, "older", "下一页")."""
     refresh_url: str | None = None

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from classifier.words.latest import Latest
 from classifier.words.values import PageText
-from incremental.base.lookup import cached_body
-from incremental.base.urls import canonical_key
+from incremental.base.lookup import cached_bodies
 from store import Store
 from store.topics.values import KeptPage
 
@@ -19,11 +18,7 @@ if TYPE_CHECKING:
 
 def cached_text(store: Store, url: str) -> PageText | None:
     """Return the text of a page with a cached body, or None."""
-    for page in store.read.find_page(url, canonical_key(url)):
-        body = cached_body(store, page)
-        if body is not None:
-            return text_of(body, str(page["url"]))
-    return None
+    return next((text_of(body, at) for at, body in cached_bodies(store, url)), None)
 
 
 # Texts read again in this process, by URL and body: a preview wants the same ones at every click.

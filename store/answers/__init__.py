@@ -34,7 +34,7 @@ from store.answers.values import (
 )
 from store.database import writing
 from store.database.failures import storage_errors
-from store.database.repository import Repository, Shape
+from store.database.repository import Repository, Shape, upsert
 from store.database.statements import Prepared
 from store.database.texts import MAX_TEXT, storable
 from store.models import Change, Hub, News, Page, PageText, Refresh, SavedSearch, Site
@@ -252,9 +252,7 @@ class Answers(Repository):
         """Save a search, replacing one of this name. *query* is JSON that interfaces define."""
         row = {"query": storable(query, None), "changed_at": now}
         kept = {"name": storable(name, MAX_TEXT), "created_at": now, **row}
-        with writing(self._db, self._where):
-            saved = SavedSearch.insert(kept)
-            saved.on_conflict(conflict_target=[SavedSearch.name], update=row).execute(self._db)
+        self._write(upsert(SavedSearch, kept, ["name"], row))
 
     def remove_search(self, name: str) -> bool:
         """Delete a saved search; return whether it existed."""

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from store.database import is_sqlite, writing
+from store.database import is_sqlite
 from store.database.failures import storage_errors
-from store.database.repository import Repository
+from store.database.repository import Repository, upsert
 from store.models import Housekeeping
 
 # Free pages that stay in a SQLite file, as a share of it: the next day's writes need them.
@@ -96,11 +96,7 @@ class Space(Repository):
     def note(self, name: str, detail: dict[str, Any], *, now: float) -> None:
         """Record a result under *name*."""
         row = {"name": name, "at": now, "detail": json.dumps(detail)}
-        saved = Housekeeping.insert(row)
-        key = [Housekeeping.name]
-        update = {"at": now, "detail": row["detail"]}
-        with writing(self._db, self._where):
-            saved.on_conflict(conflict_target=key, update=update).execute(self._db)
+        self._write(upsert(Housekeeping, row, ["name"], ("at", "detail")))
 
     def noted(self, name: str) -> tuple[float, dict[str, Any]] | None:
         """Return the time and result of the last record."""

@@ -55,6 +55,7 @@ from store.models.reader_tables import (
     PageText,
     PageVector,
     SavedSearch,
+    SiteIcon,
     VectorSpace,
 )
 from store.models.topic_tables import (
@@ -104,6 +105,7 @@ __all__ = [
     "Sighting",
     "Site",
     "SiteCompleteness",
+    "SiteIcon",
     "SiteProblem",
     "SiteTag",
     "Topic",

@@ -1,4 +1,4 @@
-"""Tables of readers: announced pages with marks and texts, saved searches, tokens."""
+"""Tables of readers: announced pages with marks and texts, saved searches, tokens, icons of sites."""
 
 from __future__ import annotations
 
@@ -163,3 +163,17 @@ class AccessToken(Table):
     """NULL = never."""
     parent = ForeignKeyField("self", null=True, on_delete="CASCADE", lazy_load=False)
     """The token a session was started with, and ends with; NULL = a password."""
+
+
+class SiteIcon(Table):
+    """The icon of a site, and when it is asked for again."""
+
+    site = ForeignKeyField(Site, primary_key=True, on_delete="CASCADE", lazy_load=False)
+    due_at = DoubleField()
+    failures = IntegerField()
+    """In a row."""
+    requests = IntegerField()
+    """Made since the site's last visit: its budget has not paid for them yet."""
+    digest = TextField(null=True, index=True)
+    """MD5 of the content; NULL = the site has no icon yet."""
+    content = BlobField(null=True)

@@ -120,6 +120,24 @@ def test_a_refresh_for_those_without_scripts_counts_only_on_an_empty_page() -> N
     assert read(refresh + "<a href=/a>a</a>").refresh_url is None
 
 
+def test_icons_are_named_in_order_and_once_those_for_home_screens_last() -> None:
+    markup = """
+        <link rel=apple-touch-icon href=/touch.png>
+        <link rel="SHORTCUT ICON" href=/favicon.ico?v=2>
+        <link rel="alternate icon" href=i/16.png>
+        <link rel=icon href="data:image/png;base64,AAAA">
+        <link rel=icon href=i/16.png>
+        <link rel=mask-icon href=/mask.svg>"""
+    markup = "<base href=/assets/>" + markup
+    assert [url.removeprefix("https://example.org") for url in read(markup).icon_urls] == [
+        "/favicon.ico?v=2",
+        "/assets/i/16.png",
+        "/touch.png",
+    ]
+    many = "".join(f"<link rel=icon href=/{n}.png>" for n in range(100))
+    assert len(read(many).icon_urls) == 8
+
+
 def test_feeds_are_named_in_order_and_once() -> None:
     markup = """
         <link rel=alternate type=application/rss+xml href=/rss.xml>

@@ -25,7 +25,7 @@ from classifier.words.text import language_of_page, weighted_terms
 from classifier.words.values import PageText
 from classifier.words.vectors import top
 from incremental.base.errors import InputError
-from incremental.base.lookup import cached_body
+from incremental.base.lookup import cached_bodies
 from incremental.base.scope import trap
 from incremental.base.texts import Text
 from incremental.base.urls import canonical_key, host_of, normalize, registered_domain
@@ -367,12 +367,9 @@ class Discoverer:
         return True
 
     def _cached(self, url: str) -> _Read | None:
-        for row in self._store.read.find_page(url, canonical_key(url)):
-            body = cached_body(self._store, row)
-            if body is not None:
-                wanted = Body(str(row["url"]), body, want_text=True, for_topics=True)
-                reading = self._dependencies.read(wanted)
-                return None if isinstance(reading, Unread) else self._taken(url, reading)
+        for at, body in cached_bodies(self._store, url):
+            reading = self._dependencies.read(Body(at, body, want_text=True, for_topics=True))
+            return None if isinstance(reading, Unread) else self._taken(url, reading)
         return None
 
     def _taken(self, url: str, reading: Reading) -> _Read:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
@@ -10,7 +10,6 @@ from incremental.base.clock import SystemClock
 from incremental.base.errors import InputError
 from incremental.base.times import DAY
 from incremental.daemon.at_work import AtWork
-from incremental.features.messages.changed import Sender
 from incremental.features.messages.channels import (
     added_channels,
     all_channels,
@@ -49,14 +48,10 @@ def messages(work: AtWork) -> Notifier:
         # A hook may take a minute, and holds up no message.
         hook_executor=ThreadPoolExecutor(_HOOKS, thread_name_prefix="hooks"),
         added=partial(added_channels, store, settings),
-        senders=partial(_senders, store, settings) if sends else None,
+        senders=partial(settings.enabled.by_id, "senders", store) if sends else None,
         answer_links=AnswerLinks.of(settings, work.folder),
         language=settings.web.language or "en",
     )
-
-
-def _senders(store: Store, settings: Settings) -> Mapping[int, Sender]:
-    return dict(one for found in settings.enabled.asked("senders", store) for one in found.items())
 
 
 def _saved_query(store: Store, name: str, now: float) -> NewQuery | None:

@@ -34,6 +34,7 @@ from incremental.daemon.health import Health
 from incremental.interfaces.cli.logs import say_error
 from incremental.interfaces.cli.reporting import Reporter
 from incremental.interfaces.cli.serving import web_beside
+from incremental.sandbox import Read
 from incremental.settings import Settings
 from incremental.settings.storage import models_folder
 from incremental.topics.training.nightly_training import Learner
@@ -77,7 +78,7 @@ def watch(run: Run, further: Mapping[str, Step], *, serves: bool) -> bool:
     with contextlib.ExitStack() as stack:
         fetcher = make_fetcher(settings, clock)
         stack.callback(fetcher.close)
-        make, embedder = _crawlers(run, stack, fetcher.fetch)
+        make, read, embedder = _crawlers(run, stack, fetcher.fetch)
         keeper = _keeper(store, embedder)
         jobs = dict(further)
         if keeper is not None:
@@ -87,7 +88,7 @@ def watch(run: Run, further: Mapping[str, Step], *, serves: bool) -> bool:
         # Jobs that need the daemon, or come after it, are added before it runs.
         daemon: Daemon = run.begin(partial(_daemon, run, make, jobs))
         run.health.runs_on(daemon.crawler.engine.report)
-        running = _features(run, fetcher.fetch)
+        running = _features(run, fetcher.fetch, read)
         jobs.update({name: job.step for name, job in running.items()})
         address = _serve(run, stack) if serves else None
         run.reporter.begin(run.begin(lambda: len(store.read.seeds())), address)
@@ -101,8 +102,8 @@ def watch(run: Run, further: Mapping[str, Step], *, serves: bool) -> bool:
 
 def _crawlers(
     run: Run, stack: contextlib.ExitStack, fetch: Fetch
-) -> tuple[Callable[[HostGate | None], Crawler], PageEmbedder | None]:
-    """Return what makes a crawler, and the embedder that all of them share."""
+) -> tuple[Callable[[HostGate | None], Crawler], Read, PageEmbedder | None]:
+    """Return what makes a crawler, and the reader and the embedder that all of them share."""
     store, settings, clock, member = run.store, run.settings, run.clock, run.member
     threads, elsewhere = _workers(run, stack)
     # Closed first, which frees the threads that wait for a reader.
@@ -132,7 +133,7 @@ def _crawlers(
             gate=gate,
         )
 
-    return make, embedder
+    return make, read, embedder
 
 
 def _daemon(
@@ -160,13 +161,14 @@ def _serve(run: Run, stack: contextlib.ExitStack) -> str | None:
     return address
 
 
-def _features(run: Run, fetch: Fetch) -> dict[str, Job]:
+def _features(run: Run, fetch: Fetch, read: Read) -> dict[str, Job]:
     """Return the jobs of features by name; say which features are broken."""
     work = AtWork(
         store=run.store,
         settings=run.settings,
         folder=run.folder,
         fetch=fetch,
+        read=read,
         trouble=run.health.trouble,
     )
     features = run.settings.enabled

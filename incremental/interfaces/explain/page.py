@@ -22,6 +22,7 @@ from incremental.interfaces.explain.topic import stored_verdicts
 from incremental.parse.hub_way import WayKind, read_way
 from incremental.schedule.budget import advance, open_at, price_minutes
 from incremental.settings import Settings
+from incremental.topics.training.corrections import pages_at
 from incremental.visit.host_gate import HostGate
 from incremental.visit.rendering.browser import find_browser
 from store import Store
@@ -93,9 +94,7 @@ def _in_site(
         "in_scope": verdict.inside,
         "rule": verdict.rule,
     }
-    pages = [
-        p for p in store.read.find_page(address, canonical_key(address)) if p["site"] == row.id
-    ]
+    pages = pages_at(store, row, address)
     if not pages:
         near = nearest(store.read.hubs(row.id), address) if verdict.inside else []
         return answer | {"seen": False, "nearest": [hub.url for hub in near[:_NEAREST]]}

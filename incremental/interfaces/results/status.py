@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from incremental.base.features import Features
-from incremental.base.texts import Text
 from incremental.daemon.health import HealthReport
 from incremental.daemon.housekeeping import last_done
 from incremental.daemon.pulse import STALE_SECONDS
@@ -266,7 +264,7 @@ def status_of(
 
 def _sites(store: Store, settings: Settings, now: float) -> list[SiteStatus]:
     totals, counts = store.read.site_totals(), store.read.visit_counts(now - DAY)
-    notes = site_notes(store, settings.enabled)
+    notes = settings.enabled.by_id("site_notes", store)
     due, unread, events = (
         store.monitor.next_due(),
         store.monitor.unread_seeds(),
@@ -307,14 +305,6 @@ def next_look(store: Store, settings: Settings, now: float) -> NextLook | None:
         and (at := budget_and_visit(settings, row, due[row.id], now=now)["next_due"]) is not None
     ]
     return min(looks, key=lambda look: look.at, default=None)
-
-
-def site_notes(store: Store, features: Features) -> dict[int, Text]:
-    """Return problems that features find, by site id; of several features' the first wins."""
-    found = dict[int, Text]()
-    for notes in features.asked("site_notes", store):
-        found = notes | found
-    return found
 
 
 def site_events(rows: Sequence[EventRow]) -> list[SiteEvent]:

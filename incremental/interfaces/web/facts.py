@@ -9,7 +9,6 @@ from typing import Any
 
 from incremental.fetch.status import HARMLESS
 from incremental.interfaces.explain.page import budget_and_visit
-from incremental.interfaces.results.status import site_notes
 from incremental.interfaces.web.context import Web
 from incremental.schedule.profile import by_hour_of_day
 from incremental.schedule.state import SiteState
@@ -38,7 +37,8 @@ def site_health(
     """Return the health of each site; *counts* are the visits of the last day by site and status."""
     now = web.now()
     last_announced, due = store.monitor.last_announced(), store.monitor.next_due()
-    unread, notes = store.monitor.unread_seeds(), site_notes(store, web.settings.enabled)
+    unread = store.monitor.unread_seeds()
+    notes = web.settings.enabled.by_id("site_notes", store)
     found = {}
     for row in rows:
         values = {

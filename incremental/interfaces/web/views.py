@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import secrets
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cache, partial
@@ -28,7 +28,7 @@ from incremental.base.readable_urls import readable
 from incremental.base.texts import LANGUAGES, Words
 from incremental.interfaces.results.schema import utc, when
 from incremental.interfaces.web.access import SESSION_COOKIE, form_token
-from incremental.interfaces.web.context import web_of
+from incremental.interfaces.web.context import Web, web_of
 from incremental.interfaces.web.guard import FORM_COOKIE, cookies_of, form_cookie
 from incremental.interfaces.web.undo import undos_of
 
@@ -150,6 +150,21 @@ def _icon(name: str) -> Markup:
     return Markup('<svg class="icon" aria-hidden="true"><use href="{}"/></svg>').format(at)
 
 
+def _site_images(web: Web) -> Callable[[int], Markup]:
+    """Return what shows a site's picture, if it has one; a page without sites asks for none."""
+
+    @cache
+    def paths() -> dict[int, str]:
+        with web.store() as store:
+            return web.settings.enabled.by_id("site_images", store)
+
+    def shown(site: int) -> Markup:
+        image = Markup('<img class="favicon" src="{}" width="16" height="16" alt="">')
+        return image.format(paths()[site]) if site in paths() else Markup()
+
+    return shown
+
+
 @cache
 def _version() -> str:
     """Return a digest of the static files."""
@@ -214,6 +229,7 @@ def page(
         "caller": getattr(request.state, "caller", None),
         "may_write": may_write(request),
         "form_token": form_token(cookie or fresh),
+        "site_image": _site_images(web),
         "send_to": web.settings.web.send_to,
         "theme": preferred(request, "theme") or "system",
         "undoable": partial(undos_of(request).unsaid, request),

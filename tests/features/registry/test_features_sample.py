@@ -132,6 +132,7 @@ def at_work(store: Store, settings: Settings, folder: Path) -> AtWork:
         settings=settings,
         folder=folder,
         fetch=nothing,  # type: ignore[arg-type]  # it is not called
+        read=nothing,  # type: ignore[arg-type]  # likewise
         trouble=nothing,
     )
 
@@ -181,7 +182,7 @@ def test_what_is_off_is_not_imported_and_has_no_command_page_or_channel(
     assert "No such command 'mcp'" in hubwatch("mcp").err
     assert "tally" not in hubwatch("--help").out
     off_names = ["sample", "discovery", "exchange", "messages", "page_watches"]
-    off_names += ["watchdog", "completeness"]
+    off_names += ["watchdog", "completeness", "icons"]
     off = build_settings({"features": {"off": off_names}})
     assert (given_channels(off), off.enabled.readers) == ((), {})
     client = served_with(served, off).client()
