@@ -17,6 +17,7 @@ from incremental.schedule.allocation import (
     AFTER_GAIN,
     AFTER_GAIN_SECONDS,
     QUOTAS,
+    SAVED_DAYS,
     YOUNG_SECONDS,
     Allocation,
     Demand,
@@ -30,7 +31,6 @@ from incremental.schedule.budget import (
     even_share,
     grant_left,
     open_at,
-    overdraft_at,
     price_minutes,
     reserve_at,
 )
@@ -308,20 +308,24 @@ class WatchedSite:
 
     def urgent_at(self, now: float) -> float:
         """Return when the urgent queue has something to fetch; infinite = nothing."""
-        pages_at = self.overdraft_at(now) if self.urgent.pages else math.inf
-        return min(self.allows_at(Share.URGENT, now) if self.urgent.hubs else math.inf, pages_at)
+        hubs_at = self.allows_at(Share.URGENT, now) if self.urgent.hubs else math.inf
+        return min(hubs_at, self.pages_at(now) if self.urgent.pages else math.inf)
 
     def first_urgent(self, now: float) -> int | None:
         """Return what to fetch now from the urgent queue, where it stays; hubs may have to wait."""
         # What a list lost comes before everything else, verification fetches included.
         if self.urgent.hubs and self.allows_at(Share.URGENT, now) <= now:
             return self.urgent.hubs[0]
-        may = self.urgent.pages and self.overdraft_at(now) <= now
+        may = self.urgent.pages and self.pages_at(now) <= now
         return self.urgent.pages[0] if may else None
 
-    def overdraft_at(self, now: float) -> float:
-        """Return from when on urgent pages may be read over the budget."""
-        return overdraft_at(self.budget, self.terms.requests_per_day, now)
+    def pages_at(self, now: float) -> float:
+        """Return from when on urgent pages may be read; half a day's requests beyond their share.
+
+        Pages that lead to one another may be hundreds. Beyond that they take turns with the lists.
+        """
+        per_day = self.terms.requests_per_day
+        return self.allocation.open_at(Share.READ, per_day, now, overdraft=per_day * SAVED_DAYS)
 
     def take_urgent(self, task: VisitTask, *, put_off: bool) -> None:
         """Remove what is fetched now, or put off, from the urgent queue, and count it."""

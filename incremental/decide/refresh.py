@@ -123,11 +123,15 @@ def decide_refresh(outcome: Outcome, facts: RefreshFacts) -> Decision:
         record = replace(record, page_fields=fields)  # type: ignore[arg-type]  # the same keys
     moved = record.page_change is not None and record.page_change.kind is ChangeKind.MOVED
     stays = facts.is_news and not gone and not moved
+    edited = stays and moved_to is None
     record = replace(
         record,
         next_refresh=_next_refresh(outcome, facts, record, gone),
-        more_pages=(*record.more_pages, *(_gained(facts) if stays and moved_to is None else ())),
-        gained=tuple(t.canonical_key for t in facts.gained),
+        more_pages=(*record.more_pages, *(_gained(facts) if edited else ())),
+        # What replaced an article, or is a list by now, links to known pages for other reasons.
+        gained=tuple(t.canonical_key for t in facts.gained)
+        if edited and len(facts.gained) <= MAX_GAINED
+        else (),
     )
     # A change is explained by both bodies; one that differs only in noise is not kept.
     return Decision(record, keep_body=record.text is not None, judge_topics=stays)

@@ -236,10 +236,13 @@ class Allocation:
                 self._saved[one] = filled(before, bound * per_day, earned, most)
         return self._saved[share]
 
-    def open_at(self, share: Share, per_day: float, now: float) -> float:
-        """Return from when on a bounded class may make a request; infinite = never."""
+    def open_at(self, share: Share, per_day: float, now: float, *, overdraft: float = 0.0) -> float:
+        """Return from when on a bounded class may make a request; infinite = never.
+
+        *overdraft*: requests that it may make beyond its savings.
+        """
         rate = (self.bounds.get(share, QUOTAS[share].bound) or 0.0) * per_day
-        saved = self.saved(share, per_day, now)
+        saved = self.saved(share, per_day, now) + overdraft
         return granted_at(saved, rate, now) if rate > 0 else math.inf
 
 

@@ -265,14 +265,6 @@ def open_at(state: BudgetState, requests_per_day: float, now: float) -> float:
     return granted if state.used[0] + 1 <= an_hour else max(granted, (at // _HOUR + 1) * _HOUR)
 
 
-def overdraft_at(state: BudgetState, requests_per_day: float, now: float) -> float:
-    """Return from when on urgent pages may be read over the budget: it is overdrawn by half a day at most."""
-    if requests_per_day <= 0:
-        return math.inf
-    tokens = advance(state, requests_per_day, now).tokens
-    return granted_at(tokens + requests_per_day * SAVED_DAYS, requests_per_day, now)
-
-
 @_REMEMBERED
 def left_for_visits(state: BudgetState, requests_per_day: float) -> float:
     """Return the hub visits per day that other requests leave."""

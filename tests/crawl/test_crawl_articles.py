@@ -21,6 +21,7 @@ from fake_web import (
     Reply,
     Watch,
     feed,
+    gaps,
     page,
     sitemap,
     watch,
@@ -147,23 +148,30 @@ def test_pages_chained_by_next_are_found_together(tmp_path: Path) -> None:
         assert max(found) - min(found) < HOUR
 
 
-def test_a_long_chain_does_not_spend_the_budget_of_a_week(tmp_path: Path) -> None:
+def test_a_long_chain_leaves_the_lists_their_turns(tmp_path: Path) -> None:
     gained, names = START + 40 * DAY, [f"/guide/part-{n}.html" for n in range(120)]
     chapters = {
         name[1:]: [(gained, article(after))]
         for name, after in zip(names, [*names[1:], "/faq.html"], strict=True)
     }
     guide = [(0, article()), (gained, article(names[0]))]
+    posts = [f"/news/n{n}.html" for n in range(9)]
+    news = [(0, page(*MENU, *posts)), (gained + 30 * HOUR, page(*MENU, "/news/late.html", *posts))]
+    pages = site(**{"guide.html": guide, "news/": news, "news/late.html": page()}, **chapters)
     settings = msgspec.structs.replace(
         SPARING, revisit=msgspec.structs.replace(SPARING.revisit, requests_per_day=24)
     )
-    with watch(tmp_path, site(**{"guide.html": guide}, **chapters), settings=settings) as crawl:
-        crawl.run(42 * DAY)
-        found = [page.found_at for page in announced_pages(crawl.store)]
-        assert sum(at < found[0] + HOUR for at in found) >= 12
+    with watch(tmp_path, pages, settings=settings) as crawl:
+        crawl.run(54 * DAY)
+        found = {one.url: one.found_at for one in announced_pages(crawl.store)}
+        first = found[HOME + names[0][1:]]
+        assert sum(at < first + HOUR for at in found.values()) >= 12
+        assert found[HOME + "news/late.html"] < gained + 42 * HOUR
         asked = [one.at for one in crawl.web.asked if one.at >= gained]
-        assert max(sum(at <= one < at + DAY for one in asked) for at in asked) < 2 * 24
-        assert crawl.run(8 * DAY).new() == names
+        assert max(sum(at <= one < at + DAY for one in asked) for at in asked) <= 1.5 * 24 + 1
+        lists = [one.at for one in crawl.web.asked if one.url == HOME + "news/" and one.at > gained]
+        assert max(gaps(lists)) < DAY
+        assert set(crawl.new()) >= set(names)
 
 
 def test_what_only_a_new_page_of_its_old_folder_links_to_is_found_with_it(tmp_path: Path) -> None:

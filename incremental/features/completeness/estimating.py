@@ -85,9 +85,11 @@ class Audits:
 
     def weight(self, pages: int) -> float:
         """Return for how many draws each counts, of which no page is drawn twice; hubs showed *pages*."""
-        # Cochran, *Sampling Techniques*, 1977, section 2.6; of how many, by Chapman.
-        of = (pages + 1) * (self.drawn + 1) / (self.drawn - self.missed + 1) - 1
-        return 1.0 / max(1.0 - self.drawn / of, _LEAST_UNDRAWN)
+        # Of how many pages they are drawn is known only where hubs showed all of them.
+        if self.missed:
+            return 1.0
+        # Cochran, *Sampling Techniques*, 1977, section 2.6.
+        return 1.0 / max(1.0 - self.drawn / max(pages, 1), _LEAST_UNDRAWN)
 
 
 _NO_AUDITS = Audits()
@@ -115,7 +117,8 @@ def estimate(
     compared, no hub was lost, and audits showed too little.
     """
     pair = next(filter(None, map(_pair, views)), None)
-    if loss is None and pair is None and audits.drawn < _FEWEST_COMMON:
+    few = min(audits.drawn, len(views[0])) < _FEWEST_COMMON
+    if loss is None and pair is None and few:
         return None
     draw = random.Random(0)  # noqa: S311 - the same facts have the same answer
     pages = max(len(views[0]), 1)

@@ -27,7 +27,7 @@ from itertools import pairwise
 from typing import Any, Final
 
 from incremental.base.times import DAY, HOUR
-from incremental.fetch.status import ENDED, HAS_PAGE, FetchStatus
+from incremental.fetch.status import HARMLESS, FetchStatus
 from store.problems import FoundPage, ProblemKey, WatchedHub
 
 # A page with no more links is not a list any more.
@@ -54,8 +54,6 @@ BURST_DAYS: Final = 8
 _WRONG: Final = re.compile(
     "\ufffd|[\u00c2-\u00f4][\u0080-\u00bf\u0152\u0153\u0160\u0161\u0178\u017d\u017e\u2013-\u203a\u20ac\u2122]"
 )
-# Pages that end or move are no fault of the site.
-_PASSING = HAS_PAGE | ENDED | {FetchStatus.REDIRECTED}
 
 
 class Fault(StrEnum):
@@ -133,7 +131,8 @@ def _unread(facts: SiteFacts, now: float) -> Iterator[tuple[ProblemKey, Evidence
     """Yield why nothing was read for hours; the status is that of most failed visits."""
     if not facts.hubs or now - last_read(facts.hubs) < UNREAD_SECONDS:
         return
-    failed = Counter({name: n for name, n in facts.statuses.items() if name not in _PASSING})
+    # Pages that end or move are no fault of the site, nor are sections closed to robots.
+    failed = Counter({name: n for name, n in facts.statuses.items() if name not in HARMLESS})
     status = next((name for name, _ in failed.most_common(1)), "")
     if any(hub.is_seed and hub.last_status == FetchStatus.ROBOTS_DENIED for hub in facts.hubs):
         yield ProblemKey(Fault.UNREACHABLE), {"status": FetchStatus.ROBOTS_DENIED}

@@ -8,17 +8,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 import requests
 from cli_runner import Run
-from fake_web import DAY, HOUR, MINUTE, START, FakeWeb, Reply, Watch, feed, page
+from fake_web import DAY, HOUR, MINUTE, SPARING, START, FakeWeb, Reply, Watch, feed, page
 from lab.clocks import SimulatedClock
 from web_served import Served
 
 from incremental.features.watchdog.finding import Fault, SiteFacts, findings
 from incremental.features.watchdog.showing import problems_of
 from incremental.features.watchdog.watching import Watchdog
-from incremental.settings import Settings
+from incremental.settings import RevisitSettings, Settings
 from incremental.settings.seeds import add_seed
 from incremental.settings.storage import open_configured_store
 from store import Store
@@ -59,9 +60,9 @@ def town(sick: Callable[[float], Any], **pages: Any) -> dict[str, Any]:
 class Watched:
     """A site that is watched, with its watchdog."""
 
-    def __init__(self, folder: Path, pages: dict[str, Any]) -> None:
+    def __init__(self, folder: Path, pages: dict[str, Any], settings: Settings = SPARING) -> None:
         clock = SimulatedClock(START)
-        self.crawl = Watch(folder, FakeWeb(clock, pages), HOME)
+        self.crawl = Watch(folder, FakeWeb(clock, pages), HOME, settings=settings)
         self.dog = Watchdog(self.crawl.store)
 
     def run(self, seconds: float) -> list[str]:
@@ -81,8 +82,8 @@ class Watched:
 def town_watch(tmp_path: Path) -> Any:
     made = list[Watched]()
 
-    def make(pages: dict[str, Any]) -> Watched:
-        made.append(Watched(tmp_path, pages))
+    def make(pages: dict[str, Any], settings: Settings = SPARING) -> Watched:
+        made.append(Watched(tmp_path, pages, settings))
         return made[-1]
 
     yield make
@@ -146,6 +147,22 @@ def test_robots_that_close_a_site_are_told(town_watch: Any) -> None:
     assert site.run(SICK - HOUR) == []
     assert site.run(3 * DAY) == [Fault.UNREACHABLE]
     assert "robots" in site.says()
+
+
+def test_sections_that_robots_close_are_no_trouble_of_the_site(town_watch: Any) -> None:
+    sections = [f"/closed/{name}/" for name in "abcdef"]
+    rules = "".join(f"Disallow: {path}\n" for path in sections)
+
+    def robots(now: float) -> Reply:
+        closed = f"User-agent: *\n{rules}" if now - START >= SICK else ""
+        return Reply(closed.encode(), headers={"Content-Type": "text/plain"})
+
+    pages = town(listing, **{HOME + "robots.txt": robots})
+    pages |= {HOME: lambda now: listing(now, *sections)}
+    pages |= {HOME + path[1:]: listing for path in sections}
+    few = msgspec.structs.replace(SPARING, revisit=RevisitSettings(requests_per_day=6))
+    site = town_watch(pages, few)
+    assert {kind for _ in range(18 * 24) for kind in site.run(HOUR)} == set()
 
 
 def with_feed(feed_now: Callable[[float], float], home: Callable[[float], Any]) -> dict[str, Any]:
