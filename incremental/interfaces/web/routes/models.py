@@ -26,7 +26,7 @@ router = APIRouter(include_in_schema=False)
 _QUEUE = 30
 # Only hubs scored within this distance of 0.5 are offered for labelling.
 _DOUBT = 0.35
-_ORIGINS = (LabelOrigin.USER, LabelOrigin.BEHAVIOUR, LabelOrigin.IMPORTED)
+_ORIGINS = (LabelOrigin.USER, LabelOrigin.BEHAVIOUR)
 
 
 @router.get("/models")
