@@ -1,13 +1,11 @@
 #!/usr/bin/env python3
-"""Tries revisit policies on timelines of real hubs, or on a made-up workload, at equal numbers of fetches.
+"""Tries revisit policies on timelines of real hubs, at equal numbers of fetches.
 
 Examples::
 
     scripts/bench_revisit.py --timelines ../shared/timelines/timelines.tsv.gz --fetches-per-hour 8
     scripts/bench_revisit.py --timelines FILE --fetches-per-hour 8 --policies price,sqrt_true --json
     scripts/bench_revisit.py --timelines FILE --fetches-per-hour 2,4,8,16,24 --plot curves.png
-    scripts/bench_revisit.py --synthetic --fetches-per-hour 100,25
-    scripts/bench_revisit.py --decision-time
 
 Time advances in slots of 1/B h from the earliest first_seen; in each slot a policy names one hub, and a
 fetch at t sees the links with ``first_seen <= t < visible_until``. Links there at the start are known.
@@ -21,15 +19,13 @@ from __future__ import annotations
 
 import argparse
 import gzip
-import statistics
 import sys
-import time
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from lab import bounds, rivals, simulation, synthetic
+from lab import bounds, rivals, simulation
 from lab.cli import Panel, parser_of, plot, print_json, show
 from lab.simulation import Crowd, Fetch, Score
 from lab.world import Row, World
@@ -43,7 +39,6 @@ if TYPE_CHECKING:
 
     from lab.simulation import Policy
 
-    from incremental.schedule.profile import Shape
     from incremental.schedule.protocol import Terms
 
 POLICIES = (
@@ -59,7 +54,6 @@ POLICIES = (
     "known_rate_optimum",
     "clairvoyant",
 )
-SEEDS = range(5)
 _COLUMNS = ("hub", "link", "first_seen", "visible_until")
 
 
@@ -71,8 +65,6 @@ class Trial:
     sites: dict[str, str]
     fetches_per_hour: float
     true_rates: dict[str, float]
-    rates: dict[str, tuple[float, Shape]] | None = None
-    """Rates and shapes for the known-rate optimum; None = measured on the world."""
 
     def fetches(self, name: str) -> Iterable[Fetch]:
         """Run the policy *name* and return its fetches."""
@@ -81,7 +73,7 @@ class Trial:
         if name == "clairvoyant":
             return bounds.follow(self.world, bounds.clairvoyant(self.world, count))
         if name == "known_rate_optimum":
-            plan = bounds.known_rate_optimum(self.world, count, self.rates)
+            plan = bounds.known_rate_optimum(self.world, count)
             return bounds.follow(self.world, plan)
         crowd = Crowd(self._policy_of(name), self.sites, self.fetches_per_hour)
         return _watched(
@@ -120,9 +112,7 @@ def main(argv: list[str] | None = None) -> int:
     """Run the benchmark and return the exit code."""
     args = _arguments().parse_args(argv)
     try:
-        if args.decision_time:
-            return _print_decision_times()
-        results = _synthetic(args) if args.synthetic else _timelines(args)
+        results = _timelines(args)
     except (OSError, ValueError) as problem:
         print(f"bench_revisit: {problem}", file=sys.stderr)
         return 2
@@ -134,11 +124,8 @@ def main(argv: list[str] | None = None) -> int:
 
 def _arguments() -> argparse.ArgumentParser:
     parser = parser_of(__doc__)
-    source = parser.add_mutually_exclusive_group(required=True)
-    source.add_argument("--timelines", type=Path, metavar="FILE", help="TSV, plain or .gz")
-    source.add_argument("--synthetic", action="store_true", help="200 made-up hubs, five seeds")
-    source.add_argument(
-        "--decision-time", action="store_true", help="time one decision, 1 k to 1 M hubs"
+    parser.add_argument(
+        "--timelines", type=Path, metavar="FILE", required=True, help="TSV, plain or .gz"
     )
     parser.add_argument(
         "--fetches-per-hour",
@@ -217,30 +204,6 @@ def _tried(trial: Trial, name: str, log: IO[str] | None = None) -> Score:
     return simulation.score(trial.world, count)
 
 
-def _synthetic(args: argparse.Namespace) -> Results:
-    """Return the means over the seeds."""
-    budgets, names = args.fetches_per_hour, args.policies
-    scores: dict[float, dict[str, list[Score]]] = {b: {n: [] for n in names} for b in budgets}
-    for seed in SEEDS:
-        drawn = synthetic.draw(seed)
-        rates = {hub: rate for hub, (rate, _) in drawn.rates.items()}
-        for budget in budgets:
-            trial = Trial(drawn.world, drawn.sites, budget, rates, drawn.rates)
-            for name in names:
-                scores[budget][name].append(_tried(trial, name))
-    return {
-        budget: {name: _mean_score(of_name) for name, of_name in of_budget.items()}
-        for budget, of_budget in scores.items()
-    }
-
-
-def _mean_score(scores: list[Score]) -> Score:
-    columns = [asdict(score) for score in scores]
-    means = {key: statistics.fmean(column[key] for column in columns) for key in columns[0]}
-    fetches = round(means.pop("fetches"))
-    return Score(fetches=fetches, **means)
-
-
 def _print(results: Results, args: argparse.Namespace) -> None:
     for budget, scores in results.items():
         best_first = sorted(scores.items(), key=lambda item: item[1].mean_minutes)
@@ -260,14 +223,6 @@ def _panel(results: Results) -> Panel:
     axes = {"xscale": "log", "yscale": "symlog", "ylim": (0, None), "xticks": budgets}
     names = ("fetches an hour, all hubs together", "mean discovery delay, minutes")
     return Panel(lines, "", *names, axes)
-
-
-def _print_decision_times() -> int:
-    """Time a decision: take the hub that is due first, count a visit, and queue it again."""
-    for hubs in (1_000, 10_000, 100_000, 1_000_000):
-        seconds = simulation.decision_seconds(hubs, timer=time.perf_counter)
-        print(f"{hubs:>9,} hubs: {seconds * 1e6:7.0f} microseconds a decision")
-    return 0
 
 
 if __name__ == "__main__":

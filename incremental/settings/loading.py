@@ -14,7 +14,7 @@ import msgspec
 from incremental.base.errors import SettingsError
 from incremental.base.features import ENVIRONMENT_PREFIX, FILE_NAME, entries, found
 from incremental.settings.checks import check_interval, check_site
-from incremental.settings.embeddings import check_embeddings, with_model_folder
+from incremental.settings.embeddings import check_embeddings
 from incremental.settings.engine import check_engine
 from incremental.settings.sections import Settings, core_sections, entry_of
 
@@ -68,8 +68,6 @@ def load_with_sources(
     if any(name.startswith(ENVIRONMENT_PREFIX) for name in environment):
         sources |= _overlay(tree, environment)
     settings, folder = build_settings(tree), chosen.resolve().parent
-    embeddings = with_model_folder(settings.embeddings, folder)
-    settings = msgspec.structs.replace(settings, embeddings=embeddings)
     if not settings.topics.trees:
         return settings, folder, sources
     trees = tuple(one if ":" in one else str(folder / one) for one in settings.topics.trees)

@@ -212,26 +212,3 @@ def run(world: World, crowd: Crowd) -> Iterator[Fetch]:
         crowd.fetch(world, hub, now)
         chooser.visited(hub, now)
         yield now, hub
-
-
-def decision_seconds(hubs: int, *, timer: Callable[[], float], decisions: int = 2000) -> float:
-    """Return how long one decision of the price policy takes with so many hubs, by *timer*.
-
-    A decision is: take the hub that is due first, count a visit without news, and queue it again.
-    """
-    policy = PricePolicy(Terms(requests_per_day=24.0 * hubs))
-    site, budget, queue = SiteState(), BudgetState(), DueQueue()
-    states: dict[str, HubState] = {}
-    for number in range(hubs):
-        hub = HubState(key=f"hub{number}", novel=number % 97 / 10, exposure_hours=100.0)
-        # One second apart: a first visit of each, long ago enough to be due one after the other.
-        states[hub.key], site = policy.observe(hub, site, Visit(at=1.0 + number, baseline=True))
-        queue.put(hub.key, 1.0 + number)
-    began = timer()
-    for number in range(decisions):
-        entry = queue.pop()
-        assert entry is not None, "every hub is in the queue"
-        now, key = hubs + number + 2.0, entry[1]
-        states[key], site = policy.observe(states[key], site, Visit(at=now, shown=20))
-        queue.put(key, policy.due_at(states[key], site, budget, now))
-    return (timer() - began) / decisions

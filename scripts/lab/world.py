@@ -1,7 +1,7 @@
 """A world of hubs whose links come and go at known times, to compare policies.
 
 A visit at t sees the links with ``first_seen <= t < visible_until``. Nothing is read here: rows come
-from a file (``scripts/bench_revisit.py``) or are drawn (:mod:`lab.synthetic`).
+from a file (``scripts/bench_revisit.py``) or are drawn by a test.
 """
 
 from __future__ import annotations

@@ -151,19 +151,6 @@ class Topics(Repository):
             found |= {(topic, canonical_key): origin for topic, canonical_key, origin in rows}
         return found
 
-    def score_counts(self, topic_id: int, *, parts: int = 20) -> list[int]:
-        """Count a topic's judged pages by score, in equal intervals from 0 to 1."""
-        step = 1 / parts
-        counts = []
-        for number in range(parts):
-            above = PageTopic.score >= number * step
-            below = PageTopic.score < (number + 1) * step if number + 1 < parts else True
-            judged = (PageTopic.topic == topic_id) & above & below & PageTopic.fetched
-            counts.append(
-                int(self._scalar(PageTopic.select(fn.COUNT(PageTopic.page)).where(judged)))
-            )
-        return counts
-
     def example_counts(self) -> dict[int, dict[str, int]]:
         """Count training examples by topic id and origin."""
         key = (TopicExample.topic, TopicExample.origin)

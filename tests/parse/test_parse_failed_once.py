@@ -1,4 +1,4 @@
-"""What once made a parser raise, found by scripts/fuzz.py, never does so again."""
+"""What once made a parser raise, found by fuzzing, never does so again."""
 
 from __future__ import annotations
 

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 from lab import bounds, rivals
 from lab.due_queue import DueQueue
-from lab.simulation import Crowd, Score, decision_seconds, run, score
-from lab.synthetic import draw
+from lab.simulation import Crowd, Score, run, score
 from lab.world import Row, World
+from synthetic_hubs import draw
 
 from incremental.schedule.price import PricePolicy
 from incremental.schedule.profile import FLAT
@@ -197,11 +197,6 @@ def test_a_workload_is_the_same_for_the_same_seed() -> None:
     assert sum(first.world.true_rates().values()) == pytest.approx(4.5, rel=0.1)
 
 
-def test_a_decision_is_made_among_many_hubs() -> None:
-    ticks = iter([0.0, 3.0])
-    assert decision_seconds(50, timer=lambda: next(ticks), decisions=30) == pytest.approx(0.1)
-
-
 def _script(*args: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, str(SCRIPT), *args], capture_output=True, text=True, check=False, cwd=ROOT
@@ -242,8 +237,8 @@ def test_the_script_prints_every_policy_and_logs_equal_numbers_of_fetches(
     ("args", "message"),
     [
         (["--timelines", "/no/such/file"], "/no/such/file"),
-        (["--synthetic", "--fetches-per-hour", "0"], "above zero"),
-        (["--synthetic", "--policies", "best"], "no policy best; there are: price"),
+        (["--timelines", "x", "--fetches-per-hour", "0"], "above zero"),
+        (["--timelines", "x", "--policies", "best"], "no policy best; there are: price"),
         ([], "required"),
     ],
 )

@@ -38,13 +38,13 @@ def test_labels_come_in_the_order_in_which_they_were_said(store: Store) -> None:
     news_site(store)
     store.write.put_labels([said("hub", "b", at=START + 2), said("article", "a", at=START + 1)])
     assert [one.url for one in store.read.labels()] == [HOME + "a", HOME + "b"]
-    assert store.read.labels(LabelOrigin.IMPORTED) == []
+    assert store.read.labels(LabelOrigin.BEHAVIOUR) == []
 
 
 def test_a_label_needs_no_site(store: Store) -> None:
     url = "https://elsewhere.example/x"
     store.write.put_labels(
-        [LabelEntry(url, canonical_key(url), PageLabel.HUB, LabelOrigin.IMPORTED, START)]
+        [LabelEntry(url, canonical_key(url), PageLabel.HUB, LabelOrigin.USER, START)]
     )
     assert [one.site_id for one in store.read.labels()] == [None]
 

@@ -11,7 +11,6 @@ from pydantic import Field, StringConstraints, create_model
 
 from incremental.base.texts import read_text
 from incremental.features.messages.channels import (
-    UNSHOWN,
     all_channels,
     channel_named,
     put_channel,
@@ -41,7 +40,7 @@ _LEFT = ["message", "anchor", "site_id", "backfill_id", "change_id"]
 _ENTRIES: Any = list[shape_of(OutboxRow, leave=_LEFT)]  # type: ignore[misc]  # made of fields
 _SHOWN = {"counts": dict[str, int], "last_sent_at": Moment, "last_error": str}
 _SHOWN |= {"held_until": Moment, "held_by": str}
-_CHANNELS: Any = list[shape_of(ChannelSettings, leave=UNSHOWN, **_SHOWN)]  # type: ignore[misc]  # likewise
+_CHANNELS: Any = list[shape_of(ChannelSettings, leave=("url",), **_SHOWN)]  # type: ignore[misc]  # likewise
 _Text = Annotated[str, StringConstraints(max_length=10_000)]
 _Number = Annotated[float, Field(ge=0, le=1e6)]
 _TAKEN = {str: _Text, float: _Number, tuple[str, ...]: WordList}

@@ -42,9 +42,8 @@ logger = logging.getLogger("hubwatch.messages")
 MAX_ADDED = 200
 # States of an outbox entry, in this order.
 STATES = tuple(OutboxState)
-# What people see of a channel: everything but its address and its templates.
-UNSHOWN = ("url", "title", "body")
-SHOWN = tuple(one for one in ChannelSettings.__struct_fields__ if one not in UNSHOWN)
+# What people see of a channel: everything but its address.
+SHOWN = tuple(one for one in ChannelSettings.__struct_fields__ if one != "url")
 
 
 def given_channels(settings: Settings) -> tuple[ChannelSettings, ...]:
@@ -244,11 +243,8 @@ def mentions(settings: Settings, topic: str) -> list[str]:
 
 
 def check_sending(channel: ChannelSettings, where: str) -> None:
-    """Raise SettingsError for an address or a template that cannot be used."""
+    """Raise SettingsError for an address that cannot be used."""
     # The library of messages loads for a second; many have no channel.
     from incremental.features.messages.delivery import check_service  # noqa: PLC0415
-    from incremental.features.messages.message import check_template  # noqa: PLC0415
 
     check_service(channel.url, f"{where}url")
-    check_template(f"{where}title", channel.title)
-    check_template(f"{where}body", channel.body)

@@ -21,11 +21,11 @@ from incremental.base.clock import SystemClock
 from incremental.base.plain_text import one_line
 from incremental.base.texts import Text
 from incremental.features.messages.delivery import MAX_ERROR, Delivered, without_secrets
-from incremental.features.messages.message import of_event
 from incremental.features.messages.settings import HookChannel
 from incremental.fetch.guard import ForbiddenAddressError
 from incremental.fetch.libraries import LibraryGate
-from incremental.interfaces.results.schema import change_result, page_json, plain
+from incremental.interfaces.explain.backfill import address, subject
+from incremental.interfaces.results.schema import change_result, page_json, plain, utc
 from store.answers.announced import AnnouncedPage
 from store.crawl.backfills import BackfillEvent
 from store.watched_changes import WatchedChangeRow
@@ -49,9 +49,15 @@ def call_for_backfill(
     channel: HookChannel, event: BackfillEvent, pages: Sequence[AnnouncedPage], key: str
 ) -> bytes:
     """Return the JSON object about older pages that a list gained."""
-    facts = of_event(event, pages)
-    kept = {name: facts[name] for name in ("title", "url", "site", "found_at", "articles")}
-    return _object(channel, "backfill", key, {"backfill": {**kept, "pages": event.pages}})
+    facts = {
+        "title": subject(event),
+        "url": address(event),
+        "site": event.site,
+        "found_at": utc(event.found_at // 1),
+        "articles": [{"title": one.name, "url": one.url} for one in pages],
+        "pages": event.pages,
+    }
+    return _object(channel, "backfill", key, {"backfill": facts})
 
 
 def call_for_change(channel: HookChannel, change: WatchedChangeRow, key: str) -> bytes:

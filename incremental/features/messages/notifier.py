@@ -24,7 +24,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from incremental.base.attempts import Bug, attempt
-from incremental.base.errors import SettingsError
 from incremental.base.texts import Text, stored
 from incremental.base.times import DAY, HOUR
 from incremental.daemon.at_work import Trouble
@@ -40,7 +39,7 @@ from incremental.features.messages.hooks import (
 from incremental.features.messages.message import (
     MAX_PAGES,
     SAMPLE,
-    TemplatePage,
+    Item,
     best_topic,
     compose,
     of_change,
@@ -304,12 +303,7 @@ class Notifier:
         # Marked before it is sent: after a crash nothing is queued twice, and the message is sent again
         # under the same key.
         self._store.outbox.begin([one.id for one in entries], key)
-        try:
-            future = self._begun(channel, entries, key, now)
-        except SettingsError as error:
-            again = retry_at(entries[0].attempts + 1, now)
-            self._store.outbox.failed(key, str(error), next_at=again)
-            return
+        future = self._begun(channel, entries, key, now)
         self._underway[channel.name] = _Underway(key, entries[0].attempts + 1, future)
 
     def _begun(
@@ -321,13 +315,7 @@ class Notifier:
             given = self._given(entries[0], channel, key)
             return self._hook_executor.submit(partial(call, self._gate, channel, given, key))
         shown = [self._shown(one, channel, now) for one in entries]
-        message = compose(
-            shown,
-            channel.title,
-            channel.body,
-            group_by=channel.group_by,
-            language=self._language,
-        )
+        message = compose(shown, group_by=channel.group_by, language=self._language)
         return self._executor.submit(partial(deliver, self._gate, channel.url, message, key))
 
     def _given(self, entry: OutboxRow, channel: HookChannel, key: str) -> bytes:
@@ -340,14 +328,14 @@ class Notifier:
             return call_for_backfill(channel, *event, key)
         return call_for_page(channel, self._page(entry), key)
 
-    def _shown(self, entry: OutboxRow, channel: ChannelSettings, now: float) -> TemplatePage:
-        """Return an entry for templates: its change or backfill event if it has one, else its page."""
+    def _shown(self, entry: OutboxRow, channel: ChannelSettings, now: float) -> Item:
+        """Return what a message shows of an entry: its change or backfill event, else its page."""
         change = self._change(entry)
         if change is not None:
             return of_change(change, self._page(entry), channel.topic)
         event = self._event(entry)
         if event is not None:
-            return of_event(*event)
+            return of_event(event[0])
         page = self._page(entry)
         return of_page(page, channel.topic, self._irrelevant_url(page, channel.topic, now))
 
@@ -399,7 +387,7 @@ _trying = threading.Lock()
 
 
 def send_test(gate: LibraryGate, channel: ChannelSettings, *, now: float) -> Delivered:
-    """Send a test message now, with the channel's templates; it is not in the outbox."""
+    """Send a test message now; it is not in the outbox."""
     if not _trying.acquire(blocking=False):
         return Delivered(ok=False, error="another test is running")
     try:
@@ -407,14 +395,7 @@ def send_test(gate: LibraryGate, channel: ChannelSettings, *, now: float) -> Del
         if isinstance(channel, HookChannel):
             given = call_for_page(channel, sample, key, kind="test")
             return call(gate, channel, given, key)
-        message = compose(
-            [of_page(sample, channel.topic)],
-            channel.title,
-            channel.body,
-            group_by=channel.group_by,
-        )
+        message = compose([of_page(sample, channel.topic)])
         return deliver(gate, channel.url, message, key)
-    except SettingsError as error:
-        return Delivered(ok=False, error=str(error))
     finally:
         _trying.release()

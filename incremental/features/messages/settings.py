@@ -66,10 +66,6 @@ class ChannelSettings(Wanted, frozen=True):
     """Such as ``Asia/Shanghai``; empty = this machine's."""
     max_per_hour: Annotated[Annotated[int, msgspec.Meta(ge=1, le=1_000)] | None, example(20)] = None
     """Messages; the excess is combined into one. Not set = 20, and none for `json://`, `xml://`, `form://`."""
-    title: str = ""
-    """Template (Jinja2) of the title; empty = default."""
-    body: str = ""
-    """Template of the text."""
 
 
 class HookSettings(Wanted, frozen=True):

@@ -71,9 +71,8 @@ PURPOSES: dict[str, dict[str, Any]] = {
         "irrelevant": "topic:irrelevant Mark pages as irrelevant to a topic; it learns within seconds.",
         "label": "labelling:label Label pages as hubs or articles, at once and for training.",
         "labels": {
-            HELP: "Export and import labels.",
+            HELP: "Export labels.",
             "export": "labelling:export_file Write all labels to a file, one per page.",
-            "import": "labelling:import_file Import labels from a file, for training.",
         },
         "models": {
             HELP: "Versions of the hub classifier.",

@@ -47,7 +47,7 @@ from incremental.interfaces.cli.common import console, now, printed_json, settin
 from incremental.interfaces.cli.logs import level_of
 from incremental.settings import Settings
 from incremental.settings.storage import reach_cache, same_settings, store_address
-from incremental.topics.embedding.choice import embeddings_findings, needs_net
+from incremental.topics.embedding.choice import embeddings_findings
 from incremental.visit.rendering.browser import browser_finding
 from store.database.home import is_open_to_others, remains
 from store.errors import StoreDamagedError, StoreError, StoreLockedError, StoreTooNewError
@@ -226,7 +226,7 @@ def _versions(settings: Settings, *, offline: bool) -> Iterator[Finding]:
     required = (own and own.requires) or []
     extras = {extra for extra, wanted in used.items() if wanted}
     yield from missing_findings(required, extras, _is_there)
-    quietly = offline and needs_net(settings.embeddings)
+    quietly = offline and settings.embeddings.provider == "endpoint"
     yield from embeddings_findings(
         settings.embeddings, None if quietly else partial(_model_trouble, settings)
     )

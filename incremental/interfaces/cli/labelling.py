@@ -1,4 +1,4 @@
-"""Correcting the hub classifier: ``label``, ``labels export import``."""
+"""Correcting the hub classifier: ``label``, ``labels export``."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from incremental.interfaces.cli.common import (
     write_whole,
 )
 from incremental.topics.training.corrections import correct_all
-from incremental.topics.training.label_files import export_labels, import_labels
+from incremental.topics.training.label_files import export_labels
 
 
 def label(
@@ -50,20 +50,9 @@ def export_file(
     context: typer.Context,
     file: Annotated[Path, typer.Argument(help="TSV file to write; overwritten.")],
 ) -> None:
-    """Write all labels to a file, one per page: yours first, then behaviour, then imported."""
+    """Write all labels to a file, one per page: yours before those of behaviour."""
     with open_store(context) as store:
         text, count = export_labels(store)
     write_whole(file, "file", lambda out: out.write(text.encode()))
     said = f"wrote {counted(count, 'label')} to {file}"
     report(context, {"written": str(file), "labels": count}, said)
-
-
-def import_file(
-    context: typer.Context,
-    file: Annotated[Path, typer.Argument(help="TSV file with columns label and url.")],
-) -> None:
-    """Import labels from a file, for training; nothing is imported if a line is invalid."""
-    with open_store(context) as store:
-        count, changed = import_labels(store, file, now=now())
-    said = f"read {count} labels from {file}, {changed} new"
-    report(context, {"read": str(file), "labels": count, "changed": changed}, said)

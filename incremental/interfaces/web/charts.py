@@ -36,24 +36,18 @@ _LEAST_COLUMNS = 12
 Series = Mapping[str, Sequence[float | None]]
 
 
-def bars(  # noqa: PLR0913 - what a chart has
+def bars(
     title: str,
     labels: Sequence[str],
     series: Series,
     *,
     every: int = 1,
-    stacked: bool = True,
-    span: tuple[float, float] | None = None,
     wide: bool = True,
 ) -> Markup:
-    """Draw a column per label, stacked or side by side.
-
-    Every *every*-th label is written; *span* fixes the range of the vertical axis.
-    """
-    kind = _library().StackedBar if stacked else _library().Bar
+    """Draw a column per label, series stacked; every *every*-th label is written."""
     width, height = _WIDE if wide else _NARROW
-    shape = {**_SHAPE, **_labels(labels, every), "width": width, "height": height, "range": span}
-    return _drawn(kind(**shape), title, series)
+    shape = {**_SHAPE, **_labels(labels, every), "width": width, "height": height}
+    return _drawn(_library().StackedBar(**shape), title, series)
 
 
 def first_column(filled: Iterable[int], columns: int) -> int:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from classifier.embedding.packages import BUNDLED, installed, package_of
+from classifier.embedding.packages import installed, package_of
 from incremental.base.findings import Finding, ok, problem, warning
 from incremental.settings.embeddings import EmbeddingSettings
 
@@ -42,14 +41,6 @@ def standing(settings: EmbeddingSettings) -> Standing:
         f"the package {package} is not installed, so topics use keywords only",
         f'pip install "hubwatch[embeddings]" or {package}, or set [embeddings] provider = "none"',
     )
-
-
-def needs_net(settings: EmbeddingSettings) -> bool:
-    """Whether the first text may ask other machines: an endpoint, or a model that is not downloaded yet."""
-    if settings.provider == "endpoint":
-        return True
-    own = settings.provider in {"none", "auto", *BUNDLED}
-    return not own and not Path(settings.model).is_absolute()
 
 
 def embeddings_findings(
@@ -93,7 +84,7 @@ def embedder_of(
         # numpy, which saying what there is can do without.
         from classifier.embedding.local import LocalEmbedder  # noqa: PLC0415
 
-        return LocalEmbedder(provider, settings.model)
+        return LocalEmbedder(provider)
     from incremental.topics.embedding.endpoint import EndpointEmbedder  # noqa: PLC0415 - where asked for
 
     return EndpointEmbedder(fetch, settings.url, settings.model, settings.key)

@@ -1,30 +1,25 @@
-"""Labels of all origins, for training and in files.
+"""Labels of both origins, for training and in files.
 
 ::
 
-    hubwatch label URL hub|article ── corrections ──┐
-    nightly: hub_news ── behaviour ─────────────────┼── store ── merged ── training, export
-    hubwatch labels import FILE ── import_labels ───┘  for training only
+    hubwatch label URL hub|article ── corrections ──┬── store ── merged ── training, export
+    nightly: hub_news ── behaviour ─────────────────┘
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from pathlib import Path
 
-from classifier.hub.errors import LabelFileError
 from classifier.hub.labels import (
     CRAWL_COLUMNS,
     LABEL_COLUMNS,
     LabelRow,
-    Said,
-    read_labels,
     write_labels,
 )
-from incremental.base.urls import canonical_key, host_of, normalize, registered_domain
+from incremental.base.urls import host_of, registered_domain
 from store import Store
-from store.enums import LabelOrigin, PageLabel
+from store.enums import LabelOrigin
 from store.values import LabelEntry
 
 
@@ -67,31 +62,3 @@ def _with_crawl(store: Store, entry: LabelEntry, row: LabelRow) -> LabelRow:
     if page is None:
         return row
     return replace(row, page_bytes=read.page_size(page.id), crawl_depth=read.crawl_depth(page.id))
-
-
-def import_labels(store: Store, path: Path, *, now: float) -> tuple[int, int]:
-    """Store labels for training only; return the number of rows, and of new or changed labels.
-
-    Raises:
-        LabelFileError: names the line. Nothing was stored.
-    """
-    said: dict[str, Said] = {}
-    rows = read_labels(path, said)
-    entries = []
-    for place, row in enumerate(rows):
-        url = normalize(row.url)
-        if url is None:
-            problem = f"URL {row.url[:100]!r} is not a web address"
-            raise LabelFileError(path, _line_of(path, place), problem)
-        entries.append(
-            LabelEntry(
-                url, canonical_key(url), PageLabel(row.label), LabelOrigin.IMPORTED, now, row.anchor
-            )
-        )
-    return len(rows), store.write.put_labels(entries)
-
-
-def _line_of(path: Path, place: int) -> int:
-    """Return the line of a row, from 1, counting blank lines."""
-    lines = path.read_text(encoding="utf-8-sig").split("\n")
-    return [n for n, line in enumerate(lines, start=1) if line.rstrip("\r")][place + 1]

@@ -132,11 +132,6 @@ def test_the_mail_speaks_the_language_of_the_settings(served: Served, announced:
     assert "与“bridges”无关" in html
 
 
-def test_a_template_of_the_channel_is_sent_as_plain_text(served: Served, announced: Ids) -> None:
-    mail = mailed(served, announced()[:1], body="{{ pages[0].title }} <b>")
-    assert mail.mail.get_content_type() == "text/plain"
-
-
 def test_an_address_may_ask_for_plain_text(served: Served, announced: Ids) -> None:
     mail = mailed(served, announced()[:1], url="&format=text")
     assert mail.mail.get_content_type() == "text/plain"

@@ -60,18 +60,6 @@ def test_in_a_digest_it_is_a_line_among_new_pages(sqlite_store: Store) -> None:
     assert "About 2007" not in message.body
 
 
-def test_a_template_may_list_the_pages(sqlite_store: Store) -> None:
-    row = "{% for one in page.articles %}{{ one.title }} {{ one.url }}\n{% endfor %}"
-    body = f"{{% for page in pages %}}{row}{{% endfor %}}"
-    with WebHook() as hook:
-        messages = notifier(sqlite_store, hook.url, body=body)
-        messages.step(START)
-        gain(sqlite_store, *NAMES)
-        run(messages, LATER)
-    (message,) = hook.messages
-    assert message.body.splitlines() == [f"About {name} {HOME}{name}" for name in NAMES]
-
-
 @pytest.mark.parametrize("about", [{"topic": "bridges"}, {"search": "bridges"}])
 def test_a_channel_of_a_topic_or_a_search_hears_nothing_unjudged(
     sqlite_store: Store, about: dict[str, Any]

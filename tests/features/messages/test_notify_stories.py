@@ -171,23 +171,13 @@ def test_mail_passes_the_same_guard(sqlite_store: Store) -> None:
 
 def test_hostile_titles_are_plain_text(sqlite_store: Store) -> None:
     with WebHook() as hook:
-        messages = notifier(sqlite_store, hook.url, title="{{ pages[0].title }}")
+        messages = notifier(sqlite_store, hook.url)
         messages.step(START)
         odd = seen(HOME + "x", anchor="\u202e<b>{{ 7*7 }}</b>\n\x07", fate="announce")
         site, home = news_site(sqlite_store)
         sqlite_store.write.visit(visit_of(site, home, LATER, odd))
         run(messages, LATER)
     assert hook.messages[0].title == "<b>{{ 7*7 }}</b>"
-
-
-def test_a_template_that_reaches_out_is_an_error_not_a_way_out(sqlite_store: Store) -> None:
-    with WebHook() as hook:
-        messages = notifier(sqlite_store, hook.url, body="{{ ''.__class__.__mro__ }}")
-        messages.step(START)
-        announce(sqlite_store, "bridge")
-        run(messages, LATER)
-    assert hook.messages == []
-    assert "template" in sqlite_store.outbox.recent("hook")[0].error
 
 
 _VICTIM = """

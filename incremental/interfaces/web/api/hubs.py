@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import tempfile
-from pathlib import Path
 from typing import Annotated, Any
 
 from fastapi import Query
 from fastapi.responses import PlainTextResponse
 
-from classifier.hub.errors import LabelFileError
-from incremental.base.errors import InputError
 from incremental.base.lookup import site_numbered
 from incremental.interfaces.explain.page import explain
 from incremental.interfaces.results.hubs import Hub, hub_results
 from incremental.interfaces.web.api.schemas import (
     Explanation,
-    ImportedLabels,
-    LabelFile,
     NewLabels,
     RowId,
     WebAddress,
@@ -26,7 +20,7 @@ from incremental.interfaces.web.api.schemas import (
 )
 from incremental.interfaces.web.context import Web
 from incremental.topics.training.corrections import Correction, correct_all
-from incremental.topics.training.label_files import export_labels, import_labels
+from incremental.topics.training.label_files import export_labels
 from store import Store
 from store.enums import LabelOrigin
 from store.values import LabelEntry
@@ -67,23 +61,9 @@ def label_pages(web: Web, store: Store, body: NewLabels) -> list[Correction]:
 
 @router.get("/labels/export", response_class=PlainTextResponse)
 def export_all_labels(store: Store) -> PlainTextResponse:
-    """Return one label per page as tab-separated text; user labels win over behaviour, then imports."""
+    """Return one label per page as tab-separated text; user labels win over behaviour."""
     text, _ = export_labels(store)
     return PlainTextResponse(text)
-
-
-@router.post("/labels/import")
-def import_label_file(web: Web, store: Store, body: LabelFile) -> ImportedLabels:
-    """Import training labels from another machine: all of them, or none if a line is invalid."""
-    with tempfile.TemporaryDirectory(prefix="hubwatch-") as folder:
-        path = Path(folder) / "labels.tsv"
-        path.write_bytes(body.content.encode("utf-8", "replace"))
-        try:
-            count, changed = import_labels(store, path, now=web.now())
-        except LabelFileError as error:
-            # The temporary file's name means nothing to the caller.
-            raise InputError("labels", f"line {error.line}", error.problem) from None
-    return ImportedLabels(labels=count, changed=changed)
 
 
 @router.get("/check")

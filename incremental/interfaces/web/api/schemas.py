@@ -132,20 +132,6 @@ class NewLabels(RequestSchema):
     label: Annotated[str, StringConstraints(pattern="^(hub|article)$")]
 
 
-class LabelFile(RequestSchema):
-    """Labels from `GET /api/v1/labels/export` of another machine."""
-
-    content: Annotated[str, StringConstraints(min_length=1, max_length=1_900_000)]
-
-
-class ImportedLabels(ResponseSchema):
-    """The result of a label import."""
-
-    labels: int
-    changed: int
-    """New or different labels."""
-
-
 class LongWork(ResponseSchema):
     """Work that takes minutes."""
 

@@ -14,10 +14,9 @@ from classifier.hub.errors import HubClassifierError
 from classifier.hub.registry import ModelRegistry
 from incremental.base.errors import NotFoundError
 from incremental.interfaces.web.background import begin_training, training_of
-from incremental.interfaces.web.charts import bars
 from incremental.interfaces.web.context import web_of
 from incremental.interfaces.web.routes.forms import see
-from incremental.interfaces.web.views import page, words_of
+from incremental.interfaces.web.views import page
 from incremental.topics.training.model_versions import use_model
 from store import Store
 from store.enums import HubKind, HubRole, LabelOrigin
@@ -27,7 +26,7 @@ router = APIRouter(include_in_schema=False)
 _QUEUE = 30
 # Only hubs scored within this distance of 0.5 are offered for labelling.
 _DOUBT = 0.35
-_ORIGINS = (LabelOrigin.USER, LabelOrigin.BEHAVIOUR, LabelOrigin.IMPORTED)
+_ORIGINS = (LabelOrigin.USER, LabelOrigin.BEHAVIOUR)
 
 
 @router.get("/models")
@@ -37,7 +36,7 @@ def models_page(request: Request) -> Response:
 
 
 def _models(request: Request, problem: str) -> Response:
-    web, words = web_of(request), words_of(request)
+    web = web_of(request)
     metrics = web.hub_models.current().model.metrics
     if not _slices(metrics):
         metrics = load_default().model.metrics
@@ -50,7 +49,6 @@ def _models(request: Request, problem: str) -> Response:
         "training": training_of(web),
         "versions": web.hub_models.versions(),
         "slices": slices,
-        "quality": _chart(words, slices),
         "doubtful": doubtful,
         "label_counts": {origin: said[origin] for origin in _ORIGINS},
     }
@@ -65,17 +63,6 @@ def _slices(metrics: dict[str, Any]) -> list[dict[str, Any]]:
             if isinstance(row, dict) and {"precision", "recall", "f1", "n"} <= set(row):
                 found.append({"name": f"{kind}_{name}", **row})
     return found
-
-
-def _chart(words: Any, slices: list[dict[str, Any]]) -> Any:  # noqa: ANN401 - words and markup
-    if not slices:
-        return None
-    labels = [words.maybe("slice", row["name"]) for row in slices]
-    series = {
-        words("models.precision"): [row["precision"] for row in slices],
-        words("models.recall"): [row["recall"] for row in slices],
-    }
-    return bars(words("models.quality"), labels, series, stacked=False, span=(0.8, 1.0))
 
 
 def _doubtful(store: Store) -> list[HubRow]:

@@ -26,7 +26,6 @@ from incremental.interfaces.results.previews import (
 )
 from incremental.interfaces.results.topics import topic_result, topic_results
 from incremental.interfaces.web.api.schemas import RowId
-from incremental.interfaces.web.charts import bars
 from incremental.interfaces.web.context import StoreRoute, Web, web_of
 from incremental.interfaces.web.routes.forms import see
 from incremental.interfaces.web.undo import undoable
@@ -49,7 +48,6 @@ if TYPE_CHECKING:
 router = APIRouter(include_in_schema=False, route_class=StoreRoute)
 _Many = Annotated[str, Field(max_length=10_000)]
 _Urls = Annotated[str, Form(max_length=100_000)]
-_PARTS = 20
 
 
 @router.get("/topics")
@@ -205,7 +203,6 @@ def topic_page(request: Request, topic_id: RowId) -> Response:
 
 
 def _topic(request: Request, topic_id: int, problem: str) -> Response:
-    words = words_of(request)
     with web_of(request).store() as store:
         row = topic_numbered(store, topic_id)
         examples = store.topics.examples(topic_id)
@@ -215,14 +212,7 @@ def _topic(request: Request, topic_id: int, problem: str) -> Response:
             "terms": top_terms(store, row, examples),
             "links": _links(web_of(request), store),
         }
-        counts = store.topics.score_counts(topic_id, parts=_PARTS)
-    chart = None
-    if any(counts):
-        labels = [f"{number / _PARTS:.2f}" for number in range(_PARTS)]
-        chart = bars(
-            words("topics.scores"), labels, {words("page.page"): counts}, every=4, wide=False
-        )
-    more = {"scores": chart, "problem": problem, "methods": METHODS}
+    more = {"problem": problem, "methods": METHODS}
     return page(request, "topic.html", {**values, **more})
 
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from lab.world import Row, World
 
 from incremental.schedule.profile import BINS, WEEK, Shape
-from lab.world import Row, World
 
 HUBS = 200
 HOSTS = 60

@@ -1,7 +1,6 @@
-"""What is fuzzed: each parser of foreign data, as a function of bytes that raises nothing.
+"""Each parser of foreign data as a function of bytes that raises nothing.
 
-Shared by scripts/fuzz.py, which looks for new failures, and by the test suite, which replays those that
-were found (tests/corpus).
+What fuzzing found once (tests/corpus) is replayed on them.
 """
 
 from __future__ import annotations
