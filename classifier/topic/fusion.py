@@ -167,11 +167,11 @@ class FusedCentre:
         chosen: Sequence[int],
         sample: PageBatch,
         wrong: PageBatch,
-        near: NDArray[np.bool_] | None = None,
+        most: int = FEEDBACK_PAGES,
     ) -> Self:
         """Learn from the *chosen* examples; *sample* and *wrong* (irrelevant ones) may be empty.
 
-        Only pages of the sample that are *near* move the centre; None = all.
+        *most* pages of the sample move the centre.
         """
         own = Centre.of(examples, chosen)
         if len(wrong):
@@ -179,12 +179,10 @@ class FusedCentre:
         centre, scale = own, Scales.measured(own.views(sample), sample.fresh)
         rounds = FEEDBACK_ROUNDS if len(sample) >= MIN_SAMPLE else 0
         free = _not_rejected(sample, wrong)
-        if near is not None:
-            free &= near
         for _ in range(rounds):
             scores = scale.standardised(centre.views(sample), sample.fresh).sum(axis=0)
             nearest = [one for one in (-scores).argsort(kind="stable") if free[one]]
-            nearest = nearest[:FEEDBACK_PAGES]
+            nearest = nearest[:most]
             if not nearest:
                 break
             weight = feedback_weight(len(chosen), len(nearest))
