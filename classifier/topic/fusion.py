@@ -148,9 +148,9 @@ def wrong_weight(count: int) -> float:
     return _WRONG_WEIGHT * count / (count + _WRONG_HALVED)
 
 
-def feedback_weight(examples: int, pages: int) -> float:
+def feedback_weight(examples: int, pages: int, sample: int) -> float:
     """Return the weight of the mean of the nearest pages against that of the examples."""
-    return min(1.0, FEEDBACK_STRENGTH / examples) * pages / FEEDBACK_PAGES
+    return min(1.0, FEEDBACK_STRENGTH / examples) * pages / min(FEEDBACK_PAGES, sample)
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +185,7 @@ class FusedCentre:
             nearest = nearest[:most]
             if not nearest:
                 break
-            weight = feedback_weight(len(chosen), len(nearest))
+            weight = feedback_weight(len(chosen), len(nearest), len(sample))
             centre = own.moved(Centre.of(sample, nearest), weight)
             scale = Scales.measured(centre.views(sample), sample.fresh)
         return cls(centre, scale)
