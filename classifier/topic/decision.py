@@ -118,7 +118,10 @@ class Usual:
         """Return the lowest score above the pages that are too many to be on topic."""
         ranked = np.sort(self.sample)[::-1]
         allowed = int(self.at_most * len(ranked))
-        return float(np.nextafter(ranked[allowed], np.inf)) if allowed < len(ranked) else -np.inf
+        # Fewer pages do not show a share.
+        if allowed >= len(ranked) or len(ranked) < LEAST:
+            return -np.inf
+        return float(np.nextafter(ranked[allowed], np.inf))
 
 
 def decide(

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classifier.papers.rankers import Fitted, LogisticRanker
-from classifier.topic.fusion import FusedCentre, Scales
+from classifier.topic.fusion import FEEDBACK_PAGES, FusedCentre, Scales
 from classifier.topic.meaning_space import space_of
 from classifier.topic.meaning_view import MeaningView
 from classifier.topic.methods import Setting, fit_method, views_of
@@ -135,8 +135,9 @@ class FusedTopic:
         sample = setting.sample
         name = sample.background.meanings.space
         presence = Presence.of(examples.meanings, sample.meanings, name)
-        near = presence and presence.near
-        centre = FusedCentre.fit(examples, range(len(pages)), sample, wrong, near)
+        near = int(presence.near.sum()) if presence else FEEDBACK_PAGES
+        most = min(FEEDBACK_PAGES, near)
+        centre = FusedCentre.fit(examples, range(len(pages)), sample, wrong, most)
         by_words = cls.with_centre(centre, evidence, setting, scale)
         space = space_of(sample)
         if space is None:

@@ -148,9 +148,9 @@ def wrong_weight(count: int) -> float:
     return _WRONG_WEIGHT * count / (count + _WRONG_HALVED)
 
 
-def feedback_weight(examples: int, pages: int) -> float:
+def feedback_weight(examples: int, pages: int, sample: int) -> float:
     """Return the weight of the mean of the nearest pages against that of the examples."""
-    return min(1.0, FEEDBACK_STRENGTH / examples) * pages / FEEDBACK_PAGES
+    return min(1.0, FEEDBACK_STRENGTH / examples) * pages / min(FEEDBACK_PAGES, sample)
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,11 +167,11 @@ class FusedCentre:
         chosen: Sequence[int],
         sample: PageBatch,
         wrong: PageBatch,
-        near: NDArray[np.bool_] | None = None,
+        most: int = FEEDBACK_PAGES,
     ) -> Self:
         """Learn from the *chosen* examples; *sample* and *wrong* (irrelevant ones) may be empty.
 
-        Only pages of the sample that are *near* move the centre; None = all.
+        *most* pages of the sample move the centre.
         """
         own = Centre.of(examples, chosen)
         if len(wrong):
@@ -179,15 +179,13 @@ class FusedCentre:
         centre, scale = own, Scales.measured(own.views(sample), sample.fresh)
         rounds = FEEDBACK_ROUNDS if len(sample) >= MIN_SAMPLE else 0
         free = _not_rejected(sample, wrong)
-        if near is not None:
-            free &= near
         for _ in range(rounds):
             scores = scale.standardised(centre.views(sample), sample.fresh).sum(axis=0)
             nearest = [one for one in (-scores).argsort(kind="stable") if free[one]]
-            nearest = nearest[:FEEDBACK_PAGES]
+            nearest = nearest[:most]
             if not nearest:
                 break
-            weight = feedback_weight(len(chosen), len(nearest))
+            weight = feedback_weight(len(chosen), len(nearest), len(sample))
             centre = own.moved(Centre.of(sample, nearest), weight)
             scale = Scales.measured(centre.views(sample), sample.fresh)
         return cls(centre, scale)

@@ -78,6 +78,19 @@ class Languages:
         units = np.divide(moved, lengths, out=np.zeros_like(moved), where=lengths > _NOISE)
         return np.asarray(units, dtype=np.float32)
 
+    def of_each(self, rows: NDArray[np.float32]) -> NDArray[np.int64]:
+        """Return the number of each row's language."""
+        return _nearest(rows, self.table)
+
+    def deviations(
+        self, rows: NDArray[np.float32], values: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Return how far values of rows lie from the mean of all, by language; with few rows as in all."""
+        squares, spoken = np.square(values - values.mean()), self.of_each(rows)
+        counts = np.bincount(spoken, minlength=len(self.table))
+        sums = np.bincount(spoken, squares, len(self.table)) + _PRIOR_PAGES * squares.mean()
+        return np.asarray(np.sqrt(sums / (counts + _PRIOR_PAGES)), dtype=np.float64)
+
     def native(self, rows: NDArray[np.float32]) -> float:
         """Return the share of rows, at least one, whose language the pages speak."""
         return float((self.shares[_nearest(rows, self.table)] >= _FOREIGN_SHARE).mean())

@@ -104,7 +104,7 @@ class MeaningView:
             moving = (-cosines).argsort(kind="stable")[:FEEDBACK_PAGES]
             moving = moving[free[moving]]
             if len(moving):
-                weight = feedback_weight(len(examples), len(moving)) * space.trust
+                weight = feedback_weight(len(examples), len(moving), space.own) * space.trust
                 centre = unit(own + weight * unit(space.pages[moving].mean(axis=0)))
         centre = space.turned(centre, len(examples) / (len(examples) + TURN_HALVED))
         return replace(cls.with_centre(centre, space, words, trust), presence=presence)

@@ -110,7 +110,7 @@ class TopicModel:
         setting = Setting(background, sample_of(background), tree)
         fit = fit_topic(method, evidence, setting)
         pages = background.pages
-        warnings = (*_warnings(evidence, setting, pages), *fit.scorer.notes)
+        warnings = (*_warnings(evidence, setting, pages), *fit.scorer.notes, *_nothing_fits(fit))
         # Everything the judgements depend on except the background's document frequencies, which change
         # slowly.
         version = _digest(_state(method, evidence, fit, pages))[:12]
@@ -200,7 +200,7 @@ class TopicModel:
         # From other concepts, whose vectors cannot be compared with the present ones.
         if fit is None:
             return cls._fitted(method, evidence, background, tree)
-        warnings = (*_warnings(evidence, setting, pages), *fit.scorer.notes)
+        warnings = (*_warnings(evidence, setting, pages), *fit.scorer.notes, *_nothing_fits(fit))
         return cls(method, evidence, background, tree, fit, version, warnings, pages)
 
 
@@ -260,6 +260,15 @@ def _warnings(evidence: Evidence, setting: Setting, pages: int) -> list[Note]:
         warnings.append(Note("few_pages", {"n": pages, "enough": FEW_PAGES}))
     warnings += _disagreeing(evidence, setting.sample)
     return warnings + _unseen_keywords(evidence, setting.background)
+
+
+def _nothing_fits(fit: Fit) -> list[Note]:
+    """Return a warning if the topic would show no page of the sample, else nothing."""
+    usual = fit.usual().sample
+    # A correction can show a page that the method alone does not.
+    if len(usual) < FEW_PAGES or fit.corrections or (usual >= fit.decision.value).any():
+        return []
+    return [Note("nothing_fits", {"n": len(usual)})]
 
 
 def _unseen_keywords(evidence: Evidence, background: Background) -> list[Note]:

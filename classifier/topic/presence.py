@@ -2,18 +2,16 @@
 
 ::
 
-    standing(page) = (cosine to the evidence - mean of everyday pages') / their deviation
+    standing(page) = (cosine to the evidence - mean of everyday pages') / deviation of those in its language
     median         = of the sample's standings, drawn to 0 while few pages were read
     near           = pages with a standing of NEAR or more beyond the median, or beyond 0 if that is higher
     at most        = share of pages with a standing of NEAR or more / TOPIC_NEAR
 
 All other scores are relative to the crawl, whose mean is subtracted from its pages: some are always the
-nearest. Here vectors are less the shipped mean of their language, which no crawl changes. The median of
-pages of the topic's genre is above 0, and a part of them may be the topic's own, so the share does not
-count from it; the pages that a centre moves to are chosen more strictly.
-
-On two sites of English programming posts, eleven of twelve other topics in a sentence (Chinese or English)
-left at most .03 of the pages near; topics of a tenth of some Chinese headlines left .06 to .20.
+nearest. Here vectors are less the shipped mean of their language, which no crawl changes, and a cosine of two
+languages, which varies less, counts in the deviations of such. The median of a site of the topic's genre is
+above 0, but its pages may be the topic's own: the share counts from 0, and only the pages that move a centre
+are counted from the median.
 """
 
 from __future__ import annotations
@@ -59,7 +57,8 @@ class Presence:
         languages = Languages.shipped(everyday, space)
         centre = languages.centred(given[given.any(axis=1)]).mean(axis=0)
         usual = languages.centred(everyday) @ centre
-        standings = (languages.centred(pages) @ centre - usual.mean()) / usual.std()
+        spreads = languages.deviations(everyday, usual)[languages.of_each(pages)]
+        standings = (languages.centred(pages) @ centre - usual.mean()) / spreads
         count = int(known.sum())
         median = float(np.median(standings[known])) * count / (count + MOVING_PAGES)
         close = int((standings[known] >= NEAR).sum()) / TOPIC_NEAR

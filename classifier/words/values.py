@@ -51,7 +51,7 @@ class Note(NamedTuple):
     """A deficiency of a fitted topic; interfaces put it into words."""
 
     kind: str
-    """exact_terms, no_keywords, no_tree, few_pages, no_word, sentence_empty, disagree or unseen."""
+    """Its text in the catalogue, in the group ``lacks``."""
     values: Mapping[str, str | int] = MappingProxyType({})
 
 
