@@ -64,7 +64,11 @@ def usable_seed(text: str) -> str:
 def _may_be_host(host: str) -> bool:
     """Whether a name can be a host: lists of seeds contain all kinds of lines."""
     named = "." in host or ":" in host or host == "localhost"
-    return named and re.fullmatch(r"[\w.:-]+", host, re.ASCII) is not None
+    return (
+        named
+        and "" not in host.split(".")
+        and re.fullmatch(r"[\w.:-]+", host, re.ASCII) is not None
+    )
 
 
 def check_address(url: str, fetch: FetchSettings) -> None:

@@ -40,7 +40,7 @@ def test_what_people_type_for_a_site(typed: str, url: str) -> None:
 
 _NO_SITES = """news|http://news/|ftp://example.org|javascript:alert(1)|mailto:a@b.org|a@b.org|
 |/etc/passwd|file:///etc/passwd|http://|https://2130706433/|a b.org|http://[|example.org:x| |\ud800.org|\0
-|random.seed(7)|n=x.org"""
+|random.seed(7)|n=x.org|https://.s/|a..org"""
 
 
 @pytest.mark.parametrize("typed", [*_NO_SITES.split("|"), "x" * 5_000 + ".org"])
