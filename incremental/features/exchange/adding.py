@@ -182,9 +182,9 @@ class _Adding:
         paused = entry.new_site and one.paused
         if entry.new_site:
             give_name(self._store, site, one.name)
+            if paused:
+                self._store.write.update_site(site.id, state=SiteStatus.PAUSED)
             site = self._read(site.id)
-        if paused:
-            self._store.write.update_site(site.id, state=SiteStatus.PAUSED)
         folders = add_tags(self._store, site.id, one.folders)
         return replace(entry, site=site.name, folders=folders, paused=paused)
 
@@ -208,12 +208,15 @@ class _Adding:
         return (around, False) if around else self._site_of_seed(home, feed=one.home is None)
 
     def _around(self, url: str, *, of_feed: bool = False) -> SiteRow | None:
-        """Return the watched site whose scope contains *url*; for a feed, none whose seed is a feed."""
+        """Return the watched site whose scope contains *url*.
+
+        For a feed, none whose seed is a feed; for a page, none that is paused: nothing would visit it there.
+        """
         there = (*self._domains.get(domain_of(url), ()), *self._domains.get("", ()))
         for site_id in sorted(there):
             row = self._sites[site_id]
-            left_out = of_feed and row.seed_url in self._feeds
-            if not left_out and self._scopes[site_id].verdict(url).inside:
+            is_apart = row.seed_url in self._feeds if of_feed else row.state == SiteStatus.PAUSED
+            if not is_apart and self._scopes[site_id].verdict(url).inside:
                 return row
         return None
 

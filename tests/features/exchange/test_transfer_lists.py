@@ -337,6 +337,10 @@ def test_a_page_of_a_watched_site_becomes_a_hub_of_it(sqlite_store: Store) -> No
 def test_a_seed_within_another_sites_scope_stays_a_site(sqlite_store: Store) -> None:
     terms = SeedTerms(reach=Reach.PREFIX)
     add_seed(sqlite_store, "https://a.example/blog/", now=1.0, terms=terms)
-    wanted = [Wanted("https://a.example/"), Wanted("https://a.example/blog/")]
+    wanted = [
+        Wanted("https://a.example/", paused=True),
+        Wanted("https://a.example/blog/"),
+        Wanted("https://a.example/press/"),  # nothing would visit it as a hub of the paused site
+    ]
     added = add_all(sqlite_store, wanted, now=2.0)
-    assert [one.result for one in added.entries] == ["watched", "known"]
+    assert [one.result for one in added.entries] == ["watched", "known", "watched"]
