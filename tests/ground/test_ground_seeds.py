@@ -49,11 +49,18 @@ def test_what_is_no_site(typed: str) -> None:
         usable_seed(typed)
 
 
-def test_a_password_in_a_seed_is_refused_and_not_shown() -> None:
+@pytest.mark.parametrize("scheme", ["https://", ""])
+def test_a_password_in_a_seed_is_refused_and_not_shown(scheme: str) -> None:
     """It would be dropped silently: credentials belong into the settings file."""
     with pytest.raises(InputError, match=r"hubwatch\.toml") as caught:
-        usable_seed("https://reader:hush@example.org/")
+        usable_seed(f"{scheme}reader:hush@example.org/")
     assert "hush" not in f"{caught.value} {caught.value.value}"
+
+
+@pytest.mark.parametrize("typed", ["me@example.org", "mailto:a@b.example"])
+def test_a_mail_address_is_no_site_with_a_user_name(typed: str) -> None:
+    with pytest.raises(InputError, match="not a web address"):
+        usable_seed(typed)
 
 
 @given(typed=st.text(max_size=40))
