@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Self
 from urllib.parse import urlsplit
 
 from incremental.base.errors import InputError
+from incremental.base.readable_urls import site_name
 from incremental.base.scope import Reach, Scope
 from incremental.base.texts import Text, hub_why
 from incremental.base.urls import canonical_key, host_of, may_be_host, typed_address
@@ -117,7 +118,7 @@ def add_seed(  # noqa: PLR0913 - each bears on it
     scope |= {key: learned[key] for key in _KEPT if key in learned}
     site_id = store.write.add_site(
         url,
-        host_of(url).removeprefix("www."),
+        site_name(url),
         now=now,
         scope=to_json(scope),
         requests_per_day=terms.requests_per_day,

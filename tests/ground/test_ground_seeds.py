@@ -80,6 +80,22 @@ def test_a_seed_becomes_a_site_with_one_hub_that_is_due(store: Store) -> None:
     assert (hub.url, hub.role) == ("https://www.example.org/news/", "seed")
 
 
+@pytest.mark.parametrize(
+    ("typed", "name"),
+    [
+        ("www.例子.中国/news", "例子.中国"),
+        ("https://xn--fsqu00a.xn--fiqs8s/", "例子.中国"),
+        ("аррӏе.com", "xn--80ak6aa92e.com"),
+        ("http://[::1]:8000/", "::1"),
+    ],
+)
+def test_a_site_is_named_in_its_own_script_unless_that_deceives(
+    store: Store, typed: str, name: str
+) -> None:
+    add_seed(store, typed, now=START)
+    assert [row.name for row in store.read.sites()] == [name]
+
+
 def test_the_terms_of_a_seed_are_kept_and_can_be_changed(store: Store) -> None:
     terms = SeedTerms(Reach.DOMAIN, include=("*/news/*",), requests_per_day=12.0)
     site = add_seed(store, "example.org", now=START, terms=terms)
