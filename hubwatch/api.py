@@ -22,6 +22,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal, Self
 
+from msgspec import to_builtins
 from msgspec.structs import replace as with_fields
 from requests.adapters import BaseAdapter
 
@@ -104,7 +105,8 @@ class Hubwatch:
             settings if isinstance(settings, Settings) else build_settings(settings or {})
         )
         if requests_per_day is not None:
-            revisit = with_fields(self._settings.revisit, requests_per_day=requests_per_day)
+            given = to_builtins(self._settings.revisit) | {"requests_per_day": requests_per_day}
+            revisit = build_settings({"revisit": given}).revisit
             self._settings = with_fields(self._settings, revisit=revisit)
         self._models = models_folder(self._settings, place)
         self._clock = clock or SystemClock()

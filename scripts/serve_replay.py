@@ -8,10 +8,14 @@ For a live run of Hubwatch (allow the network in its settings: allowed_networks 
 and for other crawlers. Time begins at the recording's first moment, or at --from, and runs --speed
 times as fast; at its last moment it stands still. Addresses of the recorded host in pages, feeds and
 sitemaps are served as addresses of this server, so that a crawler stays here. Ctrl-C ends.
+
+Pages keep their old dates: raise [news] backdated_days to the age of the recording, or dated pages
+count as old and are not announced.
 """
 
 from __future__ import annotations
 
+import sqlite3
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -102,8 +106,8 @@ def main() -> int:
         parser.error(f"there is no file {arguments.file}")
     if not arguments.speed > 0:
         parser.error("--speed must be above 0")
-    site = ReplaySite(arguments.file)
     try:
+        site = ReplaySite(arguments.file)
         with serve(
             site, RecordedTime(site, arguments.speed, arguments.begin), arguments.port
         ) as url:
@@ -111,6 +115,8 @@ def main() -> int:
             threading.Event().wait()
     except KeyboardInterrupt:
         return 0
+    except sqlite3.DatabaseError as error:
+        parser.error(f"{arguments.file} is no recording: {error}")
     except OSError as error:
         parser.error(f"port {arguments.port}: {error}")
     return 0

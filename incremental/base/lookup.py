@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from incremental.base.errors import InputError, NotFoundError
 from incremental.base.texts import Text
-from incremental.base.urls import canonical_key, host_of, normalize
+from incremental.base.urls import canonical_key, host_of, normalize, typed_address
 from store import Store
 from store.answers import PageDetail
 from store.topics.values import TopicRow
@@ -73,7 +73,7 @@ def page_numbered(store: Store, page_id: int, *, most: int = 100) -> PageDetail:
 
 def web_address(text: str) -> str:
     """Return a typed URL in fetch form, or raise :class:`InputError`: it is no web address."""
-    url = normalize(text.strip())
+    url = typed_address(text)
     if url is None:
         raise InputError("url", text[:200], Text("input.not_an_address"))
     return url

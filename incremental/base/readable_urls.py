@@ -11,7 +11,7 @@ import unicodedata
 from functools import lru_cache
 from urllib.parse import quote, urlsplit
 
-from incremental.base.urls import normalize
+from incremental.base.urls import host_of, normalize
 
 _ESCAPED_WORDS = re.compile(r"(?:%[89A-Fa-f][0-9A-Fa-f])+")
 # Scripts, by Unicode names, that one label may mix (UTS 39, "highly restrictive").
@@ -38,6 +38,13 @@ def readable(url: str) -> str:
     host = ".".join(map(_readable_label, parts.netloc.split(".")))
     shown = f"{parts.scheme}://{host}{_ESCAPED_WORDS.sub(_readable_words, rest)}"
     return shown if normalize(shown) == normalize(url) else url
+
+
+def site_name(url: str) -> str:
+    """Return how the host of a URL is called as a site: without ``www.``, as readable as is safe."""
+    host = host_of(url).removeprefix("www.")
+    name = ".".join(map(_readable_label, host.split(".")))
+    return name if host in (name, host_of(normalize(f"https://{name}/") or "")) else host
 
 
 def _readable_words(escaped: re.Match[str]) -> str:

@@ -76,6 +76,26 @@ def normalize(url: str, base: str | None = None) -> str | None:
     return _normalize(url if base is None else _join(base, url))
 
 
+def typed_address(text: str) -> str | None:
+    """Return what a person typed in fetch form; without a scheme, a host with a dot begins an address.
+
+    None if it is no web address.
+    """
+    typed = text.strip()
+    if "://" in typed:
+        return normalize(typed)
+    url = normalize(f"https://{typed}")
+    is_mail = "@" in re.split(r"[/?#]", typed, maxsplit=1)[0]
+    return url if url is not None and not is_mail and may_be_host(host_of(url)) else None
+
+
+def may_be_host(name: str) -> bool:
+    """Whether a name can be a host: lists of addresses contain all kinds of lines."""
+    is_named = "." in name or ":" in name or name == "localhost"
+    whole = "" not in name.split(".") and re.fullmatch(r"[\w.:-]+", name, re.ASCII) is not None
+    return is_named and whole
+
+
 def _join(base: str, url: str) -> str:
     try:
         return urljoin(base, url.strip())

@@ -32,11 +32,12 @@ from incremental.base.path_aliases import (
     rules,
     without_path_alias,
 )
+from incremental.base.readable_urls import site_name
 from incremental.base.scope import Reach, read_scope
 from incremental.base.tagging import add_tags
 from incremental.base.texts import hub_why
 from incremental.base.times import DAY, HOUR, MINUTE
-from incremental.base.urls import canonical_key, host_of, normalize
+from incremental.base.urls import canonical_key, normalize
 from incremental.crawl.facts import FactReader
 from incremental.crawl.sites import SOON_ARTICLE_SECONDS, WatchedSite
 from incremental.decide import upkeep
@@ -278,7 +279,7 @@ class Upkeep:
         if hub is None or not is_given_feed(hub) or hub.role != HubRole.SEED or home == hub.url:
             return
         if not is_named(site.row):
-            self._store.write.rename_site(site.row.id, host_of(home).removeprefix("www."), home)
+            self._store.write.rename_site(site.row.id, site_name(home), home)
 
     def _review(self, url: str, site: WatchedSite, now: float, *, is_hub: bool) -> None:
         """Judge the candidates of the form of *url* again."""

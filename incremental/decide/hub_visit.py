@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import cast
 
 from incremental.base.path_aliases import without_path_alias
-from incremental.base.texts import hub_why
+from incremental.base.texts import Text, hub_why
 from incremental.base.times import DAY, HOUR, NEVER
 from incremental.base.urls import canonical_key, normalize
 from incremental.decide.decision import Decision, base_record, state_if_there, wait_seconds
@@ -368,13 +368,12 @@ def _come_up(view: HubView) -> tuple[VerifyAgain, ...]:
 def _site_change(facts: ListFacts, links: LinkDecisions, *, overflow: bool) -> SiteChange | None:
     """Return what happened to the site: an event, or an overflow that is not followed further."""
     if links.event is not None:
-        return SiteChange(links.event.kind, links.event.reason)
+        return SiteChange(links.event.kind, links.event.reason.stored())
     most, page = facts.view.limits.max_next_pages, facts.page
     if not overflow or not page.next_url or not most or facts.later_pages < most:
         return None
-    return SiteChange(
-        SiteEventKind.OVERFLOW, f"all new on {most} further pages; not read: {page.next_url}"
-    )
+    reason = Text("site_event.overflow", n=most, url=page.next_url)
+    return SiteChange(SiteEventKind.OVERFLOW, reason.stored())
 
 
 def _site_fields(facts: SameLinksFacts) -> SiteUpdate:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from incremental.base.scope import template
+from incremental.base.texts import Text
 from store.enums import SiteEventKind
 from store.values import SeenLink
 
@@ -21,7 +22,7 @@ MIN_HEADLINE_CHARS = 8
 class Migration:
     """One event instead of thousands of new pages."""
 
-    reason: str
+    reason: Text
     moved: Mapping[str, int]
     """Page ids by canonical key of the new address, matched by headline."""
     kind: SiteEventKind = SiteEventKind.URL_MIGRATION
@@ -49,9 +50,9 @@ def migration(
         if len(t.anchor) >= MIN_HEADLINE_CHARS and t.anchor in anchors
     }
     if len(moved) >= MIGRATION_ANCHOR_SHARE * len(news):
-        return Migration(f"{len(moved)} known headlines under new addresses", moved)
+        return Migration(Text("site_event.headlines", n=len(moved)), moved)
     forms = {template(url) for url in lost_urls}
     other_form = sum(template(t.url) not in forms for t in news)
     if other_form >= MIGRATION_FORM_SHARE * len(news):
-        return Migration(f"{other_form} of {len(news)} links have a form never seen here", moved)
+        return Migration(Text("site_event.forms", others=other_form, n=len(news)), moved)
     return None

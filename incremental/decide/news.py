@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from incremental.base.scope import page_number
-from incremental.base.texts import hub_why
+from incremental.base.texts import Text, hub_why
 from incremental.base.times import DAY, HOUR, believable
 from incremental.base.urls import host_of
 from incremental.decide.address_forms import form_of
@@ -308,9 +308,8 @@ def _event(view: HubView, rules: Mapping[str, Rule]) -> Migration | None:
     kept = sum(k.id in view.visible for k in view.known.values())
     # More than a day may bring: something generates endless addresses.
     if len(news) > view.quota:
-        return Migration(
-            f"{len(news)} new addresses at once on {view.hub.url}", {}, kind=SiteEventKind.BURST
-        )
+        reason = Text("site_event.burst", n=len(news), hub=view.hub.url)
+        return Migration(reason, {}, kind=SiteEventKind.BURST)
     # The older pages of a backfill are one event, so the daily limit does not apply to them.
     came = [t for t in view.found if rules[t.canonical_key] is Rule.BACKFILL]
     return migration([*news, *came], view.lost_urls, kept, view.anchors)

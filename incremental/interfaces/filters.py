@@ -10,6 +10,7 @@ from typing import Annotated, Any, Final, NamedTuple, get_type_hints
 import msgspec
 
 from incremental.base.errors import InputError
+from incremental.base.lookup import check_tag, site_numbered, topic_numbered
 from incremental.base.times import moment
 from store import Store
 from store.answers import NewQuery
@@ -79,6 +80,17 @@ class Filters:
             starred=True if self.show == "starred" else None,
         )
         return replace(asked, **more)
+
+
+def known(store: Store, filters: Filters) -> Filters:
+    """Return *filters*, or raise :class:`NotFoundError` for a site, topic or tag that is not there."""
+    if filters.site is not None:
+        site_numbered(store, filters.site)
+    if filters.topic is not None:
+        topic_numbered(store, filters.topic)
+    if filters.tag:
+        check_tag(store, filters.tag)
+    return filters
 
 
 def backfill_query(store: Store, query: NewQuery, **more: Any) -> BackfillQuery:  # noqa: ANN401 - fields

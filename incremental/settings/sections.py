@@ -181,7 +181,7 @@ class WebSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Addresses of reverse proxies whose X-Forwarded-For and X-Forwarded-Proto are trusted."""
     public_url: str = ""
     """The public address of the web page, for links in mails. Empty = no links."""
-    language: str = ""
+    language: Literal["", "en", "zh"] = ""
     """``en`` or ``zh``; empty = the browser's preference."""
     send_to: tuple[SendTo, ...] = ()
 

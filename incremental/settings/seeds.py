@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Self
 from urllib.parse import urlsplit
 
 from incremental.base.errors import InputError
+from incremental.base.readable_urls import site_name
 from incremental.base.scope import Reach, Scope
 from incremental.base.texts import Text, hub_why
-from incremental.base.urls import canonical_key, host_of, normalize
+from incremental.base.urls import canonical_key, host_of, may_be_host, typed_address
 from store import Store
 from store.database.texts import to_json
 from store.enums import HubKind, HubRole
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
 
 # Of a site's rules, what new terms leave as it is.
 _KEPT = ("home", "open_feeds", "folders", "named")
+# User name and password; a name alone and no scheme is how mail addresses look.
+_CREDENTIALS = re.compile(
+    r"(?:https?://[^/?#]*|(?!mailto:)[^/?#:@]*:[^/?#]*)@(?P<host>[^/?#]*)", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,23 +53,14 @@ def usable_seed(text: str) -> str:
     Raises:
         InputError: not a web address.
     """
-    typed = text.strip()
-    if "://" not in typed:
-        typed = f"https://{typed}"
-    url = normalize(typed)
-    if url is not None and "@" in urlsplit(typed).netloc:
+    url, before = typed_address(text), _CREDENTIALS.match(text.strip())
+    if before is not None:
         # Shown without the part before the @, which may hold a password.
         way_out = "leave out what stands before the @; hubwatch.toml takes a site's user name"
-        raise InputError("seed", f"...@{host_of(url)}", way_out)
-    if url is None or not _may_be_host(host_of(url)):
+        raise InputError("seed", f"...@{before['host']}", way_out)
+    if url is None or not may_be_host(host_of(url)):
         raise InputError("seed", text, Text("input.not_an_address_like"))
     return url
-
-
-def _may_be_host(host: str) -> bool:
-    """Whether a name can be a host: lists of seeds contain all kinds of lines."""
-    named = "." in host or ":" in host or host == "localhost"
-    return named and re.fullmatch(r"[\w.:-]+", host, re.ASCII) is not None
 
 
 def check_address(url: str, fetch: FetchSettings) -> None:
@@ -122,7 +118,7 @@ def add_seed(  # noqa: PLR0913 - each bears on it
     scope |= {key: learned[key] for key in _KEPT if key in learned}
     site_id = store.write.add_site(
         url,
-        host_of(url).removeprefix("www."),
+        site_name(url),
         now=now,
         scope=to_json(scope),
         requests_per_day=terms.requests_per_day,

@@ -52,7 +52,9 @@ class Preview:
     """What a change of a topic does to its list. Pages are the newest first."""
 
     read: int
-    """How many of the latest pages with a text were judged."""
+    """How many of the latest pages were read and judged."""
+    latest: int
+    """How many there are."""
     shown: list[AnnouncedPage]
     added: list[AnnouncedPage]
     """Those shown that were not shown before."""
@@ -62,7 +64,9 @@ class Preview:
         """Return it as a sentence; *tense*: ``now`` = done, ``would`` = not done yet."""
         if not self.read:
             return Text("preview.nothing")
-        values = {"n": self.read, "shown": len(self.shown)}
+        which = "pages" if self.read == self.latest else "pages_of"
+        pages = Text(f"preview.{which}", n=self.read, latest=self.latest)
+        values = {"pages": pages, "shown": len(self.shown)}
         if not (self.added or self.removed):
             return Text(f"preview.{tense}_same", **values)
         more = {"added": len(self.added), "removed": len(self.removed)}
@@ -75,8 +79,9 @@ class LatestPages:
     def __init__(self, store: Store, models: TopicModelStore, clock: Clock) -> None:
         self._store = store
         self._texts: dict[int, PageText] = {}
+        self._latest = latest_pages(store)
         until = clock.monotonic() + PATIENCE_SECONDS
-        for page in latest_pages(store):
+        for page in self._latest:
             # A hostile page takes seconds, and here no other process bounds it; the next preview goes on.
             if is_at_hand(page) or clock.monotonic() < until:
                 text = attempt(partial(read_again, store, models, page))
@@ -117,7 +122,8 @@ class LatestPages:
         def of(ids: set[int]) -> list[AnnouncedPage]:
             return [row for row in self.rows if row.page_id in ids]
 
-        return Preview(len(self.rows), of(after), of(after - before), of(before - after))
+        read, latest = len(self.rows), len(self._latest)
+        return Preview(read, latest, of(after), of(after - before), of(before - after))
 
 
 def previewed(

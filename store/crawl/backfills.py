@@ -13,6 +13,7 @@ Written in the transaction of the visit that found them (:mod:`store.crawl.recor
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -148,7 +149,8 @@ def _widen(database: Database, event: int, folder: str) -> None:
 
 
 def _detail(pages: int, folder: str) -> str:
-    return f"{pages} older under {folder}"
+    """Return a text by key and values, in the form in which its readers have all texts stored."""
+    return f"backfill.added {json.dumps({'n': pages, 'folder': folder}, ensure_ascii=False)}"
 
 
 def adopt_waiting(database: Database, site_id: int, canonical_key: str, now: float) -> None:

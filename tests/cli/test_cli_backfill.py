@@ -81,7 +81,7 @@ def test_check_says_with_which_event_a_page_came(hubwatch: Run, gained: list[str
 def test_status_names_the_event(hubwatch: Run, gained: list[str]) -> None:
     (site,) = hubwatch("status", "--json").json["sites"]
     assert [(e["kind"], e["detail"]) for e in site["events"]] == [
-        ("backfill", f"{len(gained)} older under /blog/2007/03/")
+        ("backfill", f"{len(gained)} older articles were added under /blog/2007/03/")
     ]
     assert site["new_pages"] == 0
 

@@ -96,6 +96,19 @@ def test_a_visit_of_a_page_or_site_is_asked_for(hubwatch: Run) -> None:
     assert (said.code, "1 page to be visited now; start the daemon" in said.err) == (0, True)
 
 
+@pytest.mark.parametrize(
+    "command",
+    [("check", "--json"), ("label", "--json"), ("visit", "--json"), ("not-news", "--json")],
+)
+def test_a_page_is_named_without_a_scheme_too(
+    hubwatch: Run, found: list[str], command: tuple[str, ...]
+) -> None:
+    typed, more = found[0].removeprefix("https://"), ["hub"] if "label" in command else []
+    done = hubwatch(command[0], typed, *more, *command[1:])
+    assert done.code == 0
+    assert found[0] in done.out
+
+
 def test_of_a_site_that_is_named_twice_the_active_hubs_are_visited_once(
     hubwatch: Run, tmp_path: Path
 ) -> None:

@@ -19,6 +19,8 @@ from hypothesis import strategies as st
 from local_site import LocalSite
 
 from incremental.interfaces.cli.logs import JsonFormatter
+from incremental.interfaces.cli.reporting import Reporter
+from store import Store
 
 ROOT = Path(__file__).parents[2]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "ignore"}
@@ -65,6 +67,13 @@ def test_what_a_run_says_is_one_object_a_line_and_nothing_else(tmp_path: Path) -
     messages = [line["message"] for line in said]
     assert any(one.startswith(f"hub   {site.url}/ ") for one in messages)
     assert any(gone in one and one.startswith("hubwatch: ") for one in messages)
+
+
+def test_without_a_site_it_says_how_to_add_one(
+    sqlite_store: Store, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Reporter(sqlite_store, as_json=False).begin(0, None)
+    assert capsys.readouterr().err.startswith("no site yet; add one: hubwatch add ")
 
 
 def test_by_default_people_read_what_is_found_on_stdout(tmp_path: Path) -> None:

@@ -48,6 +48,16 @@ def test_init_replaces_nothing_unasked(hubwatch: Run) -> None:
     assert hubwatch("init", "my.toml", "--force", "--json").json == {"written": "my.toml"}
 
 
+@pytest.mark.parametrize("arguments", [("none/x.toml",), ("a.toml/x.toml",), ("folder", "--force")])
+def test_init_says_that_a_file_cannot_be_written(
+    hubwatch: Run, tmp_path: Path, arguments: tuple[str, ...]
+) -> None:
+    (tmp_path / "a.toml").touch()
+    (tmp_path / "folder").mkdir()
+    result = hubwatch("init", *arguments)
+    assert (result.code, "cannot be written" in result.err) == (2, True)
+
+
 def test_add_and_list(hubwatch: Run) -> None:
     added = hubwatch("add", SITE, "other.example", "--json")
     assert [row["site_id"] for row in added.json] == [1, 2]
@@ -57,6 +67,8 @@ def test_add_and_list(hubwatch: Run) -> None:
         rows[0]
     )
     assert "other.example" in hubwatch("list").out
+    assert "watching 1 more site; start" in hubwatch("add", "third.example").err
+    assert "watching 1 site; start" in hubwatch("add", "third.example").err
 
 
 def test_a_page_of_a_watched_site_becomes_its_hub(hubwatch: Run) -> None:

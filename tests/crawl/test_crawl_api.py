@@ -173,3 +173,8 @@ def test_older_pages_that_a_list_gained_are_given_on_demand(tmp_path: Path) -> N
         assert found[0].hub_url == HOME
         rest = watching.new_pages(backfill=True, after=found[1].cursor)
         assert [one.url for one in rest] == [one.url for one in found[2:]]
+
+
+def test_a_budget_that_cannot_be_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match=r"revisit\.requests_per_day = -1"):
+        Hubwatch(tmp_path, requests_per_day=-1)

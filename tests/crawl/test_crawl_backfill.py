@@ -7,6 +7,7 @@ from typing import Any
 
 from fake_web import DAY, HOUR, START, feed, page, sitemap, watch
 
+from incremental.base.texts import read_text
 from incremental.topics.training.corrections import correct
 from store.crawl.backfills import BackfillQuery
 from store.values import VisitRecord
@@ -173,8 +174,9 @@ def test_a_page_that_comes_after_its_event_was_read_is_an_event_of_its_own(tmp_p
         crawl.run(2 * DAY)
         (unread,) = crawl.store.backfills.events(BackfillQuery(unread=True))
         assert (unread.pages, unread.folder) == (1, late)
-        details = [event["detail"] for event in crawl.store.read.site_changes(1)]
-        assert set(details) == {"1 older under /blog/2007/03/01/", f"1 older under {late}"}
+        details = [read_text(event["detail"]) for event in crawl.store.read.site_changes(1)]
+        added = "1 older article was added under"
+        assert set(details) == {f"{added} /blog/2007/03/01/", f"{added} {late}"}
 
 
 def test_a_page_of_an_event_that_is_visited_as_a_hub_stays_one_of_the_event(tmp_path: Path) -> None:

@@ -188,6 +188,12 @@ def test_serve_replay_prints_its_address_and_ends_by_ctrl_c(small: tuple[Path, P
         assert process.wait() == 0
 
 
+def test_serve_replay_refuses_what_is_no_recording() -> None:
+    command = [sys.executable, str(ROOT / "scripts" / "serve_replay.py"), str(ROOT / "README.md")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, "README.md is no recording" in done.stderr) == (2, True)
+
+
 # --- a real site ------------------------------------------------------------------------------
 
 

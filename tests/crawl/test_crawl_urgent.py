@@ -10,6 +10,7 @@ from fake_web import DAY, HOUR, MINUTE, START, FakeWeb, Watch, page, watch
 from lab.clocks import SimulatedClock
 from stories import announced_pages
 
+from incremental.base.texts import read_text
 from incremental.crawl.sites import MAX_URGENT_PAGES, UrgentQueue
 from incremental.schedule.allocation import Share
 from incremental.schedule.coverage import Coverage
@@ -95,8 +96,9 @@ def test_a_list_that_goes_on_beyond_the_bound_says_so(tmp_path: Path) -> None:
         (site,) = crawl.store.read.sites()
         (event,) = crawl.store.read.site_changes(site.id)
         assert event["kind"] == SiteEventKind.OVERFLOW
-        assert "5 further pages" in event["detail"]
-        assert HOME + "page/7/" in event["detail"]
+        said = read_text(event["detail"])
+        assert "5 further pages" in said
+        assert HOME + "page/7/" in said
 
 
 def test_a_next_page_that_is_owed_is_read_after_a_restart(tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ def test_what_people_type_for_a_site(typed: str, url: str) -> None:
 
 _NO_SITES = """news|http://news/|ftp://example.org|javascript:alert(1)|mailto:a@b.org|a@b.org|
 |/etc/passwd|file:///etc/passwd|http://|https://2130706433/|a b.org|http://[|example.org:x| |\ud800.org|\0
-|random.seed(7)|n=x.org"""
+|random.seed(7)|n=x.org|https://.s/|a..org"""
 
 
 @pytest.mark.parametrize("typed", [*_NO_SITES.split("|"), "x" * 5_000 + ".org"])
@@ -49,11 +49,18 @@ def test_what_is_no_site(typed: str) -> None:
         usable_seed(typed)
 
 
-def test_a_password_in_a_seed_is_refused_and_not_shown() -> None:
+@pytest.mark.parametrize("scheme", ["https://", ""])
+def test_a_password_in_a_seed_is_refused_and_not_shown(scheme: str) -> None:
     """It would be dropped silently: credentials belong into the settings file."""
     with pytest.raises(InputError, match=r"hubwatch\.toml") as caught:
-        usable_seed("https://reader:hush@example.org/")
+        usable_seed(f"{scheme}reader:hush@example.org/")
     assert "hush" not in f"{caught.value} {caught.value.value}"
+
+
+@pytest.mark.parametrize("typed", ["me@example.org", "mailto:a@b.example"])
+def test_a_mail_address_is_no_site_with_a_user_name(typed: str) -> None:
+    with pytest.raises(InputError, match="not a web address"):
+        usable_seed(typed)
 
 
 @given(typed=st.text(max_size=40))
@@ -71,6 +78,22 @@ def test_a_seed_becomes_a_site_with_one_hub_that_is_due(store: Store) -> None:
     (hub,) = store.read.due_hubs(site, START, HubClass.EXPLORE, limit=9)
     assert (row.id, row.name, row.state, row.added_at) == (site, "example.org", "active", START)
     assert (hub.url, hub.role) == ("https://www.example.org/news/", "seed")
+
+
+@pytest.mark.parametrize(
+    ("typed", "name"),
+    [
+        ("www.例子.中国/news", "例子.中国"),
+        ("https://xn--fsqu00a.xn--fiqs8s/", "例子.中国"),
+        ("аррӏе.com", "xn--80ak6aa92e.com"),
+        ("http://[::1]:8000/", "::1"),
+    ],
+)
+def test_a_site_is_named_in_its_own_script_unless_that_deceives(
+    store: Store, typed: str, name: str
+) -> None:
+    add_seed(store, typed, now=START)
+    assert [row.name for row in store.read.sites()] == [name]
 
 
 def test_the_terms_of_a_seed_are_kept_and_can_be_changed(store: Store) -> None:

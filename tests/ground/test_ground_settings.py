@@ -32,6 +32,7 @@ def site(**fields: Any) -> dict[str, Any]:
         ({"fetchh": {}}, "fetchh", "...", "known: fetch, politeness, store"),
         ({"fetch": {"contatc": 1}}, "fetch.contatc", "...", "known: user_agent, contact"),
         ({"hubs": {"treshold": 1}}, "hubs.treshold", "...", "threshold"),
+        ({"web": {"language": "fr"}}, "web.language", "fr", "one of"),
         ({"fetch": 5}, "fetch", 5, "Expected `object`"),
         ({"site": 5}, "site", 5, "Expected `array`"),
         ({"hubs": {"threshold": 2}}, "hubs.threshold", 2, "must be a number from 0 to 1"),

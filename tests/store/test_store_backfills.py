@@ -88,7 +88,7 @@ def test_an_event_that_a_page_joined_says_so_everywhere(store: Store) -> None:
     (event,) = store.backfills.events(BackfillQuery())
     assert (event.pages, event.folder) == (2, "/")
     (change,) = store.read.site_changes(site)
-    assert change["detail"] == "2 older under /"
+    assert change["detail"] == 'backfill.added {"n": 2, "folder": "/"}'
 
 
 def test_no_page_joins_an_event_of_which_people_have_heard(store: Store) -> None:

@@ -103,6 +103,21 @@ def test_why_an_address_was_not_fetched_is_said_in_chinese(url: str) -> None:
     assert said == "该地址不是公网地址，设置也未允许访问"
 
 
+@pytest.mark.parametrize(
+    ("field", "value", "said"),
+    [
+        ("urls", "x" * 200_001, "以下各项的值无效：网址"),
+        ("requests_per_day", "-4", "每日请求数 '-4'"),
+    ],
+)
+def test_a_field_that_is_refused_is_named_as_in_the_form(
+    empty: Served, field: str, value: str, said: str
+) -> None:
+    client = empty.client(Accept_Language="zh")
+    fields = {"urls": "https://a.example/", field: value}
+    assert said in unescape(post(client, "/add", **fields).text)
+
+
 def test_a_seed_below_the_home_page_asks_how_far_to_go(at_once: Served) -> None:
     with LocalSite({"/press/list.html": html_page("/press/1.html")}) as site:
         html = added(at_once, site.url + "/press/list.html")

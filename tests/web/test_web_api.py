@@ -153,6 +153,10 @@ def test_what_a_change_changed(served: Served) -> None:
         "/api/v1/sites/99",
         "/api/v1/topics/99",
         "/api/v1/hubs?site=99",
+        *(f"/api/v1/{kind}?site=99" for kind in ("pages", "visits", "backfills", "changes")),
+        "/api/v1/pages?topic=99",
+        "/api/v1/pages?tag=nope",
+        "/api/v1/export/csv?site=99",
         "/api/v1/nothing",
     ],
 )
@@ -174,6 +178,7 @@ def test_what_is_not_there_is_404_with_a_reason(served: Served, path: str) -> No
         {"since": "9" * 30 + "d"},
         {"order": "random"},
         {"site": 0},
+        {"sine": "1d"},
     ],
 )
 def test_a_bad_question_is_refused(served: Served, params: dict[str, Any]) -> None:

@@ -127,7 +127,9 @@ def test_the_api_lists_events_and_their_pages(served: Served) -> None:
 def test_the_history_of_the_site_and_of_the_page_name_it(served: Served) -> None:
     number = gain(served, *NAMES)
     client = served.client()
-    assert "30 older under /blog/2007/03/" in client.get("/sites/1").text
+    assert "30 older articles were added under /blog/2007/03/" in client.get("/sites/1").text
+    chinese = client.get("/sites/1", headers={"Accept-Language": "zh-CN"}).text
+    assert "/blog/2007/03/ 下补录了 30 篇旧文章" in chinese
     page = served.store.backfills.pages(BackfillQuery(event=number, limit=1))[0]
     assert "older page added to a list" in client.get(f"/pages/{page.page_id}").text
     announced = client.get("/check", params={"url": page.url}).text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+from datetime import UTC, datetime
 from urllib.parse import urlsplit
 
 import feedparser
@@ -123,9 +124,17 @@ def test_an_entry_tells_where_it_leads(served: Served) -> None:
     assert {item["authors"][0]["name"] for item in items} == {"news.example"}
 
 
+def test_a_feed_without_entries_is_of_now(empty: Served) -> None:
+    now = datetime.fromtimestamp(empty.clock.now(), UTC)
+    assert (
+        f"<updated>{now:%Y-%m-%dT%H:%M:%SZ}</updated>" in empty.client().get("/feeds/new.atom").text
+    )
+
+
 @pytest.mark.parametrize("form", ["atom", "json"])
 def test_a_feed_has_the_whole_text_if_asked(served: Served, form: str) -> None:
     client = served.client()
     whole = html.unescape(client.get(f"/feeds/new.{form}?full=1").text)
     assert f"<p>{'The bridge is open again. ' * 40}".rstrip() in whole
+    assert f"/feeds/new.{form}?full=1" in whole
     assert "<p>The bridge" not in html.unescape(client.get(f"/feeds/new.{form}").text)

@@ -9,7 +9,8 @@ import pytest
 from test_web_metrics import scraped
 from web_served import Served
 
-from incremental.base.texts import Text
+from incremental.base.features import found
+from incremental.base.texts import Text, Words
 from incremental.daemon.health import DaemonState, Health
 from incremental.interfaces.web.metrics import MetricsPage
 from incremental.visit.engines.visits import EngineReport
@@ -116,3 +117,9 @@ def test_status_shows_problems_jobs_and_what_met_a_bug(beating: tuple[Served, He
     answer = client.get("/api/v1/status").json()
     assert answer["daemon"]["problems"][0]["kind"] == "job"
     assert answer["quarantine"][0]["url"] == site.seed_url
+
+
+def test_every_job_of_a_feature_has_a_name_in_chinese() -> None:
+    jobs = [one.name for one in found().on if one.job]
+    assert jobs
+    assert [one for one in jobs if Words("zh").maybe("job", one).isascii()] == []

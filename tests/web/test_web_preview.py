@@ -18,6 +18,7 @@ from web_served import Served, form_token, post, served_at
 from incremental.base.errors import InputError
 from incremental.interfaces.results.previews import preview_of_edit
 from incremental.topics.editing import begin
+from incremental.topics.previewing import Preview
 from store.answers import NewQuery
 from store.enums import ExampleOrigin
 from store.topics.values import TopicRow
@@ -208,3 +209,18 @@ def test_a_thumb_says_what_it_did_to_the_list(news: Served, topic: TopicRow) -> 
     ).text
     assert re.fullmatch(r"Of the latest 28 pages it now shows \d+: [1-9]\d* more and \d .*", said)
     assert "/effect" not in pressed("star")
+
+
+@pytest.mark.parametrize(
+    ("read", "latest", "said"),
+    [
+        (12, 12, "Of the latest 12 pages it now shows 0."),
+        (3, 12, "Of the 3 pages read of the latest 12 it now shows 0."),
+        (1, 12, "Of the one page read of the latest 12 it now shows 0."),
+        (1, 1, "Of the one page read so far it now shows 0."),
+    ],
+)
+def test_pages_that_were_not_read_in_time_are_not_counted_as_read(
+    read: int, latest: int, said: str
+) -> None:
+    assert Preview(read, latest, [], [], []).said("now") == said

@@ -59,10 +59,8 @@ def test_a_host_that_is_not_ours_is_said(empty: Served, host: str) -> None:
 def test_serve_alone_refuses_a_taken_port(hubwatch: Run, taken: int, tmp_path: Path) -> None:
     (tmp_path / "hubwatch.toml").write_text(f"[web]\nport = {taken}\n")
     done = hubwatch("serve")
-    assert (done.code, "is in use by another program; set another [web] port" in done.err) == (
-        2,
-        True,
-    )
+    said = f"hubwatch: 127.0.0.1:{taken} is in use; set another [web] port or host\n"
+    assert (done.code, done.err) == (2, said)
 
 
 def test_serve_alone_refuses_to_be_open_to_others(hubwatch: Run, tmp_path: Path) -> None:
@@ -78,6 +76,8 @@ def test_a_password_is_never_shown(hubwatch: Run, tmp_path: Path) -> None:
 
 def test_tokens_are_made_listed_and_removed(hubwatch: Run) -> None:
     made = hubwatch("token", "add", "reader")
+    again = hubwatch("token", "add", "reader")
+    assert (again.code, "is the name of another token" in again.err) == (2, True)
     assert "from now on it asks for a token" in made.err
     assert "No token may change anything yet" in made.err
     token = made.out.strip()

@@ -1,7 +1,8 @@
 """From a list to watched sites: pages become seeds, feeds become hubs of their site.
 
-A feed of no known site becomes a seed, and its first entries name the site. A new site gets the name that
-the list has for it and is paused if it is switched off there; every site gets the folders.
+A page within the scope of a watched site becomes a hub of it, as with ``add``. A feed of no known site
+becomes a seed, and its first entries name the site. A new site gets the name that the list has for it and is
+paused if it is switched off there; every site gets the folders.
 """
 
 from __future__ import annotations
@@ -26,8 +27,8 @@ from store.values import NewHub, SeenLink, SiteRow
 if TYPE_CHECKING:
     from incremental.fetch.options import FetchSettings
 
-Result = Literal["watched", "feed", "known", "refused"]
-"""What an entry became: a site, a hub of a site, nothing new, or refused."""
+Result = Literal["watched", "feed", "hub", "known", "refused"]
+"""What an entry became: a site, a feed or another hub of a site, nothing new, or refused."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +60,7 @@ class Added:
     feeds: int
     """Feeds added as hubs."""
     known: int
-    """Entries of sites already watched."""
+    """Entries of sites already watched, their new hubs included."""
     problems: Sequence[str]
     """Entries that cannot be used, with the reason."""
     entries: Sequence[AddedEntry]
@@ -114,7 +115,8 @@ def _added(adding: _Adding, one: Wanted) -> AddedEntry:
     try:
         return adding.feed(one) if one.feed else adding.page(one)
     except InputError as error:
-        return AddedEntry(one.url, "refused", why=str(error))
+        why = error.way_out if error.value == one.url else error
+        return AddedEntry(one.url, "refused", why=str(why))
 
 
 class _Adding:
@@ -129,16 +131,39 @@ class _Adding:
         self._scopes: dict[int, Scope] = {}
         # Ids by registered domain; empty for scopes that do not end there.
         self._domains: dict[str, list[int]] = {}
+        hubs = store.read.hubs()
+        self._feeds = {hub.url for hub in hubs if hub.kind == HubKind.FEED}
+        self._hubs = {hub.canonical_key for hub in hubs}
+        # Without a hub a site is known for a watched page alone.
+        watched = {hub.site_id for hub in hubs}
         for row in store.read.sites():
-            self._learn(row)
-        self._feeds = {hub.url for hub in store.read.hubs() if hub.kind == HubKind.FEED}
+            if row.id in watched:
+                self._learn(row)
 
     def page(self, one: Wanted) -> AddedEntry:
-        """Watch a page's site."""
+        """Watch a page's site, or the page as a hub of a watched site."""
         self._check(one.url)
+        around = None if self._store.read.site_by_seed(one.url) else self._around(one.url)
+        if around is not None:
+            return self._described(self._joined(one.url, around), around, one)
         site, is_new = self._site_of_seed(one.url)
         entry = AddedEntry(one.url, "watched" if is_new else "known", new_site=is_new)
         return self._described(entry, site, one)
+
+    def _joined(self, url: str, site: SiteRow) -> AddedEntry:
+        key = canonical_key(url)
+        if key in self._hubs:
+            return AddedEntry(url, "known")
+        # By the scheme with which the site is read.
+        at = f"{site.seed_url.partition('://')[0]}://{url.partition('://')[2]}"
+        self._put_hub(site, at, HubKind.HTML, "given")
+        return AddedEntry(url, "hub")
+
+    def _put_hub(self, site: SiteRow, url: str, kind: HubKind, why: str) -> None:
+        key = canonical_key(url)
+        hub = NewHub(kind, HubRole.USER, 1.0, hub_why(why), self._now)
+        self._store.write.add_pages(site.id, [SeenLink(key, url, hub=hub)], now=self._now)
+        self._hubs.add(key)
 
     def feed(self, one: Wanted) -> AddedEntry:
         """Watch a feed for its site."""
@@ -146,7 +171,7 @@ class _Adding:
         site, is_new = self._site_of_feed(one)
         known = one.url in self._feeds
         if not known and site.seed_url != one.url:
-            self._store.write.add_pages(site.id, [_feed(one.url, self._now)], now=self._now)
+            self._put_hub(site, one.url, HubKind.FEED, "imported")
         self._feeds.add(one.url)
         is_seed = site.seed_url == one.url
         entry = AddedEntry(one.url, "known" if known else "feed", seed=is_seed, new_site=is_new)
@@ -157,9 +182,9 @@ class _Adding:
         paused = entry.new_site and one.paused
         if entry.new_site:
             give_name(self._store, site, one.name)
+            if paused:
+                self._store.write.update_site(site.id, state=SiteStatus.PAUSED)
             site = self._read(site.id)
-        if paused:
-            self._store.write.update_site(site.id, state=SiteStatus.PAUSED)
         folders = add_tags(self._store, site.id, one.folders)
         return replace(entry, site=site.name, folders=folders, paused=paused)
 
@@ -178,20 +203,26 @@ class _Adding:
         # scope contains it, unless that site's seed was itself a feed; else a seed of its own.
         if one.home is not None:
             self._check(one.home)
-            return self._around(one.home) or self._site_of_seed(one.home)
-        return self._around(one.url) or self._site_of_seed(one.url, feed=True)
+        home = one.home or one.url
+        around = self._around(home, of_feed=True)
+        return (around, False) if around else self._site_of_seed(home, feed=one.home is None)
 
-    def _around(self, url: str) -> tuple[SiteRow, bool] | None:
-        """Return the watched site whose scope contains *url*, unless its seed is a feed."""
+    def _around(self, url: str, *, of_feed: bool = False) -> SiteRow | None:
+        """Return the watched site whose scope contains *url*.
+
+        For a feed, none whose seed is a feed; for a page, none that is paused: nothing would visit it there.
+        """
         there = (*self._domains.get(domain_of(url), ()), *self._domains.get("", ()))
         for site_id in sorted(there):
             row = self._sites[site_id]
-            if row.seed_url not in self._feeds and self._scopes[site_id].verdict(url).inside:
-                return row, False
+            is_apart = row.seed_url in self._feeds if of_feed else row.state == SiteStatus.PAUSED
+            if not is_apart and self._scopes[site_id].verdict(url).inside:
+                return row
         return None
 
     def _site_of_seed(self, url: str, *, feed: bool = False) -> tuple[SiteRow, bool]:
         site_id = add_seed(self._store, url, now=self._now, feed=feed)
+        self._hubs.add(canonical_key(url))
         row = None if site_id in self._sites else self._store.read.site(site_id)
         if row is not None:
             self._learn(row)
@@ -201,8 +232,3 @@ class _Adding:
         scope = read_scope(row)
         self._sites[row.id], self._scopes[row.id] = row, scope
         self._domains.setdefault(scope.domain, []).append(row.id)
-
-
-def _feed(url: str, now: float) -> SeenLink:
-    hub = NewHub(HubKind.FEED, HubRole.USER, 1.0, hub_why("imported"), now)
-    return SeenLink(canonical_key=canonical_key(url), url=url, hub=hub)

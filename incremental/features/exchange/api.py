@@ -14,7 +14,7 @@ from pydantic import StringConstraints
 from incremental.features.exchange.adding import Imported, import_all
 from incremental.features.exchange.apart import read_list_apart
 from incremental.features.exchange.writing import write_pages, write_sites
-from incremental.interfaces.filters import Filters
+from incremental.interfaces.filters import Filters, known
 from incremental.interfaces.web.api.schemas import REFUSED, RequestSchema, api_router, asking
 from incremental.interfaces.web.context import StoreRoute, Web
 from store import Store
@@ -59,7 +59,7 @@ def export(
     with_text: bool = False,
 ) -> StreamingResponse:
     """Export new pages (csv, jsonl, parquet) or the watched sites with their feeds (opml)."""
-    asked = filters.query(web.now())
+    asked = known(store, filters).query(web.now())
     # Write it all first, so a slow client holds no store connection.
     file = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY)  # noqa: SIM115 - closed after sending
     if form == "opml":

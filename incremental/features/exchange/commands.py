@@ -41,6 +41,7 @@ from store.maintenance.backup import restore as put_back
 
 FileIn = Annotated[Path, typer.Argument(metavar="FILE", help="The file to read.")]
 _LONGEST_LINE = 500
+_SHOWN = 20
 
 
 def import_list(
@@ -76,8 +77,11 @@ def import_list(
         result = import_all(store, found, settings.fetch, now=now(), dry_run=dry_run)
     problems = [one_line(one, _LONGEST_LINE) for one in result.problems]
     skipped = [one_line(one, _LONGEST_LINE) for one in result.skipped]
-    for line in (*problems, *(f"skipped: {one}" for one in skipped)):
+    odd = [*problems, *(f"skipped: {one}" for one in skipped)]
+    for line in odd[:_SHOWN]:
         say(f"hubwatch: {line}")
+    if len(odd) > _SHOWN:
+        say(f"hubwatch: and {len(odd) - _SHOWN} more; --json has all")
     if not printed_json(context, replace(result, problems=problems, skipped=skipped)):
         for one in result.entries:
             if one.result != "refused":
@@ -131,8 +135,10 @@ def _of_site(entry: AddedEntry) -> str:
     said = ""
     if entry.result == "feed" and entry.seed:
         said = f"  its first entries will show its site ({entry.site})"
-    elif entry.result == "feed" or entry.new_site:
-        said = f"  of {entry.site}" if entry.result == "feed" else f"  {entry.site}"
+    elif entry.result in ("feed", "hub"):
+        said = f"  of {entry.site}"
+    elif entry.new_site:
+        said = f"  {entry.site}"
     said += f"  in {', '.join(entry.folders)}" if entry.folders else ""
     return said + ("  paused" if entry.paused else "")
 

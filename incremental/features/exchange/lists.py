@@ -73,7 +73,9 @@ def read_list(content: bytes, form: str = "auto", *, name: str = "file") -> Read
     """
     if form not in ("auto", *_READERS):
         raise InputError("format", form, f"must be one of: auto, {', '.join(_READERS)}")
-    text, _ = decode_body(content, "")
+    text, encoding = decode_body(content, "")
+    if b"\0" in content and not encoding.startswith("utf-16"):
+        raise InputError(name, "", "is no list of addresses")
     form = recognised(text) if form == "auto" else form
     taking = _Taking()
     for entry in _READERS[form](text, name):

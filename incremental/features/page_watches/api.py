@@ -9,6 +9,7 @@ from fastapi import Path as InPath
 from fastapi import Query
 from pydantic import Field, StringConstraints
 
+from incremental.base.lookup import site_numbered
 from incremental.base.times import moment
 from incremental.features.page_watches.watching import (
     PageWatch,
@@ -75,6 +76,8 @@ def list_changes(
     since: Annotated[str, Query(max_length=40, description="Age (`3h`) or date.")] = "",
 ) -> TextChanges:
     """List changes of watched pages, newest first; oldest first with `after`."""
+    if site is not None:
+        site_numbered(store, site)
     query = ChangeQuery(
         after=after,
         since=moment(since, web.now()) if since else None,

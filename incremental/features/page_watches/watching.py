@@ -18,11 +18,12 @@ from typing import TYPE_CHECKING
 
 from incremental.base.errors import InputError, NotFoundError
 from incremental.base.plain_text import clean
+from incremental.base.readable_urls import site_name
 from incremental.base.scope import read_scope, trap
 from incremental.base.tagging import checked_words
 from incremental.base.texts import Text
 from incremental.base.times import DAY, HOUR, MINUTE
-from incremental.base.urls import canonical_key, host_of
+from incremental.base.urls import canonical_key
 from incremental.features.page_watches.patterns import take_in
 from incremental.interfaces.results.schema import by_name, result_of
 from incremental.settings.seeds import check_address, usable_seed
@@ -182,7 +183,7 @@ def _site_of(store: Store, url: str, *, now: float) -> int:
     if "*" in url:
         raise InputError("pattern", url, Text("page_watches.pattern_outside"))
     # It is known for the watched page alone: without a hub nothing else of it is visited.
-    return store.write.add_site(url, host_of(url).removeprefix("www."), now=now)
+    return store.write.add_site(url, site_name(url), now=now)
 
 
 def found_watch(store: Store, watch_id: int) -> WatchRow:

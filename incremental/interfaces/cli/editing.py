@@ -164,10 +164,10 @@ def _say_requested(found: Sequence[Visit], *, running: bool) -> None:
 
 
 def _request(store: Store, settings: Settings, name: str) -> list[Visit]:
-    """Ask for what *name* means: a site of that name or seed URL, else a page."""
+    """Ask for what *name* means: a site of that name or host, else a page."""
     at = now()
     rows = [row for row in store.read.sites() if name in (row.name, str(row.id))]
-    if rows or "://" not in name:
+    if rows or "/" not in name.rstrip("/"):
         (row,) = rows or find_sites(store, [name])
         return request_site(store, settings, row, now=at)
     return request_page(store, settings, name, now=at)

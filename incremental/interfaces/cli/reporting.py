@@ -39,12 +39,14 @@ class Reporter:
         """Say what is watched, and where the web page is."""
         if self._as_json:
             return
-        if address is None:
-            say(f"watching {counted(sites, 'site')}; Ctrl-C to stop")
-        elif sites:
-            say(f"watching {counted(sites, 'site')}; web page at {address}; Ctrl-C to stop")
+        if sites:
+            where = f"; web page at {address}" if address else ""
+            say(f"watching {counted(sites, 'site')}{where}; Ctrl-C to stop")
         else:
-            say(f"no site yet; add sites at {address}add; Ctrl-C to stop")
+            where = (
+                f"sites at {address}add" if address else "one: hubwatch add https://example.org/"
+            )
+            say(f"no site yet; add {where}; Ctrl-C to stop")
 
     def announced(self, record: VisitRecord, page_ids: Sequence[int]) -> None:
         """Print the pages that a visit announced, and hubs visited for the first time."""

@@ -69,9 +69,12 @@ def init(
         return
     if path.exists() and not force:
         raise InputError("file", str(path), "already exists; --force replaces it")
-    path.unlink(missing_ok=True)
-    make_file(path)  # readable by the owner only: it will hold passwords
-    path.write_text(settings_template(), encoding="utf-8")
+    try:
+        path.unlink(missing_ok=True)
+        make_file(path)  # readable by the owner only: it will hold passwords
+        path.write_text(settings_template(), encoding="utf-8")
+    except OSError as error:
+        raise InputError("file", str(path), f"cannot be written: {error.strerror}") from None
     said = f"wrote {path}; set a contact address in it, then: hubwatch add URL"
     report(context, {"written": str(path)}, said)
 
@@ -129,6 +132,7 @@ def add(  # noqa: PLR0913 - each is an option of the command
     settings, folder = settings_of(context)
     tags = checked_tags(tag)
     with open_store(context) as store:
+        before = store.read.seeds()
         results = add_sites(store, settings, urls, terms=terms, tags=tags, now=now())
         looks = {}
         if look if look is not None else at_terminal:
@@ -139,7 +143,9 @@ def add(  # noqa: PLR0913 - each is an option of the command
             _follow(store, settings, added)
         known = _known(store, settings, added)
     printed_json(context, [_listed(one, looks) for one in results])
-    _finish(context, results, known, running=running)
+    is_first = not before or not before.keys().isdisjoint(added)
+    what = "site" if is_first else "more site"
+    _finish(context, results, known, what, running=running)
 
 
 def _listed(one: AddedSite, looks: Mapping[int, FirstLook]) -> dict[str, Any]:
@@ -200,10 +206,11 @@ def _finish(
     context: typer.Context,
     results: list[AddedSite],
     known: Mapping[str, Understood],
+    what: str,
     *,
     running: bool,
 ) -> None:
-    """Say what was added, and what failed; exit with 1, or 2 if nothing was added."""
+    """Say *what* was added, and what failed; exit with 1, or 2 if nothing was added."""
     failed = [result.error for result in results if result.error]
     for problem in failed:
         say(f"hubwatch: {problem}")
@@ -215,7 +222,7 @@ def _finish(
         )
     sites = len(results) - len(failed) - len(joined)
     if sites and not wants_json(context):
-        number = counted(sites, "site")
+        number = counted(sites, what)
         visits = "the daemon visits it within seconds"
         say(f"watching {number}; {visits if running else 'start the daemon with: hubwatch run'}")
         for name, seen in known.items() if len(known) == 1 else ():

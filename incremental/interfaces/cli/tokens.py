@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from incremental.base.errors import NotFoundError
+from incremental.base.errors import InputError, NotFoundError
 from incremental.interfaces.cli.common import (
     now,
     open_store,
@@ -31,6 +31,8 @@ def add(
     """Create a token, shown only once; from then on all access needs a token or the password."""
     with open_store(context) as store:
         before = store.access.tokens()
+        if any(row.name == name for row in before):
+            raise InputError("token", name, "is the name of another token; choose another")
         secret = new_token(store, name, scope, now=now())
         writes = any(row.scope == "write" for row in store.access.tokens())
     if printed_json(context, {"name": name, "scope": scope, "token": secret}):

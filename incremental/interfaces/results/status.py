@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
+from incremental.base.texts import read_text
 from incremental.daemon.health import HealthReport
 from incremental.daemon.housekeeping import last_done
 from incremental.daemon.pulse import STALE_SECONDS
@@ -309,7 +310,7 @@ def next_look(store: Store, settings: Settings, now: float) -> NextLook | None:
 
 def site_events(rows: Sequence[EventRow]) -> list[SiteEvent]:
     """Return changes of a whole site."""
-    return [result_of(SiteEvent, row) for row in rows]
+    return [replace(result_of(SiteEvent, row), detail=read_text(row.detail)) for row in rows]
 
 
 def health_of(

@@ -16,13 +16,16 @@ from typing import Annotated, Any
 
 from fastapi import Path as InPath
 from fastapi import Request
+from fastapi.dependencies.models import Dependant
 from fastapi.responses import Response
 from fastapi.routing import APIRoute
 
 from classifier.hub import HubClassifier
 from classifier.hub.registry import ActiveClassifier
 from incremental.base.clock import Clock
+from incremental.base.errors import InputError
 from incremental.base.lookup import page_numbered, site_numbered, topic_numbered
+from incremental.base.texts import Text
 from incremental.daemon.health import Health
 from incremental.daemon.pulse import read_report
 from incremental.interfaces.results.status import Status, health_of, status_of
@@ -190,19 +193,32 @@ def _supplied(handler: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class ConditionalRoute(StoreRoute):
-    """A route that adds an ETag to GET responses and answers 304 when it matches (RFC 9110, section 13)."""
+    """A route that adds an ETag to GET responses and answers 304 when it matches (RFC 9110, section 13).
+
+    In the API it refuses parameters that it does not have, because they are usually typos.
+    """
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """Wrap the route's handler."""
-        handler = super().get_route_handler()
+        handler, parameters = super().get_route_handler(), sorted(_asked_for(self.dependant))
 
         async def conditional(request: Request) -> Response:
+            given = request.query_params.keys() if self.path.startswith("/api/") else ()
+            for name in set(given).difference(parameters):
+                way_out = Text("input.no_parameter", known=", ".join(parameters) or "-")
+                raise InputError("parameter", name[:100], way_out)
             response = await handler(request)
             if request.method != "GET" or response.status_code != HTTPStatus.OK:
                 return response
             return unless_known(request, response)
 
         return conditional
+
+
+def _asked_for(dependant: Dependant) -> set[str]:
+    """Return the names of the query parameters."""
+    own = {one.alias for one in dependant.query_params}
+    return own.union(*map(_asked_for, dependant.dependencies))
 
 
 def unless_known(request: Request, response: Response) -> Response:

@@ -25,6 +25,10 @@ _IDLE_SECONDS = 10
 class ListenError(SettingsError):
     """The address cannot be bound: in use, not local, or not allowed."""
 
+    def __str__(self) -> str:
+        """Name the address; which part of it is to blame is not known."""
+        return f"{self.value} {self.way_out}"
+
 
 class Listener:
     """A bound socket with the application, not yet serving.
@@ -136,6 +140,6 @@ def _bind(host: str, port: int) -> socket.socket:
         return socket.create_server(address[:2], family=family, backlog=128)
     except (OSError, UnicodeError) as error:
         taken = isinstance(error, OSError) and error.errno == errno.EADDRINUSE
-        why = "is in use by another program" if taken else f"cannot be listened on ({error})"
+        why = "is in use" if taken else f"cannot be listened on ({error})"
         way_out = f"{why}; set another [web] port or host"
         raise ListenError("web.port", f"{host}:{port}", way_out) from error

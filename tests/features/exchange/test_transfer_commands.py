@@ -29,7 +29,7 @@ def test_an_import_says_of_each_line_what_it_became(hubwatch: Run, tmp_path: Pat
     assert result.code == 1
     assert "feed    https://feeds.test/a  of a.example" in result.out
     assert "feed    https://feeds.test/b  its first entries will show its site" in result.out
-    assert "http://10.0.0.5/" in result.err
+    assert result.err.count("http://10.0.0.5/") == 1
     again = hubwatch("import", "mine.opml", "--json").json["entries"]
     assert [(one["result"], one["site"]) for one in again] == [
         ("known", "a.example"),
@@ -50,6 +50,17 @@ def test_a_dry_run_names_everything_and_watches_nothing(hubwatch: Run, tmp_path:
     assert "skipped: outline 3: has no address (empty)" in result.err
     assert result.out.endswith("dry run: nothing was written\n")
     assert hubwatch("list", "--json").json == []
+
+
+def test_a_file_full_of_mistakes_shows_some_of_them(hubwatch: Run, tmp_path: Path) -> None:
+    wrong = "\n".join(f"nonsense {n}" for n in range(30))
+    (tmp_path / "mine.txt").write_text(f"https://a.example/\n{wrong}\n")
+    lines = hubwatch("import", "mine.txt").err.splitlines()
+    assert lines[-2:] == [
+        "hubwatch: line 21: not a web address: 'nonsense'",
+        "hubwatch: and 10 more; --json has all",
+    ]
+    assert len(hubwatch("import", "mine.txt", "--json").json["problems"]) == 30
 
 
 def test_a_file_that_is_not_there(hubwatch: Run) -> None:

@@ -97,6 +97,7 @@ def test_doubles_are_one() -> None:
         (b"{not json", "auto", "nothing"),
         (b"<opml><body><outline xmlUrl=", "opml", "nothing"),
         (b"https://a.example/", "excel", "must be one of"),
+        (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR a.example", "auto", "is no list of addresses"),
     ],
 )
 def test_a_broken_file_is_refused_with_the_reason(content: bytes, form: str, said: str) -> None:
@@ -313,3 +314,33 @@ def test_pages_become_sites_and_feeds_their_hubs(sqlite_store: Store) -> None:
         *("https://a.example/news/", "https://b.example/atom")
     }
     assert add_all(sqlite_store, wanted, now=2.0).sites == 0
+
+
+def test_a_page_of_a_watched_site_becomes_a_hub_of_it(sqlite_store: Store) -> None:
+    """As with ``add``: two sites of one host would announce everything twice."""
+    add_seed(sqlite_store, "http://a.example/", now=1.0)
+    wanted = [
+        Wanted("https://a.example/tag.html"),  # the scheme is the reader's guess
+        Wanted("http://a.example/feed.xml", feed=True),
+        Wanted("http://a.example/feed.xml"),
+        Wanted("https://a.example/"),
+    ]
+    added = add_all(sqlite_store, wanted, now=2.0)
+    assert [one.result for one in added.entries] == ["hub", "feed", "known", "known"]
+    assert {one.site for one in added.entries} == {"a.example"}
+    assert len(sqlite_store.read.sites()) == 1
+    hubs = {hub.url: (hub.kind, hub.role) for hub in sqlite_store.read.hubs()}
+    assert hubs["http://a.example/tag.html"] == ("html", "user")
+    assert {one.result for one in add_all(sqlite_store, wanted, now=3.0).entries} == {"known"}
+
+
+def test_a_seed_within_another_sites_scope_stays_a_site(sqlite_store: Store) -> None:
+    terms = SeedTerms(reach=Reach.PREFIX)
+    add_seed(sqlite_store, "https://a.example/blog/", now=1.0, terms=terms)
+    wanted = [
+        Wanted("https://a.example/", paused=True),
+        Wanted("https://a.example/blog/"),
+        Wanted("https://a.example/press/"),  # nothing would visit it as a hub of the paused site
+    ]
+    added = add_all(sqlite_store, wanted, now=2.0)
+    assert [one.result for one in added.entries] == ["watched", "known", "watched"]

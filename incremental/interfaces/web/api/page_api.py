@@ -18,7 +18,7 @@ from incremental.interfaces.explain.page_versions import (
     version_at,
     versions_of_change,
 )
-from incremental.interfaces.filters import HINTS, Filters, backfill_query
+from incremental.interfaces.filters import HINTS, Filters, backfill_query, known
 from incremental.interfaces.results.schema import (
     LikePage,
     NewPages,
@@ -112,7 +112,7 @@ def new_pages(
     if order is None:
         order = "newest" if after is None else "oldest"
     more: dict[str, Any] = {"read": read, "starred": starred}
-    asked = filters.query(web.now(), after=after, limit=limit, order=order, **more)
+    asked = known(store, filters).query(web.now(), after=after, limit=limit, order=order, **more)
     answer = store.answers.new(asked)
     return NewPages([page_result(row) for row in answer.rows], answer.cursor, answer.more)
 
@@ -192,7 +192,7 @@ def get_like(
     limit: Annotated[int, Query(ge=1, le=1_000)] = 20,
 ) -> LikePages:
     """List announced pages like this one in meaning; 404 if it has no vector (yet)."""
-    asked = filters.query(web.now(), limit=limit)
+    asked = known(store, filters).query(web.now(), limit=limit)
     # Loads numpy.
     from incremental.topics.embedding.likeness import pages_like, vector_of  # noqa: PLC0415
 
@@ -247,7 +247,7 @@ def list_backfills(
 ) -> dict[str, Any]:
     """List backfills, newest first; oldest first with `after`."""
     order = "newest" if after is None else "oldest"
-    asked = filters.query(web.now())
+    asked = known(store, filters).query(web.now())
     query = backfill_query(store, asked, after=after, limit=limit, order=order)
     rows = store.backfills.events(query)
     cursor = max((row.id for row in rows), default=after)

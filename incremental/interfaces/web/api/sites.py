@@ -94,7 +94,7 @@ def list_visits(
 ) -> list[SiteVisit]:
     """List visits in the order in which they were made."""
     at = moment(since, web.now()) if since else 0.0
-    sites = None if site is None else (site,)
+    sites = None if site is None else (site_numbered(store, site).id,)
     rows = store.read.visits_after(after, since=at, sites=sites, limit=limit)
     return [result_of(SiteVisit, row) for row in rows]
 

@@ -76,7 +76,7 @@ def _terms(reach: Reach, requests: str, include: str, exclude: str) -> SeedTerms
     if reach == Reach.HOST and not (requests or include or exclude):
         return None
     if requests and not re.fullmatch(r"\d{1,9}(\.\d+)?", requests.strip()):
-        raise InputError("requests per day", requests, Text("input.number_from_0"))
+        raise InputError("requests_per_day", requests, Text("input.number_from_0"))
     return SeedTerms(
         reach=reach,
         include=tuple(include.split()),

@@ -16,7 +16,7 @@ from incremental.base.errors import InputError
 from incremental.base.lookup import check_tag
 from incremental.base.texts import Words
 from incremental.interfaces.filters import Filters, from_json
-from incremental.interfaces.web.context import ConditionalRoute, unless_known, web_of
+from incremental.interfaces.web.context import ConditionalRoute, Web, unless_known, web_of
 from incremental.interfaces.web.feeds import Entry, Feed, Outline, atom, json_feed, opml
 from incremental.interfaces.web.reading import gained, merged, paragraphs
 from incremental.interfaces.web.routes.forms import base_of
@@ -66,7 +66,7 @@ def feeds_page(request: Request, store: Store) -> Response:
 
 
 @router.get("/feeds/all.opml")
-def all_feeds(request: Request, store: Store) -> Response:
+def all_feeds(request: Request, web: Web, store: Store) -> Response:
     """Return all feeds as OPML, for import into a feed reader."""
     base = base_of(request)
     outlines = [
@@ -74,7 +74,7 @@ def all_feeds(request: Request, store: Store) -> Response:
         for feed in _all(store, request)
     ]
     at = store.monitor.last_announced()
-    body = opml("Hubwatch", outlines, at=max(at.values(), default=0.0))
+    body = opml("Hubwatch", outlines, at=max(at.values(), default=web.now()))
     return Response(body, media_type="text/x-opml; charset=utf-8")
 
 
@@ -150,9 +150,13 @@ def _feed(request: Request, named: _Named, form: str) -> Response:
         events = gained(store, named.filters, web.now())
         shown = merged(rows, events)[:_ENTRIES]
         entries = [_announced(row, words_of(request), base) for row in shown]
-        if request.query_params.get("full") == "1":
+        if _is_full(request):
             entries = [_with_text(store, *one) for one in zip(entries, shown, strict=True)]
     return answer(request, form, named.path, named.title, entries, home=_home(named.filters))
+
+
+def _is_full(request: Request) -> bool:
+    return request.query_params.get("full") == "1"
 
 
 def answer(
@@ -160,14 +164,14 @@ def answer(
 ) -> Response:
     """Return a feed with its *entries*, whose page is *home*."""
     write, kind = _FORMATS[form]
-    base = base_of(request)
+    base, full = base_of(request), "?full=1" if _is_full(request) else ""
     feed = Feed(
         id=_urn(base + path),
         title=f"{title} · Hubwatch",
         home=base + home,
-        address=f"{base}{path}.{form}",
+        address=f"{base}{path}.{form}{full}",
         entries=entries,
-        updated_at=max((one.found_at for one in entries), default=0.0),
+        updated_at=max((one.found_at for one in entries), default=web_of(request).now()),
     )
     return unless_known(request, Response(write(feed), media_type=kind))
 
