@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,15 +12,20 @@ from cli_runner import Run
 from fake_web import START
 from web_served import HOME, OTHER, Served
 
-from incremental.base.texts import Words, hub_why
+from incremental.base.texts import Text, Words, hub_why
+from incremental.base.times import DAY, HOUR, MINUTE, NEVER
 from incremental.base.urls import canonical_key
-from incremental.interfaces.explain.page import explain
+from incremental.crawl.sites import watch
+from incremental.interfaces.explain.page import explain, next_visit
 from incremental.interfaces.results.hubs import hub_results
 from incremental.interfaces.results.schema import when
 from incremental.interfaces.web.explanation import explanation
+from incremental.schedule.budget import BudgetState
+from incremental.schedule.protocol import VisitExplanation
+from incremental.schedule.state import HubState
 from incremental.topics.editing import begin, give_feedback
 from incremental.topics.training.corrections import correct
-from store.enums import HubKind, HubRole
+from store.enums import HubKind, HubRole, HubStatus
 from store.models import Page
 from store.values import NewHub, SeenLink, TopicScore
 
@@ -93,6 +99,45 @@ def test_what_was_never_visited_is_only_taken_for_a_hub(served: Served) -> None:
     assert (hubs[url].candidate, hubs[url].rate_per_day) == (True, None)
     assert (hubs[HOME].candidate, hubs[HOME].rate_is_guess) == (False, False)
     assert hubs[HOME].rate_per_day
+
+
+@pytest.mark.parametrize(
+    ("fields", "says"),
+    [
+        ({"role": HubRole.PAGE, "due_at": NEVER}, "later page of a list"),
+        (
+            {"visited_at": START, "due_at": START + 6 * DAY},
+            "covered: other hubs show the same pages",
+        ),
+        ({"visited_at": START, "due_at": START + 3 * HOUR}, "expected new pages justify a request"),
+        ({"state": HubStatus.DROPPED, "due_at": NEVER}, "no longer visited"),
+    ],
+)
+def test_a_hub_says_why_it_is_visited_when_it_is(
+    served: Served, fields: dict[str, Any], says: str
+) -> None:
+    hub = served.store.read.hubs(1)[0]
+    served.store.write.update_hub(hub.page_id, **fields)
+    site = watch(served.store.read.sites()[0], served.web.settings)
+    hub, reason = served.store.read.hubs(1)[0], Text("reason.worth_it")
+    why = VisitExplanation(1.0, 0.0, 0.0, 1.0, START + 2 * HOUR, reason)
+    at, said_reason = next_visit(site, hub, why, now=START + HOUR)
+    assert at == (None if hub.due_at >= NEVER else hub.due_at)
+    assert says in said_reason
+
+
+def test_a_hub_never_read_waits_for_the_first_hour_of_its_site(served: Served) -> None:
+    """It was said to be visited at a time that had passed."""
+    row = served.store.read.sites()[0]
+    now = START + 10 * MINUTE
+    site = watch(row, served.web.settings)
+    site.budget = BudgetState(updated_at=START, started_at=START, used=(0.0,) * 24, granted=1000)
+    hub = replace(
+        served.store.read.hubs(1)[0], visits=0, visited_at=None, due_at=START, role=HubRole.LIST
+    )
+    why = site.policy.why(HubState(), site.state, site.budget, now)
+    at, reason = next_visit(site, hub, why, now=now)
+    assert (at, reason) == (START + HOUR, Text("reason.waits_for_budget"))
 
 
 @pytest.mark.parametrize(
