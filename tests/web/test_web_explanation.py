@@ -84,6 +84,13 @@ def test_the_story_of_an_announced_page_is_told(full: Served) -> None:
     assert "Your label decided." in lines["Is it a hub?"]
 
 
+def test_sites_that_a_url_has_nothing_to_do_with_are_summed_up(full: Served) -> None:
+    outside = said(full, URLS["outside"], "en")
+    assert outside["Sites and hubs"] == "Outside the scope of 2 sites."
+    assert "No hub that is watched" not in "".join(outside.values())
+    assert "other.example" in said(full, URLS["unseen"], "en")
+
+
 def test_what_was_never_visited_is_only_taken_for_a_hub(served: Served) -> None:
     """Its size and its rate are not known, so none is shown, whatever similar pages have."""
     store, now, url = served.store, served.clock.now(), HOME + "likely/"
@@ -198,8 +205,8 @@ def test_a_hub_has_its_next_visit_and_a_stranger_none(full: Served) -> None:
         r"Next visit on 20",
         hub,
     )
-    other = said(full, URLS["outside"], "en")
-    assert other["news.example"].endswith("No hub that is watched links to it.")
+    other = said(full, URLS["unseen"], "en")
+    assert "No hub that is watched links to it." in other["news.example"]
     assert "The site is paused." in other["other.example"]
     assert said(full, URLS["trap"], "en")["Left out"] == "asset, not a page"
 

@@ -16,6 +16,7 @@ from incremental.base.texts import Text, named, read_text
 from incremental.base.times import HOUR, NEVER
 from incremental.base.urls import canonical_key
 from incremental.crawl.sites import DAILY_COVERED_SECONDS, WatchedSite, watch
+from incremental.decide.url_dates import date_in_url
 from incremental.fetch.status import FetchStatus
 from incremental.interfaces.explain.backfill import backfill_of
 from incremental.interfaces.explain.topic import stored_verdicts
@@ -106,6 +107,9 @@ def _in_site(
         "seen": True,
         "first_seen_at": page["first_seen_at"],
         "announced_at": page["announced_at"],
+        "published_at": page["published_at"],
+        # The end of the day or month that it names.
+        "address_ends_at": date_in_url(address),
         "unread": _unread(store, page) if page["announced_at"] else None,
         "page_state": page["state"],
         "decided_by": page["rule"],
