@@ -238,3 +238,7 @@ def test_the_page_explains_in_its_language(full: Served) -> None:
     for language, text in (("en", "Announced as new on 20"), ("zh", "列为新页面：")):
         client = full.client(Accept_Language=language)
         assert text in client.get("/check", params={"url": URLS["announced"]}).text
+        (page,) = full.store.read.find_page(URLS["announced"], "")
+        facts = client.get(f"/pages/{page['id']}").text
+        rule = Words(language)("rule.new_link")
+        assert f"<dt>{Words(language)('page.because')}</dt><dd>{rule}</dd>" in facts
