@@ -10,12 +10,14 @@ from typing import Any
 import pytest
 from cli_runner import Run
 from fake_web import START
+from rich.cells import cell_len
 from web_served import HOME, OTHER, Served
 
 from incremental.base.texts import Text, Words, hub_why
 from incremental.base.times import DAY, HOUR, MINUTE, NEVER
 from incremental.base.urls import canonical_key
 from incremental.crawl.sites import watch
+from incremental.interfaces.cli.explaining import broken
 from incremental.interfaces.explain.page import explain, next_visit
 from incremental.interfaces.results.hubs import hub_results
 from incremental.interfaces.results.schema import when
@@ -232,6 +234,16 @@ def test_the_command_line_cuts_nothing_and_speaks_both_languages(
     )
     assert "Announced as new on 20" in english
     assert "列为新页面：" in chinese
+
+
+def test_chinese_fills_its_lines_and_breaks_no_latin_word() -> None:
+    """Lines ended before each date, however much room was left."""
+    text = "首次发现：2026-11-28 12:49，来源：https://news.example/。" * 5
+    *lines, _ = broken(text, 40).splitlines()
+    longest = len("https://news.example/。") + 1
+    assert all(40 - longest <= cell_len(line) <= 41 for line in lines)
+    assert "".join(lines) in text
+    assert all(line.rstrip()[-1] not in "-/" and line[0] not in "，。：" for line in lines)
 
 
 def test_the_page_explains_in_its_language(full: Served) -> None:
