@@ -114,7 +114,7 @@ def main() -> int:
                 web_beside(store, settings, Path(name), clock, health=health)
             )
             _explain(url, config, address)
-            reporter = Reporter(store, as_json=False)
+            reporter = Reporter(store, HostGate(store, settings), as_json=False)
             with ThreadPoolExecutor(settings.daemon.workers) as executor:
                 daemon = daemon_on(store, settings, clock, executor, reporter.announced, health)
                 if arguments.seconds:

@@ -27,7 +27,8 @@ class SettingsError(HubwatchError):
         self.field = field
         self.value = value
         self.way_out = way_out
-        super().__init__(f"setting {field} = {value!r}: {way_out}")
+        named = f"setting {field}" if value is None else f"setting {field} = {value!r}"
+        super().__init__(f"{named}: {way_out}")
 
 
 class InputError(HubwatchError):

@@ -15,6 +15,7 @@ withholds nothing counts for the page alone, and together with the next ones.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Final
@@ -25,7 +26,7 @@ from store.rules import Rule
 
 _SILENT: Final = 1 / 8
 # Announced pages of a site, before anything is withheld.
-_FEWEST: Final = 3
+FEWEST: Final = 3
 # Weight of what is expected before any answer, against one answer.
 _PRIOR: Final = 0.1
 KINDS: Final = ("form", "shown_by", "rule")
@@ -88,21 +89,41 @@ def objection(
 
     *announced*: the pages that the site announced lately. *said*: earlier objections to others of them.
     """
+    votes = _votes(url, page, announced, said)
+    withholds = next((kind for kind, (against, news, _) in votes.items() if against >= news), "")
+    return Objection(url, page.form, page.shown_by, page.rule, now, withholds)
+
+
+def still_needed(
+    url: str, page: Aspects, announced: Iterable[Announced], said: Iterable[Objection]
+) -> int:
+    """Return how many like pages must be objected to as well, as :func:`objection` would count them.
+
+    Of pages that nobody looked at; 0 = the site announced too few pages.
+    """
+    votes = _votes(url, page, announced, said).values()
+    more = (math.ceil((news - against) / (1 + silent)) for against, news, silent in votes)
+    return min(more, default=0)
+
+
+def _votes(
+    url: str, page: Aspects, announced: Iterable[Announced], said: Iterable[Objection]
+) -> dict[str, tuple[int, float, float]]:
+    """Return by aspect: objections, the weight of like pages without one, and that of one never looked at."""
     said = list(said)
     refused = {url, *(one.url for one in said)}
     # The page itself may be older than those.
     others = [one for one in announced if one.url != url]
-    withholds = ""
-    for kind in KINDS if len(others) + 1 >= _FEWEST else ():
+    votes = {}
+    for kind in KINDS if len(others) + 1 >= FEWEST else ():
         value = getattr(page, kind)
         like = [one for one in others if getattr(one.aspects, kind) == value]
         against = 1 + sum(getattr(one, kind) == value for one in said)
         kept = [one for one in like if one.url not in refused]
         silent = 1.0 if 2 * (len(like) + 1) > len(others) + 1 else _SILENT
-        if value and against >= sum(1.0 if one.seen else silent for one in kept):
-            withholds = kind
-            break
-    return Objection(url, page.form, page.shown_by, page.rule, now, withholds)
+        if value:
+            votes[kind] = against, sum(1.0 if one.seen else silent for one in kept), silent
+    return votes
 
 
 def worth_asking(announced: Iterable[Announced], said: Sequence[Objection]) -> list[str]:

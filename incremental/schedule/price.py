@@ -138,10 +138,7 @@ class PricePolicy:
         tests: tuple[tuple[Callable[[], bool], str], ...] = (
             (lambda: math.isinf(due_at), "no_budget"),
             (lambda: hub.failures > 0, "failed"),
-            (
-                lambda: not hub.visits,
-                "never",
-            ),
+            (lambda: not hub.visits, "never"),
             (lambda: due_at == hub.wait_until, "asked_to_wait"),
             (lambda: due_at > in_window(due_at - 1, self.terms) + 1, "not_now"),
             (
@@ -152,13 +149,15 @@ class PricePolicy:
                 lambda: due_at == visited_at + self.terms.min_interval_seconds,
                 "shortest",
             ),
-            (
-                lambda: due_at >= visited_at + longest,
-                "longest",
-            ),
+            (lambda: due_at >= visited_at + longest, self._limit(longest)),
         )
         name = next((name for holds, name in tests if holds()), "worth_it")
         return Text("reason.failed", n=hub.failures) if name == "failed" else Text(f"reason.{name}")
+
+    def _limit(self, longest: float) -> str:
+        """Return what set the *longest* interval: the settings, spare requests, or silence and many hubs."""
+        limit = self.terms.max_interval_seconds
+        return "longest" if longest == limit else "spare" if longest < limit else "rarely"
 
     def _crossing(self, hub: HubState, site: SiteState, budget: BudgetState) -> float:
         """Return when accrued delay reaches the price, or earlier when links begin to scroll off."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
@@ -13,6 +13,9 @@ from incremental.base.scope import compile_pattern
 from incremental.base.texts import Text
 from incremental.base.urls import normalize
 from incremental.settings.sections import RevisitSettings, SiteSettings
+
+if TYPE_CHECKING:
+    from incremental.settings.reference import Setting
 
 Entry = TypeVar("Entry", bound=msgspec.Struct)
 _SPAN = re.compile(r"(\d{1,2})(?::(\d{2}))?\s*-\s*(\d{1,2})(?::(\d{2}))?")
@@ -65,6 +68,22 @@ def check_interval(
         raise SettingsError(f"{where}.min_interval_minutes", shortest, way_out)
 
 
+def way_out_of(message: str, field: str) -> str:
+    """Return what a setting takes; *message* if the field is none."""
+    found = setting_named(field)
+    if found is None:
+        return message
+    return f"must be {found.kind}" + (f" ({found.unit})" if found.unit else "")
+
+
+def setting_named(field: str) -> Setting | None:
+    """Return the setting of a field such as ``site[0].url``; None = it is none."""
+    # Read from the types, which takes a moment, for errors alone.
+    from incremental.settings.reference import setting_at  # noqa: PLC0415
+
+    return setting_at(field)
+
+
 def checked_entry(
     kind: type[Entry], name: str, typed: Mapping[str, Any], check: Callable[[Entry], None]
 ) -> Entry:
@@ -79,7 +98,8 @@ def checked_entry(
     except msgspec.ValidationError as error:
         message, _, where = str(error).partition(" - at `$.")
         field = where.rstrip("`").partition("[")[0]
-        raise InputError(field or name, typed.get(field, ""), message) from None
+        way_out = way_out_of(message, f"{name}.{field}")
+        raise InputError(field or name, typed.get(field, ""), way_out) from None
     except SettingsError as error:
         field = error.field.removeprefix(f"{name}.").removeprefix(f"{name} ")
         # What the checks do not show is a secret.

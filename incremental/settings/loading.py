@@ -7,19 +7,16 @@ import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
 from incremental.base.errors import SettingsError
 from incremental.base.features import ENVIRONMENT_PREFIX, FILE_NAME, entries, found
-from incremental.settings.checks import check_interval, check_site
+from incremental.settings.checks import check_interval, check_site, setting_named, way_out_of
 from incremental.settings.embeddings import check_embeddings
 from incremental.settings.engine import check_engine
 from incremental.settings.sections import Settings, core_sections, entry_of
-
-if TYPE_CHECKING:
-    from incremental.settings.reference import Setting
 
 
 def load_settings(
@@ -110,7 +107,7 @@ def _section(name: str, kind: Any, tree: Mapping[str, Any]) -> Any:  # noqa: ANN
     except msgspec.ValidationError as error:
         message, _, where = str(error).partition(" - at `$")
         field = name + where.rstrip("`")
-        raise SettingsError(field, _value_at(tree, field), _way_out(message, field)) from None
+        raise SettingsError(field, _value_at(tree, field), way_out_of(message, field)) from None
     except SettingsError as error:
         raise SettingsError(f"{name}.{error.field}", error.value, error.way_out) from None
 
@@ -130,8 +127,8 @@ def _check_names(given: object, kind: Any, where: str) -> None:  # noqa: ANN401 
                 _check_names(given[field.name], field.type, f"{where}.{field.name}")
         elif field.required:
             missing = f"{where}.{field.name}"
-            about = _setting(missing)
-            says = "" if about is None else f": {about.says}"
+            about = setting_named(missing)
+            says = "" if about is None else f" ({about.says.rstrip('.')})"
             raise SettingsError(missing, None, f"is missing{says}")
 
 
@@ -162,21 +159,6 @@ def _refuse_names(given: object, names: list[str], where: str) -> None:
         if name not in names:
             way_out = f"unknown setting; known: {', '.join(names)}"
             raise SettingsError(f"{where}{name}", "...", way_out)
-
-
-def _way_out(message: str, field: str) -> str:
-    """Return what a setting takes; *message* if the field is none."""
-    found = _setting(field)
-    if found is None:
-        return message
-    return f"must be {found.kind}" + (f" ({found.unit})" if found.unit else "")
-
-
-def _setting(field: str) -> Setting | None:
-    # Read from the types, which takes a moment, for errors alone.
-    from incremental.settings.reference import setting_at  # noqa: PLC0415
-
-    return setting_at(field)
 
 
 def _overlay(tree: dict[str, Any], environment: Mapping[str, str]) -> dict[str, str]:
@@ -234,7 +216,7 @@ def _field_names(kind: Any) -> list[str]:  # noqa: ANN401 - a Struct
 
 def _value_at(tree: Any, field: str) -> object:  # noqa: ANN401 - whatever the TOML held
     """Return the value at ``section.name`` or ``site[0].url`` for an error; never a secret."""
-    setting = _setting(field)
+    setting = setting_named(field)
     if setting is not None and setting.secret:
         return "..."
     value = tree

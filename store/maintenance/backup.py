@@ -101,7 +101,7 @@ def back_up(
             report = _write(half, copy, home, pages=pages, progress=progress)
             os.replace(half, target)  # noqa: PTH105 - the rename that is atomic by contract
     except OSError as error:
-        raise StorePlaceError(f"{target} cannot be written: {error}") from error
+        raise StorePlaceError(f"{target} cannot be written: {error.strerror or error}") from error
     return report
 
 
@@ -209,7 +209,9 @@ def restore(  # noqa: PLR0913 - what a user may ask for
     except (tarfile.TarError, EOFError, zlib.error) as error:
         raise StoreDamagedError(f"{source} is damaged or not a backup: {error}") from error
     except OSError as error:
-        raise StorePlaceError(f"cannot restore {source} to {home}: {error}") from error
+        raise StorePlaceError(
+            f"cannot restore {source} to {home}: {error.strerror or error}"
+        ) from error
     finally:
         if not was_there and home.is_dir() and not any(home.iterdir()):
             home.rmdir()
@@ -233,7 +235,7 @@ def check_target(home: Path, *, replace: bool = False) -> None:
             )
         left = [] if replace or not home.exists() or was_cut_off(home) else remains(home)
     except OSError as error:
-        raise StorePlaceError(f"{home} cannot be read: {error}") from error
+        raise StorePlaceError(f"{home} cannot be read: {error.strerror or error}") from error
     if left:
         names = ", ".join(path.name for path in left)
         raise StoreRemainsError(f"{home} holds the remains of a store: {names}")

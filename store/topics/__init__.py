@@ -18,6 +18,7 @@ from store.database.texts import MAX_ADDRESS, MAX_TEXT, columns, storable
 from store.enums import ExampleOrigin, TopicVerdict
 from store.models import (
     LIVING,
+    News,
     Page,
     PageText,
     PageTopic,
@@ -189,9 +190,10 @@ class Topics(Repository):
         return found
 
     def counts(self) -> dict[int, dict[str, int]]:
-        """Count pages by topic id and verdict; guesses as ``guess``."""
+        """Count announced pages by topic id and verdict; guesses as ``guess``."""
         key = (PageTopic.topic, PageTopic.verdict, PageTopic.fetched)
         query = PageTopic.select(*key, fn.COUNT(PageTopic.page)).group_by(*key)
+        query = query.join(News, on=News.page == PageTopic.page)
         counts: dict[int, dict[str, int]] = {}
         for topic, verdict, fetched, count in self._rows(query):
             of = counts.setdefault(topic, {})

@@ -16,6 +16,8 @@ from stories import START, news_site, seen, visit_of
 
 from incremental.base.clock import SystemClock
 from incremental.interfaces.cli.reporting import Reporter
+from incremental.settings import Settings
+from incremental.visit.host_gate import HostGate
 from store import open_store
 from store.rules import Fate
 from store.values import VisitRecord
@@ -76,6 +78,8 @@ def test_check_says_with_which_event_a_page_came(hubwatch: Run, gained: list[str
     assert "12 older articles were added under /blog/2007/03/" in answer["verdict"]
     (site,) = answer["sites"]
     assert (site["page_state"], site["backfill"]["pages"]) == ("backfill", 12)
+    told = " ".join(hubwatch("check", gained[4]).out.split())
+    assert "Its address dates it before 2007-03-06" in told
 
 
 def test_status_names_the_event(hubwatch: Run, gained: list[str]) -> None:
@@ -92,7 +96,7 @@ def test_a_run_says_it_as_it_happens(tmp_path: Path, capsys: pytest.CaptureFixtu
     web = FakeWeb(SimulatedClock(start), {HOME: [(0, page(*STORIES)), (start + DAY, after)]})
     with Watch(tmp_path, web, HOME) as crawl:
         for as_json in (False, True):
-            reporter = Reporter(crawl.store, as_json=as_json)
+            reporter = Reporter(crawl.store, HostGate(crawl.store, Settings()), as_json=as_json)
             crawl.crawler._announced = reporter.announced
             crawl.run(DAY if as_json else 1.5 * DAY)
             reporter.finish(once=False)
@@ -106,7 +110,8 @@ def test_a_run_says_that_a_page_joined_an_event_or_began_one(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], wait: float, counts: list[int]
 ) -> None:
     with open_store(str(tmp_path / "h.sqlite"), cache_folder=tmp_path) as store:
-        printed = [Reporter(store, as_json=as_json) for as_json in (False, True)]
+        gate = HostGate(store, Settings())
+        printed = [Reporter(store, gate, as_json=as_json) for as_json in (False, True)]
 
         def visit(record: VisitRecord) -> None:
             news = store.write.visit(record)

@@ -64,6 +64,7 @@ def test_terms_are_changed_one_by_one_and_set_back(hubwatch: Run) -> None:
     [
         (("--requests-per-day", "many"), "requests_per_day 'many': must be a number"),
         (("--requests-per-day", "-1"), "requests_per_day -1"),
+        (("--min-interval-minutes", "0"), "min_interval_minutes 0.0: must be a number"),
         (("--hours", "25-26"), "hours '25-26'"),
         (("--include", "re:("), "pattern 're:('"),
         (("--min-interval-minutes", "9999"), "must not exceed max_interval_hours, which is 24"),

@@ -132,7 +132,9 @@ def test_passwords_are_not_shown_in_errors(hubwatch: Run, tmp_path: Path) -> Non
 def test_settings_that_were_there_before_are_missed(hubwatch: Run, tmp_path: Path) -> None:
     """Watching on with the defaults would forget budgets, scopes and channels without a word."""
     (tmp_path / "hubwatch.toml").write_text("[daemon]\nworkers = 1\n[web]\nenabled = false\n")
-    assert hubwatch("run", "--once", "http://nowhere.invalid/").code != 2
+    begun = hubwatch("run", "--once", "http://nowhere.invalid/")
+    assert begun.code != 2
+    assert "http://nowhere.invalid/: robots.txt unreachable (unknown host)" in begun.err
     (tmp_path / "hubwatch.toml").rename(tmp_path / "moved.toml")
     gone = hubwatch("run", "--once")
     assert (gone.code, "hubwatch.toml" in gone.err, "--config" in gone.err) == (2, True, True)

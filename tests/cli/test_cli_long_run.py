@@ -9,6 +9,8 @@ from stories import START, news_site, seen, visit_of
 
 from incremental.interfaces.cli import reporting
 from incremental.interfaces.cli.reporting import Reporter
+from incremental.settings import Settings
+from incremental.visit.host_gate import HostGate
 from store import Store
 
 HOME = "https://news.example/"
@@ -19,7 +21,7 @@ def test_the_summary_names_the_latest_pages_only(
 ) -> None:
     monkeypatch.setattr(reporting, "MOST_REPORTED", 5)
     site, home = news_site(sqlite_store)
-    reporter = Reporter(sqlite_store, as_json=True)
+    reporter = Reporter(sqlite_store, HostGate(sqlite_store, Settings()), as_json=True)
     for number in range(12):
         link = seen(f"{HOME}story-{number}", fate="announce")
         record = visit_of(site, home, START + number, link, keep_missing=True)

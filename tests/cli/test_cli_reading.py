@@ -89,6 +89,7 @@ def test_history_tells_all_that_happened(hubwatch: Run, found: list[str]) -> Non
     assert [visit["status"] for visit in history["visits"]] == ["fetched"]
     table = hubwatch("history", HOME).out
     assert "visit: fetched" in table
+    assert table.startswith(HOME + "\n")
     assert to_the_minute(table)
 
 
@@ -253,6 +254,21 @@ def test_each_new_page_is_one_line_of_urls(hubwatch: Run, hostile: list[str]) ->
 )
 def test_what_a_spreadsheet_would_run_is_quoted(value: str) -> None:
     assert cell(value).startswith("'")
+
+
+def test_a_word_that_is_no_address_and_nothing_to_search_for_are_wrong_usage(
+    hubwatch: Run, found: list[str]
+) -> None:
+    assert hubwatch("star", "foo").code == hubwatch("search", "").code == 2
+    assert hubwatch("star", "foo", HOME + "never.html").code == 4
+    assert hubwatch("star", "foo", found[0]).code == 1
+
+
+def test_a_table_without_names_of_columns_has_no_row_for_them(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    print_table("", ("", ""), [("name", "Bridges")])
+    assert "name" in capsys.readouterr().out.splitlines()[1]
 
 
 def test_an_address_is_whole_on_its_line_however_narrow_the_terminal_is(

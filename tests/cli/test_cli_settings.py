@@ -46,6 +46,11 @@ def test_each_setting_is_shown_with_its_value_unit_and_source(
     assert "fetch.contact" not in table
 
 
+def test_nothing_changed_is_said(hubwatch: Run) -> None:
+    done = hubwatch("settings", "--changed")
+    assert (done.out, "every setting is at its default" in done.err) == ("", True)
+
+
 def test_no_secret_is_shown(hubwatch: Run, tmp_path: Path) -> None:
     (tmp_path / "hubwatch.toml").write_text(FILE)
     for form in ((), ("--json",), ("--changed",)):

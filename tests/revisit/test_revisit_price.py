@@ -208,6 +208,27 @@ def test_a_budget_of_zero_leaves_the_site_alone_and_says_so() -> None:
     assert policy.index(_hub(5.0), SITE, BudgetState(), NOW + DAY) == 0
 
 
+@pytest.mark.parametrize(
+    ("kind", "quiet_days", "tokens", "says"),
+    [
+        ("home", 0, 100.0, "at most two hours apart"),
+        ("page", 0, 100.0, "longest interval that the settings allow"),
+        ("page", 40, 0.0, "nothing new for a month"),
+    ],
+)
+def test_the_longest_interval_says_what_set_it(
+    kind: str, quiet_days: float, tokens: float, says: str
+) -> None:
+    """A home page read every two hours was said to wait as long as the settings allow, a day."""
+    terms = Terms(requests_per_day=48)
+    since = NOW - 200 * DAY
+    hub = _hub(1e-6, kind=kind, first_at=since, last_novel_at=NOW - quiet_days * DAY)
+    budget = BudgetState(
+        updated_at=NOW, started_at=since, used=(0.0,) * 24, tokens=tokens, floor_minutes=1e9
+    )
+    assert says in PricePolicy(terms).why(hub, SITE, budget, NOW).reason
+
+
 def test_the_explanation_adds_up() -> None:
     why = PricePolicy(FREE).why(_hub(2.0), SITE, CHEAP, NOW + HOUR)
     assert why.rate_per_day == pytest.approx(48, rel=0.01)

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from stories import DAY, HOME, HOUR, START, announced_pages, new_hub, news_site, seen, visit_of
 
 from store import Store, open_store
-from store.enums import HubClass, HubKind, HubRole, SiteStatus
-from store.values import NewHub, SeenLink
+from store.enums import HubClass, HubKind, HubRole, HubStatus, SiteStatus
+from store.values import NEVER_DUE, NewHub, SeenLink
 
 
 def publish(store: Store, site: int, hub: int, *numbers: int) -> None:
@@ -118,6 +118,11 @@ def test_totals_count_pages_hubs_that_were_read_and_what_was_announced(store: St
     assert store.read.site_totals() == {
         site: {"pages": 3, "new_pages": 2, "hubs": 1, "candidates": 0}
     }
+    # A later page of a list is read once, and stays a hub; one that was given up does not.
+    store.write.update_hub(home, due_at=NEVER_DUE)
+    assert store.read.site_totals()[site]["hubs"] == 1
+    store.write.update_hub(home, state=HubStatus.DROPPED)
+    assert store.read.site_totals()[site]["hubs"] == 0
 
 
 def test_a_change_by_another_connection_is_noticed(store: Store) -> None:

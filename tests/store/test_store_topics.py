@@ -200,13 +200,18 @@ def test_scores_of_pages_and_topics_that_are_gone_are_passed_over(store: Store) 
     assert len(store.topics.scores([page])) == 1
 
 
-def test_pages_are_counted_by_verdict(store: Store) -> None:
+def test_announced_pages_are_counted_by_verdict(store: Store) -> None:
     one = topic(store)
-    announced(store, score(one))
-    site = store.read.sites()[0].id
-    store.write.add_pages(site, [seen(HOME + "x"), seen(HOME + "y")], now=START)
-    more = [score(one, HOME + "x", verdict="doubtful"), score(one, HOME + "y", fetched=False)]
-    store.topics.put_scores(site, more, now=START)
+    site, home = news_site(store)
+    links = [seen(HOME + name, fate="announce") for name in "xyz"]
+    older = seen(HOME + "old")  # was there before: no list of new pages shows it
+    scores = [
+        score(one, HOME + "x", verdict="doubtful"),
+        score(one, HOME + "y", fetched=False),
+        score(one, HOME + "z"),
+        score(one, HOME + "old"),
+    ]
+    store.write.visit(visit_of(site, home, START + HOUR, *links, older, topic_scores=scores))
     assert store.topics.counts() == {one: {"relevant": 1, "doubtful": 1, "guess": 1}}
 
 

@@ -4,22 +4,30 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from cli_runner import Run
 from fake_web import START
+from rich.cells import cell_len
 from web_served import HOME, OTHER, Served
 
-from incremental.base.texts import Words, hub_why
+from incremental.base.texts import Text, Words, hub_why
+from incremental.base.times import DAY, HOUR, MINUTE, NEVER
 from incremental.base.urls import canonical_key
-from incremental.interfaces.explain.page import explain
+from incremental.crawl.sites import watch
+from incremental.interfaces.cli.explaining import broken
+from incremental.interfaces.explain.page import explain, next_visit
 from incremental.interfaces.results.hubs import hub_results
 from incremental.interfaces.results.schema import when
 from incremental.interfaces.web.explanation import explanation
+from incremental.schedule.budget import BudgetState
+from incremental.schedule.protocol import VisitExplanation
+from incremental.schedule.state import HubState
 from incremental.topics.editing import begin, give_feedback
 from incremental.topics.training.corrections import correct
-from store.enums import HubKind, HubRole
+from store.enums import HubKind, HubRole, HubStatus
 from store.models import Page
 from store.values import NewHub, SeenLink, TopicScore
 
@@ -78,6 +86,13 @@ def test_the_story_of_an_announced_page_is_told(full: Served) -> None:
     assert "Your label decided." in lines["Is it a hub?"]
 
 
+def test_sites_that_a_url_has_nothing_to_do_with_are_summed_up(full: Served) -> None:
+    outside = said(full, URLS["outside"], "en")
+    assert outside["Sites and hubs"] == "Outside the scope of 2 sites."
+    assert "No hub that is watched" not in "".join(outside.values())
+    assert "other.example" in said(full, URLS["unseen"], "en")
+
+
 def test_what_was_never_visited_is_only_taken_for_a_hub(served: Served) -> None:
     """Its size and its rate are not known, so none is shown, whatever similar pages have."""
     store, now, url = served.store, served.clock.now(), HOME + "likely/"
@@ -93,6 +108,45 @@ def test_what_was_never_visited_is_only_taken_for_a_hub(served: Served) -> None:
     assert (hubs[url].candidate, hubs[url].rate_per_day) == (True, None)
     assert (hubs[HOME].candidate, hubs[HOME].rate_is_guess) == (False, False)
     assert hubs[HOME].rate_per_day
+
+
+@pytest.mark.parametrize(
+    ("fields", "says"),
+    [
+        ({"role": HubRole.PAGE, "due_at": NEVER}, "later page of a list"),
+        (
+            {"visited_at": START, "due_at": START + 6 * DAY},
+            "covered: other hubs show the same pages",
+        ),
+        ({"visited_at": START, "due_at": START + 3 * HOUR}, "expected new pages justify a request"),
+        ({"state": HubStatus.DROPPED, "due_at": NEVER}, "no longer visited"),
+    ],
+)
+def test_a_hub_says_why_it_is_visited_when_it_is(
+    served: Served, fields: dict[str, Any], says: str
+) -> None:
+    hub = served.store.read.hubs(1)[0]
+    served.store.write.update_hub(hub.page_id, **fields)
+    site = watch(served.store.read.sites()[0], served.web.settings)
+    hub, reason = served.store.read.hubs(1)[0], Text("reason.worth_it")
+    why = VisitExplanation(1.0, 0.0, 0.0, 1.0, START + 2 * HOUR, reason)
+    at, said_reason = next_visit(site, hub, why, now=START + HOUR)
+    assert at == (None if hub.due_at >= NEVER else hub.due_at)
+    assert says in said_reason
+
+
+def test_a_hub_never_read_waits_for_the_first_hour_of_its_site(served: Served) -> None:
+    """It was said to be visited at a time that had passed."""
+    row = served.store.read.sites()[0]
+    now = START + 10 * MINUTE
+    site = watch(row, served.web.settings)
+    site.budget = BudgetState(updated_at=START, started_at=START, used=(0.0,) * 24, granted=1000)
+    hub = replace(
+        served.store.read.hubs(1)[0], visits=0, visited_at=None, due_at=START, role=HubRole.LIST
+    )
+    why = site.policy.why(HubState(), site.state, site.budget, now)
+    at, reason = next_visit(site, hub, why, now=now)
+    assert (at, reason) == (START + HOUR, Text("reason.waits_for_budget"))
 
 
 @pytest.mark.parametrize(
@@ -153,8 +207,8 @@ def test_a_hub_has_its_next_visit_and_a_stranger_none(full: Served) -> None:
         r"Next visit on 20",
         hub,
     )
-    other = said(full, URLS["outside"], "en")
-    assert other["news.example"].endswith("No hub that is watched links to it.")
+    other = said(full, URLS["unseen"], "en")
+    assert "No hub that is watched links to it." in other["news.example"]
     assert "The site is paused." in other["other.example"]
     assert said(full, URLS["trap"], "en")["Left out"] == "asset, not a page"
 
@@ -182,7 +236,21 @@ def test_the_command_line_cuts_nothing_and_speaks_both_languages(
     assert "列为新页面：" in chinese
 
 
+def test_chinese_fills_its_lines_and_breaks_no_latin_word() -> None:
+    """Lines ended before each date, however much room was left."""
+    text = "首次发现：2026-11-28 12:49，来源：https://news.example/。" * 5
+    *lines, _ = broken(text, 40).splitlines()
+    longest = len("https://news.example/。") + 1
+    assert all(40 - longest <= cell_len(line) <= 41 for line in lines)
+    assert "".join(lines) in text
+    assert all(line.rstrip()[-1] not in "-/" and line[0] not in "，。：" for line in lines)
+
+
 def test_the_page_explains_in_its_language(full: Served) -> None:
     for language, text in (("en", "Announced as new on 20"), ("zh", "列为新页面：")):
         client = full.client(Accept_Language=language)
         assert text in client.get("/check", params={"url": URLS["announced"]}).text
+        (page,) = full.store.read.find_page(URLS["announced"], "")
+        facts = client.get(f"/pages/{page['id']}").text
+        rule = Words(language)("rule.new_link")
+        assert f"<dt>{Words(language)('page.because')}</dt><dd>{rule}</dd>" in facts

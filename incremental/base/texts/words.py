@@ -149,9 +149,10 @@ class Words:
 
 
 def _render(key: str, values: Mapping[str, object], language: str) -> str:
-    """Fill *values* into the text of *key*; ``n=1`` uses the singular, if any."""
-    if values.get("n") == 1 and _has(f"{key}_one"):
-        key = f"{key}_one"
+    """Fill *values* into the text of *key*; ``n=1`` and ``n=0`` use forms of their own, if any."""
+    form = "_one" if values.get("n") == 1 else "_none" if values.get("n") == 0 else ""
+    if form and _has(key + form):
+        key += form
     text = _texts(key)[language]
     if not values:
         return text

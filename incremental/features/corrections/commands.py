@@ -7,12 +7,13 @@ from typing import Annotated
 import typer
 
 from incremental.base.lookup import find_sites
+from incremental.base.readable_urls import readable
 from incremental.features.corrections.making import missed_page
 from incremental.features.corrections.not_news import object_to, suggested, take_back
 from incremental.interfaces.cli.common import (
     now,
     open_store,
-    print_table,
+    print_list,
     printed_json,
     report,
     say,
@@ -53,8 +54,9 @@ def not_news(
     with open_store(context) as store:
         if ask:
             found = suggested(store, find_sites(store, [url])[0], now=now())
-            if not printed_json(context, found):
-                print_table("", ("url",), [(one,) for one in found])
+            rows = [(readable(one),) for one in found]
+            title, empty = "Pages to ask about", "no page to ask about yet"
+            print_list(context, found, title, ("url",), rows, empty=empty)
             return
         done = (take_back if undo else object_to)(store, url, now=now())
     report(context, done, done.says)

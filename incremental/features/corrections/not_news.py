@@ -10,12 +10,14 @@ from incremental.base.lookup import find_page, site_numbered
 from incremental.base.texts import Text, named
 from incremental.base.times import DAY
 from incremental.decide.not_news import (
+    FEWEST,
     Announced,
     Aspects,
     is_not_news,
     objection,
     objections_text,
     read_objections,
+    still_needed,
     withheld,
     worth_asking,
 )
@@ -56,12 +58,18 @@ def _object_to(store: Store, page: dict[str, Any], now: float) -> NotNews:
     said = [one for one in read_objections(row.not_news) if one.url != page["url"]]
     hubs = store.read.urls([page["first_hub_id"]] if page["first_hub_id"] else [])
     own = Aspects.of(page["url"], next(iter(hubs), None), page["rule"])
-    made = objection(page["url"], own, _announced(store, row.id, now), said, now)
+    announced = _announced(store, row.id, now)
+    made = objection(page["url"], own, announced, said, now)
     store.write.update_site(row.id, not_news=objections_text([*said, made]), changed_at=now)
     store.answers.mark([page["id"]], now=now, read=True)
     value = getattr(made, made.withholds) if made.withholds else ""
     shown = named("rule", value) if made.withholds == "rule" else value
-    says = Text(f"corrections.learned_{made.withholds or 'page'}", value=shown)
+    if made.withholds:
+        says = Text(f"corrections.learned_{made.withholds}", value=shown)
+    elif more := still_needed(page["url"], own, announced, said):
+        says = Text("corrections.learned_page", n=more)
+    else:
+        says = Text("corrections.learned_few", n=FEWEST)
     return NotNews(made.url, row.name, made.withholds, value, says)
 
 
@@ -83,7 +91,9 @@ def take_back(store: Store, text: str, *, now: float) -> NotNews:
     hubs = store.read.urls([page["first_hub_id"]] if page["first_hub_id"] else [])
     shown_by = next(iter(hubs), None)
     others = is_not_news(page["url"], shown_by, page["rule"], withheld(kept))
-    says = Text(f"corrections.{'still_withheld' if others else 'taken_back'}")
+    withheld_it = any(one.withholds for one in said if one not in kept)
+    ended = "still_withheld" if others else "taken_back" if withheld_it else "undone"
+    says = Text(f"corrections.{ended}")
     return NotNews(page["url"], row.name, "", "", says)
 
 

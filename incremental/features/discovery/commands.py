@@ -23,6 +23,7 @@ from incremental.interfaces.cli.common import (
     counted,
     now,
     open_store,
+    print_list,
     print_table,
     printed_json,
     progress_bar,
@@ -68,10 +69,11 @@ def run(
                 ),
             )
         proposals = list(map(proposal_of, store.discovery.proposals(topic.id)))
-    if printed_json(context, {"run": run_of(ended), "proposals": proposals}):
-        return
-    say(f"{read_text(ended.why) or 'stopped'}; {counted(len(proposals), 'site')} proposed")
-    _print_proposals(of, proposals)
+    facts = {"run": run_of(ended), "proposals": proposals}
+    said = f"{read_text(ended.why) or 'stopped'}; {counted(len(proposals), 'site')} proposed"
+    if proposals and not wants_json(context):
+        say(said)
+    _print_proposals(context, facts, of, proposals, empty=said)
 
 
 def status(context: typer.Context, *, of: OfTopic) -> None:
@@ -109,9 +111,8 @@ def proposals(
         topic = find_topic(store, of)
         found = store.discovery.proposals(topic.id, None if which == "all" else which)
         rows = list(map(proposal_of, found))
-    if printed_json(context, rows):
-        return
-    _print_proposals(of, rows)
+    empty = f"no site {'proposed' if which == 'all' else which} yet for {of}"
+    _print_proposals(context, rows, of, rows, empty=empty)
 
 
 def accept(
@@ -152,10 +153,14 @@ def _decide(
     report(context, done, f"{counted(len(done.sites), 'site')} {decision}ed")
 
 
-def _print_proposals(of: str, rows: list[Proposal]) -> None:
+def _print_proposals(
+    context: typer.Context, facts: object, of: str, rows: list[Proposal], *, empty: str
+) -> None:
     cells = [_proposal_cells(one) for one in rows]
     columns = ["site", "state", "score", "why", "best pages", "hubs"]
-    print_table(f"{counted(len(rows), 'site')} for {of}", columns, cells)
+    print_list(
+        context, facts, f"{counted(len(rows), 'site')} for {of}", columns, cells, empty=empty
+    )
 
 
 def _proposal_cells(one: Proposal) -> list[object]:

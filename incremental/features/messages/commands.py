@@ -20,9 +20,7 @@ from incremental.features.messages.channels import (
     remove_channel,
     standings,
 )
-from incremental.features.messages.notifier import send_test
 from incremental.features.messages.settings import ChannelSettings
-from incremental.fetch.libraries import LibraryGate
 from incremental.interfaces.cli.common import (
     counted,
     now,
@@ -147,6 +145,10 @@ def try_channel(context: typer.Context, name: Name) -> None:
     settings, _ = settings_of(context)
     with open_store(context) as store:
         channel = channel_named(all_channels(store, settings), name)
+    # What sends loads an HTTP library, and lists need none.
+    from incremental.features.messages.notifier import send_test  # noqa: PLC0415
+    from incremental.fetch.libraries import LibraryGate  # noqa: PLC0415
+
     outcome = send_test(LibraryGate(settings.fetch, SystemClock()), channel, now=now())
     if printed_json(context, {"channel": name, "sent": outcome.ok, "error": outcome.error}):
         return
@@ -192,7 +194,8 @@ def outbox(
         for row in rows
     ]
     columns = ["queued", "state", "sent", "attempts", "title", "error"]
-    print_list(context, facts, f"channel {name}", columns, cells)
+    empty = f"no message for {name} yet"
+    print_list(context, facts, f"channel {name}", columns, cells, empty=empty)
 
 
 def retry(context: typer.Context, name: Name) -> None:

@@ -169,4 +169,5 @@ def without_secrets(text: str, url: str) -> str:
     # A password is hidden however short it is.
     for part in filter(None, credentials.split(":")):
         text = re.sub(rf"(?<!\w){re.escape(unquote(part))}(?!\w)", "...", text)
-    return one_line(text, MAX_ERROR)
+    # "notification to ..." says nothing.
+    return one_line(text.replace(" to ....", "."), MAX_ERROR)

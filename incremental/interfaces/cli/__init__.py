@@ -84,7 +84,7 @@ PURPOSES: dict[str, dict[str, Any]] = {
     },
     "Topics": {
         "topic": {
-            HELP: "Topics: what you want, from example pages and keywords.",
+            HELP: "Topics: what you want, from a sentence, example pages or keywords.",
             "add": "topic:add Create a topic, or add examples to an existing one.",
             "list": "topic:list_topics List the topics with their state and page counts.",
             "show": "topic:show Show a topic's examples, its top terms, and what is missing.",

@@ -147,6 +147,7 @@ def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[obje
         title=safe(title),
         title_justify="left",
         header_style="bold",
+        show_header=any(columns),
         box=None if has_urls else HEAVY_HEAD,
     )
     longest = 0

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Literal
 
 import typer
+from rich.cells import cell_len
 from rich.table import Column, Table
+from rich.text import Text
 
 from incremental.base.lookup import find_sites
 from incremental.base.readable_urls import readable
@@ -29,6 +32,8 @@ from incremental.settings.storage import models_folder
 
 # Longer than any explanation.
 _WHOLE = 100_000
+# What no line of Chinese text is broken in: a Latin word, or a character, with what closes it.
+_TOGETHER = re.compile(r"(?:[!-~]+|[^!-~\s])[，。；：、！？）》”]*\s*|\s+")
 
 
 def check(
@@ -52,9 +57,25 @@ def check(
     out.print(safe(words.said(answer["verdict"]), _WHOLE), style="bold")
     # A grid wraps and never cuts.
     grid = Table.grid(Column(no_wrap=False), Column(overflow="fold"), padding=(0, 2, 0, 0))
-    for label, text in explanation(answer, words):
-        grid.add_row(safe(label), safe(text, _WHOLE))
+    lines = explanation(answer, words)
+    beside = out.width - max(cell_len(label) for label, _ in lines) - 2
+    for label, text in lines:
+        shown = safe(text, _WHOLE)
+        if language == "zh":
+            shown = Text(broken(shown.plain, beside))
+        grid.add_row(safe(label), shown)
     out.print(grid)
+
+
+def broken(text: str, width: int) -> str:
+    """Return Chinese text in lines of at most *width* cells; a longer Latin word has a line of its own."""
+    # Rich breaks at blanks alone, so that a line ended before each date.
+    lines = [""]
+    for part in _TOGETHER.findall(text):
+        if cell_len(lines[-1] + part.rstrip()) > width:
+            lines.append("")
+        lines[-1] += part
+    return "\n".join(lines)
 
 
 def hubs(

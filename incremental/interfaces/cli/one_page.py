@@ -12,6 +12,7 @@ from incremental.base.errors import InputError, NotFoundError
 from incremental.base.lookup import find_page
 from incremental.base.plain_text import clean
 from incremental.base.readable_urls import readable
+from incremental.base.texts import named
 from incremental.base.times import moment
 from incremental.interfaces.cli.common import (
     console,
@@ -92,12 +93,15 @@ def history(
         return
     rows = [(row.at, row.kind, _cause(row.detail, row.hub_url, page["url"])) for row in changes]
     rows += [(row["first_seen_at"], "seen on", row["hub_url"]) for row in sightings]
-    rows += [(row["at"], f"visit: {row['status']}", row["detail"]) for row in visits]
+    rows += [
+        (row["at"], f"visit: {named('fetch', row['status'])}", row["detail"]) for row in visits
+    ]
     if page["changes_from"] is not None:
         forgotten = "changes until then ([store] change_days)"
         rows.append((page["changes_from"], "forgotten", forgotten))
     shown = [(when(at), what, detail) for at, what, detail in sorted(rows)]
-    print_table(readable(page["url"]), ("when", "what", "detail"), shown)
+    print(clean(readable(page["url"])))  # noqa: T201 - a table would break it
+    print_table("", ("when", "what", "detail"), shown)
 
 
 def _cause(detail: str, hub_url: str | None, url: str) -> str:

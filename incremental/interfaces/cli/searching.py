@@ -64,7 +64,7 @@ def search(  # noqa: PLR0913 - each is an option of the command
 
 def _check_asked(words: list[str] | None, like: str | None, after: int | None) -> None:
     """Refuse what has no answer: neither words nor a page, both, or a cursor by meaning."""
-    if like is None and not words:
+    if like is None and not "".join(words or ()).strip():
         raise InputError("WORDS", "", "give words to search for, or a page: --like URL")
     if like is not None and words:
         raise InputError("--like", like, "goes without words; search for one or the other")
@@ -110,26 +110,29 @@ def unstar(context: typer.Context, urls: Urls) -> None:
 
 
 def _mark(context: typer.Context, urls: list[str], **marks: bool) -> None:
-    """Mark what can be marked, and report the rest; exit with 1, or 4 if nothing could be marked."""
+    """Mark what can be marked, and report the rest; exit with 1, or with 4 or 2 if nothing could be."""
     results: list[dict[str, Any]] = []
+    mistyped = 0
     with open_store(context) as store:
         for url in urls:
             try:
                 page = find_page(store, url)
             except (InputError, NotFoundError) as error:
                 results.append({"url": url, "error": str(error)})
+                mistyped += isinstance(error, InputError)
                 continue
             announced = store.answers.mark([page["id"]], now=now(), **marks)
             untold = {} if announced else {"error": f"{url} was never announced as new"}
             results.append({"url": page["url"], **marks, **untold})
     in_json = printed_json(context, results)
     failed = [result["error"] for result in results if "error" in result]
+    code = 1 if len(failed) < len(results) else 2 if mistyped == len(results) else 4
     for problem in failed:
         say(f"hubwatch: {problem}")
     if not in_json and len(failed) < len(results):
         say(f"marked {counted(len(results) - len(failed), 'page')}")
     if failed:
-        raise typer.Exit(4 if len(failed) == len(results) else 1)
+        raise typer.Exit(code)
 
 
 @filtered()

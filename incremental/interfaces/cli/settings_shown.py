@@ -8,7 +8,7 @@ import msgspec
 import typer
 
 from incremental.base.errors import InputError, without_credentials
-from incremental.interfaces.cli.common import print_table, printed_json, say
+from incremental.interfaces.cli.common import print_list, say, wants_json
 from incremental.settings import Settings, settings_path
 from incremental.settings.loading import load_with_sources
 from incremental.settings.reference import Section, Setting, reference
@@ -44,12 +44,13 @@ def settings(
         if not changed or row["source"] != "default"
     ]
     path = settings_path(context.obj)
-    if printed_json(context, {"file": str(path) if path.is_file() else None, "settings": rows}):
-        return
-    shown = f"file: {path.resolve()}" if path.is_file() else f"there is no file {path}"
-    say(f"{shown}; every setting is explained in docs/settings.md and by: hubwatch init")
+    if not wants_json(context):
+        shown = f"file: {path.resolve()}" if path.is_file() else f"there is no file {path}"
+        say(f"{shown}; every setting is explained in docs/settings.md and by: hubwatch init")
+    facts = {"file": str(path) if path.is_file() else None, "settings": rows}
     table = [(row["setting"], _text(row["value"]), row["unit"], row["source"]) for row in rows]
-    print_table("Settings", ("setting", "value", "unit", "from"), table)
+    columns = ("setting", "value", "unit", "from")
+    print_list(context, facts, "Settings", columns, table, empty="every setting is at its default")
 
 
 def _values(loaded: Settings, section: str) -> Any:  # noqa: ANN401 - plain values

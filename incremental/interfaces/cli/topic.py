@@ -223,7 +223,7 @@ def _report(  # noqa: PLR0913, PLR0917 - what there is to say
     if effect:
         say(effect)
     for url in waiting:
-        say(f"{readable(url)} will be fetched by the daemon: hubwatch run")
+        say(f"{readable(url)} will be fetched by the daemon")
     for warning in topic.warnings if known else ():
         say(f"warning: {clean(warning)}")
 
@@ -340,7 +340,7 @@ def list_topics(context: typer.Context) -> None:
         *("topic", "state", "method", "examples", "keywords, sentence", "corrections"),
         *("relevant", "doubtful", "note"),
     )
-    empty = "no topic yet; create one: hubwatch topic add NAME --example URL --keyword WORD"
+    empty = "no topic yet; create one: hubwatch topic add NAME --describe SENTENCE"
     print_list(context, rows, "Topics", columns, table, empty=empty)
 
 

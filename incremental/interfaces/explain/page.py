@@ -13,20 +13,22 @@ from incremental.base.lookup import web_address
 from incremental.base.path_aliases import without_path_alias
 from incremental.base.scope import trap
 from incremental.base.texts import Text, named, read_text
-from incremental.base.times import NEVER
+from incremental.base.times import HOUR, NEVER
 from incremental.base.urls import canonical_key
-from incremental.crawl.sites import watch
+from incremental.crawl.sites import DAILY_COVERED_SECONDS, WatchedSite, watch
+from incremental.decide.url_dates import date_in_url
 from incremental.fetch.status import FetchStatus
 from incremental.interfaces.explain.backfill import backfill_of
 from incremental.interfaces.explain.topic import stored_verdicts
 from incremental.parse.hub_way import WayKind, read_way
 from incremental.schedule.budget import advance, open_at, price_minutes
+from incremental.schedule.protocol import VisitExplanation
 from incremental.settings import Settings
 from incremental.topics.training.corrections import pages_at
 from incremental.visit.host_gate import HostGate
 from incremental.visit.rendering.browser import find_browser
 from store import Store
-from store.enums import HubStatus, PageState
+from store.enums import HubRole, HubStatus, PageState
 from store.rules import Rule, is_withheld
 from store.values import ARTICLE, HubRow, SiteRow
 
@@ -104,6 +106,9 @@ def _in_site(
         "seen": True,
         "first_seen_at": page["first_seen_at"],
         "announced_at": page["announced_at"],
+        "published_at": page["published_at"],
+        # The end of the day or month that it names.
+        "address_ends_at": date_in_url(address),
         "unread": _unread(store, page) if page["announced_at"] else None,
         "page_state": page["state"],
         "decided_by": page["rule"],
@@ -116,12 +121,13 @@ def _in_site(
     hub = store.read.hub(page["id"])
     if hub is not None:
         why = site.policy.why(site.hub_state(hub), site.state, site.budget, now)
+        visit_at, reason = next_visit(site, hub, why, now=now)
         answer |= {
             "hub": hub.state,
             "article": hub.role == ARTICLE,
             "hub_why": read_text(hub.why),
-            "next_visit_at": min(hub.due_at, NEVER),
-            "visit_reason": visit_reason(hub, why.reason),
+            "next_visit_at": NEVER if visit_at is None else visit_at,
+            "visit_reason": reason,
             "last_status": hub.last_status,
             "reading": explain_way(hub, settings),
         }
@@ -231,17 +237,37 @@ def rounded(value: float, digits: int = 2) -> float | None:
     return round(value, digits) if math.isfinite(value) else None
 
 
-def visit_reason(hub: HubRow, reason: str) -> str:
-    """Return why a hub is visited when it is, given the policy's *reason*."""
+def next_visit(
+    site: WatchedSite, hub: HubRow, why: VisitExplanation, *, now: float
+) -> tuple[float | None, str]:
+    """Return when a hub is visited next, None = not planned, and why not before.
+
+    *why* is what the policy says of it at *now*.
+    """
+    due_at = hub.due_at if hub.due_at < NEVER else None
+    opens_at = open_at(site.budget, site.terms.requests_per_day, now)
+    if not hub.visits:
+        opens_at = now if site.has_grant(now) else max(opens_at, site.unread_at(now))
+    at = planned(due_at, opens_at, now)
+    reason = why.reason if at in (None, due_at) else Text("reason.waits_for_budget")
+    return at, _visit_reason(hub, reason, why)
+
+
+def _visit_reason(hub: HubRow, reason: str, why: VisitExplanation) -> str:
     if hub.state == HubStatus.DROPPED:
         return _with_status("given_up", hub.last_status)
     if hub.role == ARTICLE:
         return Text("reason.an_article")
     if hub.visited_at is None and hub.last_status not in (None, FetchStatus.FETCHED):
         return _with_status("not_read", hub.last_status)
-    if hub.state == HubStatus.DORMANT:
-        return Text("reason.rests")
-    return reason
+    if hub.visited_at is None:
+        return reason
+    if hub.role == HubRole.PAGE and hub.due_at >= NEVER:
+        return Text("reason.later_page")
+    # What is covered from now on is put off before its state is changed.
+    put_off = hub.due_at > why.due_at + HOUR
+    covered = put_off and hub.due_at >= hub.visited_at + DAILY_COVERED_SECONDS
+    return Text("reason.rests") if hub.state == HubStatus.DORMANT or covered else reason
 
 
 def explain_way(hub: HubRow, settings: Settings) -> dict[str, Any]:

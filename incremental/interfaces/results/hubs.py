@@ -6,13 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from incremental.base.texts import Text, read_text
-from incremental.base.times import NEVER
+from incremental.base.texts import read_text
 from incremental.crawl.sites import watch
-from incremental.interfaces.explain.page import explain_way, planned, rounded, visit_reason
+from incremental.interfaces.explain.page import explain_way, next_visit, rounded
 from incremental.interfaces.results.schema import result_of
 from incremental.parse.hub_way import WayKind
-from incremental.schedule.budget import open_at
 from incremental.settings import Settings
 from store import Store
 from store.enums import HubRole, HubStatus
@@ -40,6 +38,7 @@ class Hub:
     """Of a visit, with the time of a browser."""
     visits: int
     new_pages: int
+    """Links new to the site that it was the first to show, of older or missing pages as well."""
     failures: int
     last_status: str | None
     visited_at: datetime | None
@@ -69,16 +68,12 @@ def hub_results(
     answer = []
     for row in rows:
         site = watch(row, settings)
-        opens_at = open_at(site.budget, site.terms.requests_per_day, now)
-        unread_at = now if site.has_grant(now) else opens_at
         hubs = store.read.hubs(row.id)
         hubs.sort(key=lambda hub: (-1.0, 0.0) if not is_candidate(hub) else (0.0, -hub.score))
         for hub in hubs:
             state = site.hub_state(hub)
             why = site.policy.why(state, site.state, site.budget, now)
-            due_at = hub.due_at if hub.due_at < NEVER else None
-            at = planned(due_at, opens_at if hub.visits else unread_at, now)
-            reason = why.reason if at == due_at else Text("reason.waits_for_budget")
+            at, reason = next_visit(site, hub, why, now=now)
             answer.append(
                 result_of(
                     Hub,
@@ -95,7 +90,7 @@ def hub_results(
                     rate_is_guess=_has_rate(hub) and not hub.new_pages,
                     waiting_links=rounded(why.waiting_links, 3),
                     price_minutes=rounded(why.price_minutes),
-                    why=visit_reason(hub, reason),
+                    why=reason,
                 )
             )
     return answer

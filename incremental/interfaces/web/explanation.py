@@ -34,7 +34,12 @@ _PER_CENT = 0.01
 def explanation(answer: Mapping[str, Any], words: Words) -> list[Line]:
     """Return an explanation line by line; the verdict is not among them."""
     lines = [(words("explain.address"), str(answer["url"]))]
-    lines += [(str(site["site"]), _site(site, words)) for site in answer["sites"]]
+    outside = [one for one in answer["sites"] if not one["in_scope"] and not one["seen"]]
+    apart = outside if len(outside) > 1 else []
+    lines += [(str(one["site"]), _site(one, words)) for one in answer["sites"] if one not in apart]
+    if apart:
+        label = "explain.others" if len(lines) > 1 else "sites.title"
+        lines.append((words(label), words("explain.outside", n=len(apart))))
     if answer["trap"]:
         lines.append((words("explain.trap"), words.said(answer["trap"])))
     lines.append(("robots.txt", words.said(answer["robots"])))
@@ -61,9 +66,12 @@ def _site(site: Mapping[str, Any], words: Words) -> str:
     if site["state"] == "paused":
         parts.append(words("explain.paused"))
     if not site["seen"]:
-        return _said([*parts, *_unseen(site, words)], words)
+        return _said([*parts, *(_unseen(site, words) if site["in_scope"] else ())], words)
     parts.append(_first_seen(site, words))
     parts.append(_decision(site, words))
+    stated = "published_at" if site["published_at"] else "address_ends_at"
+    if site[stated] and not site["announced_at"]:
+        parts.append(words(f"explain.{stated}", at=when(site[stated])))
     if site["unread"]:
         parts.append(words("explain.unread", why=words.said(site["unread"])))
     if site["page_state"] != PageState.KNOWN:

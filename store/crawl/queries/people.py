@@ -12,6 +12,7 @@ from peewee import JOIN, fn
 
 from store.database.repository import Repository
 from store.database.texts import storable
+from store.enums import HubStatus
 from store.models import Change, Hub, News, Page, Sighting, Site, Visit
 from store.values import NEVER_DUE
 
@@ -102,13 +103,13 @@ class PeopleQueries(Repository):
         return list(self._rows(query))
 
     def site_totals(self) -> dict[int, dict[str, int]]:
-        """Count pages, announced pages, and hubs that will be visited, read or candidates, by site id."""
+        """Count pages, announced pages, hubs that were read and not given up, and candidates, by site id."""
         # Each from an index alone: counting the announced in their own rows would read every page.
         counted = {
             "pages": Page.select(Page.site, fn.COUNT(Page.id)).group_by(Page.site),
             "new_pages": News.select(News.site, fn.COUNT(News.id)).group_by(News.site),
             "hubs": Hub.select(Hub.site_id, fn.COUNT(Hub.page))
-            .where(Hub.due_at < NEVER_DUE, Hub.visits > 0)
+            .where(Hub.state != HubStatus.DROPPED, Hub.visits > 0)
             .group_by(Hub.site_id),
             "candidates": Hub.select(Hub.site_id, fn.COUNT(Hub.page))
             .where(Hub.due_at < NEVER_DUE, Hub.visits == 0)

@@ -19,6 +19,7 @@ from incremental.decide.not_news import (
     is_not_news,
     objection,
     of_page,
+    still_needed,
     withheld,
 )
 from incremental.features.corrections.not_news import NotNews, object_to, suggested, take_back
@@ -68,7 +69,8 @@ def test_taken_back_like_pages_are_announced_again(tmp_path: Path) -> None:
     with watch(tmp_path, with_jobs()) as crawl:
         crawl.run(4.5 * STEP)
         say(crawl, JOBS)
-        say(crawl, JOBS, take_back)
+        undone = say(crawl, JOBS, take_back).says
+        assert undone == "Taken back: pages like it will be announced again."
         crawl.run(5 * STEP)
         assert jobs(crawl) == ["/jobs/40.html", JOBS, "/jobs/44.html", "/jobs/46.html"]
 
@@ -76,7 +78,8 @@ def test_taken_back_like_pages_are_announced_again(tmp_path: Path) -> None:
 def test_one_word_about_a_story_does_not_silence_the_stories(tmp_path: Path) -> None:
     with watch(tmp_path, with_jobs()) as crawl:
         crawl.run(6.5 * STEP)
-        assert say(crawl, stories(1)[0]).withholds == ""
+        noted = say(crawl, stories(1)[0])
+        assert (noted.withholds, "about 2 more of them" in noted.says) == ("", True), noted.says
         crawl.run(3 * STEP)
         assert sum(path.startswith("/news/") for path in crawl.new()) == 8
 
@@ -123,6 +126,27 @@ def test_what_somebody_has_read_counts_as_news() -> None:
     assert objection(first.url, first.aspects, unread + news, [], START).withholds == "form"
 
 
+@pytest.mark.parametrize("form", ["rare", "usual"])
+def test_the_number_that_is_said_to_be_needed_withholds(form: str) -> None:
+    usual = [f"{HOME}news/{n}.html" for n in range(12)]
+    rare = [f"{HOME}jobs/{n}.html" for n in range(1, 40 if form == "usual" else 10)]
+    pages = [
+        Announced(url, Aspects.of(url, f"{HOME}{n}/", str(n)), seen=False)
+        for n, url in enumerate(usual + rare)
+    ]
+    like = [
+        one
+        for one in pages
+        if one.url.startswith(f"{HOME}{'news' if form == 'usual' else 'jobs'}/")
+    ]
+    said: list[Objection] = []
+    needed = still_needed(like[0].url, like[0].aspects, pages, said)
+    for one in like[: needed + 1]:
+        assert not any(objected.withholds for objected in said)
+        said.append(objection(one.url, one.aspects, pages, said, START))
+    assert said[-1].withholds
+
+
 def test_a_young_site_is_not_silenced_by_one_word() -> None:
     url = HOME + "news/1.html"
     page_of = Aspects.of(url, HOME, Rule.NEW_LINK)
@@ -146,13 +170,21 @@ def test_programs_and_the_command_line_say_it_alike(
     assert page_row is not None
     client = served.client()
     answer = client.post("/api/v1/not-news", json={"url": page_row.url}).json()
-    assert answer["says"].startswith("Noted.")
+    assert answer["says"].startswith(
+        "Noted. Pages like it are still announced until you call one more"
+    )
     site = served.store.read.site(page_row.site_id)
     assert site is not None
     assert [one["url"] for one in json.loads(site.not_news)] == [page_row.url]
     undone = client.post("/api/v1/not-news", json={"url": page_row.url, "undo": True})
-    assert undone.json()["says"] == "Taken back: pages like it will be announced again."
+    assert undone.json()["says"] == "Taken back."
     assert hubwatch("not-news", "https://unknown.example/").code == 4
+
+
+def test_a_site_without_a_page_to_ask_about_says_so(hubwatch: Run) -> None:
+    hubwatch("add", HOME)
+    done = hubwatch("not-news", "--ask", HOME)
+    assert (done.out, "no page to ask about yet" in done.err) == ("", True)
 
 
 def test_the_form_about_which_an_answer_teaches_most_is_asked_about_first(tmp_path: Path) -> None:

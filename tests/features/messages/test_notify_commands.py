@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -46,6 +48,14 @@ def test_an_unknown_channel_names_the_known(hubwatch: Run, tmp_path: Path) -> No
     result = hubwatch("notify", "outbox", "hok")
     assert result.code == 4
     assert "known: hook" in result.err
+    empty = hubwatch("notify", "outbox", "hook")
+    assert (empty.out, empty.err.strip()) == ("", "no message for hook yet")
+
+
+def test_a_list_of_channels_loads_nothing_that_sends() -> None:
+    code = "import sys, incremental.features.messages.commands; print('requests' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
 
 
 @pytest.mark.usefixtures("found")

@@ -114,3 +114,9 @@ def test_an_address_is_in_no_log(caplog: pytest.LogCaptureFixture) -> None:
     logged = [one.getMessage() for one in caplog.records if one.name != "apprise"]
     assert not [text for text in logged if "hook-secret" in text]
     assert not logging.getLogger("apprise").propagate
+
+
+def test_an_error_does_not_end_in_what_hides_the_address() -> None:
+    said = "A Connection error occurred sending JSON notification to hooks.example."
+    shown = without_secrets(said, "json://hooks.example/x")
+    assert shown == "A Connection error occurred sending JSON notification."
