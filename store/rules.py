@@ -118,7 +118,6 @@ class Rule(StrEnum):
     TRANSLATION = "translation"
     GAINED_LINK = "gained_link"
     """An article began to link to it."""
-    """A topic found it relevant, and its site is watched because of it."""
     LED_ON = "led_on"
     """The URL only redirects to another host."""
     ALIAS = "alias"

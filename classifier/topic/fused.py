@@ -135,8 +135,7 @@ class FusedTopic:
         sample = setting.sample
         name = sample.background.meanings.space
         presence = Presence.of(examples.meanings, sample.meanings, name)
-        near = int(presence.near.sum()) if presence else FEEDBACK_PAGES
-        most = min(FEEDBACK_PAGES, near)
+        most = min(FEEDBACK_PAGES, presence.moving) if presence else FEEDBACK_PAGES
         centre = FusedCentre.fit(examples, range(len(pages)), sample, wrong, most)
         by_words = cls.with_centre(centre, evidence, setting, scale)
         space = space_of(sample)

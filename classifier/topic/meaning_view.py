@@ -83,8 +83,8 @@ class MeaningView:
     ) -> Self | None:
         """Learn from the centred vectors of examples and rejected pages; None without an example.
 
-        *words* are the sample's scores by words, *trust* how far they count; *presence* says which of its
-        pages may move the centre (None = all).
+        *words* are the sample's scores by words, *trust* how far they count; *presence* says how many
+        of its pages may move the centre.
         """
         examples, wrong = examples[examples.any(axis=1)], wrong[wrong.any(axis=1)]
         if not len(examples):
@@ -96,12 +96,11 @@ class MeaningView:
         free = space.known & (np.arange(len(space.pages)) < space.sample)
         if len(wrong):
             free &= (space.pages @ wrong.T).max(axis=1) < SAME
-        if presence is not None:
-            free[: space.sample] &= presence.near
+        most = min(FEEDBACK_PAGES, presence.moving) if presence is not None else FEEDBACK_PAGES
         centre = own
         for _ in range(FEEDBACK_ROUNDS):
             cosines = np.where(free, space.pages @ centre, -2.0)
-            moving = (-cosines).argsort(kind="stable")[:FEEDBACK_PAGES]
+            moving = (-cosines).argsort(kind="stable")[:most]
             moving = moving[free[moving]]
             if len(moving):
                 weight = feedback_weight(len(examples), len(moving), space.own) * space.trust

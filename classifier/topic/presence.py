@@ -5,13 +5,14 @@
     standing(page) = (cosine to the evidence - mean of everyday pages') / deviation of those in its language
     median         = of the sample's standings, drawn to 0 while few pages were read
     near           = pages with a standing of NEAR or more beyond the median, or beyond 0 if that is higher
+    moving         = near / TOPIC_NEAR, as many pages as the topic may have, or near if the median is below 0
     at most        = share of pages with a standing of NEAR or more / TOPIC_NEAR
 
 All other scores are relative to the crawl, whose mean is subtracted from its pages: some are always the
 nearest. Here vectors are less the shipped mean of their language, which no crawl changes, and a cosine of two
 languages, which varies less, counts in the deviations of such. The median of a site of the topic's genre is
 above 0, but its pages may be the topic's own: the share counts from 0, and only the pages that move a centre
-are counted from the median.
+are counted from the median. With the near ones alone, topics that a blog has lost a third of their pages.
 """
 
 from __future__ import annotations
@@ -20,7 +21,6 @@ from dataclasses import dataclass
 from typing import Final, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from classifier.embedding.embedder import Vectors
 from classifier.topic.everyday import everyday_vectors
@@ -40,8 +40,8 @@ MOVING_PAGES: Final = 2.0
 class Presence:
     """Where the sample's pages stand; immutable."""
 
-    near: NDArray[np.bool_]
-    """Pages that may say more about the topic; a page without a vector may."""
+    moving: int
+    """How many of the nearest pages may say more about the topic."""
     at_most: float
     """The largest share of pages that may be on topic."""
     below: float
@@ -61,9 +61,10 @@ class Presence:
         standings = (languages.centred(pages) @ centre - usual.mean()) / spreads
         count = int(known.sum())
         median = float(np.median(standings[known])) * count / (count + MOVING_PAGES)
+        near = int((standings[known] - max(0.0, median) >= NEAR).sum())
         close = int((standings[known] >= NEAR).sum()) / TOPIC_NEAR
         return cls(
-            ~known | (standings - max(0.0, median) >= NEAR),
+            int(near / TOPIC_NEAR) if median >= 0 else near,
             min(1.0, (close + _USUAL * _USUAL_PAGES) / (count + _USUAL_PAGES)),
             max(0.0, -median),
         )

@@ -51,7 +51,7 @@ class Turns(Protocol):
 
 # Origins whose parsed robots.txt is kept in memory (paper 004); others are read from the store again.
 MOST_POLICIES = 1_000
-# Hosts kept in memory: those of external candidates never come again.
+# Hosts kept in memory: those that discovery asks hardly ever come again.
 MOST_HOSTS = 1_000
 # Rules whose term ends later than this from now were read by a clock that was ahead.
 FURTHEST_TERM_SECONDS = DAY + HOUR

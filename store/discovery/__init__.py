@@ -198,10 +198,10 @@ class Discovery(Repository):
         key = (Proposal.topic, Proposal.state)
         return self._counts(Proposal.select(*key, fn.COUNT(Proposal.id)).group_by(*key))
 
-    # Search providers, and external candidates.
+    # Search providers.
 
     def meter(self, provider: str) -> str:
-        """Return the JSON request count of a provider, or of external candidates; empty = none."""
+        """Return the JSON request count of a provider; empty = none."""
         query = SearchMeter.select(SearchMeter.meter).where(SearchMeter.provider == provider)
         return str(self._scalar(query) or "")
 

@@ -99,7 +99,7 @@ class Topics(Repository):
         self._write(Topic.update(columns(fields, _BOUNDS)).where(Topic.id == topic_id))
 
     def remove(self, topic_id: int) -> None:
-        """Delete a topic with its examples, scores and external candidates."""
+        """Delete a topic with its examples and scores."""
         self._write(Topic.delete().where(Topic.id == topic_id))
 
     def model(self, topic_id: int) -> str:
