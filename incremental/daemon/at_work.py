@@ -13,6 +13,7 @@ from incremental.base.errors import FeatureError, SettingsError
 from incremental.base.features import Feature, Features, target_of
 from incremental.sandbox import Read
 from incremental.settings import Settings
+from incremental.visit.host_gate import HostGate
 from incremental.visit.visit import Fetch
 from store import Store
 
@@ -52,6 +53,8 @@ class AtWork:
     read: Read
     """Reads bodies in processes of their own."""
     trouble: Trouble
+    gate: HostGate
+    """That of the crawler."""
 
 
 def jobs_of(features: Features, work: AtWork) -> tuple[dict[str, Job], list[FeatureError]]:

@@ -42,6 +42,9 @@ from store.values import HostRow
 class Turns(Protocol):
     """One daemon at a time asks a host."""
 
+    shared: bool
+    """Whether others ask hosts as well."""
+
     def take(self, host: str, delay_seconds: float, now: float) -> float:
         """Take a host for one request; return 0, or how many seconds to wait."""
 
@@ -172,6 +175,17 @@ class HostGate:
             return answer
         self._keep(replace(host, next_allowed_at=now + wait))
         return replace(answer, allowed_at=now + wait)
+
+    def reserve(self, url: str, seconds: float, now: float) -> bool:
+        """Keep the host of *url* from the crawler for so long, for a single fetch; False = not now."""
+        with self._lock:
+            host = self._host(host_key(url), now)
+            # Another daemon may ask it meanwhile.
+            shared = self._turns is not None and self._turns.shared
+            if shared or host.name in self._busy or host.next_allowed_at > now:
+                return False
+            self._keep(replace(host, next_allowed_at=now + seconds))
+        return True
 
     def busy_hosts(self) -> list[str]:
         """Return the hosts to which a request is under way."""

@@ -119,7 +119,7 @@ def test_a_seed_that_robots_txt_denies_is_no_success(site: LocalSite, start: Sta
     site.pages["/robots.txt"] = "User-agent: *\nDisallow: /\n"
     process = start("--once", site.url)
     _, err = process.communicate()
-    assert (process.returncode, "robots_denied" in err) == (1, True)
+    assert (process.returncode, "denied by robots.txt" in err) == (1, True)
 
 
 def test_the_sites_of_the_settings_are_watched_on_their_terms(

@@ -124,6 +124,7 @@ class Claims:
     """Turns that are always granted, and how long a host rests should the daemon end meanwhile."""
 
     rests: list[float] = field(default_factory=list)
+    shared: bool = False
 
     def take(self, _host: str, delay_seconds: float, _now: float) -> float:
         self.rests.append(delay_seconds)
@@ -150,6 +151,25 @@ def test_a_host_rests_as_long_as_a_visit_may_outlive_its_daemon(
         gate = HostGate(store, settings, claims)
         gate.take(SEED, gate.ask(SEED, START), START)
     assert claims.rests == [rest]
+
+
+def test_a_host_is_kept_from_the_crawler_while_its_icon_is_asked_for(tmp_path: Path) -> None:
+    with open_configured_store(Settings(), tmp_path) as store:
+        gate = HostGate(store, Settings())
+        gate.occupy(SEED, START)
+        assert not gate.reserve(SEED, 40.0, START)
+        gate.release(SEED, Response(SEED, FetchStatus.FETCHED), START + 1)
+        assert not gate.reserve(SEED, 40.0, START + 2)
+        rested = gate.allowed_at(SEED, START + 2)
+        assert gate.reserve(SEED, 40.0, rested)
+        assert gate.ask(SEED, rested).allowed_at == rested + 40.0
+        assert not gate.reserve(SEED, 40.0, rested)
+
+
+def test_what_several_daemons_ask_is_not_asked_beside_them(tmp_path: Path) -> None:
+    with open_configured_store(Settings(), tmp_path) as store:
+        assert HostGate(store, Settings(), Claims()).reserve(SEED, 40.0, START)
+        assert not HostGate(store, Settings(), Claims(shared=True)).reserve(SEED, 40.0, START)
 
 
 def test_a_host_is_quick_by_its_last_answer(tmp_path: Path) -> None:

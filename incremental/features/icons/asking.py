@@ -19,6 +19,8 @@ from store.values import SiteRow
 
 MOST_BYTES = 65_536
 _REQUEST_SECONDS = 15.0
+# Two requests, should the first lead on, and a pause.
+_RESERVED_SECONDS = 2 * _REQUEST_SECONDS + 10.0
 _NEXT_SECONDS = 10.0
 
 
@@ -62,7 +64,7 @@ class IconAsker:
             open_at = watch(row, self._work.settings).open_at(now)
             if open_at > now:
                 icons.put(row.id, due_at=min(open_at, now + DAY), failures=due[row.id])
-            else:
+            elif self._work.gate.reserve(row.seed_url, _RESERVED_SECONDS, now):
                 self._asking = self._executor.submit(self._ask, row, due[row.id], now)
         return now + (_NEXT_SECONDS if due else MINUTE)
 

@@ -88,7 +88,7 @@ def watch(run: Run, further: Mapping[str, Step], *, serves: bool) -> bool:
         # Jobs that need the daemon, or come after it, are added before it runs.
         daemon: Daemon = run.begin(partial(_daemon, run, make, jobs))
         run.health.runs_on(daemon.crawler.engine.report)
-        running = _features(run, fetcher.fetch, read)
+        running = _features(run, fetcher.fetch, read, daemon.crawler.frontier.gate)
         jobs.update({name: job.step for name, job in running.items()})
         address = _serve(run, stack) if serves else None
         run.reporter.begin(run.begin(lambda: len(store.read.seeds())), address)
@@ -161,7 +161,7 @@ def _serve(run: Run, stack: contextlib.ExitStack) -> str | None:
     return address
 
 
-def _features(run: Run, fetch: Fetch, read: Read) -> dict[str, Job]:
+def _features(run: Run, fetch: Fetch, read: Read, gate: HostGate) -> dict[str, Job]:
     """Return the jobs of features by name; say which features are broken."""
     work = AtWork(
         store=run.store,
@@ -170,6 +170,7 @@ def _features(run: Run, fetch: Fetch, read: Read) -> dict[str, Job]:
         fetch=fetch,
         read=read,
         trouble=run.health.trouble,
+        gate=gate,
     )
     features = run.settings.enabled
     run.health.needs(one.name for one in features.on if one.vital)

@@ -74,7 +74,7 @@ def test_the_rule_that_withheld_a_page_is_named(tmp_path: Path) -> None:
         crawl.run(DAY / 4)
         found = ask(crawl, HOME + "draft")
         assert found.cause == "decided"
-        assert found.says[0].endswith("the page does not exist yet.")
+        assert found.says[0].endswith("the page does not exist yet).")
 
 
 def test_a_page_beyond_every_site_asks_for_its_site_to_be_added(tmp_path: Path) -> None:

@@ -63,6 +63,7 @@ def job_of(watched: Watch, settings: Settings) -> IconAsker:
         fetch=make_fetcher(settings, watched.clock, adapter=watched.web).fetch,
         read=read_body,
         trouble=lambda *_: None,
+        gate=watched.crawler.frontier.gate,
     )
     return IconAsker(work, InlineExecutor())
 

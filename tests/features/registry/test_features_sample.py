@@ -28,6 +28,7 @@ from incremental.fetch.libraries import LibraryGate
 from incremental.fetch.options import FetchSettings
 from incremental.settings import Settings, build_settings
 from incremental.settings.reference import reference
+from incremental.visit.host_gate import HostGate
 from store import Store
 
 ROOT = Path(__file__).parents[3]
@@ -134,6 +135,7 @@ def at_work(store: Store, settings: Settings, folder: Path) -> AtWork:
         fetch=nothing,  # type: ignore[arg-type]  # it is not called
         read=nothing,  # type: ignore[arg-type]  # likewise
         trouble=nothing,
+        gate=HostGate(store, settings),
     )
 
 
