@@ -89,7 +89,9 @@ def test_a_frozen_daemon_that_goes_on_writes_nothing_and_joins_again(
         first.send(signal.SIGCONT)
         assert wait_until(lambda: cluster.are_sharing(2), 60, every=0.5), first.errors()[-2_000:]
         assert old not in {one.id for one in cluster.rows()}
-        assert "another daemon has taken over" in first.errors()
+        # Its connection may have been closed meanwhile: then it learns that when it connects again.
+        said = first.errors()
+        assert "another daemon has taken over" in said or "the connection is closed" in said
         ends_well(cluster)
 
 
