@@ -115,7 +115,7 @@ class Usual:
         return max(boundary, float(self.everyday.mean() + TAIL * self.everyday.std()))
 
     def _excluding(self) -> float:
-        """Return the lowest score above the pages that are too many to be on topic."""
+        """Return the lowest score that no more of the sample reaches than may be on topic."""
         ranked = np.sort(self.sample)[::-1]
         allowed = int(self.at_most * len(ranked))
         # Fewer pages do not show a share.

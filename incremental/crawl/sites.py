@@ -320,9 +320,9 @@ class WatchedSite:
         return self.urgent.pages[0] if may else None
 
     def pages_at(self, now: float) -> float:
-        """Return from when on urgent pages may be read; half a day's requests beyond their share.
+        """Return from when on urgent pages may be read: half a day's requests may exceed their share.
 
-        Pages that lead to one another may be hundreds. Beyond that they take turns with the lists.
+        Hundreds of pages may lead to one another; the others take turns with the lists.
         """
         per_day = self.terms.requests_per_day
         return self.allocation.open_at(Share.READ, per_day, now, overdraft=per_day * SAVED_DAYS)

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from fake_web import DAY, HOUR, MINUTE, SPARING, START, FakeWeb, Reply, Watch, page, watch
+from fake_web import DAY, HOUR, MINUTE, SPARING, START, FakeWeb, Reply, Watch, feed, page, watch
 from lab.clocks import SimulatedClock
 
 from incremental.crawl.sites import share_out
@@ -156,17 +156,12 @@ def test_sites_share_a_whole_budget_and_none_is_forgotten(tmp_path: Path) -> Non
 def test_the_feed_of_a_section_that_comes_up_is_read_before_its_pages(tmp_path: Path) -> None:
     came_up = START + YOUNG_SECONDS + 8 * DAY
     feed_url, stories = HOME + "ko/index.xml", [f"{HOME}ko/p{n}.html" for n in range(12)]
-    items = "".join(f"<item><title>{u}</title><link>{u}</link></item>" for u in stories)
-    feed = Reply(
-        f'<?xml version="1.0"?><rss version="2.0"><channel>{items}</channel></rss>'.encode(),
-        headers={"Content-Type": "application/rss+xml"},
-    )
     head = f'<link rel="alternate" type="application/rss+xml" href="{feed_url}">'
     pages: dict[str, Any] = {
         HOME: [(0.0, page("/a.html")), (came_up, page("/a.html", "/ko/"))],
         HOME + "a.html": page(),
         HOME + "ko/": page(stories[0], head=head),
-        feed_url: feed,
+        feed_url: feed(*((url, "") for url in stories)),
         **{url: page() for url in stories},
     }
     with watch(tmp_path, pages, settings=_settings(requests_per_day=24)) as crawl:
@@ -194,11 +189,6 @@ def test_the_front_of_a_new_edition_is_read_before_the_pages_that_lead_on(tmp_pa
     """Only a translated post leads to the edition; its pages link to one another, its feed has them all."""
     later = START + 20 * DAY
     names = [f"p{number}.html" for number in range(60)]
-    entries = "".join(f"<item><link>{HOME}ko/{name}</link></item>" for name in names)
-    feed = Reply(
-        f'<?xml version="1.0"?><rss version="2.0"><channel>{entries}</channel></rss>'.encode(),
-        headers={"Content-Type": "application/rss+xml"},
-    )
     head = f'<link rel="alternate" type="application/rss+xml" href="{HOME}ko/index.xml">'
     pages: dict[str, Any] = {
         HOME: [(0.0, page("/a.html")), (later, page("/a.html", "/b.html"))],
@@ -206,7 +196,7 @@ def test_the_front_of_a_new_edition_is_read_before_the_pages_that_lead_on(tmp_pa
         HOME + "b.html": page("/ko/b.html"),
         HOME + "ko/": page("/ko/p0.html", head=head),
         HOME + "ko/b.html": page("/ko/", "/ko/p0.html", "/ko/p1.html", "/ko/p2.html"),
-        HOME + "ko/index.xml": feed,
+        HOME + "ko/index.xml": feed(*((f"{HOME}ko/{name}", "") for name in names)),
     }
     pages |= {
         f"{HOME}ko/{name}": page("/ko/", *(f"/ko/{one}" for one in names[number : number + 4]))

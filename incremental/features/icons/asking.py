@@ -22,6 +22,7 @@ _REQUEST_SECONDS = 15.0
 # Two requests, should the first lead on, and a pause.
 _RESERVED_SECONDS = 2 * _REQUEST_SECONDS + 10.0
 _NEXT_SECONDS = 10.0
+_LATER_SECONDS = 10 * MINUTE
 
 
 def requests(store: Store, site: int) -> int:
@@ -66,6 +67,9 @@ class IconAsker:
                 icons.put(row.id, due_at=min(open_at, now + DAY), failures=due[row.id])
             elif self._work.gate.reserve(row.seed_url, _RESERVED_SECONDS, now):
                 self._asking = self._executor.submit(self._ask, row, due[row.id], now)
+            else:
+                # Its turn comes again; a host that rests for hours must not hold up the other sites.
+                icons.put(row.id, due_at=now + _LATER_SECONDS, failures=due[row.id])
         return now + (_NEXT_SECONDS if due else MINUTE)
 
     def _ask(self, row: SiteRow, failures: int, now: float) -> None:

@@ -215,6 +215,18 @@ def test_a_site_without_budget_is_not_asked(site: Any) -> None:
     assert told.pass_time(2 * HOUR) == []
 
 
+def test_a_host_that_may_not_be_asked_now_does_not_hold_up_other_sites(site: Any) -> None:
+    told = site({FAVICON: ICO})
+    told.watched.run(HOUR)
+    now = told.clock.now()
+    assert told.store.icons.due(now)
+    told.watched.crawler.frontier.gate.occupy(HOME, now)
+    told.job.step(now)
+    assert not told.store.icons.due(now)
+    told.watched.crawler.frontier.gate.forget_busy()
+    assert told.pass_time(HOUR) == [FAVICON]
+
+
 def test_a_site_that_is_removed_meanwhile_keeps_no_icon(site: Any) -> None:
     def removing(_: float) -> bytes:
         told.store.write.remove_site(1)
