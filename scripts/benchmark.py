@@ -4,6 +4,7 @@
     scripts/benchmark                       the recording in benchmarks/, and those in ../shared/replay
     scripts/benchmark FILE.sqlite FOLDER    these
     scripts/benchmark --chart delays.png    and how many new pages were announced how soon
+    scripts/benchmark --write               and write the figures into README and docs/replays.md
 
 Each recording needs its truth in truth/NAME.tsv beside it; docs/replays.md explains the figures.
 """
@@ -26,6 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from lab.cli import Line, Panel, plot, show
+from lab.written_tables import write_results
 from replay import delays_of, read_truth, score, simulate, truth_beside
 from replay_site import ReplaySite
 
@@ -108,6 +110,7 @@ def main() -> int:
     parser.add_argument("places", nargs="*", type=Path, metavar="PATH", help="file or folder")
     parser.add_argument("--json", action="store_true", help="one JSON object as the last line")
     parser.add_argument("--chart", type=Path, metavar="FILE.png", help="draw the delays")
+    parser.add_argument("--write", action="store_true", help="write the figures into the documents")
     arguments = parser.parse_args()
     files = list(recordings(arguments.places or filter(Path.is_dir, DEFAULT)))
     for file in files:
@@ -127,6 +130,8 @@ def main() -> int:
         y = "share of the new pages that were announced"
         panel = Panel(lines, about["version"], "minutes after they were linked", y, axes)
         plot([panel], arguments.chart)
+    if arguments.write:
+        write_results({one["site"]: {**about, **one} for one in results})
     if arguments.json:
         print(json.dumps({**about, "recordings": results}))
     return 0

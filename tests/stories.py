@@ -26,6 +26,7 @@ from incremental.decide.sections import SectionFacts
 from incremental.decide.verification import VerifiedFacts
 from incremental.fetch.status import FetchStatus, Response
 from incremental.parse import Link, Page, PageKind
+from incremental.schedule.allocation import MissingPages
 from incremental.schedule.state import Visit
 from incremental.visit.visit import Outcome, Purpose, VisitTask
 from store import Store, open_store
@@ -209,8 +210,8 @@ def page_facts(
 ) -> VerifiedFacts:
     """What is known of a page that is verified: by default a list shows it and nothing is missing."""
     base: dict[str, Any] = dict.fromkeys(("terms", "elsewhere", "onward"))
-    base |= {"of_event": False, "by_article": False, "missing_like": 0, "missing_wait": 4 * DAY}
-    base |= {"is_labelled": False, "files_differ": True}
+    base |= {"of_event": False, "by_article": False, "missing_like": 0}
+    base |= {"missing": MissingPages(1, 9, 30, 48), "is_labelled": False, "files_differ": True}
     since = Since(now, START, 30.0)
     return VerifiedFacts(now, row, section=section, since=since, **base | fields)
 

@@ -76,7 +76,7 @@ from incremental.fetch.status import FetchStatus
 from incremental.parse import Page, PageKind
 from incremental.parse.hub_way import read_way
 from incremental.sandbox import Body, Read, Unread, read_body
-from incremental.schedule.allocation import missing_wait
+from incremental.schedule.allocation import MISSING_DAYS, MissingPages
 from incremental.schedule.refreshing import RefreshTerms, WatchTerms, bounds
 from incremental.settings import Settings
 from incremental.visit.visit import Outcome, Purpose, is_first_reading
@@ -488,7 +488,7 @@ class FactReader:
                 outcome.page, own, site, now, by_article=by_article, is_news=is_news
             ),
             missing_like=max(like, 0),
-            missing_wait=self._missing_wait(row, site),
+            missing=self._missing(row, site, now),
             by_article=by_article,
             since=replace(self._since(site, now), not_news=self._not_news_like(row, site)),
             is_labelled=self._store.read.corrections([own]).get(own) == ARTICLE,
@@ -503,16 +503,19 @@ class FactReader:
             return said
         return of_page(said, row.url, self._store.read.urls([row.first_hub_id])[0])
 
-    def _missing_wait(self, row: VerificationRow, site: WatchedSite) -> float:
-        """Return how long the page waits at most, should it not be there."""
+    def _missing(self, row: VerificationRow, site: WatchedSite, now: float) -> MissingPages:
+        """Return what decides how soon the page is asked for again, should it not be there."""
         read, original = self._store.read, untranslated(row.canonical_key)
         # A language switch links to translations that are still to come: one of a recorded site came five
         # weeks later. It does not share its requests with links that are merely wrong.
         switch = original != row.canonical_key and date_in_url(row.url) is None
         known = read.known(site.row.id, [original]) if switch else {}
         comes = any(page.state == PageState.KNOWN for page in known.values())
-        pages = 0 if comes else read.missing_pages(site.row.id)
-        return missing_wait(pages, site.terms.requests_per_day)
+        pages, requests = read.missing(site.row.id, now - MISSING_DAYS * DAY)
+        days = max(now - site.row.added_at, 0.0) / DAY
+        return MissingPages(
+            1 if comes else max(pages, 1), requests, days, site.terms.requests_per_day
+        )
 
     def _elsewhere(
         self, outcome: Outcome, row: VerificationRow | RefreshRow, site: WatchedSite

@@ -27,6 +27,7 @@ from incremental.decide.sections import Section, SectionFacts, section_of
 from incremental.decide.site_context import NEVER_THERE
 from incremental.fetch.status import UNREADABLE
 from incremental.parse.dates import parse_date
+from incremental.schedule.allocation import MissingPages
 from incremental.schedule.refreshing import RefreshTerms
 from incremental.visit.visit import Outcome
 from store.enums import ChangeKind, HubKind, PageState
@@ -99,8 +100,8 @@ class VerifiedFacts:
     section: SectionFacts
     missing_like: int
     """How many other pages of its place in a row were not there."""
-    missing_wait: float
-    """How long it waits at most, in seconds, should it not be there."""
+    missing: MissingPages
+    """How soon it is asked for again, should it not be there."""
     by_article: bool
     """No list shows it: an article, or a new page of its section, links to it."""
     since: Since
@@ -136,7 +137,7 @@ def decide_verification(outcome: Outcome, facts: VerifiedFacts) -> Decision:
     ):
         # A failing server or a redirect elsewhere says nothing about a page that was missing before.
         again_at = _again_at(row, now, facts)
-        fields = PageUpdate(verify_due_at=again_at or now + facts.missing_wait)
+        fields = PageUpdate(verify_due_at=again_at or now + facts.missing.longest)
         fields |= {"verified_at": now, "rule": Rule.NOT_THERE_YET}
         return Decision(replace(base, page_fields=fields))
     return _there(base, outcome, facts)
@@ -181,10 +182,10 @@ def _again_at(row: VerificationRow, now: float, facts: VerifiedFacts) -> float |
         return None
     if row.verified_at is not None and is_mistyped(row.url):
         return None
-    # From an hour (staged publishing, a cache), then as long as the link has been known; twice as long where
-    # no list shows it: four pages of a recorded site were listed hours or days before they were there.
-    wait = age * 2 if facts.by_article else age
-    return now + (1 + facts.missing_like) * min(max(wait, HOUR), facts.missing_wait)
+    # From an hour (staged publishing, a cache); twice as long where no list shows it: five pages of a
+    # recorded site were listed hours or days before they were there.
+    wait = facts.missing.wait(age * 2 if facts.by_article else age)
+    return now + (1 + facts.missing_like) * max(wait, HOUR)
 
 
 def _not_there(  # noqa: PLR0913 - what was found, and when to look again

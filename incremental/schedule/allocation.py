@@ -93,8 +93,15 @@ QUOTAS = {
     Share.URGENT: Quota(bound=0.5, saved_days=0.5, least=8.0, full=True),
 }
 
-# Of a site's requests, for pages that are linked and not there, after their first few days.
+# Of a site's requests, for pages that are linked and not there: in a month, and of one page in the long run.
+MISSING_MONTH_SHARE = 0.007
 MISSING_SHARE = 0.005
+# Days in which requests for missing pages are counted.
+MISSING_DAYS = 30.0
+# How long such a page waits, as a share of the time it has been linked.
+_SOONEST, _LATEST = 0.25, 2.0
+# What a new site may spend on them at once, in days.
+_EARNED_DAYS = 3.0
 # Always left for visits of known hubs, however much there is to explore.
 VISITS_SHARE = 0.75
 # The same in a site's first week.
@@ -246,9 +253,33 @@ class Allocation:
         return granted_at(saved, rate, now) if rate > 0 else math.inf
 
 
-def missing_wait(pages: int, per_day: float) -> float:
-    """Return the longest wait of each of *pages* that are not there, in seconds; 2 days or more."""
-    return max(pages / max(MISSING_SHARE * per_day, _LEAST_NEED), 2.0) * _DAY
+@dataclass(frozen=True, slots=True)
+class MissingPages:
+    """A site's pages that are linked and not there, and what was spent on them."""
+
+    pages: int
+    """Those that are asked for again."""
+    requests: int
+    """Requests for pages that were not there, in the last :data:`MISSING_DAYS` days."""
+    days: float
+    """Since the site was added."""
+    per_day: float
+    """The site's requests a day."""
+
+    def wait(self, age: float) -> float:
+        """Return the seconds until a page that has been linked for *age* seconds is asked for again.
+
+        The fewer such pages and the less was spent, the sooner: from a quarter of its age to twice.
+        """
+        days = min(self.days + _EARNED_DAYS, MISSING_DAYS)
+        left = MISSING_MONTH_SHARE * self.per_day * days - self.requests
+        pace = self.pages / left if left > 0 else _LATEST
+        return min(age * min(max(pace, _SOONEST), _LATEST), self.longest)
+
+    @property
+    def longest(self) -> float:
+        """The longest wait in seconds: 2 days or more."""
+        return max(self.pages / max(MISSING_SHARE * self.per_day, _LEAST_NEED), 2.0) * _DAY
 
 
 def article_share(articles: int, gains: int, article_days: float, lists_weight: float) -> float:

@@ -30,7 +30,7 @@ from incremental.decide.sections import SectionFacts, section_of
 from incremental.decide.site_context import NEVER_THERE, SiteContext
 from incremental.decide.verification import VerifiedFacts, decide_verification, files_differ
 from incremental.fetch.status import FetchStatus
-from incremental.schedule.allocation import missing_wait
+from incremental.schedule.allocation import MissingPages
 from store.enums import HubRole, PageState
 from store.rules import COLUMNS, Columns, Fate, Rule
 from store.values import ReadText, SeenLink, VerificationRow, VerifyAgain, VisitRecord
@@ -77,29 +77,54 @@ def facts_of(row: VerificationRow, **fields: Any) -> VerifiedFacts:
     return page_facts(row, section, NOW, **fields)
 
 
+MISSED = MissingPages(1, 9, days=30, per_day=48)
+
+
 def wait_hours(
-    missing_like: int, age_days: float = 1.0, pages: int = 1, *, by_article: bool = True
+    missing_like: int,
+    age_days: float = 1.0,
+    missing: MissingPages = MISSED,
+    *,
+    by_article: bool = True,
 ) -> float | None:
     row = replace(ROW, first_seen_at=NOW - age_days * DAY, verified_at=NOW - HOUR)
     answer = outcome(FetchStatus.GONE, url=row.url)
-    wait = missing_wait(pages, 48)
-    facts = facts_of(row, missing_like=missing_like, missing_wait=wait, by_article=by_article)
+    facts = facts_of(row, missing_like=missing_like, missing=missing, by_article=by_article)
     record = decide_verification(answer, facts).record
     again_at = record.page_fields.get("verify_due_at")
     return None if again_at is None else (again_at - NOW) / HOUR
 
 
 def test_a_form_whose_pages_were_never_there_is_asked_for_less_and_less() -> None:
-    assert wait_hours(0) == pytest.approx(48)
-    assert wait_hours(0, by_article=False) == pytest.approx(24)
-    assert wait_hours(3) == pytest.approx(4 * 48)
+    assert wait_hours(0, 0.1) == pytest.approx(2 * 0.1 * 24 * MISSED.wait(1.0))
+    assert wait_hours(0, 0.1, by_article=False) == pytest.approx(0.1 * 24 * MISSED.wait(1.0))
+    assert wait_hours(3, 0.1) == pytest.approx(4 * 2 * 0.1 * 24 * MISSED.wait(1.0))
     assert wait_hours(NEVER_THERE - 1) is None
 
 
-def test_the_pages_that_a_site_misses_share_one_request_in_two_hundred() -> None:
-    assert wait_hours(0, age_days=30) == pytest.approx(200 / 48 * 24)
-    assert wait_hours(0, age_days=30, pages=4) == pytest.approx(4 * 200 / 48 * 24)
-    assert wait_hours(0, age_days=1, pages=4) == pytest.approx(48)
+@pytest.mark.parametrize(
+    ("pages", "requests", "days", "share_of_age"),
+    [
+        (1, 0, 30, 0.25),  # ten requests a month, and none was made
+        (1, 8, 30, 0.48),
+        (3, 8, 30, 1.44),
+        (1, 30, 30, 2.0),
+        (1, 0, 0, 0.99),  # a new site has earned one
+    ],
+)
+def test_a_missing_page_is_asked_for_the_sooner_the_less_was_spent_on_others(
+    pages: int, requests: int, days: float, share_of_age: float
+) -> None:
+    missing = MissingPages(pages, requests, days, per_day=48)
+    wait = wait_hours(0, 0.8, missing, by_article=False)
+    assert wait == pytest.approx(0.8 * 24 * share_of_age, rel=0.01)
+
+
+def test_one_missing_page_takes_one_request_in_two_hundred_in_the_long_run() -> None:
+    spent = MissingPages(1, 30, days=300, per_day=48)
+    assert wait_hours(0, 30, spent) == pytest.approx(200 / 48 * 24)
+    assert wait_hours(0, 30, replace(spent, pages=4)) == pytest.approx(4 * 200 / 48 * 24)
+    assert wait_hours(0, 1, replace(spent, pages=4), by_article=False) == pytest.approx(48)
 
 
 @pytest.mark.parametrize(

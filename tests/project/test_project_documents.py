@@ -8,6 +8,8 @@ from typing import Any
 
 import click
 import pytest
+from lab.written_tables import DOCUMENTS as WITH_FIGURES
+from lab.written_tables import read_results, with_figures
 
 from incremental.interfaces.cli import commands, loaded
 
@@ -133,3 +135,26 @@ def figures(text: str) -> list[list[str]]:
     """Return the figures of each row of the tables on how well it finds; word order may differ."""
     rows = re.findall(r"^\| [\w-]+ \| \d.*$|^\|.* · .*$", FENCE.sub("", text), re.MULTILINE)
     return [sorted(FIGURE.findall(row)) for row in rows]
+
+
+@pytest.mark.parametrize("path", WITH_FIGURES, ids=lambda path: path.name)
+def test_figures_of_replays_are_those_of_the_last_run(path: Path) -> None:
+    """`scripts/benchmark --write` puts them there."""
+    text = path.read_text(encoding="utf-8")
+    assert with_figures(text, read_results()) == text
+
+
+def test_a_row_takes_the_figures_of_its_recording_by_the_headings() -> None:
+    delay = {"mean": 17.4, "median": 13.6}
+    result = {"scored": 83, "recall": 1.0, "delay_minutes": delay, "announced": 86, "false_new": 1}
+    rows = (
+        "| recording | recall | delay, mean (median), min | kind | false new |",
+        "| --- | --- | --- | --- | --- |",
+        "| kubaik | .9 | 20 (10) | weblog | 0 of 86 |",
+        "| other | .8 | 1 (1) | shop | 0 of 9 |",
+        "",
+        "| kubaik | .9 |",
+    )
+    text = "\n".join(rows)
+    written = text.replace(".9 | 20 (10) | weblog | 0 of", "1.000 | 17 (14) | weblog | 1 of")
+    assert with_figures(text, {"kubaik": result}) == written
