@@ -76,7 +76,7 @@ from incremental.fetch.status import FetchStatus
 from incremental.parse import Page, PageKind
 from incremental.parse.hub_way import read_way
 from incremental.sandbox import Body, Read, Unread, read_body
-from incremental.schedule.allocation import MISSING_DAYS, MissingPages
+from incremental.schedule.allocation import MissingPages
 from incremental.schedule.refreshing import RefreshTerms, WatchTerms, bounds
 from incremental.settings import Settings
 from incremental.visit.visit import Outcome, Purpose, is_first_reading
@@ -511,11 +511,9 @@ class FactReader:
         switch = original != row.canonical_key and date_in_url(row.url) is None
         known = read.known(site.row.id, [original]) if switch else {}
         comes = any(page.state == PageState.KNOWN for page in known.values())
-        pages, requests = read.missing(site.row.id, now - MISSING_DAYS * DAY)
+        pages = 1 if comes else max(read.missing_pages(site.row.id), 1)
         days = max(now - site.row.added_at, 0.0) / DAY
-        return MissingPages(
-            1 if comes else max(pages, 1), requests, days, site.terms.requests_per_day
-        )
+        return MissingPages(pages, days, site.terms.requests_per_day)
 
     def _elsewhere(
         self, outcome: Outcome, row: VerificationRow | RefreshRow, site: WatchedSite

@@ -182,9 +182,8 @@ def _again_at(row: VerificationRow, now: float, facts: VerifiedFacts) -> float |
         return None
     if row.verified_at is not None and is_mistyped(row.url):
         return None
-    # From an hour (staged publishing, a cache); twice as long where no list shows it: five pages of a
-    # recorded site were listed hours or days before they were there.
-    wait = facts.missing.wait(age * 2 if facts.by_article else age)
+    # From an hour: staged publishing, a cache.
+    wait = facts.missing.wait(age, listed=not facts.by_article)
     return now + (1 + facts.missing_like) * max(wait, HOUR)
 
 

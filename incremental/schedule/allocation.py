@@ -93,15 +93,14 @@ QUOTAS = {
     Share.URGENT: Quota(bound=0.5, saved_days=0.5, least=8.0, full=True),
 }
 
-# Of a site's requests, for pages that are linked and not there: in a month, and of one page in the long run.
-MISSING_MONTH_SHARE = 0.007
+# Of a site's requests, for pages that are linked and not there, after their first few days.
 MISSING_SHARE = 0.005
-# Days in which requests for missing pages are counted.
-MISSING_DAYS = 30.0
-# How long such a page waits, as a share of the time it has been linked.
-_SOONEST, _LATEST = 0.25, 2.0
-# What a new site may spend on them at once, in days.
-_EARNED_DAYS = 3.0
+# Seventeen pages of a recorded site were listed up to five days before they were there.
+_AWAITED_SECONDS = 5 * _DAY
+# Longest wait in these days for each page that its site misses.
+_AWAITED_WAIT = 0.25 * _DAY
+# What a new site has so far listed in vain is mostly old; so it may cost less.
+_NEW_SITE_DAYS = 30.0
 # Always left for visits of known hubs, however much there is to explore.
 VISITS_SHARE = 0.75
 # The same in a site's first week.
@@ -255,26 +254,27 @@ class Allocation:
 
 @dataclass(frozen=True, slots=True)
 class MissingPages:
-    """A site's pages that are linked and not there, and what was spent on them."""
+    """A site's pages that are linked and not there."""
 
     pages: int
     """Those that are asked for again."""
-    requests: int
-    """Requests for pages that were not there, in the last :data:`MISSING_DAYS` days."""
     days: float
     """Since the site was added."""
     per_day: float
     """The site's requests a day."""
 
-    def wait(self, age: float) -> float:
+    def wait(self, age: float, *, listed: bool) -> float:
         """Return the seconds until a page that has been linked for *age* seconds is asked for again.
 
-        The fewer such pages and the less was spent, the sooner: from a quarter of its age to twice.
+        *listed*: a list shows it, and not only an article.
         """
-        days = min(self.days + _EARNED_DAYS, MISSING_DAYS)
-        left = MISSING_MONTH_SHARE * self.per_day * days - self.requests
-        pace = self.pages / left if left > 0 else _LATEST
-        return min(age * min(max(pace, _SOONEST), _LATEST), self.longest)
+        if self.days < _NEW_SITE_DAYS or not listed:
+            wait = 2 * age
+        elif age < _AWAITED_SECONDS:
+            wait = min(age, _AWAITED_WAIT * self.pages)
+        else:
+            wait = age
+        return min(wait, self.longest)
 
     @property
     def longest(self) -> float:

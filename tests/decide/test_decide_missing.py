@@ -77,7 +77,7 @@ def facts_of(row: VerificationRow, **fields: Any) -> VerifiedFacts:
     return page_facts(row, section, NOW, **fields)
 
 
-MISSED = MissingPages(1, 9, days=30, per_day=48)
+MISSED = MissingPages(1, days=100, per_day=48)
 
 
 def wait_hours(
@@ -96,35 +96,33 @@ def wait_hours(
 
 
 def test_a_form_whose_pages_were_never_there_is_asked_for_less_and_less() -> None:
-    assert wait_hours(0, 0.1) == pytest.approx(2 * 0.1 * 24 * MISSED.wait(1.0))
-    assert wait_hours(0, 0.1, by_article=False) == pytest.approx(0.1 * 24 * MISSED.wait(1.0))
-    assert wait_hours(3, 0.1) == pytest.approx(4 * 2 * 0.1 * 24 * MISSED.wait(1.0))
+    assert wait_hours(0) == pytest.approx(48)
+    assert wait_hours(3) == pytest.approx(4 * 48)
     assert wait_hours(NEVER_THERE - 1) is None
 
 
 @pytest.mark.parametrize(
-    ("pages", "requests", "days", "share_of_age"),
+    ("age_hours", "pages", "days", "hours"),
     [
-        (1, 0, 30, 0.25),  # ten requests a month, and none was made
-        (1, 8, 30, 0.48),
-        (3, 8, 30, 1.44),
-        (1, 30, 30, 2.0),
-        (1, 0, 0, 0.99),  # a new site has earned one
+        (3, 1, 100, 3),
+        (20, 1, 100, 6),
+        (20, 3, 100, 18),
+        (119, 1, 100, 6),
+        (121, 4, 100, 121),  # after five days it is hardly awaited any more
+        (20, 1, 29, 40),  # a new site
     ],
 )
-def test_a_missing_page_is_asked_for_the_sooner_the_less_was_spent_on_others(
-    pages: int, requests: int, days: float, share_of_age: float
+def test_a_listed_page_is_awaited_for_five_days(
+    age_hours: float, pages: int, days: float, hours: float
 ) -> None:
-    missing = MissingPages(pages, requests, days, per_day=48)
-    wait = wait_hours(0, 0.8, missing, by_article=False)
-    assert wait == pytest.approx(0.8 * 24 * share_of_age, rel=0.01)
+    missing = MissingPages(pages, days, per_day=48)
+    wait = wait_hours(0, age_hours / 24, missing, by_article=False)
+    assert wait == pytest.approx(hours)
 
 
-def test_one_missing_page_takes_one_request_in_two_hundred_in_the_long_run() -> None:
-    spent = MissingPages(1, 30, days=300, per_day=48)
-    assert wait_hours(0, 30, spent) == pytest.approx(200 / 48 * 24)
-    assert wait_hours(0, 30, replace(spent, pages=4)) == pytest.approx(4 * 200 / 48 * 24)
-    assert wait_hours(0, 1, replace(spent, pages=4), by_article=False) == pytest.approx(48)
+def test_the_pages_that_a_site_misses_share_one_request_in_two_hundred() -> None:
+    assert wait_hours(0, 30) == pytest.approx(200 / 48 * 24)
+    assert wait_hours(0, 30, replace(MISSED, pages=4)) == pytest.approx(4 * 200 / 48 * 24)
 
 
 @pytest.mark.parametrize(

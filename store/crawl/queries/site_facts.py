@@ -21,7 +21,7 @@ from store.enums import (
     PageState,
     SiteEventKind,
 )
-from store.models import Backfill, BackfillPage, Change, Hub, Label, Page, Sighting, Visit
+from store.models import Backfill, BackfillPage, Change, Hub, Label, Page, Sighting
 from store.rules import Rule
 from store.values import ArticleCandidate, HubNews, MonitoredArticle
 
@@ -122,22 +122,9 @@ _GAINED_AT = Prepared(
         .where((Change.site == site) & (Change.at >= since) & _ADDED & _IS_ARTICLE)
     )
 )
-_MISSING = Prepared(
-    lambda site, since: (
-        Page.select(
-            fn.COUNT(Case(None, ((Page.state == PageState.MISSING, Page.id),)).distinct()),
-            fn.COUNT(Visit.id),
-        )
-        .join(
-            Visit,
-            JOIN.LEFT_OUTER,
-            on=(Visit.page == Page.id) & (Visit.at > since) & (Visit.status == _ENDED[0]),
-        )
-        .where(
-            (Page.site == site)
-            & Page.state.in_((PageState.MISSING, PageState.GONE))
-            & Page.announced_at.is_null()
-        )
+_MISSING_PAGES = Prepared(
+    lambda site: Page.select(fn.COUNT(Page.id)).where(
+        (Page.site == site) & (Page.state == PageState.MISSING)
     )
 )
 # What a page led to before it was read as a monitored article is no reason to make it a hub: on a recorded
@@ -300,10 +287,9 @@ class SiteQueries(Repository):
         ((at,),) = self._asked(_GAINED_AT, site=site_id, since=since)
         return float(at or 0.0)
 
-    def missing(self, site_id: int, since: float) -> tuple[int, int]:
-        """Count a site's missing pages that are retried, and recent requests for missing pages."""
-        ((pages, requests),) = self._asked(_MISSING, site=site_id, since=since)
-        return int(pages), int(requests)
+    def missing_pages(self, site_id: int) -> int:
+        """Count a site's missing pages that are scheduled for a retry."""
+        return int(self._asked(_MISSING_PAGES, site=site_id)[0][0])
 
     def known_below(self, site_id: int, prefix: str, *, before: float) -> bool:
         """Return whether a folder, given as a canonical key with its slash, existed before *before*.
