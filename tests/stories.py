@@ -211,7 +211,11 @@ def page_facts(
     """What is known of a page that is verified: by default a list shows it and nothing is missing."""
     base: dict[str, Any] = dict.fromkeys(("terms", "elsewhere", "onward"))
     base |= {"of_event": False, "by_article": False, "missing_like": 0}
-    base |= {"missing": MissingPages(1, 100, 48), "is_labelled": False, "files_differ": True}
+    base |= {
+        "missing": MissingPages(1, days=100, per_day=48),
+        "is_labelled": False,
+        "files_differ": True,
+    }
     since = Since(now, START, 30.0)
     return VerifiedFacts(now, row, section=section, since=since, **base | fields)
 

@@ -328,7 +328,7 @@ def test_a_page_that_is_linked_before_it_is_there_is_verified_once_more() -> Non
     assert record.fate is not Fate.ANNOUNCE
 
 
-@pytest.mark.parametrize(("days", "wait"), [(0.0, HOUR), (3.0, 3 * DAY), (37.0, 4 * DAY)])
+@pytest.mark.parametrize(("days", "wait"), [(0.0, HOUR), (3.0, 6 * HOUR), (37.0, 200 / 48 * DAY)])
 def test_the_longer_a_page_is_missing_the_rarer_it_is_looked_for(days: float, wait: float) -> None:
     waiting = replace(row("missing"), verified_at=NOW - HOUR, first_seen_at=NOW - days * DAY)
     record = verified(verification(GONE), waiting)
