@@ -28,7 +28,7 @@ from typing import Any
 
 from lab.cli import Line, Panel, plot, show
 from lab.written_tables import write_results
-from replay import delays_of, read_truth, score, simulate, truth_beside
+from replay import against_bound, delays_of, read_truth, score, simulate, truth_beside
 from replay_site import ReplaySite
 
 from incremental.settings import Settings
@@ -67,6 +67,7 @@ def measure(file: Path) -> tuple[dict[str, Any], Line]:
     shares = [number / result["scored"] for number in range(1, len(delays) + 1)]
     figures = {
         **result,
+        **(against_bound(result, tally, site, truth) if result["found"] else {}),
         "data": fingerprint(file),
         "wall_seconds": round(time.perf_counter() - started, 1),
     }
@@ -93,6 +94,7 @@ def row(result: Mapping[str, Any]) -> dict[str, object]:
         "recall": result["recall"],
         "mean delay, min": delays["mean"],
         "median": delays["median"],
+        "over the bound": result.get("ratio_to_bound", ""),
         "announced": result["announced"],
         "false new": result["false_new"],
         "requests a day": result["fetches_per_day"],

@@ -339,9 +339,10 @@ def _delays(delays: list[float]) -> dict[str, float | None]:
     }
 
 
-def _against_bound(
+def against_bound(
     result: Mapping[str, Any], tally: Tally, site: ReplaySite, truth_file: Path
 ) -> dict[str, float]:
+    """Return the bound of the mean delay, in minutes, and the mean delay over it."""
     wanted = {url: at for url, at in linked_of(truth_file).items() if at < tally.clock.now()}
     least = bound_minutes(site, wanted, tally.scored_from, result["fetches_per_day"])
     ratio = result["delay_minutes"]["mean"] / least
@@ -399,7 +400,7 @@ def main() -> int:
         )
     result = score(tally, site, truth)
     if arguments.bound and result["found"]:
-        result |= _against_bound(result, tally, site, truth)
+        result |= against_bound(result, tally, site, truth)
     result["wall_seconds"] = round(time.perf_counter() - started, 2)
     show(result, str(result["site"]))
     print_json(arguments, result)

@@ -23,6 +23,7 @@ _CELLS: dict[str, Callable[[Mapping[str, Any]], str]] = {
     "recall": lambda one: f"{one['recall']:.3f}",
     "delay, mean (median)": lambda one: f"{_delay(one)} min",
     "delay, mean (median), min": _delay,
+    "over the bound": lambda one: f"{one['ratio_to_bound']:.1f}",
     "false new": lambda one: f"{one['false_new']} of {one['announced']}",
     "requests for missing pages": lambda one: f"{one['missing_share']:.1%}".replace("%", " %"),
     "requests a day": lambda one: f"{one['fetches_per_day']:.0f}",
@@ -30,6 +31,7 @@ _CELLS: dict[str, Callable[[Mapping[str, Any]], str]] = {
     "计分文章": lambda one: f"{one['scored']}",
     "召回率": lambda one: f"{one['recall']:.3f}",
     "延迟：均值（中位数）": lambda one: f"{_delay(one)} 分钟",
+    "与理论下限之比": lambda one: f"{one['ratio_to_bound']:.1f}",
     "误报": lambda one: f"{one['announced']} 篇中 {one['false_new']} 篇",
     "每日请求": lambda one: f"{one['fetches_per_day']:.0f}",
 }
