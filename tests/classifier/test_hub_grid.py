@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from hub_samples import PAIRS, sample_captures, sample_rows, train_small_model
-from lab.hub import training
-from lab.hub.folded import FoldedRows, Measure
-from lab.hub.grid import GridPlan, GridPoint, GridResult, Search, search
-from lab.hub.rivals import Rivals
-from lab.hub.training import PLANS, TrainingOptions, train_model
+from lab.hub import grid
+from lab.hub.folded import FoldedRows
+from lab.hub.grid import PLAN, GridPlan, GridPoint, Search, search
+from lab.hub.training import TrainingOptions, train_model
 from numpy.typing import NDArray
 
 from classifier.hub import svm, updating
@@ -23,8 +23,8 @@ from classifier.hub.model import load_model, read_manifest, save_model
 from classifier.hub.svm import Pair, RbfMachine
 from classifier.hub.updating import folds_of
 
-SMALL = GridPlan(costs=(-2, 4), gammas=(-9, 0), fine=1, measure=Measure.F1)
-MACHINES = ("content", "joint", "paper_content", "paper_url", "url")
+SMALL = GridPlan(costs=(-2, 4), gammas=(-9, 0), fine=1)
+MACHINES = ("content", "joint", "url")
 
 
 def _rings(count: int = 160) -> tuple[FoldedRows, list[str]]:
@@ -67,7 +67,7 @@ def test_a_score_is_the_mean_of_the_folds_and_carries_their_deviation() -> None:
     rows, domains = _rings()
     found = search("rings", rows, domains, SMALL, Search())
     point = found.best
-    scores = [fold.score(found.pair, Measure.F1) for fold in rows.folds]
+    scores = [fold.score(found.pair) for fold in rows.folds]
     assert point.score == pytest.approx(np.mean(scores))
     assert point.deviation == pytest.approx(np.std(scores, ddof=1))
 
@@ -76,7 +76,7 @@ def test_more_processes_change_nothing_but_the_time() -> None:
     rows, domains = _rings(80)
     heard: list[tuple[str, int, int]] = []
     how = Search(processes=2, progress=lambda *announced: heard.append(announced))
-    plan = GridPlan(costs=(0,), gammas=(-3, 0), fine=0, measure=Measure.ACCURACY)
+    plan = GridPlan(costs=(0,), gammas=(-3, 0), fine=0)
     assert search("rings", rows, domains, plan, how) == search(
         "rings", rows, domains, plan, Search()
     )
@@ -104,22 +104,17 @@ def test_folds_that_leave_one_class_are_refused() -> None:
         FoldedRows.build(np.zeros((4, 1)), np.ones(4, bool), np.arange(4), lambda _: lambda x: x)
 
 
-def test_both_grids_survive_json() -> None:
-    rows, domains = _rings(80)
-    found = search("rings", rows, domains, SMALL, Search())
-    again = GridResult.from_json(json.loads(json.dumps(found.to_json())))
-    assert again.pair == found.pair
-    assert again.coarse.rows == found.coarse.rows
-    assert [p.score for p in again.fine.points] == pytest.approx(
-        [p.score for p in found.fine.points], abs=1e-5
-    )
+def _best(kept: dict[str, Any]) -> Pair:
+    """Return the pair that won, as a manifest's points have it."""
+    rows = kept["fine"]["points"]
+    cost, gamma, *_ = max(rows, key=lambda row: (row[2], -row[0], -row[1]))
+    return Pair(cost, gamma)
 
 
 def test_a_search_covers_every_machine_and_the_manifest_keeps_every_grid(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    plan = GridPlan(costs=(0,), gammas=(-9, -6), fine=0, measure=Measure.F1)
-    monkeypatch.setattr(training, "PLANS", dict.fromkeys(PLANS, plan))
+    monkeypatch.setattr(grid, "PLAN", GridPlan(costs=(0,), gammas=(-9, -6), fine=0))
     heard: set[str] = set()
     how = Search(progress=lambda name, *_: heard.add(name))
     model = train_model(
@@ -130,9 +125,8 @@ def test_a_search_covers_every_machine_and_the_manifest_keeps_every_grid(
     kept = read_manifest(tmp_path / model.version)["search"]
     assert sorted(kept) == list(MACHINES)
     for name in MACHINES:
-        found = GridResult.from_json(kept[name])
-        assert len(found.coarse.points) == 2
-        assert load_model(tmp_path / model.version).pair(name) == found.pair
+        assert len(kept[name]["coarse"]["points"]) == 2
+        assert load_model(tmp_path / model.version).pair(name) == _best(kept[name])
     assert model.url.machine.gamma == model.pair("url").gamma
     assert model.cascade.joint.machine.gamma == model.pair("joint").gamma
 
@@ -151,20 +145,15 @@ def test_without_a_search_what_another_found_is_used_and_kept_with_its_grids() -
 
 def test_the_shipped_machines_are_the_winners_of_the_grids_in_their_manifest() -> None:
     model = load_default().model
-    rivals = Rivals.of(model)
     machines = {
         "url": model.url.machine,
         "content": model.content.machine,
         "joint": model.cascade.joint.machine,
-        "paper_url": rivals.paper_url.machine,
-        "paper_content": rivals.paper_content.machine,
     }
     kept = read_manifest(SHIPPED_MODELS / model.version)["search"]
     for name, machine in machines.items():
-        found = GridResult.from_json(kept[name])
-        assert len(found.coarse.points) == len(PLANS[name].coarse())
-        assert found.best.score == max(point.score for point in found.fine.points)
-        assert machine.gamma == found.pair.gamma == model.pair(name).gamma
+        assert len(kept[name]["coarse"]["points"]) == len(PLAN.coarse())
+        assert machine.gamma == _best(kept[name]).gamma == model.pair(name).gamma
         assert np.abs(machine.coefficients).max() == pytest.approx(model.pair(name).cost, rel=1e-5)
 
 

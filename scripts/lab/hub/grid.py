@@ -13,19 +13,16 @@ processes as are given, and the result is the same for any number.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import log2
-from multiprocessing import get_context
 from statistics import fmean, stdev
-from typing import Any, Final, Self
+from typing import Any, Final
 
 from classifier.hub.svm import Pair
 from classifier.hub.updating import folds_of
-from lab.hub.folded import Fold, FoldedRows, Measure
+from lab.hub.folded import Fold, FoldedRows
 
 Exponents = tuple[int, int]
 """Of 2, for C and gamma: whole numbers, so that a pair is the same number on every machine."""
@@ -39,7 +36,6 @@ class GridPlan:
     gammas: tuple[int, ...]
     fine: int
     """How far around the coarse best every whole exponent is tried."""
-    measure: Measure
 
     def coarse(self) -> list[Exponents]:
         """Return the coarse pairs."""
@@ -51,14 +47,8 @@ class GridPlan:
         return [(best[0] + cost, best[1] + gamma) for cost in steps for gamma in steps]
 
 
-# For the paper's few features, scaled to [-1, 1].
-PAPER_PLAN: Final = GridPlan(
-    costs=(-2, 1, 4, 7, 10), gammas=(-8, -5, -2, 1), fine=1, measure=Measure.ACCURACY
-)
-# For a hundred features of deviation 1: distances between rows are ten times as long.
-OWN_PLAN: Final = GridPlan(
-    costs=(-2, 1, 4, 7), gammas=(-14, -11, -8, -5), fine=1, measure=Measure.F1
-)
+# For a hundred features of deviation 1.
+PLAN: Final = GridPlan(costs=(-2, 1, 4, 7), gammas=(-14, -11, -8, -5), fine=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,12 +78,6 @@ class GridStage:
         points = [[p.cost, p.gamma, round(p.score, 5), round(p.deviation, 5)] for p in self.points]
         return {"folds": self.folds, "rows": self.rows, "points": points}
 
-    @classmethod
-    def from_json(cls, data: dict[str, Any]) -> Self:
-        """Read :meth:`to_json`."""
-        points = tuple(GridPoint(*map(float, point)) for point in data["points"])
-        return cls(points, int(data["folds"]), int(data["rows"]))
-
 
 @dataclass(frozen=True, slots=True)
 class GridResult:
@@ -101,7 +85,6 @@ class GridResult:
 
     coarse: GridStage
     fine: GridStage
-    measure: str
 
     @property
     def best(self) -> GridPoint:
@@ -118,17 +101,11 @@ class GridResult:
         return {
             "cost": self.best.cost,
             "gamma": self.best.gamma,
-            "measure": self.measure,
+            "measure": "F1 of hubs",
             "columns": ["C", "gamma", "mean", "deviation"],
             "coarse": self.coarse.to_json(),
             "fine": self.fine.to_json(),
         }
-
-    @classmethod
-    def from_json(cls, data: dict[str, Any]) -> Self:
-        """Read :meth:`to_json`; KeyError, TypeError or ValueError when it is something else."""
-        coarse, fine = (GridStage.from_json(data[name]) for name in ("coarse", "fine"))
-        return cls(coarse, fine, str(data["measure"]))
 
 
 def _best(points: Iterable[GridPoint]) -> GridPoint:
@@ -164,7 +141,7 @@ def search(
     how: Search,
 ) -> GridResult:
     """Return both grids of the machine called *name*; raises TrainingError when libsvm refuses."""
-    run = partial(_stage, how=how, measure=plan.measure)
+    run = partial(_stage, how=how)
     sample = how.sample(rows, domains)
     tried = run(f"{name}, coarse grid", sample, plan.coarse())
     coarse = GridStage(tuple(sorted(tried, key=_order)), len(sample.folds), sample.size)
@@ -177,7 +154,7 @@ def search(
         fine += run(f"{name}, fine grid, step {step}", rows, wanted)
         best = _best(fine)
     stage = GridStage(tuple(sorted(fine, key=_order)), len(rows.folds), rows.size)
-    return GridResult(coarse, stage, plan.measure.value)
+    return GridResult(coarse, stage)
 
 
 # Times that the fine grid is continued around a best that lies at its edge.
@@ -196,63 +173,24 @@ def _is_tried(pair: Exponents, points: Iterable[GridPoint]) -> bool:
     return any(_exponents(point) == pair for point in points)
 
 
-def _stage(
-    name: str, rows: FoldedRows, pairs: Sequence[Exponents], *, how: Search, measure: Measure
-) -> list[GridPoint]:
+def _stage(name: str, rows: FoldedRows, pairs: Sequence[Exponents], how: Search) -> list[GridPoint]:
+    from joblib import Parallel, delayed, parallel_config  # noqa: PLC0415 - training only
+
     folds = rows.folds
-    scores = {pair: [0.0] * len(folds) for pair in pairs}
-    with _trials(folds, pairs, measure, how) as trials:
-        for done, (pair, place, score) in enumerate(trials, start=1):
-            scores[pair][place] = score
-            how.progress(name, done, len(pairs) * len(folds))
+    tasks = [(pair, fold) for pair in pairs for fold in folds]
+    scores: list[float] = []
+    # Each process has a core; numpy would take all of them for each.
+    with parallel_config("loky", inner_max_num_threads=1):
+        run = Parallel(how.processes, return_as="generator")
+        for score in run(delayed(_score)(fold, pair) for pair, fold in tasks):
+            scores.append(score)
+            how.progress(name, len(scores), len(tasks))
+    by_pair = [scores[place : place + len(folds)] for place in range(0, len(tasks), len(folds))]
     return [
         GridPoint(2.0 ** pair[0], 2.0 ** pair[1], fmean(found), stdev(found))
-        for pair, found in scores.items()
+        for pair, found in zip(pairs, by_pair, strict=True)
     ]
 
 
-Trial = tuple[Exponents, int, float]
-
-
-@contextmanager
-def _trials(
-    folds: Sequence[Fold], pairs: Sequence[Exponents], measure: Measure, how: Search
-) -> Iterator[Iterator[Trial]]:
-    """Yield (pair, place of the fold, score) in any order, as they are ready."""
-    tasks = [(pair, place) for pair in pairs for place in range(len(folds))]
-    if how.processes <= 1:
-        yield ((pair, place, _score(folds[place], pair, measure)) for pair, place in tasks)
-        return
-    # Not forked: the process that asks may show its progress in a thread.
-    context = get_context("spawn")
-    with ProcessPoolExecutor(how.processes, context, _begin, (folds, measure)) as pool:
-        futures = [pool.submit(_try, pair, place) for pair, place in tasks]
-        try:
-            yield (future.result() for future in as_completed(futures))
-        finally:
-            pool.shutdown(cancel_futures=True)
-
-
-_given: tuple[Sequence[Fold], Measure] | None = None
-"""What a process of a search works on: sent once, not with each of some hundred trainings."""
-
-
-def _begin(folds: Sequence[Fold], measure: Measure) -> None:
-    # It comes with scikit-learn.
-    from threadpoolctl import (  # noqa: PLC0415 - training only
-        threadpool_limits,
-    )
-
-    global _given  # noqa: PLW0603 - the one way to hand a pool's process its data once
-    _given = (folds, measure)
-    threadpool_limits(1)  # each process has a core; numpy would take all of them for each
-
-
-def _try(pair: Exponents, place: int) -> Trial:
-    assert _given is not None
-    folds, measure = _given
-    return pair, place, _score(folds[place], pair, measure)
-
-
-def _score(fold: Fold, pair: Exponents, measure: Measure) -> float:
-    return fold.score(Pair(2.0 ** pair[0], 2.0 ** pair[1]), measure)
+def _score(fold: Fold, pair: Exponents) -> float:
+    return fold.score(Pair(2.0 ** pair[0], 2.0 ** pair[1]))

@@ -4,7 +4,6 @@
 
     label rows ── URL machine (held-out log-odds of rows and pages) ─┐
     captures ── content features ── content machine ── cascade ──────┴── HubModel + metrics
-                               └── rivals
 
 Every metric in a model was measured on domains that the measured machine had not seen.
 """
@@ -14,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,26 +23,11 @@ from classifier.hub.evidence import split_url
 from classifier.hub.labels import LabelRow, labels_hash
 from classifier.hub.model import HubModel
 from classifier.hub.svm import Pair
-from lab.hub import grid, paper, rivals
+from lab.hub import grid
 from lab.hub.content_training import PageRows, TrainedContent, train_content
 from lab.hub.files import Capture
-from lab.hub.folded import FoldedRows, Outcome, balanced_sample, confusion, first_rows
+from lab.hub.folded import FoldedRows, Outcome, confusion, first_rows
 from lab.hub.url_training import Choose, Probes, TrainedUrlMachine, TrainingRows, train_url_machine
-
-# Rows that paper 003's machine is searched and trained on.
-PAPER_ROWS: Final = 3000
-
-# Paper 003's best pair, on 2,000 rows of its own.
-PAPER_BEST: Final = Pair(32.0, 0.0625)
-
-# Every machine that has a C and a gamma, and what its search tries.
-PLANS: Final = {
-    "url": grid.OWN_PLAN,
-    "content": grid.OWN_PLAN,
-    "joint": grid.OWN_PLAN,
-    "paper_url": grid.PAPER_PLAN,
-    "paper_content": grid.PAPER_PLAN,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +58,7 @@ class _Chooser:
             note = self.options.found[name]
             self.notes[name] = dict(note)
             return Pair(float(note["cost"]), float(note["gamma"]))
-        found = grid.search(name, rows, domains, PLANS[name], self.options.search)
+        found = grid.search(name, rows, domains, grid.PLAN, self.options.search)
         self.notes[name] = found.to_json()
         best = found.best
         self.options.report(
@@ -114,13 +98,6 @@ def train_model(
         chooser.of("content"),
         chooser.of("joint"),
     )
-    options.report("the paper's machines")
-    sample = [learned[place] for place in paper_rows_of(learned)]
-    compared = rivals.Rivals(
-        _paper_url(sample, chooser.of("paper_url")),
-        _paper_content(features, pages, chooser.of("paper_content")),
-        rivals.HeuristicBayes.fit(features, _hubs(pages)),
-    )
     return HubModel(
         version=version,
         url=trained.machine,
@@ -130,13 +107,7 @@ def train_model(
         training=_training_note(learned, pages),
         metrics=_metrics(learned, trained, pages, content),
         search=chooser.notes,
-        rivals=compared.to_files(),
     )
-
-
-def paper_rows_of(rows: Sequence[LabelRow], size: int = PAPER_ROWS) -> list[int]:
-    """Return the places of a balanced sample, as the paper's training sets are."""
-    return balanced_sample(_hubs(rows), [row.domain for row in rows], size)
 
 
 def _with_size(capture: Capture) -> LabelRow:
@@ -158,25 +129,6 @@ def _key(row: LabelRow) -> tuple[str, str]:
 
 def _hubs(rows: Sequence[LabelRow]) -> NDArray[np.bool_]:
     return np.array([row.is_hub for row in rows], dtype=bool)
-
-
-def _paper_url(rows: Sequence[LabelRow], choose: Choose) -> paper.PaperMachine:
-    links, hubs = [row.evidence for row in rows], _hubs(rows)
-    values = paper.learn_values([row.evidence for row in rows if row.is_hub])
-    domains = [row.domain for row in rows]
-    described = paper.describe_as_paper(links, values)
-    # Ten folds as in the paper, but of whole domains: rows of one site must not judge each other.
-    pair = choose(paper.paper_folds(described, hubs, domains), domains)
-    return paper.train_paper_url(links, hubs, cost=pair.cost, gamma=pair.gamma)
-
-
-def _paper_content(
-    features: NDArray[np.float64], pages: Sequence[LabelRow], choose: Choose
-) -> paper.PaperMachine:
-    rows = rivals.paper_content_rows(features)
-    hubs, domains = _hubs(pages), [row.domain for row in pages]
-    pair = choose(paper.paper_folds(rows, hubs, domains), domains)
-    return rivals.train_paper_content(rows, hubs, cost=pair.cost, gamma=pair.gamma)
 
 
 def _training_note(rows: Sequence[LabelRow], pages: Sequence[LabelRow]) -> dict[str, Any]:
