@@ -9,8 +9,7 @@ Examples::
 
 Time advances in slots of 1/B h from the earliest first_seen; in each slot a policy names one hub, and a
 fetch at t sees the links with ``first_seen <= t < visible_until``. Links there at the start are known.
-Scored are links that first appear between day 14 and the last day; their delay is capped at 24 h. The
-two bounds choose their moments freely, but make the same number of fetches.
+Scored are links that first appear between day 14 and the last day; their delay is capped at 24 h.
 
 Exit codes: 0 done, 2 wrong arguments or file.
 """
@@ -25,7 +24,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from lab import bounds, rivals, simulation
+from lab import rivals, simulation
 from lab.cli import Panel, parser_of, plot, print_json, show
 from lab.simulation import Crowd, Fetch, Score
 from lab.world import Row, World
@@ -51,8 +50,6 @@ POLICIES = (
     "mediacloud",
     "proportional_true",
     "sqrt_true",
-    "known_rate_optimum",
-    "clairvoyant",
 )
 _COLUMNS = ("hub", "link", "first_seen", "visible_until")
 
@@ -70,11 +67,6 @@ class Trial:
         """Run the policy *name* and return its fetches."""
         self.world.forget()
         count = self.world.slots(self.fetches_per_hour)
-        if name == "clairvoyant":
-            return bounds.follow(self.world, bounds.clairvoyant(self.world, count))
-        if name == "known_rate_optimum":
-            plan = bounds.known_rate_optimum(self.world, count)
-            return bounds.follow(self.world, plan)
         crowd = Crowd(self._policy_of(name), self.sites, self.fetches_per_hour)
         return _watched(
             simulation.run(self.world, crowd), count, f"{name} {self.fetches_per_hour:g}/h"

@@ -11,14 +11,13 @@ import sys
 from pathlib import Path
 
 import pytest
-from lab import bounds, rivals
+from lab import rivals
 from lab.due_queue import DueQueue
 from lab.simulation import Crowd, Score, run, score
 from lab.world import Row, World
 from synthetic_hubs import draw
 
 from incremental.schedule.price import PricePolicy
-from incremental.schedule.profile import FLAT
 from incremental.schedule.state import HubState, SiteState, Visit
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -153,32 +152,6 @@ def test_miniflux_counts_the_entries_of_a_week() -> None:
     assert _intervals(rivals.MinifluxPolicy(), [0, 1, 1])[-1] == pytest.approx(1.0)
 
 
-def test_the_clairvoyant_sees_everything_at_once_when_there_are_visits_enough() -> None:
-    world = _steady({"a": 2.0, "b": 1.0}, days=10)
-    count = world.slots(4.0)
-    plan = bounds.follow(world, bounds.clairvoyant(world, count))
-    assert len(plan) == count
-    assert score(world, count, warm_up_days=2).mean_minutes == pytest.approx(0)
-
-
-def test_the_clairvoyant_shares_too_few_visits_best() -> None:
-    """One link an hour and a visit every two hours: one link at once, one an hour late."""
-    world = _steady({"a": 1.0}, days=10)
-    bounds.follow(world, bounds.clairvoyant(world, world.slots(0.5)))
-    assert score(world, 1, warm_up_days=2).mean_minutes == pytest.approx(30, rel=0.05)
-
-
-def test_the_known_rate_optimum_is_the_square_root_law_for_constant_rates() -> None:
-    rates = {"a": 9.0, "b": 1.0}
-    world = _random(rates)
-    known = {hub: (rate, FLAT) for hub, rate in rates.items()}
-    count = world.slots(2.0)
-    plan = bounds.follow(world, bounds.known_rate_optimum(world, count, known))
-    assert len(plan) == count
-    got = score(world, count, warm_up_days=5).mean_minutes
-    assert got == pytest.approx(60 * (3 + 1) ** 2 / (2 * 2 * 10), rel=0.07)
-
-
 def test_the_price_policy_comes_near_the_optimum_on_hubs_that_work_by_day() -> None:
     drawn = draw(7, hubs=20)
     budget = 10.0
@@ -186,9 +159,8 @@ def test_the_price_policy_comes_near_the_optimum_on_hubs_that_work_by_day() -> N
     crowd = Crowd(lambda _site, terms: PricePolicy(terms), drawn.sites, budget)
     assert sum(1 for _ in run(world, crowd)) == count
     learned = score(world, count).mean_minutes
-    world.forget()
-    bounds.follow(world, bounds.known_rate_optimum(world, count, drawn.rates))
-    assert learned <= 1.25 * score(world, count).mean_minutes
+    # With known rates, the visits that dynamic programming finds best have 28.9 minutes.
+    assert learned <= 1.25 * 28.9
 
 
 def test_a_workload_is_the_same_for_the_same_seed() -> None:
@@ -226,7 +198,7 @@ def test_the_script_prints_every_policy_and_logs_equal_numbers_of_fetches(
     results = json.loads(done.stdout.splitlines()[-1])
     rows = [line.split("\t") for line in log.read_text().splitlines()]
     assert set(results) == {row[0] for row in rows}
-    assert len(results) == 11
+    assert len(results) == 9
     assert {sum(row[0] == name for row in rows) for name in results} == {
         results["price"]["fetches"]
     }
