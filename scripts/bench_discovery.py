@@ -8,7 +8,7 @@ The graphs lie side by side, hosts apart; a local search server (SearXNG's JSON,
 query, ``link:`` for who links where) stands in for the web's. Draw k takes
 ``random.Random(k).sample(pool, seeds)`` of the topic's pages with more than two out-links, by URL. The
 seeds are given and count nowhere. Harvest is the share of pages on topic among those read that are
-labelled; sites are hosts with a page on topic that was read. Rankers order what the bandit's run read.
+labelled; sites are hosts with a page on topic that was read.
 The last tables are means over topics; spread is the standard deviation of the harvest over topics, and
 of the harvest as a part of what the four operators have there on the mean: topics differ in size.
 """
@@ -34,7 +34,7 @@ from rich.progress import Progress
 from threadpoolctl import threadpool_limits
 
 from classifier.papers.bandit import Bandit
-from classifier.papers.page_ranking import NAMES, PageRanking
+from classifier.papers.page_ranking import PageRanking
 from classifier.words.background import Background
 from incremental.base.clock import SystemClock
 from incremental.features.discovery.exploration import Exploration, ExplorationState
@@ -45,9 +45,6 @@ from incremental.fetch.session import Fetcher
 
 SINGLE = ("forward", "backward", "keyword", "related")
 STRATEGIES = (*SINGLE, "bandit", "random")
-# Relevant pages whose median rank is reported, and the first N of P@N; the paper's numbers.
-FIRST = 17
-SECOND = 35
 
 
 @dataclass
@@ -72,9 +69,8 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"error: {error}", file=sys.stderr)
         return 2
     for topic, found in report.items():
-        show({name: found[name] for name in ("operators", "rankers")}, topic)
+        show(found["operators"], topic)
     show(_over_topics(report), "means over topics")
-    show(_averaged([found["rankers"] for found in report.values()]), "rankers, all topics")
     print_json(options, report)
     return 0
 
@@ -126,7 +122,8 @@ def _benchmark(graphs: Sequence[Graph], options: argparse.Namespace) -> dict[str
                     for number, url in enumerate(run.read, 1):
                         if log is not None:
                             log.write(f"{topic}\t{name}\t{draw}\t{number}\t{url}\n")
-            report[topic] = _report(world, topic, runs, options)
+            means = {name: _means(world, topic, several) for name, several in runs.items()}
+            report[topic] = {"operators": means, "hosts": len(world.hosts(topic))}
     return report
 
 
@@ -231,23 +228,13 @@ def _description(pages: Sequence[KnownPage]) -> str:
 # What comes of it.
 
 
-def _report(
-    world: World, topic: str, runs: dict[str, list[Run]], options: argparse.Namespace
-) -> dict[str, Any]:
-    found: dict[str, Any] = {
-        name: _averaged([_measured(world, topic, run) for run in several])
-        for name, several in runs.items()
-    }
-    ranked = [
-        _ranked(world, topic, run, draw_seeds(world.pool(topic), options.seeds, draw))
-        for draw, run in enumerate(runs.get("bandit", []))
-    ]
-    names = ranked[0] if ranked else {}
-    rankers = {name: _averaged([one[name] for one in ranked]) for name in names}
-    return {"operators": found, "rankers": rankers, "hosts": len(world.hosts(topic))}
+def _means(world: World, topic: str, runs: Sequence[Run]) -> dict[str, float]:
+    """Return the mean figures of a strategy's runs."""
+    found = [_measured(world, topic, run) for run in runs]
+    return {name: fmean(one[name] for one in found) for name in found[0]}
 
 
-def _measured(world: World, topic: str, run: Run) -> dict[str, Any]:
+def _measured(world: World, topic: str, run: Run) -> dict[str, float]:
     labels = [world.is_on_topic(url, topic) for url in run.read]
     return {
         "harvest": _harvest(world, topic, run.read),
@@ -263,45 +250,6 @@ def _harvest(world: World, topic: str, urls: Sequence[str]) -> float:
     labels = [world.is_on_topic(url, topic) for url in urls]
     judged = [label for label in labels if label is not None]
     return sum(judged) / len(judged) if judged else 0.0
-
-
-def _ranked(
-    world: World, topic: str, run: Run, seeds: Sequence[str]
-) -> dict[str, dict[str, float]]:
-    """Rank what a run read by each ranker; unlabelled pages and seeds are left out of the lists."""
-    background = Background()
-    ranking = PageRanking(background, {url: world.terms(url) for url in seeds})
-    for url in run.read:
-        background.observe(world.terms(url))
-        ranking.add(url, world.terms(url), [link.url for link in world.known(url).links])
-    scores = ranking.scores()
-    judged = [
-        (place, url)
-        for place, url in enumerate(ranking.urls)
-        if url not in seeds and world.is_on_topic(url, topic) is not None
-    ]
-    found = {}
-    for name in NAMES:
-        ordered = sorted(judged, key=lambda one, by=scores[name]: -by[one[0]])  # type: ignore[misc]  # bound at once
-        hits = [
-            number for number, (_, url) in enumerate(ordered, 1) if world.is_on_topic(url, topic)
-        ]
-        found[name] = {
-            f"P@{FIRST}": sum(hit <= FIRST for hit in hits) / FIRST,
-            f"P@{SECOND}": sum(hit <= SECOND for hit in hits) / SECOND,
-            "mean_rank": fmean(hits) if hits else 0.0,
-            "median_rank": float(hits[:FIRST][len(hits[:FIRST]) // 2]) if hits else 0.0,
-        }
-    return found
-
-
-def _averaged(several: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Return the mean of each number, dictionaries key by key."""
-    found: dict[str, Any] = {}
-    for name, value in several[0].items():
-        values = [one[name] for one in several]
-        found[name] = _averaged(values) if isinstance(value, dict) else fmean(values)
-    return found
 
 
 def _over_topics(report: dict[str, Any]) -> dict[str, dict[str, float]]:
