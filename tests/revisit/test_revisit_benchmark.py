@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import math
 import random
 import subprocess
 import sys
@@ -12,7 +11,6 @@ from pathlib import Path
 
 import pytest
 from lab import rivals
-from lab.due_queue import DueQueue
 from lab.simulation import Crowd, Score, run, score
 from lab.world import Row, World
 from synthetic_hubs import draw
@@ -98,14 +96,6 @@ def test_a_link_never_seen_counts_as_a_day() -> None:
     world = _steady({"a": 1.0})
     assert score(world, 0, warm_up_days=5).missed_share == 1.0
     assert score(world, 0, warm_up_days=5).mean_minutes == 1440
-
-
-def test_the_queue_gives_each_key_once_at_its_latest_time() -> None:
-    queue = DueQueue()
-    for key, due_at in (("a", 3.0), ("b", 2.0), ("a", 1.0), ("c", 0.0), ("c", math.inf)):
-        queue.put(key, due_at)
-    assert len(queue) == 2
-    assert [queue.pop(), queue.pop(), queue.pop()] == [(1.0, "a"), (2.0, "b"), None]
 
 
 def test_round_robin_and_proportional_are_equal_and_the_square_root_beats_both() -> None:
