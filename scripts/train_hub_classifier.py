@@ -32,17 +32,13 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from lab.cli import parser_of
 from lab.hub.files import PAGE_COLUMNS, check_two_classes, read_captures
 from lab.hub.grid import Search
 from lab.hub.training import TrainingOptions, train_model
-from rich.console import Console
-from rich.progress import MofNCompleteColumn, Progress, TaskID
 from threadpoolctl import threadpool_limits
 
 from classifier.hub.classifier import load_default
@@ -64,9 +60,6 @@ from incremental.topics.training.nightly_training import UNTIL
 from store import open_store
 from store.errors import StoreError
 from store.values import LabelEntry
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 # One domain in so many is held out.
 HOLD_OUT = 6
@@ -142,30 +135,13 @@ def _retrain(options: argparse.Namespace, stored: list[LabelEntry]) -> HubModel:
     pages = _read(options.pages, options)
     captures = read_captures(pages, options.archive)
     version = next_version(options.models, labels_hash([*rows, *pages]))
-    with _progress() as progress:
-        how = Search(options.coarse_rows, options.processes, progress)
-        if options.search:
-            chosen = TrainingOptions(report=_report, search=how)
-        else:
-            earlier = load_model(options.pairs) if options.pairs else load_default().model
-            chosen = TrainingOptions(report=_report, found=earlier.search)
-        return train_model(rows, captures, version, chosen)
-
-
-@contextmanager
-def _progress() -> Iterator[Callable[[str, int, int], None]]:
-    """Show one bar for each grid of each machine, with the time that is left."""
-    with Progress(
-        *Progress.get_default_columns(), MofNCompleteColumn(), console=Console(stderr=True)
-    ) as bars:
-        tasks: dict[str, TaskID] = {}
-
-        def show(name: str, done: int, total: int) -> None:
-            if name not in tasks:
-                tasks[name] = bars.add_task(name, total=total)
-            bars.update(tasks[name], completed=done)
-
-        yield show
+    if options.search:
+        how = Search(options.coarse_rows, options.processes)
+        chosen = TrainingOptions(report=_report, search=how)
+    else:
+        earlier = load_model(options.pairs) if options.pairs else load_default().model
+        chosen = TrainingOptions(report=_report, found=earlier.search)
+    return train_model(rows, captures, version, chosen)
 
 
 def _update(options: argparse.Namespace, stored: list[LabelEntry]) -> HubModel:

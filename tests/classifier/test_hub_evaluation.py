@@ -133,8 +133,8 @@ def test_predictions_have_a_line_for_each_row_and_method_and_give_the_f1(
 
 def test_without_json_people_get_a_table(files: Path, evaluate: Evaluate) -> None:
     _, shown = evaluate("--pages", str(files / "pages.tsv"), "--archive", str(files / "pages.tar"))
-    assert "pages cascade" in shown
-    assert "pages a second" in shown
+    assert "cascade" in shown
+    assert "pages_per_second" in shown
 
 
 def test_bad_input_is_an_error_message_and_exit_code_2(files: Path, evaluate: Evaluate) -> None:

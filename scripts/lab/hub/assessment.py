@@ -19,7 +19,7 @@ from classifier.hub.evidence import LinkEvidence, split_url
 from classifier.hub.labels import LabelRow
 from classifier.hub.scaling import to_probability
 from lab.hub.files import Capture
-from lab.hub.folded import ROWS_PER_DOMAIN, confusion, first_rows
+from lab.hub.folded import ROWS_PER_DOMAIN, confusion, first_rows, sections_of
 
 
 def f1_interval(
@@ -130,13 +130,8 @@ def _by_rule(rule: Callable[[str], bool], rows: Sequence[LabelRow]) -> Judged:
 
 
 def score_sections(rows: Sequence[LabelRow], judged: Judged) -> dict[str, dict[str, float]]:
-    """Score the sections ``all``, ``no_root`` and ``zh`` of label rows."""
-    inside = {
-        "all": np.ones(len(rows), dtype=bool),
-        "no_root": np.array([not split_url(row.url).is_root for row in rows], dtype=bool),
-        "zh": np.array([row.lang == "zh" for row in rows], dtype=bool),
-    }
-    return {name: score(rows, judged, chosen) for name, chosen in inside.items()}
+    """Score the sections of label rows."""
+    return {name: score(rows, judged, chosen) for name, chosen in sections_of(rows).items()}
 
 
 def score(

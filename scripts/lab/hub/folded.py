@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 
 from classifier.hub import svm
 from classifier.hub.errors import TrainingError
+from classifier.hub.evidence import split_url
+from classifier.hub.labels import LabelRow
 from classifier.hub.svm import Pair
 from classifier.hub.updating import fold_of
 
@@ -71,6 +73,15 @@ def first_rows(keys: Sequence[object], cap: int = ROWS_PER_DOMAIN) -> list[int]:
         if seen[key] <= cap:
             places.append(place)
     return places
+
+
+def sections_of(rows: Sequence[LabelRow]) -> dict[str, NDArray[np.bool_]]:
+    """Return which rows are in the sections ``all``, ``no_root`` and ``zh``."""
+    return {
+        "all": np.ones(len(rows), dtype=bool),
+        "no_root": np.array([not split_url(row.url).is_root for row in rows], dtype=bool),
+        "zh": np.array([row.lang == "zh" for row in rows], dtype=bool),
+    }
 
 
 def balanced_sample(

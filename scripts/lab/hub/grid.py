@@ -13,12 +13,15 @@ processes as are given, and the result is the same for any number.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import log2
 from statistics import fmean, stdev
 from typing import Any, Final
+
+from rich.console import Console
+from rich.progress import track
 
 from classifier.hub.svm import Pair
 from classifier.hub.updating import folds_of
@@ -114,15 +117,13 @@ def _best(points: Iterable[GridPoint]) -> GridPoint:
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """How to search: what it may cost, and who hears of it."""
+    """How to search: what it may cost."""
 
     coarse_rows: int = 4000
     """The coarse grid looks at about so many rows or more, of whole domains; 0 = all. Time grows with the
     square of the rows, and the coarse grid has only to find the region."""
     processes: int = 1
     """Training processes; the result does not depend on their number."""
-    progress: Callable[[str, int, int], None] = lambda *_: None
-    """Hears of (machine and grid, trainings done, trainings in all)."""
 
     def sample(self, rows: FoldedRows, domains: Sequence[str]) -> FoldedRows:
         """Return what the coarse grid looks at: always the same domains; all when a sample is too small."""
@@ -178,13 +179,11 @@ def _stage(name: str, rows: FoldedRows, pairs: Sequence[Exponents], how: Search)
 
     folds = rows.folds
     tasks = [(pair, fold) for pair in pairs for fold in folds]
-    scores: list[float] = []
     # Each process has a core; numpy would take all of them for each.
     with parallel_config("loky", inner_max_num_threads=1):
         run = Parallel(how.processes, return_as="generator")
-        for score in run(delayed(_score)(fold, pair) for pair, fold in tasks):
-            scores.append(score)
-            how.progress(name, len(scores), len(tasks))
+        done = run(delayed(_score)(fold, pair) for pair, fold in tasks)
+        scores = list(track(done, name, len(tasks), console=Console(stderr=True)))
     by_pair = [scores[place : place + len(folds)] for place in range(0, len(tasks), len(folds))]
     return [
         GridPoint(2.0 ** pair[0], 2.0 ** pair[1], fmean(found), stdev(found))

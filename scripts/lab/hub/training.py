@@ -19,14 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classifier.hub.content_features import describe_page
-from classifier.hub.evidence import split_url
 from classifier.hub.labels import LabelRow, labels_hash
 from classifier.hub.model import HubModel
 from classifier.hub.svm import Pair
 from lab.hub import grid
 from lab.hub.content_training import PageRows, TrainedContent, train_content
 from lab.hub.files import Capture
-from lab.hub.folded import FoldedRows, Outcome, confusion, first_rows
+from lab.hub.folded import FoldedRows, Outcome, confusion, first_rows, sections_of
 from lab.hub.url_training import Choose, Probes, TrainedUrlMachine, TrainingRows, train_url_machine
 
 
@@ -150,11 +149,6 @@ def _metrics(
 ) -> dict[str, Any]:
     """Scores by five folds of domains."""
     hubs = _hubs(rows)
-    sections = {
-        "all": np.ones(len(rows), dtype=bool),
-        "no_root": np.array([not split_url(row.url).is_root for row in rows], dtype=bool),
-        "zh": np.array([row.lang == "zh" for row in rows], dtype=bool),
-    }
     page_hubs = _hubs(pages)
     return {
         "how": (
@@ -163,7 +157,7 @@ def _metrics(
         ),
         "urls": {
             name: _score(trained.held_out[inside] > 0, hubs[inside])
-            for name, inside in sections.items()
+            for name, inside in sections_of(rows).items()
         },
         "pages": {
             "url": _score(trained.probed > 0, page_hubs),
