@@ -11,7 +11,7 @@ import pytest
 from hub_samples import PAIRS, sample_captures, sample_rows, train_small_model
 from lab.hub import grid
 from lab.hub.folded import FoldedRows
-from lab.hub.grid import PLAN, GridPlan, GridPoint, Search, search
+from lab.hub.grid import PLAN, GridPlan, Search, search
 from lab.hub.training import TrainingOptions, train_model
 from numpy.typing import NDArray
 
@@ -45,29 +45,28 @@ def test_every_fold_judges_domains_that_it_did_not_learn() -> None:
         assert len(fold.held_rows) == np.sum(rows.numbers == number)
 
 
-def _neighbours(point: GridPoint) -> set[tuple[float, float]]:
-    return {(point.cost * c, point.gamma * g) for c in (0.5, 1, 2) for g in (0.5, 1, 2)}
+def _neighbours(pair: Pair) -> set[tuple[float, float]]:
+    return {(pair.cost * c, pair.gamma * g) for c in (0.5, 1, 2) for g in (0.5, 1, 2)}
 
 
 def test_the_fine_grid_goes_on_until_its_best_has_no_untried_neighbour() -> None:
     """It begins at the best of the coarse grid; a best at the edge would be none."""
     rows, domains = _rings()
     found = search("rings", rows, domains, SMALL, Search())
-    best = max(found.coarse.points, key=lambda point: point.score)
-    tried = {(point.cost, point.gamma) for point in found.fine.points}
-    assert tried >= _neighbours(best) | _neighbours(found.best)
+    tried = {tuple(point[:2]) for point in found["fine"]["points"]}
+    assert tried >= _neighbours(_best(found, "coarse")) | _neighbours(_best(found))
     assert len(tried) > 9, "the first nine had their best at the edge"
-    assert found.best.score == max(point.score for point in found.fine.points) > 0.8
-    assert found.pair == Pair(found.best.cost, found.best.gamma)
+    assert max(point[2] for point in found["fine"]["points"]) > 0.8
+    assert Pair(found["cost"], found["gamma"]) == _best(found)
 
 
 def test_a_score_is_the_mean_of_the_folds_and_carries_their_deviation() -> None:
     rows, domains = _rings()
     found = search("rings", rows, domains, SMALL, Search())
-    point = found.best
-    scores = [fold.score(found.pair) for fold in rows.folds]
-    assert point.score == pytest.approx(np.mean(scores))
-    assert point.deviation == pytest.approx(np.std(scores, ddof=1))
+    cost, gamma, mean, deviation = found["fine"]["points"][0]
+    scores = [fold.score(Pair(cost, gamma)) for fold in rows.folds]
+    assert mean == pytest.approx(np.mean(scores), abs=1e-5)
+    assert deviation == pytest.approx(np.std(scores, ddof=1), abs=1e-5)
 
 
 def test_more_processes_change_nothing_but_the_time() -> None:
@@ -81,10 +80,10 @@ def test_more_processes_change_nothing_but_the_time() -> None:
 def test_the_coarse_grid_looks_at_a_part_of_the_domains_the_fine_one_at_all() -> None:
     rows, domains = _rings()
     found = search("rings", rows, domains, SMALL, Search(coarse_rows=50))
-    assert 20 < found.coarse.rows < 100
-    assert found.fine.rows == 160
+    assert 20 < found["coarse"]["rows"] < 100
+    assert found["fine"]["rows"] == 160
     sample = Search(coarse_rows=50).sample(rows, domains)
-    assert sample.size == found.coarse.rows
+    assert sample.size == found["coarse"]["rows"]
     assert Search(coarse_rows=0).sample(rows, domains) is rows
 
 
@@ -98,9 +97,9 @@ def test_folds_that_leave_one_class_are_refused() -> None:
         FoldedRows.build(np.zeros((4, 1)), np.ones(4, bool), np.arange(4), lambda _: lambda x: x)
 
 
-def _best(kept: dict[str, Any]) -> Pair:
+def _best(kept: dict[str, Any], grid: str = "fine") -> Pair:
     """Return the pair that won, as a manifest's points have it."""
-    rows = kept["fine"]["points"]
+    rows = kept[grid]["points"]
     cost, gamma, *_ = max(rows, key=lambda row: (row[2], -row[0], -row[1]))
     return Pair(cost, gamma)
 

@@ -13,10 +13,8 @@ processes as are given, and the result is the same for any number.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
-from math import log2
 from statistics import fmean, stdev
 from typing import Any, Final
 
@@ -54,65 +52,13 @@ class GridPlan:
 PLAN: Final = GridPlan(costs=(-2, 1, 4, 7), gammas=(-14, -11, -8, -5), fine=1)
 
 
-@dataclass(frozen=True, slots=True)
-class GridPoint:
-    """One pair that was tried."""
-
-    cost: float
-    gamma: float
-    score: float
-    """Mean over the folds, 0 to 1."""
-    deviation: float
-    """Standard deviation of the folds' scores."""
+Scores = dict[Exponents, list[float]]
+"""The F1 of each fold, by pair."""
 
 
-@dataclass(frozen=True, slots=True)
-class GridStage:
-    """One grid: coarse or fine."""
-
-    points: tuple[GridPoint, ...]
-    """By C, then gamma."""
-    folds: int
-    rows: int
-    """Rows that judged each pair."""
-
-    def to_json(self) -> dict[str, Any]:
-        """Return lists of rounded numbers."""
-        points = [[p.cost, p.gamma, round(p.score, 5), round(p.deviation, 5)] for p in self.points]
-        return {"folds": self.folds, "rows": self.rows, "points": points}
-
-
-@dataclass(frozen=True, slots=True)
-class GridResult:
-    """Both grids and the pair that won."""
-
-    coarse: GridStage
-    fine: GridStage
-
-    @property
-    def best(self) -> GridPoint:
-        """The winner: the best of the fine grid; among equals the smaller C, then gamma."""
-        return _best(self.fine.points)
-
-    @property
-    def pair(self) -> Pair:
-        """The winner's C and gamma."""
-        return Pair(self.best.cost, self.best.gamma)
-
-    def to_json(self) -> dict[str, Any]:
-        """Return what a model's manifest keeps: the winner, how it was found, every pair."""
-        return {
-            "cost": self.best.cost,
-            "gamma": self.best.gamma,
-            "measure": "F1 of hubs",
-            "columns": ["C", "gamma", "mean", "deviation"],
-            "coarse": self.coarse.to_json(),
-            "fine": self.fine.to_json(),
-        }
-
-
-def _best(points: Iterable[GridPoint]) -> GridPoint:
-    return max(points, key=lambda point: (point.score, -point.cost, -point.gamma))
+def _best(tried: Scores) -> Exponents:
+    """Return the best pair; among equals that of the smaller C, then gamma."""
+    return max(tried, key=lambda pair: (fmean(tried[pair]), -pair[0], -pair[1]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,41 +86,45 @@ def search(
     domains: Sequence[str],
     plan: GridPlan,
     how: Search,
-) -> GridResult:
-    """Return both grids of the machine called *name*; raises TrainingError when libsvm refuses."""
-    run = partial(_stage, how=how)
+) -> dict[str, Any]:
+    """Return what a manifest keeps of the machine called *name*: C and gamma, and every pair of both grids.
+
+    Raises:
+        TrainingError: libsvm refuses.
+    """
     sample = how.sample(rows, domains)
-    tried = run(f"{name}, coarse grid", sample, plan.coarse())
-    coarse = GridStage(tuple(sorted(tried, key=_order)), len(sample.folds), sample.size)
-    fine: list[GridPoint] = []
-    best = _best(coarse.points)
+    coarse = _tried(f"{name}, coarse grid", sample, plan.coarse(), how)
+    fine: Scores = {}
+    best = _best(coarse)
     for step in range(1, MAX_STEPS + 1):
-        wanted = [pair for pair in plan.around(_exponents(best)) if not _is_tried(pair, fine)]
+        wanted = [pair for pair in plan.around(best) if pair not in fine]
         if not wanted:
             break
-        fine += run(f"{name}, fine grid, step {step}", rows, wanted)
+        fine |= _tried(f"{name}, fine grid, step {step}", rows, wanted, how)
         best = _best(fine)
-    stage = GridStage(tuple(sorted(fine, key=_order)), len(rows.folds), rows.size)
-    return GridResult(coarse, stage)
+    return {
+        "cost": 2.0 ** best[0],
+        "gamma": 2.0 ** best[1],
+        "measure": "F1 of hubs",
+        "columns": ["C", "gamma", "mean", "deviation"],
+        "coarse": _kept(coarse, sample),
+        "fine": _kept(fine, rows),
+    }
 
 
 # Times that the fine grid is continued around a best that lies at its edge.
 MAX_STEPS: Final = 6
 
 
-def _order(point: GridPoint) -> tuple[float, float]:
-    return point.cost, point.gamma
+def _kept(tried: Scores, rows: FoldedRows) -> dict[str, Any]:
+    points = [
+        [2.0**cost, 2.0**gamma, round(fmean(scores), 5), round(stdev(scores), 5)]
+        for (cost, gamma), scores in sorted(tried.items())
+    ]
+    return {"folds": len(rows.folds), "rows": rows.size, "points": points}
 
 
-def _exponents(point: GridPoint) -> Exponents:
-    return round(log2(point.cost)), round(log2(point.gamma))
-
-
-def _is_tried(pair: Exponents, points: Iterable[GridPoint]) -> bool:
-    return any(_exponents(point) == pair for point in points)
-
-
-def _stage(name: str, rows: FoldedRows, pairs: Sequence[Exponents], how: Search) -> list[GridPoint]:
+def _tried(name: str, rows: FoldedRows, pairs: Sequence[Exponents], how: Search) -> Scores:
     from joblib import Parallel, delayed, parallel_config  # noqa: PLC0415 - training only
 
     folds = rows.folds
@@ -184,11 +134,8 @@ def _stage(name: str, rows: FoldedRows, pairs: Sequence[Exponents], how: Search)
         run = Parallel(how.processes, return_as="generator")
         done = run(delayed(_score)(fold, pair) for pair, fold in tasks)
         scores = list(track(done, name, len(tasks), console=Console(stderr=True)))
-    by_pair = [scores[place : place + len(folds)] for place in range(0, len(tasks), len(folds))]
-    return [
-        GridPoint(2.0 ** pair[0], 2.0 ** pair[1], fmean(found), stdev(found))
-        for pair, found in zip(pairs, by_pair, strict=True)
-    ]
+    starts = range(0, len(tasks), len(folds))
+    return {pair: scores[at : at + len(folds)] for pair, at in zip(pairs, starts, strict=True)}
 
 
 def _score(fold: Fold, pair: Exponents) -> float:

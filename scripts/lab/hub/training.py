@@ -54,16 +54,12 @@ class _Chooser:
 
     def _choose(self, name: str, rows: FoldedRows, domains: Sequence[str]) -> Pair:
         if self.options.search is None:
-            note = self.options.found[name]
-            self.notes[name] = dict(note)
-            return Pair(float(note["cost"]), float(note["gamma"]))
-        found = grid.search(name, rows, domains, grid.PLAN, self.options.search)
-        self.notes[name] = found.to_json()
-        best = found.best
-        self.options.report(
-            f"{name}: C {best.cost:g}, gamma {best.gamma:g}: {best.score:.4f} +- {best.deviation:.4f}"
-        )
-        return found.pair
+            note = dict(self.options.found[name])
+        else:
+            note = grid.search(name, rows, domains, grid.PLAN, self.options.search)
+            self.options.report(f"{name}: C {note['cost']:g}, gamma {note['gamma']:g}")
+        self.notes[name] = note
+        return Pair(float(note["cost"]), float(note["gamma"]))
 
 
 def train_model(
