@@ -2,7 +2,7 @@
 """Crawl a graph file for topics, by every method, and report the harvest: the share on topic.
 
     scripts/bench_harvest.py graph.sqlite --topics Science,Religion --budgets 300,1000 --json
-    scripts/bench_harvest.py graph.sqlite.xz --topics ml --methods best_first_anchor,fused --plot ml.png
+    scripts/bench_harvest.py graph.sqlite.xz --topics ml --methods best_first_anchor,fused
 
 The graph has ``page(url, title, topic, html)`` and ``link(src, dst, anchor)``. Draw k = 0, 1, ... starts
 from ``random.Random(k).sample(pool, seeds)``, pool = the topic's pages with more than two distinct
@@ -25,7 +25,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import fmean
 
-from lab.cli import Panel, names, parser_of, plot, print_json, show, whole_numbers
+from lab.cli import names, parser_of, print_json, show, whole_numbers
 from lab.harvest_graph import Crawl, Graph, GraphError, crawl, draw
 from lab.harvest_methods import METHODS, Task, ordering
 from lab.kept_vectors import KeptVectors, Meanings
@@ -36,9 +36,6 @@ from classifier.embedding.local import LocalEmbedder
 from classifier.embedding.packages import BUNDLED, installed
 from classifier.words.errors import TopicError
 from classifier.words.text import remember
-
-# Points of a curve.
-_STEPS = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,19 +106,6 @@ def as_json(results: Results) -> dict[str, dict[str, dict[str, float]]]:
     return report
 
 
-def panels(results: Results) -> list[Panel]:
-    """Return the harvest against the pages fetched, a panel for each topic."""
-    last = results.budgets[-1]
-    steps = sorted({max(10, last * step // _STEPS) for step in range(1, _STEPS + 1)})
-    return [
-        Panel(
-            {name: (steps, [cell.harvest(n) for n in steps]) for name, cell in methods.items()},
-            *(topic, "pages fetched", "harvest", {"ylim": (0, 1)}),
-        )
-        for topic, methods in results.cells.items()
-    ]
-
-
 _REMEMBERED_LINKS = 2_000_000
 
 
@@ -137,8 +121,6 @@ def main(arguments: list[str] | None = None) -> int:
         return 2
     for topic, methods in as_json(results).items():
         show(methods, topic)
-    if options.plot:
-        plot(panels(results), options.plot, columns=min(3, len(results.cells)))
     print_json(options, as_json(results))
     return 0
 
@@ -155,7 +137,6 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--embeddings", choices=("auto", "none", *BUNDLED), default="auto")
     parser.add_argument("--vectors", type=Path, metavar="NPZ", help="keeps vectors between runs")
     parser.add_argument("--log", type=Path, metavar="FILE", help="TSV: topic method draw n url")
-    parser.add_argument("--plot", type=Path, metavar="FILE", help="harvest curves")
     return parser.parse_args(arguments)
 
 
