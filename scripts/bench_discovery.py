@@ -18,7 +18,7 @@ from __future__ import annotations
 import argparse
 import random
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -103,8 +103,7 @@ def _benchmark(graphs: Sequence[Graph], options: argparse.Namespace) -> dict[str
     with ExitStack() as stack:
         bar = stack.enter_context(Progress(console=Console(stderr=True), transient=True))
         log = stack.enter_context(options.log.open("w")) if options.log else None
-        reading = bar.add_task("indexing", total=sum(len(graph.topics) for graph in graphs))
-        server = stack.enter_context(SearchServer(SearchIndex(_counted(world, bar, reading))))
+        server = stack.enter_context(SearchServer(SearchIndex(world.documents())))
         total = len(options.topics) * options.draws * len(options.strategies)
         running = bar.add_task("runs", total=total)
         for topic in options.topics:
@@ -125,12 +124,6 @@ def _benchmark(graphs: Sequence[Graph], options: argparse.Namespace) -> dict[str
             means = {name: _means(world, topic, several) for name, several in runs.items()}
             report[topic] = {"operators": means, "hosts": len(world.hosts(topic))}
     return report
-
-
-def _counted(world: World, bar: Progress, task: Any) -> Iterator[Any]:  # noqa: ANN401 - rich's id of a task
-    for document in world.documents():
-        bar.advance(task)
-        yield document
 
 
 def _chooser(name: str, draw: int) -> Callable[[Bandit, Sequence[str]], str | None]:
