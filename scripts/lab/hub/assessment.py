@@ -78,13 +78,9 @@ def judge_urls(classifier: HubClassifier, rows: Sequence[LabelRow]) -> dict[str,
 
 
 def judge_pages(
-    classifier: HubClassifier,
-    captures: Sequence[Capture],
-    features: NDArray[np.float64] | None = None,
+    classifier: HubClassifier, captures: Sequence[Capture], features: NDArray[np.float64]
 ) -> dict[str, Judged]:
     """Judge captured pages; ``url`` and the first stage of ``cascade`` see no anchor."""
-    if features is None:
-        features = page_features(captures)
     model = classifier.model
     url = classifier.log_odds([LinkEvidence(capture.row.url) for capture in captures])
     content = model.content.log_odds(features)
