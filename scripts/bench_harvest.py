@@ -2,13 +2,13 @@
 """Crawl a graph file for topics, by every method, and report the harvest: the share on topic.
 
     scripts/bench_harvest.py graph.sqlite --topics Science,Religion --budgets 300,1000 --json
-    scripts/bench_harvest.py graph.sqlite.xz --topics ml --methods best_first_anchor,fused --plot ml.png
+    scripts/bench_harvest.py graph.sqlite.xz --topics ml --methods best_first_anchor,fused
 
 The graph has ``page(url, title, topic, html)`` and ``link(src, dst, anchor)``. Draw k = 0, 1, ... starts
 from ``random.Random(k).sample(pool, seeds)``, pool = the topic's pages with more than two distinct
 out-links, by URL; the seeds count in the budget. Unlabelled pages cost budget and are left out of the
 denominator (``--json`` has the harvest with them under ``<method>+unlabelled``). No method but
-``oracle`` and ``best_first_trained`` knows a label beyond the seeds'.
+``oracle`` knows a label beyond the seeds'.
 
 ``--embeddings`` names the model whose vectors of pages and anchors ``fused`` uses, as the daemon does; by
 default it is the one that is installed, ``none`` = words alone. ``--vectors`` keeps them in a file for the
@@ -22,26 +22,20 @@ import sys
 from collections.abc import Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from statistics import fmean
 
-from lab.cli import Panel, names, parser_of, plot, print_json, show, whole_numbers
+from lab.cli import names, parser_of, print_json, show, whole_numbers
 from lab.harvest_graph import Crawl, Graph, GraphError, crawl, draw
-from lab.harvest_methods import METHODS, Labels, TrainedClassifiers, ordering, task_of
+from lab.harvest_methods import METHODS, Task, ordering
 from lab.kept_vectors import KeptVectors, Meanings
 from threadpoolctl import threadpool_limits
 
 from classifier.embedding.embedder import EmbeddingError
 from classifier.embedding.local import LocalEmbedder
 from classifier.embedding.packages import BUNDLED, installed
-from classifier.papers.semantic_tree import SemanticTree, TreeError
-from classifier.papers.trees import read_tree
 from classifier.words.errors import TopicError
 from classifier.words.text import remember
-
-# Points of a curve.
-_STEPS = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,14 +66,6 @@ class Cell:
         """Pages ordered in a second, once they are read and cut into words."""
         return sum(map(len, self.labels)) / self.seconds if self.seconds else 0.0
 
-    def pages_to(self, relevant: int) -> float | None:
-        """Return the mean number of pages until so many on topic; None = a draw has fewer."""
-        reached = [
-            [number for number, label in enumerate(labels, 1) if label][relevant - 1 : relevant]
-            for labels in self.labels
-        ]
-        return fmean(number for (number,) in reached) if all(reached) else None
-
     def harvest(self, pages: int, *, with_unlabelled: bool = False) -> float:
         """Return the mean over the draws of the share on topic among the first pages."""
         return fmean(_share(labels[:pages], with_unlabelled) for labels in self.labels)
@@ -93,10 +79,8 @@ def _share(labels: list[bool | None], with_unlabelled: bool) -> float:
 class Results:
     """All crawls of a run, by topic and method."""
 
-    def __init__(self, budgets: list[int], relevant: int) -> None:
+    def __init__(self, budgets: list[int]) -> None:
         self.budgets = budgets
-        self.relevant = relevant
-        """The pages on topic that are waited for (paper 002's time to N relevant pages)."""
         self.cells: dict[str, dict[str, Cell]] = {}
 
     def add(self, result: Result, graph: Graph) -> None:
@@ -122,19 +106,6 @@ def as_json(results: Results) -> dict[str, dict[str, dict[str, float]]]:
     return report
 
 
-def panels(results: Results) -> list[Panel]:
-    """Return the harvest against the pages fetched, a panel for each topic."""
-    last = results.budgets[-1]
-    steps = sorted({max(10, last * step // _STEPS) for step in range(1, _STEPS + 1)})
-    return [
-        Panel(
-            {name: (steps, [cell.harvest(n) for n in steps]) for name, cell in methods.items()},
-            *(topic, "pages fetched", "harvest", {"ylim": (0, 1)}),
-        )
-        for topic, methods in results.cells.items()
-    ]
-
-
 _REMEMBERED_LINKS = 2_000_000
 
 
@@ -145,17 +116,11 @@ def main(arguments: list[str] | None = None) -> int:
         # One core, whatever the machine has: speeds of different machines can be compared.
         with threadpool_limits(1), Graph(options.graph) as graph:
             results = _run(graph, options)
-    except (EmbeddingError, GraphError, TopicError, TreeError, ValueError) as error:
+    except (EmbeddingError, GraphError, TopicError, ValueError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
     for topic, methods in as_json(results).items():
         show(methods, topic)
-        needed = {
-            name: one.pages_to(results.relevant) for name, one in results.cells[topic].items()
-        }
-        show(needed, f"pages to {results.relevant}")
-    if options.plot:
-        plot(panels(results), options.plot, columns=min(3, len(results.cells)))
     print_json(options, as_json(results))
     return 0
 
@@ -168,28 +133,21 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--draws", type=int, default=10)
     parser.add_argument("--first-draw", type=int, default=0, help="k of the first one")
     parser.add_argument("--budgets", type=whole_numbers, default=[300, 1000, 3000], metavar="N,N")
-    parser.add_argument(
-        "--relevant", type=int, default=50, metavar="N", help="report the pages to N on topic"
-    )
-    parser.add_argument("--start", choices=("examples", "keywords"), default="examples")
     parser.add_argument("--methods", type=names, default=list(METHODS), metavar="A,B")
-    parser.add_argument("--tree", type=Path, metavar="FILE", help="semantic tree of `semantic`")
     parser.add_argument("--embeddings", choices=("auto", "none", *BUNDLED), default="auto")
     parser.add_argument("--vectors", type=Path, metavar="NPZ", help="keeps vectors between runs")
     parser.add_argument("--log", type=Path, metavar="FILE", help="TSV: topic method draw n url")
-    parser.add_argument("--plot", type=Path, metavar="FILE", help="harvest curves")
     return parser.parse_args(arguments)
 
 
 def _run(graph: Graph, options: argparse.Namespace) -> Results:
     _check(graph, options)
-    tree = read_tree(options.tree) if options.tree else None
     # Every draw and method goes through the same pages again: they are cut into words once.
     remember(pages=len(graph.topics), links=_REMEMBERED_LINKS)
-    results = Results(options.budgets, options.relevant)
+    results = Results(options.budgets)
     embedder = _embedder(options)
     with options.log.open("w", encoding="utf-8") if options.log else nullcontext() as log:
-        for result in _progress(_results(graph, options, tree, embedder), options):
+        for result in _progress(_results(graph, options, embedder), options):
             results.add(result, graph)
             if log is not None:
                 log.writelines(result.lines())
@@ -210,8 +168,8 @@ def _check(graph: Graph, options: argparse.Namespace) -> None:
     unknown = sorted(set(options.methods) - set(METHODS))
     if unknown:
         raise ValueError(f"unknown methods: {', '.join(unknown)}; there are {', '.join(METHODS)}")
-    if min(options.seeds, options.draws, options.relevant, *(options.budgets or [0])) < 1:
-        raise ValueError("seeds, draws, budgets and relevant must be at least 1")
+    if min(options.seeds, options.draws, *(options.budgets or [0])) < 1:
+        raise ValueError("seeds, draws and budgets must be at least 1")
     for topic in options.topics:
         count = len(graph.pool(topic))
         if count < options.seeds:
@@ -221,24 +179,17 @@ def _check(graph: Graph, options: argparse.Namespace) -> None:
 
 
 def _results(
-    graph: Graph,
-    options: argparse.Namespace,
-    tree: SemanticTree | None,
-    embedder: KeptVectors | None,
+    graph: Graph, options: argparse.Namespace, embedder: KeptVectors | None
 ) -> Iterator[Result]:
     meanings = None if embedder is None else Meanings(embedder)
-    classifiers = cache(lambda: TrainedClassifiers(graph))
-    by_keywords = options.start == "keywords"
     for topic in options.topics:
         pool = graph.pool(topic)
-        labels = Labels(graph, topic, classifiers)
         for number in range(options.first_draw, options.first_draw + options.draws):
             seeds = draw(pool, options.seeds, number)
-            examples = [graph.fetch(url) for url in seeds]
+            task = Task(tuple(graph.fetch(url).text for url in seeds), meanings)
             for method in options.methods:
-                task = task_of(examples, by_keywords=by_keywords, tree=tree, meanings=meanings)
-                found = crawl(graph, seeds, ordering(method, task, labels), options.budgets[-1])
-                yield Result(topic, method, number, found)
+                order = ordering(method, task, graph, topic)
+                yield Result(topic, method, number, crawl(graph, seeds, order, options.budgets[-1]))
 
 
 def _progress(results: Iterator[Result], options: argparse.Namespace) -> Iterator[Result]:

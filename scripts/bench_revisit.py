@@ -9,8 +9,7 @@ Examples::
 
 Time advances in slots of 1/B h from the earliest first_seen; in each slot a policy names one hub, and a
 fetch at t sees the links with ``first_seen <= t < visible_until``. Links there at the start are known.
-Scored are links that first appear between day 14 and the last day; their delay is capped at 24 h. The
-two bounds choose their moments freely, but make the same number of fetches.
+Scored are links that first appear between day 14 and the last day; their delay is capped at 24 h.
 
 Exit codes: 0 done, 2 wrong arguments or file.
 """
@@ -20,22 +19,19 @@ from __future__ import annotations
 import argparse
 import gzip
 import sys
-from contextlib import ExitStack
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from lab import bounds, rivals, simulation
+from lab import rivals, simulation
 from lab.cli import Panel, parser_of, plot, print_json, show
-from lab.simulation import Crowd, Fetch, Score
+from lab.simulation import Crowd, Score
 from lab.world import Row, World
-from rich.console import Console
-from rich.progress import track
 
 from incremental.schedule.price import PricePolicy
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from lab.simulation import Policy
 
@@ -51,61 +47,26 @@ POLICIES = (
     "mediacloud",
     "proportional_true",
     "sqrt_true",
-    "known_rate_optimum",
-    "clairvoyant",
 )
 _COLUMNS = ("hub", "link", "first_seen", "visible_until")
 
 
-@dataclass(frozen=True)
-class Trial:
-    """One world at one number of fetches an hour."""
-
-    world: World
-    sites: dict[str, str]
-    fetches_per_hour: float
-    true_rates: dict[str, float]
-
-    def fetches(self, name: str) -> Iterable[Fetch]:
-        """Run the policy *name* and return its fetches."""
-        self.world.forget()
-        count = self.world.slots(self.fetches_per_hour)
-        if name == "clairvoyant":
-            return bounds.follow(self.world, bounds.clairvoyant(self.world, count))
-        if name == "known_rate_optimum":
-            plan = bounds.known_rate_optimum(self.world, count)
-            return bounds.follow(self.world, plan)
-        crowd = Crowd(self._policy_of(name), self.sites, self.fetches_per_hour)
-        return _watched(
-            simulation.run(self.world, crowd), count, f"{name} {self.fetches_per_hour:g}/h"
-        )
-
-    def _policy_of(self, name: str) -> Callable[[str, Terms], Policy]:
-        if name == "price":
-            return lambda _site, terms: PricePolicy(terms)
-        rival = self._rival(name)
-        return lambda _site, _terms: rival
-
-    def _rival(self, name: str) -> Policy:
-        rates = self.true_rates
-        made: dict[str, Callable[[], Policy]] = {
-            "round_robin": rivals.round_robin,
-            "nutch": rivals.nutch,
-            "stormcrawler": rivals.stormcrawler,
-            "news_crawl": rivals.news_crawl,
-            "miniflux": rivals.MinifluxPolicy,
-            "mediacloud": rivals.mediacloud,
-            "proportional_true": lambda: rivals.by_true_rate("proportional_true", rates, 1.0),
-            "sqrt_true": lambda: rivals.by_true_rate("sqrt_true", rates, 0.5),
-        }
-        return made[name]()
-
-
-def _watched(fetches: Iterator[Fetch], count: int, label: str) -> Iterable[Fetch]:
-    """Show progress on stderr, if that is a terminal."""
-    if not sys.stderr.isatty():
-        return fetches
-    return track(fetches, label, total=count, console=Console(stderr=True), transient=True)
+def policy_of(name: str, rates: Mapping[str, float]) -> Callable[[str, Terms], Policy]:
+    """Return what makes the policy of a site; *rates*: the hubs' true ones, for two rivals."""
+    if name == "price":
+        return lambda _site, terms: PricePolicy(terms)
+    made: dict[str, Callable[[], Policy]] = {
+        "round_robin": rivals.round_robin,
+        "nutch": rivals.nutch,
+        "stormcrawler": rivals.stormcrawler,
+        "news_crawl": rivals.news_crawl,
+        "miniflux": rivals.MinifluxPolicy,
+        "mediacloud": rivals.mediacloud,
+        "proportional_true": lambda: rivals.by_true_rate("proportional_true", rates, 1.0),
+        "sqrt_true": lambda: rivals.by_true_rate("sqrt_true", rates, 0.5),
+    }
+    rival = made[name]()
+    return lambda _site, _terms: rival
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -136,9 +97,6 @@ def _arguments() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--policies", type=_names, default=list(POLICIES), metavar="A,B", help="default: all"
-    )
-    parser.add_argument(
-        "--log", type=Path, metavar="FILE", help="write every fetch: policy, time, hub"
     )
     parser.add_argument(
         "--plot", type=Path, metavar="FILE.png", help="draw mean delay against budget"
@@ -187,21 +145,14 @@ def _timelines(args: argparse.Namespace) -> Results:
     world = World(read_rows(args.timelines))
     sites = {hub: hub.split(":")[0] for hub in world.hubs}
     results: Results = {}
-    with ExitStack() as stack:
-        log = stack.enter_context(args.log.open("w", encoding="utf-8")) if args.log else None
-        for budget in args.fetches_per_hour:
-            trial = Trial(world, sites, budget, world.true_rates())
-            results[budget] = {name: _tried(trial, name, log) for name in args.policies}
+    for budget in args.fetches_per_hour:
+        results[budget] = {}
+        for name in args.policies:
+            world.forget()
+            crowd = Crowd(policy_of(name, world.true_rates()), sites, budget)
+            fetches = sum(1 for _ in simulation.run(world, crowd))
+            results[budget][name] = simulation.score(world, fetches)
     return results
-
-
-def _tried(trial: Trial, name: str, log: IO[str] | None = None) -> Score:
-    count = 0
-    for at, hub in trial.fetches(name):
-        count += 1
-        if log is not None:
-            log.write(f"{name}\t{at:.3f}\t{hub}\n")
-    return simulation.score(trial.world, count)
 
 
 def _print(results: Results, args: argparse.Namespace) -> None:

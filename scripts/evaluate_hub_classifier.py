@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from lab.cli import parser_of, print_json
+from lab.cli import parser_of, print_json, show
 from lab.hub.assessment import (
     Judged,
     judge_pages,
@@ -54,7 +54,7 @@ def main(arguments: list[str] | None = None) -> int:
     except HubClassifierError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
-    print(_as_text(report))
+    show(report)
     print_json(options, report)
     return 0
 
@@ -150,28 +150,6 @@ def _seconds(action: Callable[[], object]) -> float:
     started = time.process_time()
     action()
     return time.process_time() - started
-
-
-def _as_text(report: dict[str, Any]) -> str:
-    lines = [f"model {report['model']}"]
-    for method, sections in report.get("urls", {}).items():
-        lines += [_line(f"urls {method} {name}", figures) for name, figures in sections.items()]
-    for method, figures in report.get("pages", {}).items():
-        lines.append(_line(f"pages {method}", figures))
-    if "urls_per_second" in report:
-        lines.append(f"{report['urls_per_second']:,.0f} URLs a second")
-    if "pages_per_second" in report:
-        speeds = report["pages_per_second"]
-        lines.append(f"pages a second: url {speeds['url']:,.0f}, content {speeds['content']:,.0f}")
-    return "\n".join(lines)
-
-
-def _line(name: str, figures: dict[str, float]) -> str:
-    return (
-        f"{name:24} P {figures['precision']:.4f}  R {figures['recall']:.4f}"
-        f"  F1 {figures['f1']:.4f} [{figures['f1_low']:.4f}, {figures['f1_high']:.4f}]"
-        f"  n {figures['n']}  hubs {figures['hubs']}"
-    )
 
 
 if __name__ == "__main__":

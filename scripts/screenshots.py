@@ -15,37 +15,35 @@ import os
 import shutil
 import sys
 import tempfile
-import threading
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-import msgspec
-from demo import daemon_on, demo_settings, published
+from demo import published
 from lab.cli import parser_of
 from lab.clocks import FastClock
+from lab.daemon_process import (
+    DaemonProcess,
+    Sections,
+    complete,
+    free_port,
+    on_fast_clock,
+    wait_until,
+)
+from lab.message_receiver import MessageReceiver
 from playwright.sync_api import Browser, sync_playwright
 
-from incremental.features.messages.notifier import Notifier
-from incremental.features.messages.settings import ChannelSettings, MessagesSettings
-from incremental.fetch.libraries import LibraryGate
-from incremental.interfaces.web.context import Web
-from incremental.interfaces.web.server import served
-from incremental.settings.sections import WebSettings
-from incremental.settings.seeds import add_seed
-from incremental.settings.storage import open_configured_store
 from incremental.topics.editing import begin
-from store import Store
+from store import Store, open_store
 from store.answers import NewQuery
+from store.database.home import DATABASE
 
 ROOT = Path(__file__).parents[1]
 SPEED = 240.0
 # New pages before the first picture.
 ENOUGH = 14
 MOST_SECONDS = 240.0
-CHANNEL = ChannelSettings("mail", "mailto://127.0.0.1", daily_at="08:00", quiet_hours="22:00-07:00")
 PAGES = {
     "new": "",
     "sites": "sites",
@@ -66,45 +64,26 @@ WHOLE = {"site", "topic", "messages", "models", "status"}
 @contextmanager
 def watched() -> Iterator[tuple[str, Store, FastClock]]:
     """Watch the demonstration's site until enough is new; give the address of the web page."""
-    clock = FastClock(SPEED)
+    clock, port = FastClock(SPEED), free_port()
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="hubwatch-shots-")))
-        settings = msgspec.structs.replace(
-            demo_settings(folder),
-            web=WebSettings(port=0),
-            further=(MessagesSettings(channel=(CHANNEL,)),),
-        )
-        site = stack.enter_context(published(clock))
-        store = stack.enter_context(open_configured_store(settings, folder))
-        add_seed(store, site, now=clock.now())
+        hook = stack.enter_context(MessageReceiver())
+        channel = {"name": "digest", "url": hook.url, "daily_at": "08:00"}
+        sections: Sections = {"[messages.channel]": channel, "web": {"port": port}}
+        url = stack.enter_context(published(clock, folder, sections))
+        daemon = stack.enter_context(DaemonProcess(folder, port=port, code=on_fast_clock(clock)))
+        database = str(folder / "hubwatch-data" / DATABASE)
+        if complete(folder, "add", url):
+            raise RuntimeError("the site was not added")
+        store = stack.enter_context(open_store(database, cache_folder=folder / "pages"))
         begin(store, "Bridges", examples=[], keywords=["bridge", "lighthouse"], now=clock.now())
-        url = stack.enter_context(served(Web(settings, folder, clock, store)))
-        executor = stack.enter_context(ThreadPoolExecutor(settings.daemon.workers))
-        enough = threading.Event()
-
-        def announced(_record: object, _pages: object) -> None:
-            if store.answers.counts()[0].announced >= ENOUGH:
-                enough.set()
-
-        daemon = daemon_on(store, settings, clock, executor, announced)
-
-        def stop() -> None:
-            enough.wait(MOST_SECONDS)
-            daemon.stop()
-
-        messages = Notifier(
-            store,
-            (CHANNEL,),
-            gate=LibraryGate(settings.fetch, clock),
-            executor=executor,
-            saved_query=lambda _: None,
+        daemon.start()
+        enough = wait_until(
+            lambda: store.answers.counts()[0].announced >= ENOUGH, MOST_SECONDS, every=0.5
         )
-        messages.step(clock.now())
-        threading.Thread(target=stop, daemon=True).start()
-        daemon.run()
-        # What came is queued, and waits for its hour.
-        messages.step(clock.now())
-        yield url, store, clock
+        if not enough:
+            raise RuntimeError(f"too little is new: {daemon.errors()[-800:]}")
+        yield f"http://127.0.0.1:{port}/", store, clock
 
 
 def mark_some(store: Store, now: float) -> int:

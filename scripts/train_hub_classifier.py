@@ -9,8 +9,6 @@
 
     scripts/train_hub_classifier.py --labels mine.tsv --models DIR --update
 
-    scripts/train_hub_classifier.py --store hubwatch-data --update
-
 ``--search`` finds C and gamma of every machine on the rows it trains on: each pair of a coarse grid is
 judged by folds of whole domains, about ``--coarse-rows`` rows of them, then each pair of a fine grid
 around the best by all rows, on all cores; the manifest keeps both grids. Without it every machine takes
@@ -22,9 +20,6 @@ training set is not needed. Several ``--labels`` are joined, the first row of a 
 ``--hold-out DIR`` a sixth of the domains is left out of training, and its rows are written to DIR
 under the files' own names, for ``scripts/evaluate_hub_classifier.py``. The new version becomes the
 active one unless the active one is better on held-out domains; ``--force`` makes it active anyway.
-
-``--store`` takes the labels of an installation, yours before behaviour's before imported ones, alone
-or before those of files; the version goes into its folder ``models``, where the daemon takes it up.
 """
 
 from __future__ import annotations
@@ -32,21 +27,16 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from lab.cli import parser_of
 from lab.hub.files import PAGE_COLUMNS, check_two_classes, read_captures
 from lab.hub.grid import Search
 from lab.hub.training import TrainingOptions, train_model
-from rich.console import Console
-from rich.progress import MofNCompleteColumn, Progress, TaskID
 from threadpoolctl import threadpool_limits
 
 from classifier.hub.classifier import load_default
-from classifier.hub.errors import HubClassifierError, LabelFileError
+from classifier.hub.errors import HubClassifierError
 from classifier.hub.labels import (
     LABEL_COLUMNS,
     LabelRow,
@@ -58,15 +48,7 @@ from classifier.hub.labels import (
 from classifier.hub.model import HubModel, load_model
 from classifier.hub.registry import ActiveClassifier, ModelRegistry, next_version, refusal
 from classifier.hub.updating import fold_of, update_model
-from incremental.topics.training.label_files import label_rows, merged
-from incremental.topics.training.model_versions import adopt_shipped, base_model
-from incremental.topics.training.nightly_training import UNTIL
-from store import open_store
-from store.errors import StoreError
-from store.values import LabelEntry
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+from incremental.topics.training.model_versions import adopt_shipped
 
 # One domain in so many is held out.
 HOLD_OUT = 6
@@ -80,19 +62,18 @@ def main(arguments: list[str] | None = None) -> int:
         # One thread a process, whatever the machine has: the same input gives the same bytes.
         with threadpool_limits(1):
             return _train(options)
-    except (HubClassifierError, StoreError) as error:
+    except HubClassifierError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
 
 
 def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser = parser_of(__doc__, with_json=False)
-    parser.add_argument("--labels", action="append", default=[], metavar="TSV")
-    parser.add_argument("--store", type=Path, metavar="FOLDER", help="labels of an installation")
+    parser.add_argument("--labels", action="append", required=True, metavar="TSV")
     parser.add_argument("--pages", metavar="TSV", help="labels of captured pages")
     parser.add_argument("--archive", metavar="TAR", help="the captured pages")
     parser.add_argument("--update", action="store_true", help="train the active model further")
-    parser.add_argument("--models", type=Path, metavar="DIR", help="default: the store's, or ours")
+    parser.add_argument("--models", type=Path, default=MODELS, metavar="DIR")
     parser.add_argument("--search", action="store_true", help="search C and gamma of every machine")
     parser.add_argument(
         "--pairs", type=Path, metavar="MODEL", help="take C and gamma of the model that found them"
@@ -104,9 +85,6 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--hold-out", type=Path, metavar="DIR", help="where held-out rows go")
     parser.add_argument("--force", action="store_true", help="replace a better model")
     options = parser.parse_args(arguments)
-    options.models = options.models or (options.store / "models" if options.store else MODELS)
-    if not options.labels and not options.store:
-        parser.error("give --labels or --store")
     if options.update and options.search:
         parser.error(
             "--update learns with the C and gamma of its base; --search is for full training"
@@ -120,11 +98,7 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
 
 def _train(options: argparse.Namespace) -> int:
     registry = ModelRegistry(options.models)
-    stored = _stored(options.store) if options.store else []
-    model = _update(options, stored) if options.update else _retrain(options, stored)
-    if stored:
-        until = max(entry.at for entry in stored)
-        model = replace(model, training={**model.training, UNTIL: until})
+    model = _update(options) if options.update else _retrain(options)
     for part in ("urls", "pages"):
         for name, score in model.metrics[part].items():
             print(part, name, *(f"{key} {value}" for key, value in score.items()))
@@ -137,64 +111,31 @@ def _train(options: argparse.Namespace) -> int:
     return 0 if active else 3
 
 
-def _retrain(options: argparse.Namespace, stored: list[LabelEntry]) -> HubModel:
-    rows = _joined(options, stored)
+def _retrain(options: argparse.Namespace) -> HubModel:
+    rows = _joined(options)
     pages = _read(options.pages, options)
     captures = read_captures(pages, options.archive)
     version = next_version(options.models, labels_hash([*rows, *pages]))
-    with _progress() as progress:
-        how = Search(options.coarse_rows, options.processes, progress)
-        if options.search:
-            chosen = TrainingOptions(report=_report, search=how)
-        else:
-            earlier = load_model(options.pairs) if options.pairs else load_default().model
-            chosen = TrainingOptions(report=_report, found=earlier.search)
-        return train_model(rows, captures, version, chosen)
+    if options.search:
+        how = Search(options.coarse_rows, options.processes)
+        chosen = TrainingOptions(report=_report, search=how)
+    else:
+        earlier = load_model(options.pairs) if options.pairs else load_default().model
+        chosen = TrainingOptions(report=_report, found=earlier.search)
+    return train_model(rows, captures, version, chosen)
 
 
-@contextmanager
-def _progress() -> Iterator[Callable[[str, int, int], None]]:
-    """Show one bar for each grid of each machine, with the time that is left."""
-    with Progress(
-        *Progress.get_default_columns(), MofNCompleteColumn(), console=Console(stderr=True)
-    ) as bars:
-        tasks: dict[str, TaskID] = {}
-
-        def show(name: str, done: int, total: int) -> None:
-            if name not in tasks:
-                tasks[name] = bars.add_task(name, total=total)
-            bars.update(tasks[name], completed=done)
-
-        yield show
-
-
-def _update(options: argparse.Namespace, stored: list[LabelEntry]) -> HubModel:
-    rows = _joined(options, stored)
-    # All labels of a store are learned again each time, so that none counts twice.
-    active = ActiveClassifier(options.models)
-    base = base_model(options.models) if stored else active.current().model
+def _update(options: argparse.Namespace) -> HubModel:
+    rows = _joined(options)
+    base = ActiveClassifier(options.models).current().model
     registry = ModelRegistry(options.models)
     if registry.active() is None:
         registry.use(adopt_shipped(options.models).version)
     return update_model(base, rows, next_version(options.models, labels_hash(rows)))
 
 
-def _stored(folder: Path) -> list[LabelEntry]:
-    """Return the labels of a store, one a page."""
-    path = folder / "hubwatch.sqlite"
-    if not path.is_file():
-        raise LabelFileError(
-            path, 0, "is not there; `hubwatch labels export` reads other databases"
-        )
-    with open_store(str(path), cache_folder=folder / "pages") as store:
-        entries = merged(store.read.labels())
-    if not entries:
-        raise LabelFileError(path, 0, "has no labels yet")
-    return entries
-
-
-def _joined(options: argparse.Namespace, stored: list[LabelEntry]) -> list[LabelRow]:
-    joined = {row.url: row for row in _held(label_rows(stored), "store.tsv", options)}
+def _joined(options: argparse.Namespace) -> list[LabelRow]:
+    joined: dict[str, LabelRow] = {}
     said: dict[str, Said] | None = {} if options.update else None
     for path in options.labels:
         for row in _read(path, options, said):
@@ -206,25 +147,16 @@ def _read(
     path: str, options: argparse.Namespace, said: dict[str, Said] | None = None
 ) -> list[LabelRow]:
     """Read a label file; with --hold-out, write its held-out rows and return the others."""
-    columns = PAGE_COLUMNS if path == options.pages else LABEL_COLUMNS
-    rows = _held(read_labels(path, said), Path(path).name, options, columns)
+    rows = read_labels(path, said)
+    if options.hold_out and rows:
+        columns = PAGE_COLUMNS if path == options.pages else LABEL_COLUMNS
+        held = [row for row in rows if fold_of(row.domain, HOLD_OUT) == HOLD_OUT - 1]
+        options.hold_out.mkdir(parents=True, exist_ok=True)
+        (options.hold_out / Path(path).name).write_text(write_labels(held, columns), "utf-8")
+        rows = [row for row in rows if fold_of(row.domain, HOLD_OUT) != HOLD_OUT - 1]
     if not options.update:
         check_two_classes(rows, path)
     return rows
-
-
-def _held(
-    rows: list[LabelRow],
-    name: str,
-    options: argparse.Namespace,
-    columns: tuple[str, ...] = LABEL_COLUMNS,
-) -> list[LabelRow]:
-    if not options.hold_out or not rows:
-        return rows
-    held = [row for row in rows if fold_of(row.domain, HOLD_OUT) == HOLD_OUT - 1]
-    options.hold_out.mkdir(parents=True, exist_ok=True)
-    (options.hold_out / name).write_text(write_labels(held, columns), "utf-8")
-    return [row for row in rows if fold_of(row.domain, HOLD_OUT) != HOLD_OUT - 1]
 
 
 def _report(line: str) -> None:

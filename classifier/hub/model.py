@@ -5,7 +5,6 @@
     <version>/manifest.json     format, version, training set's hash, metrics, grid search of C and
                                 gamma, SHA-256 of each file
               url.json url.svm  content.* joint.* check.json
-              paper_url.* paper_content.* heuristic.json     rivals, for scripts/lab
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ import json
 import os
 import re
 import shutil
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
@@ -29,12 +28,7 @@ FORMAT: Final = 1
 KIND: Final = "hubwatch hub classifier"
 _VERSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _SIZE_LIMIT = 50_000_000
-_FILES: Final = frozenset(
-    [
-        "check.json",
-        *(f"{name}.{kind}" for name in ("url", "content", "joint") for kind in ("json", "svm")),
-    ]
-)
+_JSON_FILES: Final = ("check.json", "url.json", "content.json", "joint.json")
 _UPDATE_SHARES: Final = ("right", "base_right", "kept", "base_kept")
 
 
@@ -54,11 +48,9 @@ class HubModel:
     """Scores on held-out domains."""
     search: dict[str, Any]
     """By machine: its C and gamma, and the grids they were found in."""
-    # Files of the rival methods; stored unchanged, never run here.
-    rivals: dict[str, str] = field(default_factory=dict)
 
     def pair(self, machine: str) -> Pair:
-        """Return C and gamma of ``url``, ``content``, ``joint`` or a rival."""
+        """Return C and gamma of ``url``, ``content`` or ``joint``."""
         found = self.search[machine]
         return Pair(float(found["cost"]), float(found["gamma"]))
 
@@ -115,7 +107,7 @@ def _files_of(model: HubModel) -> dict[str, str]:
         "content": model.content,
         "joint": model.cascade.joint,
     }
-    files = {**model.rivals, "check.json": compact(model.checks.to_json())}
+    files = {"check.json": compact(model.checks.to_json())}
     for name, machine in machines.items():
         files[f"{name}.json"] = compact(machine.to_json())
         files[f"{name}.svm"] = machine.machine.text
@@ -189,7 +181,7 @@ def load_model(folder: Path) -> HubModel:
         texts = {
             name: _read_checked(folder, name, digest) for name, digest in manifest["files"].items()
         }
-        data = {name: json.loads(texts[name]) for name in _FILES if name.endswith(".json")}
+        data = {name: json.loads(texts[name]) for name in _JSON_FILES}
         return HubModel(
             version=str(manifest["version"]),
             url=UrlMachine.from_json(data["url.json"], texts["url.svm"]),
@@ -202,7 +194,6 @@ def load_model(folder: Path) -> HubModel:
             training=manifest["training"],
             metrics=manifest["metrics"],
             search=_search_of(manifest),
-            rivals={name: text for name, text in texts.items() if name not in _FILES},
         )
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
         problem = f"cannot be read as format {FORMAT} ({type(error).__name__}: {error})"

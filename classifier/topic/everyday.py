@@ -1,6 +1,6 @@
 """Everyday pages as vectors: negatives before a crawl has fetched anything.
 
-A table for a shipped model, like that of document frequencies; ``scripts/make_everyday_vectors.py``
+A table for a shipped model, like that of document frequencies; ``scripts/make_topic_vectors.py``
 makes it.
 """
 

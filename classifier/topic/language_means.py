@@ -2,7 +2,7 @@
 
 Texts of two languages are compared better without it: a multilingual model places all pages of a language
 a little aside (Libovický, Rosa and Fraser 2020, *On the language neutrality of pre-trained multilingual
-representations*). A table for a shipped model; ``scripts/make_language_means.py`` makes it.
+representations*). A table for a shipped model; ``scripts/make_topic_vectors.py`` makes it.
 """
 
 from __future__ import annotations

@@ -12,12 +12,12 @@ class FastClock:
     """
 
     def __init__(self, speed: float, started: float | None = None) -> None:
-        self._speed = speed
-        self._started = time.time() if started is None else started
+        self.speed = speed
+        self.started = time.time() if started is None else started
 
     def now(self) -> float:
         """Return the sped-up time, unix seconds, UTC."""
-        return self._started + (time.time() - self._started) * self._speed
+        return self.started + (time.time() - self.started) * self.speed
 
     def monotonic(self) -> float:
         """Return real seconds: a timeout of a second stays one."""
@@ -25,7 +25,7 @@ class FastClock:
 
     def real(self, moment: float) -> float:
         """Return when *moment* occurs on the machine's clock."""
-        return self._started + (moment - self._started) / self._speed
+        return self.started + (moment - self.started) / self.speed
 
 
 class SimulatedClock:

@@ -343,13 +343,8 @@ class CrashWorld(FaultWorld):
         counted = self.counted
         announced = self._listed()
         counted.published = len(published)
-        counted.lost = sorted(published.keys() - announced.keys())
-        printed = Counter(self.daemon.announced())
-        counted.announced_twice = sorted(
-            {url for of in (announced, printed) for url, count in of.items() if count > 1}
-        )
+        counted.lost, counted.announced_twice, counted.messages_twice = self.compared(announced)
         counted.messages = len(self.hook.messages)
-        counted.messages_twice = self.hook.twice()
         counted.messages_retried = self.hook.retried()
         not_listed = sorted(announced.keys() - self.hook.urls())
         counted.messages_missing = not_listed if len(not_listed) != self.hook.unlisted() else []

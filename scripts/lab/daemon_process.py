@@ -13,11 +13,25 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Self
+from typing import IO, Self
+
+from lab.clocks import FastClock
 
 ROOT = Path(__file__).resolve().parents[2]
 MAIN = "import sys; sys.argv[0] = 'hubwatch'; from incremental.interfaces.cli import main; main()"
 _POLL_SECONDS = 0.02
+
+
+def on_fast_clock(clock: FastClock) -> str:
+    """Return the code of a daemon that goes by *clock*."""
+    return f"""
+from incremental.base import clock
+from scripts.lab.clocks import FastClock
+fast = FastClock({clock.speed}, {clock.started})
+clock.SystemClock.now = lambda self: fast.now()
+clock.SystemClock.real = lambda self, moment: fast.real(moment)
+{MAIN}
+"""
 
 
 def free_port() -> int:
@@ -45,19 +59,31 @@ def command(
 
     *code*: what the interpreter runs instead of the command line alone, for faults within the process.
     """
-    inherited = {key: text for key, text in os.environ.items() if not key.startswith("HUBWATCH_")}
     with (
         (folder / f"{arguments[0]}.out").open("ab") as out,
         (folder / f"{arguments[0]}.err").open("ab") as err,
     ):
-        return subprocess.Popen(  # noqa: S603 - ourselves
-            [sys.executable, "-u", "-c", code, *arguments],
-            cwd=folder,
-            env=inherited | {"PYTHONPATH": str(ROOT)} | dict(variables or {}),
-            stdin=subprocess.DEVNULL,
-            stdout=out,
-            stderr=err,
-        )
+        return shown_command(folder, *arguments, variables=variables, code=code, out=out, err=err)
+
+
+def shown_command(
+    folder: Path,
+    *arguments: str,
+    variables: Mapping[str, str] | None = None,
+    code: str = MAIN,
+    out: IO[bytes] | None = None,
+    err: IO[bytes] | None = None,
+) -> subprocess.Popen[bytes]:
+    """Start ``hubwatch ARGUMENTS`` as :func:`command` does, by default with the output of this process."""
+    inherited = {key: text for key, text in os.environ.items() if not key.startswith("HUBWATCH_")}
+    return subprocess.Popen(  # noqa: S603 - ourselves
+        [sys.executable, "-u", "-c", code, *arguments],
+        cwd=folder,
+        env=inherited | {"PYTHONPATH": str(ROOT)} | dict(variables or {}),
+        stdin=subprocess.DEVNULL,
+        stdout=out,
+        stderr=err,
+    )
 
 
 def complete(folder: Path, *arguments: str, within: float = 120) -> int:

@@ -233,14 +233,17 @@ class FaultWorld:
         )
         self.alive()
         self.stops()
-        found = self.found()
-        lost = sorted(published - found.keys())
+        lost, twice, repeated = self.compared(self.found())
         require(not lost, f"{len(lost)} of {len(published)} pages lost, as {lost[:1]}")
-        printed = Counter(self.daemon.announced())
-        twice = [url for of in (found, printed) for url, count in of.items() if count > 1]
         require(not twice, f"announced twice: {twice[:2]}")
-        repeated = self.hook.twice()
         require(not repeated, f"in two messages of different keys: {repeated[:2]}")
+
+    def compared(self, found: Counter[str]) -> tuple[list[str], list[str], list[str]]:
+        """Return which addresses were lost, announced twice (or printed so), and in two messages."""
+        lost = sorted(self.site.published().keys() - found.keys())
+        printed = Counter(self.daemon.announced())
+        twice = {url for of in (found, printed) for url, count in of.items() if count > 1}
+        return lost, sorted(twice), self.hook.twice()
 
     def opened(self) -> Store:
         """Open the store."""

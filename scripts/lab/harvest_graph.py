@@ -12,17 +12,13 @@ Labels are read by :meth:`Graph.is_on_topic` alone; no method has this object bu
 
 from __future__ import annotations
 
-import json
-import lzma
 import random
-import shutil
 import sqlite3
-import tempfile
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Protocol, Self
 
 from classifier.papers.best_first import BestFirstQueue
@@ -31,6 +27,7 @@ from classifier.words.values import LinkContext, PageText
 from incremental.base.urls import normalize
 from incremental.parse.dispatch import parse
 from incremental.parse.topic_text import link_contexts, page_text
+from lab.labelled_texts import opened_sqlite, topics_of
 
 # A page with fewer out-links to other pages of the graph is no seed.
 MIN_OUT_LINKS = 3
@@ -58,13 +55,15 @@ class Graph:
         Raises:
             GraphError: it cannot be read, or lacks the two tables.
         """
-        self._temporary: tempfile.TemporaryDirectory[str] | None = None
-        self._connection = self._opened(path)
+        if not path.is_file():
+            raise GraphError(f"{path}: no such file")
+        self._stack = ExitStack()
+        self._connection = self._stack.enter_context(opened_sqlite(path))
         self._cache: dict[str, Fetched] = {}
         try:
             rows = self._connection.execute("SELECT url, topic FROM page").fetchall()
             edges = self._connection.execute("SELECT src, dst, anchor FROM link ORDER BY rowid")
-            self.topics = {url: _topics(topic) for url, topic in rows}
+            self.topics = {url: frozenset(topics_of(topic)) for url, topic in rows}
             self._out: dict[str, dict[str, str]] = {}
             for source, target, anchor in edges:
                 if source != target and source in self.topics and target in self.topics:
@@ -73,29 +72,11 @@ class Graph:
         except sqlite3.Error as error:
             raise GraphError(f"{path}: no graph with page and link ({error})") from error
 
-    def _opened(self, path: Path) -> sqlite3.Connection:
-        if not path.is_file():
-            raise GraphError(f"{path}: no such file")
-        if path.suffix == ".xz":
-            self._temporary = tempfile.TemporaryDirectory()
-            unpacked = Path(self._temporary.name) / path.stem
-            with lzma.open(path) as source, unpacked.open("wb") as target:
-                shutil.copyfileobj(source, target)
-            path = unpacked
-        return sqlite3.connect(f"file:{path}?mode=ro", uri=True)
-
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._connection.close()
-        if self._temporary is not None:
-            self._temporary.cleanup()
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
 
     def pool(self, topic: str) -> list[str]:
         """Return the pages that seeds are drawn from: on topic, with enough out-links, by URL."""
@@ -139,14 +120,6 @@ def _context(shown: dict[str, LinkContext], source: str, target: str, anchor: st
         tag_path=found.tag_path,
         parent_url=source,
     )
-
-
-def _topics(field: str | None) -> frozenset[str]:
-    """Read the topic column: a JSON list or one plain word."""
-    text = (field or "").strip()
-    if not text.startswith("["):
-        return frozenset({text} if text else ())
-    return frozenset(map(str, json.loads(text)))
 
 
 def _longer(one: str, other: str) -> str:

@@ -2,68 +2,33 @@
 
 ::
 
-    bfs                         nothing: the oldest link first
-    best_first, _anchor         cosine of the best known parent to the seeds' mean (+ the anchor's)
-    best_first_trained          the same with a classifier that was trained on labels
-    keyword                     the topic's words in link and parent
-    adaptive, adaptive_guarded  paper 000: the adapting centre's cosine to the best known parent
-    vsm, semantic, bayes_*, pagerank   papers 002 and 004 (``paper_orders.py``)
-    fused                       the product as it stands: what was learned orders links
-    oracle                      reads the labels
+    bfs                    nothing: the oldest link first
+    best_first, _anchor    cosine of the best known parent to the seeds' mean (+ the anchor's)
+    fused                  the product as it stands: what was learned orders links
+    oracle                 reads the labels
 
-``adaptive`` and ``fused`` run the very code of the crawler (``TopicModel``, ``LearnedOrder``), the orders of
-the papers their methods in ``classifier.papers``; written out here are the plain rivals.
+``fused`` runs the very code of the crawler (``TopicModel``, ``LearnedOrder``).
 """
 
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
-from hashlib import md5
 from typing import Final
 
 from classifier.links.learned_order import LearnedOrder
-from classifier.papers.bayes import Density
-from classifier.papers.semantic_tree import SemanticTree
 from classifier.topic.model import TopicModel
 from classifier.words.background import Background, tf_idf
-from classifier.words.keywords import Keywords
 from classifier.words.segmentation import tokens
-from classifier.words.text import language_of_page, link_terms, weighted_terms
+from classifier.words.text import language_of_page, weighted_terms
 from classifier.words.values import LinkContext, PageText
-from classifier.words.vectors import Vector, Vocabulary, dot, mean, top, unit
+from classifier.words.vectors import Vector, dot, mean, unit
 from lab.harvest_graph import Fetched, Graph, Ordering, Waiting
 from lab.kept_vectors import Meanings
-from lab.paper_orders import (
-    BayesOrder,
-    LinkOrder,
-    PageRankOrder,
-    SimilarityOrder,
-    plain_vectors,
-    semantic_similarity,
-)
 
-METHODS: Final = (
-    "bfs",
-    "best_first",
-    "best_first_anchor",
-    "best_first_trained",
-    "keyword",
-    "pagerank",
-    "adaptive",
-    "adaptive_guarded",
-    "vsm",
-    "semantic",
-    "bayes_normal",
-    "bayes_kernel",
-    "fused",
-    "oracle",
-)
-# Words of the seeds that stand for the topic where it is to be given by key words.
-KEYWORDS: Final = 10
+METHODS: Final = ("bfs", "best_first", "best_first_anchor", "fused", "oracle")
 # A crawl that grew by this ranks its whole queue again, if its ordering learned something.
 _GROWTH: Final = 1.15
 _RANK_EVERY: Final = 10
@@ -72,54 +37,20 @@ _FIRST_TRAINING: Final = 20
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What a method knows of the topic: the seeds' pages or their words, never a label."""
+    """What a method knows of the topic: the pages that the crawl starts from, never a label."""
 
     examples: tuple[PageText, ...]
-    keywords: tuple[str, ...]
-    seeds: frozenset[str]
-    """URLs of the pages that the crawl starts from."""
-    tree: SemanticTree | None = None
     meanings: Meanings | None = None
     """Vectors for ``fused``; None = words alone."""
 
-
-@dataclass
-class Labels:
-    """What ``oracle`` and ``best_first_trained`` know; made once for a topic."""
-
-    graph: Graph
-    topic: str
-    classifiers: Callable[[], TrainedClassifiers]
-    _score: Callable[[PageText], float] | None = None
-
-    def trained(self) -> Callable[[Fetched], float]:
-        """Return the trained classifier; the first call reads and learns half the graph."""
-        if self._score is None:
-            self._score = self.classifiers().classifier(self.topic)
-        score = self._score
-        return lambda fetched: score(fetched.text)
+    @property
+    def seeds(self) -> frozenset[str]:
+        """Addresses of the examples."""
+        return frozenset(page.url for page in self.examples)
 
 
-def task_of(
-    examples: list[Fetched],
-    *,
-    by_keywords: bool,
-    tree: SemanticTree | None,
-    meanings: Meanings | None = None,
-) -> Task:
-    """Return what the methods may know of a draw."""
-    pages = tuple(example.text for example in examples)
-    urls = frozenset(page.url for page in pages)
-    if not by_keywords:
-        return Task(pages, (), urls, tree, meanings)
-    background = Background()
-    centre = mean([unit(tf_idf(weighted_terms(page), background)) for page in pages])
-    words = tuple(word for word, _ in top(centre, KEYWORDS))
-    return Task((), words, urls, tree, meanings)
-
-
-def ordering(name: str, task: Task, labels: Labels) -> Ordering:
-    """Return a fresh ordering; *labels* are for two methods only.
+def ordering(name: str, task: Task, graph: Graph, topic: str) -> Ordering:
+    """Return a fresh ordering; *graph* and *topic* are for ``oracle`` only.
 
     Raises:
         KeyError: an unknown name.
@@ -128,17 +59,8 @@ def ordering(name: str, task: Task, labels: Labels) -> Ordering:
         "bfs": BreadthFirst,
         "best_first": lambda: BestFirst(task, use_anchor=False),
         "best_first_anchor": lambda: BestFirst(task, use_anchor=True),
-        "best_first_trained": lambda: ByParent(labels.trained()),
-        "keyword": lambda: KeywordOrdering(task),
-        "adaptive": lambda: Adaptive(task, name),
-        "adaptive_guarded": lambda: Adaptive(task, name),
-        "vsm": lambda: Product(task, SimilarityOrder(plain_vectors)),
-        "semantic": lambda: Product(task, SimilarityOrder(semantic_similarity)),
-        "bayes_normal": lambda: Product(task, BayesOrder(Density.NORMAL)),
-        "bayes_kernel": lambda: Product(task, BayesOrder(Density.KERNEL)),
-        "pagerank": lambda: Product(task, PageRankOrder()),
-        "fused": lambda: Product(task, LearnedOrder()),
-        "oracle": lambda: Oracle(labels.graph, labels.topic),
+        "fused": lambda: Product(task),
+        "oracle": lambda: Oracle(graph, topic),
     }
     return made[name]()
 
@@ -200,7 +122,7 @@ class BestFirst:
         self._background.observe(terms)
         self._pages[page.url] = terms, language_of_page(page)
         if self._ranking.is_due() or page.url in self._task.seeds:
-            self._centre = unit(_centre(self._task, self._background))
+            self._centre = unit(self._mean_of_seeds())
             self._anchors.clear()
             self._scores = {url: self._score(known) for url, (known, _) in self._pages.items()}
             chosen = list(waiting)
@@ -208,6 +130,10 @@ class BestFirst:
             self._scores[page.url] = self._score(terms)
             chosen = [link.url for link in fetched.links if link.url in waiting]
         return {url: self._promise(waiting[url]) for url in chosen}
+
+    def _mean_of_seeds(self) -> Vector:
+        pages = (weighted_terms(page) for page in self._task.examples)
+        return mean([unit(tf_idf(terms, self._background)) for terms in pages])
 
     def _score(self, terms: Vector) -> float:
         return dot(unit(tf_idf(terms, self._background)), self._centre)
@@ -232,166 +158,69 @@ def _anchor_terms(anchor: str, language: str) -> tuple[str, ...]:
     return tuple(tokens(anchor, language))
 
 
-def _centre(task: Task, background: Background) -> Vector:
-    """Return the mean of the seeds' unit vectors; of a topic of key words, these words."""
-    if task.examples:
-        pages = (weighted_terms(page) for page in task.examples)
-        return mean([unit(tf_idf(terms, background)) for terms in pages])
-    return Keywords(task.keywords).vector(background)
-
-
-class ByParent:
-    """A link is worth what its best known parent is worth."""
-
-    def __init__(self, score: Callable[[Fetched], float]) -> None:
-        self._score = score
-        self._best: dict[str, float] = {}
-
-    def observe(
-        self,
-        fetched: Fetched,
-        led_here: list[LinkContext],  # noqa: ARG002 - part of the interface
-        waiting: Waiting,
-    ) -> Mapping[str, float]:
-        """Score the page; its links inherit."""
-        score = self._score(fetched)
-        found = {}
-        for link in fetched.links:
-            if link.url in waiting:
-                best = max(score, self._best.get(link.url, 0.0))
-                found[link.url] = self._best[link.url] = best
-        return found
-
-
-class Adaptive(ByParent):
-    """Paper 000 as the product has it: a model that judges each page, and moves when it is relevant."""
-
-    def __init__(self, task: Task, method: str) -> None:
-        self.model = TopicModel.learn(
-            task.examples, task.keywords, background=Background(), method=method
-        )
-
-        def score(fetched: Fetched) -> float:
-            if fetched.text.url not in task.seeds:
-                judged = self.model.judge(fetched.text)
-                self.model = self.model.adapted(fetched.text, judged)
-            return self.model.judge(fetched.text).score
-
-        super().__init__(score)
-
-
-class KeywordOrdering(ByParent):
-    """The share of the topic's words on the parent, and in the link."""
+class Product:
+    """The product: the topic's model judges each page, the order of links learns from it and promises."""
 
     def __init__(self, task: Task) -> None:
-        background = Background()
-        words = {word for word, _ in top(_centre(task, background), KEYWORDS)}
-        self._words = words
-        super().__init__(lambda fetched: _share(words, weighted_terms(fetched.text)))
-
-    def observe(
-        self, fetched: Fetched, led_here: list[LinkContext], waiting: Waiting
-    ) -> Mapping[str, float]:
-        """Score the page; add what the links say themselves."""
-        language = language_of_page(fetched.text)
-        inherited = super().observe(fetched, led_here, waiting)
-        links = {link.url: link for link in fetched.links}
-        return {
-            url: score + _share(self._words, link_terms(links[url], language))
-            for url, score in inherited.items()
-        }
-
-
-def _share(words: set[str], terms: Mapping[str, float]) -> float:
-    return len(words & terms.keys()) / len(words) if words else 0.0
-
-
-def _likeness(task: Task, url: str) -> float | None:
-    return 1.0 if url in task.seeds and task.examples else None
-
-
-@dataclass
-class Product:
-    """The product: the topic's model judges each page, an order of links learns from it and promises."""
-
-    task: Task
-    links: LinkOrder
-    background: Background = field(default_factory=Background)
-    ranking: Ranking = field(default_factory=Ranking)
-    retrain_at: int = _FIRST_TRAINING
-    pages: dict[str, Fetched] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        for page in self.task.examples:
-            self.background.observe(dict(weighted_terms(page)))
-        self.model = self._learned()
+        self._task = task
+        self._links = LearnedOrder()
+        self._background = Background()
+        self._ranking = Ranking()
+        self._retrain_at = _FIRST_TRAINING
+        self._pages: dict[str, Fetched] = {}
+        for page in task.examples:
+            self._background.observe(dict(weighted_terms(page)))
+        self._model = self._learned()
 
     def _learned(self) -> TopicModel:
-        task = self.task
-        examples = [self._with_meaning(page) for page in task.examples]
-        return TopicModel.learn(examples, task.keywords, background=self.background, tree=task.tree)
+        examples = [self._with_meaning(page) for page in self._task.examples]
+        return TopicModel.learn(examples, (), background=self._background)
 
     def _with_meaning(self, page: PageText) -> PageText:
-        """Return a page with its vector; with a model the learned order alone uses it."""
-        if self.task.meanings is None or not isinstance(self.links, LearnedOrder):
-            return page
-        return self.task.meanings.with_meaning(page)
+        return self._task.meanings.with_meaning(page) if self._task.meanings else page
 
     def observe(
         self, fetched: Fetched, led_here: list[LinkContext], waiting: Waiting
     ) -> Mapping[str, float]:
         """Judge the page, teach, and order what waits."""
-        page = self._with_meaning(fetched.text)
-        self.pages[page.url] = fetched
-        if page not in self.task.examples:
-            self.background.observe(dict(weighted_terms(page)))
-        self.background.meanings.put(weighted_terms(page), page.meaning)
-        likeness = _likeness(self.task, page.url)
-        relevance = self.model.judge(page).score if likeness is None else likeness
-        self.links.observe(page, led_here, fetched.links, relevance, self.model)
-        if self.task.meanings is not None and isinstance(self.links, LearnedOrder):
-            self.links.learn_anchors(self.task.meanings.of_anchors(fetched.links))
+        page, is_seed = self._with_meaning(fetched.text), fetched.text.url in self._task.seeds
+        self._pages[page.url] = fetched
+        if not is_seed:
+            self._background.observe(dict(weighted_terms(page)))
+        self._background.meanings.put(weighted_terms(page), page.meaning)
+        relevance = 1.0 if is_seed else self._model.judge(page).score
+        self._links.observe(page, led_here, fetched.links, relevance, self._model)
+        if self._task.meanings is not None:
+            self._links.learn_anchors(self._task.meanings.of_anchors(fetched.links))
         self._learn_when_due()
-        if self.ranking.is_due():
-            chosen = list(waiting)
-        else:
-            chosen = [link.url for link in fetched.links if link.url in waiting]
-        return self._promises(chosen, waiting)
+        if self._ranking.is_due():
+            return self._promises(list(waiting), waiting)
+        return self._promises([link.url for link in fetched.links if link.url in waiting], waiting)
 
     def _learn_when_due(self) -> None:
         """Fit the model again on what was seen, whenever that has doubled; judge all pages again."""
-        if len(self.pages) < self.retrain_at:
+        if len(self._pages) < self._retrain_at:
             return
-        self.retrain_at = 2 * len(self.pages)
-        self.background.learn_concepts()
-        self.model = self._learned()
-        if isinstance(self.links, LearnedOrder):
-            self._judge_again(self.links)
-
-    def _judge_again(self, links: LearnedOrder) -> None:
-        others = [url for url in self.pages if _likeness(self.task, url) is None]
-        judged = self.model.judge_many([self.pages[url].text for url in others])
-        terms = [weighted_terms(page.text) for page in self.pages.values()]
-        opinions = zip(self.pages, links.likeness(terms, self.model), strict=True)
-        links.revalue(
+        self._retrain_at = 2 * len(self._pages)
+        self._background.learn_concepts()
+        self._model = self._learned()
+        others = [url for url in self._pages if url not in self._task.seeds]
+        judged = self._model.judge_many([self._pages[url].text for url in others])
+        terms = [weighted_terms(page.text) for page in self._pages.values()]
+        opinions = zip(self._pages, self._links.likeness(terms, self._model), strict=True)
+        self._links.revalue(
             {url: one.score for url, one in zip(others, judged, strict=True)},
             {url: (opinion, math.nan) for url, (opinion, _) in opinions},
         )
 
     def _promises(self, urls: list[str], waiting: Waiting) -> dict[str, float]:
-        """Return the best promise of each URL; the learned order knows all its parents by itself."""
-        alike = isinstance(self.links, LearnedOrder)
+        """Return the best promise of each URL; the order knows all its parents by itself."""
         links = [
-            link
-            for url in urls
-            for link in (
-                {one.anchor: one for one in waiting[url]}.values() if alike else waiting[url]
-            )
+            link for url in urls for link in {one.anchor: one for one in waiting[url]}.values()
         ]
-        # The learned order's own scale: as a number from 0 to 1 it would move with the crawl.
-        rank = self.links.order if isinstance(self.links, LearnedOrder) else self.links.expect
         best: dict[str, float] = {}
-        for link, promise in zip(links, rank(links, self.model), strict=True):
+        # The order's own scale: as a number from 0 to 1 it would move with the crawl.
+        for link, promise in zip(links, self._links.order(links, self._model), strict=True):
             best[link.url] = max(promise, best.get(link.url, promise))
         return best
 
@@ -419,50 +248,3 @@ class Oracle:
         # Unlabelled pages cost budget and nothing else, so they come before pages off topic.
         worth = {True: 2.0, None: 1.0, False: 0.0}[on_topic]
         return worth + good / (len(targets) + 10)
-
-
-# Training pages that a term must stand on.
-MIN_PAGES = 2
-# Of the logistic regression: little shrinkage, the rows are of length 1.
-C = 10.0
-
-
-class TrainedClassifiers:
-    """Trains one classifier for each topic that asks; all share the pages' rows."""
-
-    def __init__(self, graph: Graph) -> None:
-        self._graph = graph
-        self._urls = [
-            url for url in sorted(graph.topics) if graph.topics[url] and is_training_page(url)
-        ]
-        self._background = Background()
-        pages = [weighted_terms(graph.fetch(url).text) for url in self._urls]
-        self._vocabulary = _shared_terms(pages)
-        self._rows = self._vocabulary.rows([unit(tf_idf(page, self._background)) for page in pages])
-
-    def classifier(self, topic: str) -> Callable[[PageText], float]:
-        """Return the probability that a page is on *topic*."""
-        from sklearn.linear_model import LogisticRegression  # noqa: PLC0415 - heavy
-
-        labels = [self._graph.is_on_topic(url, topic) is True for url in self._urls]
-        if len(set(labels)) < 2:  # noqa: PLR2004 - both classes
-            return lambda _: 0.0
-        model = LogisticRegression(C=C, class_weight="balanced", max_iter=200)
-        model.fit(self._rows, labels)
-
-        def probability(page: PageText) -> float:
-            row = self._vocabulary.rows([unit(tf_idf(weighted_terms(page), self._background))])
-            return float(model.predict_proba(row)[0, 1])
-
-        return probability
-
-
-def _shared_terms(pages: Sequence[Mapping[str, float]]) -> Vocabulary:
-    counts = Counter(term for page in pages for term in page)
-    kept = sorted(term for term, count in counts.items() if count >= MIN_PAGES)
-    return Vocabulary({term: column for column, term in enumerate(kept)})
-
-
-def is_training_page(url: str) -> bool:
-    """Return whether a page is in the half whose labels may be learned: its MD5 is even."""
-    return int(md5(url.encode(), usedforsecurity=False).hexdigest(), 16) % 2 == 0

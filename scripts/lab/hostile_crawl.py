@@ -12,14 +12,19 @@ fetches are as much shorter, so that a host that hangs keeps a worker as long, i
 from __future__ import annotations
 
 import statistics
-import time
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
 from lab.clocks import FastClock
-from lab.daemon_process import MAIN, DaemonProcess, complete, wait_until, write_settings
+from lab.daemon_process import (
+    DaemonProcess,
+    complete,
+    on_fast_clock,
+    wait_until,
+    write_settings,
+)
 from lab.fault_server import BEHAVIOURS, FaultServer
 from lab.new_pages import listed
 from lab.publishing_site import PublishingSite, ServedSite
@@ -55,8 +60,7 @@ class Crawl:
 
 def crawl(folder: Path, *, hostile: bool, minutes: float, seed: int, speed: float = SPEED) -> Crawl:
     """Run the daemon for so many *minutes* of its time after all hosts were asked."""
-    started = time.time()
-    clock = FastClock(speed, started)
+    clock = FastClock(speed)
     with ExitStack() as stack:
         sites = [
             ServedSite(
@@ -86,7 +90,7 @@ def crawl(folder: Path, *, hostile: bool, minutes: float, seed: int, speed: floa
         seeds = [*(site.url for site in sites), *faults.urls.values()]
         if complete(folder, "add", *seeds) != 0:
             raise RuntimeError("the sites were not added")
-        daemon = stack.enter_context(DaemonProcess(folder, code=_code(speed, started)))
+        daemon = stack.enter_context(DaemonProcess(folder, code=on_fast_clock(clock)))
         daemon.start()
         _wait(clock, _WARM_UP_MINUTES, daemon)
         for site in sites:
@@ -118,18 +122,6 @@ def _wait(clock: FastClock, minutes: float, daemon: DaemonProcess) -> None:
     wait_until(lambda: clock.now() >= until or not daemon.running, 36_000, every=0.2)
     if not daemon.running:
         raise RuntimeError(f"the daemon ended: {daemon.exit_code} {daemon.errors()[-1_500:]}")
-
-
-def _code(speed: float, started: float) -> str:
-    """Return the code of a daemon whose clock is that of the sites."""
-    return f"""
-from incremental.base import clock
-from scripts.lab.clocks import FastClock
-fast = FastClock({speed}, {started})
-clock.SystemClock.now = lambda self: fast.now()
-clock.SystemClock.real = lambda self, moment: fast.real(moment)
-{MAIN}
-"""
 
 
 def _found(folder: Path) -> dict[str, float]:

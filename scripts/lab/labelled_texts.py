@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import lzma
+import shutil
 import sqlite3
 from collections.abc import Iterable, Iterator
-from contextlib import closing
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -66,20 +67,22 @@ def topics_of(label: str | None) -> tuple[str, ...]:
     return (label,)
 
 
+@contextmanager
+def opened_sqlite(path: Path) -> Iterator[sqlite3.Connection]:
+    """Open a file to be read; ``.xz`` is unpacked into a temporary one."""
+    with ExitStack() as stack:
+        if path.suffix == ".xz":
+            folder = stack.enter_context(TemporaryDirectory())
+            packed = stack.enter_context(lzma.open(path))
+            path = Path(folder) / path.stem
+            with path.open("wb") as out:
+                shutil.copyfileobj(packed, out)
+        yield stack.enter_context(closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)))
+
+
 def _read_sqlite(path: Path) -> list[LabelledText]:
     """Read ``page(url, title, topic, html)``, in the order of the URLs."""
-    if path.suffix != ".xz":
-        return _pages_of(path)
-    with TemporaryDirectory() as folder:
-        unpacked = Path(folder) / "pages.sqlite"
-        with lzma.open(path) as packed, unpacked.open("wb") as out:
-            while piece := packed.read(1 << 20):
-                out.write(piece)
-        return _pages_of(unpacked)
-
-
-def _pages_of(path: Path) -> list[LabelledText]:
-    with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as database:
+    with opened_sqlite(path) as database:
         rows = database.execute("SELECT url, title, topic, html FROM page ORDER BY url")
         return [
             LabelledText(

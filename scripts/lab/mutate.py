@@ -30,7 +30,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -51,6 +51,8 @@ ROOT = Path(__file__).resolve().parents[2]
 BASE_SECONDS = 20.0
 # A changed loop may never end: what takes more processor time than this counts as noticed.
 LIMIT_SECONDS, LIMIT_FACTOR = 20, 4
+# For tests that wait for something that never comes; a loaded machine is slow.
+WAIT_SECONDS = 600
 # What pytest is to choose: PostgreSQL runs the same stories again, benchmarks take a minute each.
 QUICK = "not postgres and not benchmark"
 _FAILED, _INTERRUPTED = 1, 2
@@ -131,7 +133,6 @@ def main() -> int:
                     print(f"{_said(place.change)} ({len(place.tests)} tests)")
             else:
                 outcomes += copies.outcomes(sample)
-        copies.close()
     if not options.list:
         _report(outcomes, options)
     return 0
@@ -222,11 +223,6 @@ class Copies:
             self._say(f"{number}/{len(sample)} {done.result()}: {change}")
         return [(place, done.result()) for done, place in waiting.items()]
 
-    def close(self) -> None:
-        """End what runs the tests."""
-        while not self._free.empty():
-            self._free.get().close()
-
     def _say(self, text: str) -> None:
         self._console.print(f"{time.monotonic() - self._began:5.0f} s  {text}")
 
@@ -248,20 +244,8 @@ class Copy:
         self._folder = folder
         self._plan = folder.parent / "plan.json"
         paths = os.pathsep.join([str(folder), str(folder / "scripts")])
-        self._tests = subprocess.Popen(
-            [sys.executable, "-m", "lab.preloaded"],
-            cwd=folder,
-            # CI: property tests draw the same examples each time.
-            env={**os.environ, "PYTHONPATH": paths, PLAN: str(self._plan), "CI": "1"},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-        )
-
-    def close(self) -> None:
-        """End the process that runs the tests."""
-        self._tests.communicate()
+        # CI: property tests draw the same examples each time.
+        self._environment = {**os.environ, "PYTHONPATH": paths, PLAN: str(self._plan), "CI": "1"}
 
     def coverage(self, trace: dict[str, list[int]], tests: list[str]) -> dict[str, Any]:
         """Return by test its seconds, and which of some lines it ran."""
@@ -296,23 +280,25 @@ class Copy:
             compiled.unlink()
 
     def _pytest(self, words: list[str]) -> int:
-        arguments = [
-            "-q",
-            "-n",
-            "0",
-            "-p",
-            "lab.covered",
-            "-p",
-            "no:cacheprovider",
-            "-k",
-            QUICK,
-            *words,
-        ]
-        assert self._tests.stdin is not None
-        assert self._tests.stdout is not None
-        self._tests.stdin.write(json.dumps(arguments) + "\n")
-        self._tests.stdin.flush()
-        return int(self._tests.stdout.readline())
+        options = ["-q", "-n", "0", "-p", "lab.covered", "-p", "no:cacheprovider", "-k", QUICK]
+        tests = subprocess.Popen(  # noqa: S603 - ours
+            [sys.executable, "-m", "pytest", *options, *words],
+            cwd=self._folder,
+            env=self._environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        try:
+            return tests.wait(WAIT_SECONDS)
+        except subprocess.TimeoutExpired:
+            return -signal.SIGALRM
+        finally:
+            # What the tests have started and not ended, too.
+            with suppress(ProcessLookupError):
+                os.killpg(tests.pid, signal.SIGKILL)
+            tests.wait()
 
 
 def _said(one: Mutation) -> str:

@@ -37,13 +37,6 @@ class IntervalPolicy:
         interval = hub.interval if visit.failed else self._rule(hub, visit)
         return replace(count_visit(hub, visit), interval=interval), site
 
-    def due_at(self, hub: HubState, site: SiteState, budget: BudgetState, now: float) -> float:
-        """Return the last visit plus the interval."""
-        del site, budget
-        if not hub.tried_at:
-            return now
-        return min(hub.tried_at, now) + (hub.interval or self._first)
-
     def index(self, hub: HubState, site: SiteState, budget: BudgetState, now: float) -> float:
         """Return elapsed time over interval; infinite before the first visit."""
         del site, budget

@@ -2,7 +2,7 @@
 
 ::
 
-    slot -> the policy names a hub -> World.visit -> Policy.observe -> queue
+    slot -> the hub of the highest index -> World.visit -> Policy.observe
 """
 
 from __future__ import annotations
@@ -10,20 +10,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import cycle, islice
 from typing import Protocol
 
 from incremental.schedule.budget import BudgetState
-from incremental.schedule.price import PricePolicy
 from incremental.schedule.protocol import Terms
 from incremental.schedule.state import HubState, SiteState, Visit
-from lab.due_queue import DueQueue
 from lab.world import DAY, World
 
 # A link that is never seen counts as seen a day late, and none counts as later than that.
 CAP_SECONDS = DAY
-_CANDIDATES = 8
-_REFRESHED = 2
 _PRICE_STEP = 0.1
 
 
@@ -32,9 +27,6 @@ class Policy(Protocol):
 
     def observe(self, hub: HubState, site: SiteState, visit: Visit) -> tuple[HubState, SiteState]:
         """Return both states after *visit*, which may have failed."""
-
-    def due_at(self, hub: HubState, site: SiteState, budget: BudgetState, now: float) -> float:
-        """Return the next visit: in the past = overdue, infinite = never."""
 
     def index(self, hub: HubState, site: SiteState, budget: BudgetState, now: float) -> float:
         """Return the urgency of a visit, largest first; never falls until the next visit."""
@@ -131,12 +123,6 @@ class Crowd:
         policy = self.policies[site]
         return policy.index(self.hubs[hub], self.site_states[site], self.budget, now)
 
-    def due_at(self, hub: str, now: float) -> float:
-        """Return when a hub is due at the current price."""
-        site = self.sites[hub]
-        policy = self.policies[site]
-        return policy.due_at(self.hubs[hub], self.site_states[site], self.budget, now)
-
     def fetch(self, world: World, hub: str, now: float) -> None:
         """Visit a hub and learn from it."""
         site = self.sites[hub]
@@ -152,63 +138,15 @@ class Crowd:
             self.budget = BudgetState(trim=self.budget.trim, floor_minutes=price)
 
 
-class ByIndex:
-    """Looks at every hub in each slot and takes the most urgent: exact, O(n)."""
-
-    def __init__(self, crowd: Crowd, now: float) -> None:
-        del now
-        self._crowd = crowd
-
-    def pick(self, now: float) -> str:
-        """Return the hub to visit at *now*; of equals the one visited longest ago, then the first."""
-        crowd = self._crowd
-        return max(crowd.hubs, key=lambda hub: (crowd.index(hub, now), -crowd.hubs[hub].tried_at))
-
-    def visited(self, hub: str, now: float) -> None:
-        """Note that *hub* was visited: nothing to do."""
-
-
-class ByQueue:
-    """Takes the most urgent of the hubs that are due first at a common price: O(log n).
-
-    The price follows what visits turn out to be worth, so that about one hub comes due in each slot.
-    As it moves, due times grow stale: those at the head are put right when they are popped, and two
-    others in each slot.
-    """
-
-    def __init__(self, crowd: Crowd, now: float) -> None:
-        self._crowd = crowd
-        self._queue = DueQueue()
-        self._turns = cycle(crowd.hubs)
-        for hub in crowd.hubs:
-            self._queue.put(hub, now)
-
-    def pick(self, now: float) -> str:
-        """Return the hub to visit at *now*."""
-        crowd, queue = self._crowd, self._queue
-        popped = [entry for entry in (queue.pop() for _ in range(_CANDIDATES)) if entry]
-        worth = {hub: crowd.index(hub, now) for _, hub in popped}
-        best = max(worth, key=lambda hub: worth[hub])
-        crowd.move_price(worth[best])
-        for due_at, hub in popped:
-            if hub != best:
-                cheap = worth[hub] < crowd.budget.floor_minutes
-                queue.put(hub, crowd.due_at(hub, now) if cheap else due_at)
-        return best
-
-    def visited(self, hub: str, now: float) -> None:
-        """Queue *hub* again, and put the due times of two others right."""
-        for other in {hub, *islice(self._turns, _REFRESHED)}:
-            self._queue.put(other, self._crowd.due_at(other, now))
-
-
 def run(world: World, crowd: Crowd) -> Iterator[Fetch]:
-    """Fetch one hub in each slot and yield what was fetched when."""
-    priced = all(isinstance(policy, PricePolicy) for policy in crowd.policies.values())
-    chooser = (ByQueue if priced else ByIndex)(crowd, world.start)
+    """Fetch the most urgent hub in each slot; of equals the one visited longest ago, then the first."""
     for slot in range(world.slots(crowd.fetches_per_hour)):
         now = world.start + slot * 3600 / crowd.fetches_per_hour
-        hub = chooser.pick(now)
+
+        def urgency(hub: str, at: float = now) -> tuple[float, float]:
+            return crowd.index(hub, at), -crowd.hubs[hub].tried_at
+
+        hub = max(crowd.hubs, key=urgency)
+        crowd.move_price(crowd.index(hub, now))
         crowd.fetch(world, hub, now)
-        chooser.visited(hub, now)
         yield now, hub

@@ -36,6 +36,8 @@ JUMP = 0.25
 PRECISION, RECALL, SHORT_OF_BEST = 0.9, 0.7, 0.05
 _BINS = 10
 Figures = dict[str, float]
+ByMethod = dict[str, dict[str, Figures]]
+"""Figures by method and number of examples."""
 Flags = NDArray[np.bool_]
 Scores = NDArray[np.float64]
 
@@ -98,10 +100,10 @@ class Stream:
         """Prepare texts for scoring."""
         return PageBatch([one.terms for one in texts], self.background)
 
-    def fit(self, evidence: Evidence) -> Fit:
-        """Learn a topic by the product's own method."""
+    def fit(self, evidence: Evidence, method: str = "fused") -> Fit:
+        """Learn a topic, by the product's own method or by another."""
         setting = Setting(self.background, sample_of(self.background))
-        return fit_topic("fused", evidence.with_negatives_of(self.background.sample), setting)
+        return fit_topic(method, evidence.with_negatives_of(self.background.sample), setting)
 
     def described(self, description: Description, kind: str, embedder: Embedder | None) -> Evidence:
         """Return a sentence, key words or both as evidence."""
@@ -162,14 +164,34 @@ class Trial:
         for topic in topics:
             for kind in kinds:
                 for name, evidence, chosen in self._evidence(stream, kind, topic):
-                    ranked = [
-                        one
-                        for number, one in enumerate(self.texts)
-                        if one.topics and number not in chosen
-                    ]
-                    figures = judged(stream, stream.fit(evidence), ranked, topic)
+                    figures = judged(stream, stream.fit(evidence), self._others(chosen), topic)
                     found.setdefault(name, []).append(figures)
-        return {name: _means(figures) for name, figures in found.items()}
+        return {
+            name: mean | {"ratio": mean["f1"] / max(mean["f1_best"], 1e-9)}
+            for name, mean in ((name, _means(figures)) for name, figures in found.items())
+        }
+
+    def by_method(self, methods: Sequence[str], topics: Sequence[str]) -> dict[str, ByMethod]:
+        """Return mean figures by topic, method and number of examples."""
+        stream = Stream(self.texts)
+        report: dict[str, ByMethod] = {}
+        for topic in topics:
+            found: dict[str, dict[str, list[Figures]]] = {method: {} for method in methods}
+            for name, evidence, chosen in self._evidence(stream, "examples", topic):
+                count, ranked = name.rpartition("_")[2], self._others(chosen)
+                for method in methods:
+                    figures = judged(stream, stream.fit(evidence, method), ranked, topic)
+                    kept = {key: figures[key] for key in ("ap", "f1", "recall_at_95")}
+                    found[method].setdefault(count, []).append(kept)
+            report[topic] = {
+                method: {count: _means(figures) for count, figures in counts.items()}
+                for method, counts in found.items()
+            }
+        return report
+
+    def _others(self, chosen: set[int]) -> list[Placed]:
+        """Return the labelled texts that are no examples."""
+        return [one for n, one in enumerate(self.texts) if one.topics and n not in chosen]
 
     def _evidence(
         self, stream: Stream, kind: str, topic: str
@@ -198,6 +220,7 @@ def judged(stream: Stream, fit: Fit, texts: Sequence[Placed], topic: str) -> Fig
         "ap": float(average_precision_score(truth, scores)),
         "f1": f1_of(truth, scores >= fit.decision.value),
         "f1_best": best_f1(truth, scores, np.ones(len(truth))),
+        "recall_at_95": recall_at(truth, scores, np.ones(len(truth)), 0.95),
         "ece": calibration_error(truth, shown),
         "share": float(truth.mean()),
         "accepted": float((scores >= fit.decision.value).mean()),
@@ -215,6 +238,13 @@ def best_f1(truth: Flags, scores: Scores, weights: Scores) -> float:
     return float((2 * precision * recall / np.maximum(precision + recall, 1e-9)).max())
 
 
+def recall_at(truth: Flags, scores: Scores, weights: Scores, precision: float) -> float:
+    """Return the largest recall of all thresholds with at least this precision; 0 = there is none."""
+    precisions, recalls, _ = precision_recall_curve(truth, scores, sample_weight=weights)
+    # The curve's last point is made up: nothing chosen, precision 1.
+    return float(max(recalls[:-1][precisions[:-1] >= precision], default=0.0))
+
+
 def calibration_error(truth: Flags, shown: Scores) -> float:
     """Return the expected calibration error over ten bins of equal width."""
     places = (shown * _BINS).astype(int).clip(0, _BINS - 1)
@@ -226,8 +256,15 @@ def calibration_error(truth: Flags, shown: Scores) -> float:
 
 
 def _means(figures: Sequence[Figures]) -> Figures:
-    means = {name: float(np.mean([one[name] for one in figures])) for name in figures[0]}
-    return {**means, "ratio": means["f1"] / max(means["f1_best"], 1e-9)}
+    return {name: float(np.mean([one[name] for one in figures])) for name in figures[0]}
+
+
+def mean_over(topics: Sequence[ByMethod]) -> ByMethod:
+    """Return the mean over topics."""
+    return {
+        method: {count: _means([one[method][count] for one in topics]) for count in counts}
+        for method, counts in topics[0].items()
+    }
 
 
 # While a user corrects it.
@@ -316,14 +353,13 @@ def _step(scores: Scores, threshold: float, truth: Flags, weights: Scores) -> St
     said = scores >= threshold
     right, accepted = float(weights[said & truth].sum()), float(weights[said].sum())
     share = float(weights[truth].sum())
-    precisions, recalls, _ = precision_recall_curve(truth, scores, sample_weight=weights)
     return Step(
         precision=right / accepted if accepted else 0.0,
         recall=right / share,
         accepted=accepted,
         f1=2 * right / (accepted + share),
         f1_best=best_f1(truth, scores, weights),
-        best_recall=float(max(recalls[:-1][precisions[:-1] >= PRECISION], default=0.0)),
+        best_recall=recall_at(truth, scores, weights, PRECISION),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from lab.hub.files import Capture
-from lab.hub.training import PAPER_BEST, TrainingOptions, train_model
+from lab.hub.training import TrainingOptions, train_model
 
 from classifier.hub.labels import LabelRow
 from classifier.hub.model import HubModel
@@ -15,8 +15,6 @@ PAIRS = {
     "url": Pair(3.0, 0.003),
     "content": Pair(3.0, 0.005),
     "joint": Pair(3.0, 0.005),
-    "paper_url": PAPER_BEST,
-    "paper_content": Pair(1024.0, 4.0),
 }
 """A search takes a minute; what it finds is no matter where these are used."""
 

@@ -16,7 +16,14 @@ import pytest
 from hub_samples import sample_captures, sample_rows, train_small_model
 from hypothesis import given
 from hypothesis import strategies as st
-from lab.hub.assessment import f1_interval, judge_urls, score_sections, scored_rows
+from lab.hub.assessment import (
+    courlan_test,
+    f1_interval,
+    judge_urls,
+    rule_says_hub,
+    score_sections,
+    scored_rows,
+)
 from lab.hub.files import PAGE_COLUMNS
 from lab.hub.folded import confusion, first_rows
 
@@ -94,10 +101,10 @@ def test_the_json_has_the_contracts_keys(files: Path, evaluate: Evaluate) -> Non
     code, shown = evaluate(*map(str, arguments))
     report = json.loads(shown.splitlines()[-1])
     assert code == 0
-    assert {"url", "paper_url", "rule"} <= set(report["urls"])
+    assert {"url", "rule"} <= set(report["urls"])
     assert set(report["urls"]["url"]) == {"all", "no_root", "zh"}
     assert set(report["urls"]["url"]["all"]) == FIGURES
-    assert set(report["pages"]) == {"heuristic", "paper_content", "content", "cascade", "url"}
+    assert set(report["pages"]) == {"content", "cascade", "url"}
     assert set(report["pages"]["cascade"]) == FIGURES
     assert report["urls_per_second"] > 0
     assert set(report["pages_per_second"]) == {"url", "content"}
@@ -126,8 +133,8 @@ def test_predictions_have_a_line_for_each_row_and_method_and_give_the_f1(
 
 def test_without_json_people_get_a_table(files: Path, evaluate: Evaluate) -> None:
     _, shown = evaluate("--pages", str(files / "pages.tsv"), "--archive", str(files / "pages.tar"))
-    assert "pages cascade" in shown
-    assert "pages a second" in shown
+    assert "cascade" in shown
+    assert "pages_per_second" in shown
 
 
 def test_bad_input_is_an_error_message_and_exit_code_2(files: Path, evaluate: Evaluate) -> None:
@@ -170,6 +177,28 @@ def test_sections_leave_out_roots_and_other_languages(small_classifier: HubClass
     ]
     sections = score_sections(rows, judge_urls(small_classifier, rows)["url"])
     assert [sections[name]["n"] for name in ("all", "no_root", "zh")] == [2, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("url", "hub"),
+    [
+        ("http://a.cn", True),
+        ("http://a.cn/x/Default.aspx", True),
+        ("http://a.cn/newsclass.asp?id=2", True),
+        ("http://a.cn/news/", False),
+        ("http://a.cn/2024/story.html", False),
+    ],
+)
+def test_the_old_rule_knows_home_pages_and_three_names(url: str, hub: bool) -> None:
+    assert rule_says_hub(url) is hub
+
+
+def test_courlan_is_asked_when_it_is_there() -> None:
+    pytest.importorskip("courlan", reason="courlan is in the extra bench")
+    is_hub = courlan_test()
+    assert is_hub is not None
+    assert is_hub("https://a.example/category/news/")
+    assert not is_hub("https://a.example/2024/05/a-long-story-of-something.html")
 
 
 @given(st.lists(st.tuples(st.booleans(), st.booleans()), max_size=30))

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from hub_samples import PAIRS, sample_captures, sample_rows, train_small_model
-from lab.hub import training
-from lab.hub.folded import FoldedRows, Measure
-from lab.hub.grid import GridPlan, GridPoint, GridResult, Search, search
-from lab.hub.rivals import Rivals
-from lab.hub.training import PLANS, TrainingOptions, train_model
+from lab.hub import grid
+from lab.hub.folded import FoldedRows
+from lab.hub.grid import PLAN, GridPlan, Search, search
+from lab.hub.training import TrainingOptions, train_model
 from numpy.typing import NDArray
 
 from classifier.hub import svm, updating
@@ -23,8 +23,8 @@ from classifier.hub.model import load_model, read_manifest, save_model
 from classifier.hub.svm import Pair, RbfMachine
 from classifier.hub.updating import folds_of
 
-SMALL = GridPlan(costs=(-2, 4), gammas=(-9, 0), fine=1, measure=Measure.F1)
-MACHINES = ("content", "joint", "paper_content", "paper_url", "url")
+SMALL = GridPlan(costs=(-2, 4), gammas=(-9, 0), fine=1)
+MACHINES = ("content", "joint", "url")
 
 
 def _rings(count: int = 160) -> tuple[FoldedRows, list[str]]:
@@ -45,52 +45,45 @@ def test_every_fold_judges_domains_that_it_did_not_learn() -> None:
         assert len(fold.held_rows) == np.sum(rows.numbers == number)
 
 
-def _neighbours(point: GridPoint) -> set[tuple[float, float]]:
-    return {(point.cost * c, point.gamma * g) for c in (0.5, 1, 2) for g in (0.5, 1, 2)}
+def _neighbours(pair: Pair) -> set[tuple[float, float]]:
+    return {(pair.cost * c, pair.gamma * g) for c in (0.5, 1, 2) for g in (0.5, 1, 2)}
 
 
 def test_the_fine_grid_goes_on_until_its_best_has_no_untried_neighbour() -> None:
     """It begins at the best of the coarse grid; a best at the edge would be none."""
     rows, domains = _rings()
-    heard: set[str] = set()
-    how = Search(progress=lambda name, *_: heard.add(name))
-    found = search("rings", rows, domains, SMALL, how)
-    best = max(found.coarse.points, key=lambda point: point.score)
-    tried = {(point.cost, point.gamma) for point in found.fine.points}
-    assert tried >= _neighbours(best) | _neighbours(found.best)
-    assert "rings, fine grid, step 2" in heard
-    assert found.best.score == max(point.score for point in found.fine.points) > 0.8
-    assert found.pair == Pair(found.best.cost, found.best.gamma)
+    found = search("rings", rows, domains, SMALL, Search())
+    tried = {tuple(point[:2]) for point in found["fine"]["points"]}
+    assert tried >= _neighbours(_best(found, "coarse")) | _neighbours(_best(found))
+    assert len(tried) > 9, "the first nine had their best at the edge"
+    assert max(point[2] for point in found["fine"]["points"]) > 0.8
+    assert Pair(found["cost"], found["gamma"]) == _best(found)
 
 
 def test_a_score_is_the_mean_of_the_folds_and_carries_their_deviation() -> None:
     rows, domains = _rings()
     found = search("rings", rows, domains, SMALL, Search())
-    point = found.best
-    scores = [fold.score(found.pair, Measure.F1) for fold in rows.folds]
-    assert point.score == pytest.approx(np.mean(scores))
-    assert point.deviation == pytest.approx(np.std(scores, ddof=1))
+    cost, gamma, mean, deviation = found["fine"]["points"][0]
+    scores = [fold.score(Pair(cost, gamma)) for fold in rows.folds]
+    assert mean == pytest.approx(np.mean(scores), abs=1e-5)
+    assert deviation == pytest.approx(np.std(scores, ddof=1), abs=1e-5)
 
 
 def test_more_processes_change_nothing_but_the_time() -> None:
     rows, domains = _rings(80)
-    heard: list[tuple[str, int, int]] = []
-    how = Search(processes=2, progress=lambda *announced: heard.append(announced))
-    plan = GridPlan(costs=(0,), gammas=(-3, 0), fine=0, measure=Measure.ACCURACY)
-    assert search("rings", rows, domains, plan, how) == search(
+    plan = GridPlan(costs=(0,), gammas=(-3, 0), fine=0)
+    assert search("rings", rows, domains, plan, Search(processes=2)) == search(
         "rings", rows, domains, plan, Search()
     )
-    assert [done for name, done, _ in heard if name == "rings, coarse grid"] == list(range(1, 9))
-    assert heard[-1] == ("rings, fine grid, step 1", 4, 4)
 
 
 def test_the_coarse_grid_looks_at_a_part_of_the_domains_the_fine_one_at_all() -> None:
     rows, domains = _rings()
     found = search("rings", rows, domains, SMALL, Search(coarse_rows=50))
-    assert 20 < found.coarse.rows < 100
-    assert found.fine.rows == 160
+    assert 20 < found["coarse"]["rows"] < 100
+    assert found["fine"]["rows"] == 160
     sample = Search(coarse_rows=50).sample(rows, domains)
-    assert sample.size == found.coarse.rows
+    assert sample.size == found["coarse"]["rows"]
     assert Search(coarse_rows=0).sample(rows, domains) is rows
 
 
@@ -104,35 +97,25 @@ def test_folds_that_leave_one_class_are_refused() -> None:
         FoldedRows.build(np.zeros((4, 1)), np.ones(4, bool), np.arange(4), lambda _: lambda x: x)
 
 
-def test_both_grids_survive_json() -> None:
-    rows, domains = _rings(80)
-    found = search("rings", rows, domains, SMALL, Search())
-    again = GridResult.from_json(json.loads(json.dumps(found.to_json())))
-    assert again.pair == found.pair
-    assert again.coarse.rows == found.coarse.rows
-    assert [p.score for p in again.fine.points] == pytest.approx(
-        [p.score for p in found.fine.points], abs=1e-5
-    )
+def _best(kept: dict[str, Any], grid: str = "fine") -> Pair:
+    """Return the pair that won, as a manifest's points have it."""
+    rows = kept[grid]["points"]
+    cost, gamma, *_ = max(rows, key=lambda row: (row[2], -row[0], -row[1]))
+    return Pair(cost, gamma)
 
 
 def test_a_search_covers_every_machine_and_the_manifest_keeps_every_grid(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    plan = GridPlan(costs=(0,), gammas=(-9, -6), fine=0, measure=Measure.F1)
-    monkeypatch.setattr(training, "PLANS", dict.fromkeys(PLANS, plan))
-    heard: set[str] = set()
-    how = Search(progress=lambda name, *_: heard.add(name))
-    model = train_model(
-        sample_rows(), sample_captures(), "0001-5a5a5a5a", TrainingOptions(search=how)
-    )
-    assert heard == {f"{n}, {g}" for n in MACHINES for g in ("coarse grid", "fine grid, step 1")}
+    monkeypatch.setattr(grid, "PLAN", GridPlan(costs=(0,), gammas=(-9, -6), fine=0))
+    options = TrainingOptions(search=Search())
+    model = train_model(sample_rows(), sample_captures(), "0001-5a5a5a5a", options)
     save_model(model, tmp_path / model.version)
     kept = read_manifest(tmp_path / model.version)["search"]
     assert sorted(kept) == list(MACHINES)
     for name in MACHINES:
-        found = GridResult.from_json(kept[name])
-        assert len(found.coarse.points) == 2
-        assert load_model(tmp_path / model.version).pair(name) == found.pair
+        assert len(kept[name]["coarse"]["points"]) == 2
+        assert load_model(tmp_path / model.version).pair(name) == _best(kept[name])
     assert model.url.machine.gamma == model.pair("url").gamma
     assert model.cascade.joint.machine.gamma == model.pair("joint").gamma
 
@@ -151,24 +134,20 @@ def test_without_a_search_what_another_found_is_used_and_kept_with_its_grids() -
 
 def test_the_shipped_machines_are_the_winners_of_the_grids_in_their_manifest() -> None:
     model = load_default().model
-    rivals = Rivals.of(model)
     machines = {
         "url": model.url.machine,
         "content": model.content.machine,
         "joint": model.cascade.joint.machine,
-        "paper_url": rivals.paper_url.machine,
-        "paper_content": rivals.paper_content.machine,
     }
     kept = read_manifest(SHIPPED_MODELS / model.version)["search"]
     for name, machine in machines.items():
-        found = GridResult.from_json(kept[name])
-        assert len(found.coarse.points) == len(PLANS[name].coarse())
-        assert found.best.score == max(point.score for point in found.fine.points)
-        assert machine.gamma == found.pair.gamma == model.pair(name).gamma
+        assert len(kept[name]["coarse"]["points"]) == len(PLAN.coarse())
+        assert machine.gamma == _best(kept[name]).gamma == model.pair(name).gamma
         assert np.abs(machine.coefficients).max() == pytest.approx(model.pair(name).cost, rel=1e-5)
 
 
 def test_an_update_learns_with_the_pair_of_its_base(monkeypatch: pytest.MonkeyPatch) -> None:
+    base = train_small_model()
     used: list[Pair] = []
     learn = svm.train
 
@@ -179,7 +158,6 @@ def test_an_update_learns_with_the_pair_of_its_base(monkeypatch: pytest.MonkeyPa
         return learn(rows, hubs, cost=cost, gamma=gamma)
 
     monkeypatch.setattr(svm, "train", spy)
-    base = train_small_model()
     base.search["url"] = {"cost": 7.0, "gamma": 0.011}
     try:
         row = LabelRow("hub", "https://odd.example/a/1.html", "", "odd.example")

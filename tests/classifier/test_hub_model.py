@@ -62,7 +62,7 @@ def test_a_version_is_never_overwritten(small_model: HubModel, folder: Path) -> 
 
 
 @pytest.mark.parametrize(
-    "name", ["manifest.json", "url.json", "url.svm", "content.svm", "heuristic.json"]
+    "name", ["manifest.json", "url.json", "url.svm", "content.svm", "check.json"]
 )
 def test_a_missing_file_is_named(folder: Path, name: str) -> None:
     (folder / name).unlink()

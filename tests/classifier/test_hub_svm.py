@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from lab.hub.fits import fit_sigmoid, unit_range_scale
+from lab.hub.fits import fit_sigmoid, standard_scale
 from lab.hub.folded import balanced_sample
 from libsvm import svmutil
 from numpy.typing import NDArray
@@ -77,9 +77,9 @@ def test_a_balanced_sample_takes_each_domain_in_turn() -> None:
 
 def test_scales_survive_json_and_cut_off_extremes() -> None:
     rows = np.array([[0.0, 1.0], [10.0, 1.0]])
-    scale = LinearScale.from_json(unit_range_scale(rows).to_json())
+    scale = LinearScale.from_json(standard_scale(rows).to_json())
     assert scale.apply(rows).tolist() == [[-1, 0], [1, 0]]
-    assert scale.apply(np.array([[99.0, 1.0]])).tolist() == [[1, 0]]
+    assert scale.apply(np.array([[99.0, 1.0]])).tolist() == [[3, 0]]
 
 
 def test_calibration_turns_margins_into_frequencies() -> None:

@@ -13,7 +13,7 @@ from soak_world import DAY, START, World
 def test_a_week_finds_every_page_once_and_measures_each_day(tmp_path: Path) -> None:
     world = World(seed=1, days=7, sites=2)
     with served(world) as web:
-        soak = Soak(world, web, tmp_path, restart_days=4, requests_per_story=2.0, topic=False)
+        soak = Soak(world, web, tmp_path, restart_days=4, topic=False)
         result = report(soak.run(lambda _: None), world, web.told())
     assert result["days"] == 7
     assert result["found"] == result["published"] > 5
@@ -30,9 +30,7 @@ def test_growth_is_seen() -> None:
     world = World(seed=1, days=40, sites=2)
     tally = Tally({host: bytearray(len(times)) for host, times in world.times.items()})
     tally.until, tally.visits = world.end, 40
-    tally.samples = [
-        Sample(day, day, 100 + day, 100 + day, 20 + day, 9, day, 1, 1) for day in range(1, 41)
-    ]
+    tally.samples = [Sample(day, day, 100 + day, 20 + day, 9, day, 1, 1) for day in range(1, 41)]
     result = report(tally, world, tally.statuses)
     assert result["rss_slope_mb_per_day"] == pytest.approx(1)
     held = result["held"]

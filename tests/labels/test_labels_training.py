@@ -1,4 +1,4 @@
-"""``scripts/train_hub_classifier.py --store``: what was said in an installation trains by hand as well."""
+"""``scripts/train_hub_classifier.py --update``: labels of files train the active model by hand."""
 
 from __future__ import annotations
 
@@ -13,96 +13,11 @@ sys.path.append(str(Path(__file__).parents[1] / "classifier"))  # for its sample
 from hub_samples import train_small_model
 
 from classifier.hub.classifier import load_default
-from classifier.hub.labels import read_labels
-from classifier.hub.model import read_manifest
 from classifier.hub.registry import ModelRegistry
-from incremental.base.urls import canonical_key
-from incremental.settings import Settings
-from incremental.settings.storage import open_configured_store
-from incremental.topics.training.nightly_training import Learner, trained_until
-from store import Store
-from store.enums import LabelOrigin, PageLabel
-from store.values import LabelEntry
-
-START = 1_717_400_000.0
-
-
-def open_store(folder: Path) -> Store:
-    return open_configured_store(Settings(), folder)
-
-
-@pytest.fixture
-def installation(tmp_path: Path) -> Path:
-    """A store with some labels, and a registry with a model that was trained in full."""
-    urls = [f"https://odd{n}.example/digest/2024/05/1{n}/digest-{n}.html" for n in range(9)]
-    entries = [
-        LabelEntry(url, canonical_key(url), PageLabel.HUB, LabelOrigin.USER, START + n)
-        for n, url in enumerate(urls)
-    ]
-    entries.append(
-        LabelEntry(urls[0], canonical_key(urls[0]), PageLabel.ARTICLE, LabelOrigin.BEHAVIOUR, START)
-    )
-    with open_store(tmp_path) as store:
-        store.write.put_labels(entries)
-    folder = tmp_path / "hubwatch-data"
-    ModelRegistry(folder / "models").add(train_small_model())
-    return folder
 
 
 def train(*arguments: str | Path) -> int:
     return train_hub_classifier.main([str(one) for one in arguments])
-
-
-def test_the_labels_of_a_store_train_alone(installation: Path, tmp_path: Path) -> None:
-    assert train("--store", installation, "--update") == 0
-    root = installation / "models"
-    training = read_manifest(root / str(ModelRegistry(root).active()))["training"]
-    assert (training["update_rows"], trained_until(root)) == (9, START + 8)
-    with open_store(tmp_path) as store:
-        Learner(store, root, 1, start=lambda work: work()).step(START + 99)
-    assert len(ModelRegistry(root).models()) == 2
-    # Models say what pages behind a login are about.
-    assert not [path for path in (root, *root.rglob("*")) if path.stat().st_mode & 0o077]
-
-
-def test_they_are_added_to_files_and_outrank_them(
-    installation: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    theirs = "https://odd0.example/digest/2024/05/10/digest-0.html", "https://new.example/x/"
-    file = tmp_path / "more.tsv"
-    file.write_text("label\turl\n" + "".join(f"topic\t{url}\n" for url in theirs))
-    arguments = (
-        "--store",
-        installation,
-        "--labels",
-        file,
-        "--update",
-        "--hold-out",
-        tmp_path / "held",
-    )
-    train(*arguments, "--force")
-    held = [row for name in ("store", "more") for row in _held(tmp_path / "held" / f"{name}.tsv")]
-    learned = int(capsys.readouterr().out.split("update rows ")[1].split()[0])
-    assert learned + len({url for url, _ in held}) == 10
-    assert (theirs[0], "article") not in held or (theirs[0], "hub") in held
-
-
-def _held(path: Path) -> list[tuple[str, str]]:
-    if len(path.read_text().splitlines()) < 2:
-        return []
-    return [(row.url, row.label) for row in read_labels(path)]
-
-
-def test_a_folder_without_store_or_labels_is_reported(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert train("--store", tmp_path / "nowhere", "--update") == 2
-    open_store(tmp_path).close()
-    assert train("--store", tmp_path / "hubwatch-data", "--update") == 2
-    (tmp_path / "hubwatch-data" / "hubwatch.sqlite").write_text("no database")
-    assert train("--store", tmp_path / "hubwatch-data", "--update") == 2
-    said = capsys.readouterr().err
-    assert all(word in said for word in ("is not there", "has no labels yet", "not a database"))
 
 
 def _contrary(folder: Path) -> list[Path]:
@@ -145,3 +60,5 @@ def test_an_update_kept_aside_in_an_empty_folder_leaves_the_shipped_model(tmp_pa
     file.write_text("label\turl\nhub\thttps://odd.example/2024/05/11/t20240511_7.html\n")
     assert train("--labels", file, "--models", models, "--update") == 3
     assert ModelRegistry(models).active() == load_default().version
+    # Models say what pages behind a login are about.
+    assert not [path for path in (models, *models.rglob("*")) if path.stat().st_mode & 0o077]

@@ -33,8 +33,6 @@ class Workload:
 
     world: World
     sites: dict[str, str]
-    rates: dict[str, tuple[float, Shape]]
-    """Links an hour and the shape, by hub."""
 
 
 def draw(seed: int, *, hubs: int = HUBS) -> Workload:
@@ -45,16 +43,14 @@ def draw(seed: int, *, hubs: int = HUBS) -> Workload:
     drawn = np.exp(rng.normal(0.0, SIGMA, hubs))
     drawn *= LINKS_PER_HUB_HOUR / drawn.mean()
     rows: list[Row] = []
-    sites, rates = {}, {}
+    sites = {}
     for number, (host, rate) in enumerate(zip(hosts, drawn, strict=True)):
         hub = f"host{host}:hub{number}"
         shape = _shape(int(zones[host]))
-        sites[hub], rates[hub] = f"host{host}", (float(rate), shape)
+        sites[hub] = f"host{host}"
         for serial, at in enumerate(_arrivals(rng, float(rate), shape)):
             rows.append(Row(hub, f"{number}/{serial}", at, min(at + _STAY_SECONDS, END)))
-    return Workload(
-        World(rows), {h: s for h, s in sites.items() if h in {r.hub for r in rows}}, rates
-    )
+    return Workload(World(rows), {h: s for h, s in sites.items() if h in {r.hub for r in rows}})
 
 
 def _shape(zone: int) -> Shape:

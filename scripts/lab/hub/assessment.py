@@ -1,7 +1,6 @@
 """Every method of the evaluation contract on labelled URLs and captured pages.
 
-A method turns rows into decision values: positive means hub. ``url`` and the content methods give
-calibrated probabilities minus one half; rules give plus or minus one half.
+``url`` and the content methods give calibrated probabilities; the rules that they are compared with, 0 and 1.
 
 F1 has an interval over domains.
 """
@@ -19,9 +18,8 @@ from classifier.hub.content_features import describe_page
 from classifier.hub.evidence import LinkEvidence, split_url
 from classifier.hub.labels import LabelRow
 from classifier.hub.scaling import to_probability
-from lab.hub import rivals
 from lab.hub.files import Capture
-from lab.hub.folded import ROWS_PER_DOMAIN, confusion, first_rows
+from lab.hub.folded import ROWS_PER_DOMAIN, confusion, first_rows, sections_of
 
 
 def f1_interval(
@@ -58,7 +56,7 @@ class Judged:
     hubs: NDArray[np.bool_]
     """Predicted labels."""
     scores: NDArray[np.float64]
-    """Probability of a hub (url, content, cascade), margin (SVMs, heuristic), or 0 and 1 (rules)."""
+    """Probability of a hub, or 0 and 1 (rules)."""
 
 
 def scored_rows(rows: Sequence[LabelRow], cap: int = ROWS_PER_DOMAIN) -> list[int]:
@@ -69,40 +67,48 @@ def scored_rows(rows: Sequence[LabelRow], cap: int = ROWS_PER_DOMAIN) -> list[in
 def judge_urls(classifier: HubClassifier, rows: Sequence[LabelRow]) -> dict[str, Judged]:
     """Judge each row by URL and anchor alone, by every method that is installed."""
     links = [row.evidence for row in rows]
-    compared = rivals.Rivals.of(classifier.model)
     judged = {
         "url": _by_probability(classifier.score(links)),
-        "paper_url": _by_margin(compared.paper_url.decide_links(links)),
-        "rule": _by_rule(rivals.rule_says_hub, rows),
+        "rule": _by_rule(rule_says_hub, rows),
     }
-    courlan = rivals.courlan_test()
+    courlan = courlan_test()
     if courlan:
         judged["courlan"] = _by_rule(courlan, rows)
     return judged
 
 
 def judge_pages(
-    classifier: HubClassifier,
-    captures: Sequence[Capture],
-    features: NDArray[np.float64] | None = None,
+    classifier: HubClassifier, captures: Sequence[Capture], features: NDArray[np.float64]
 ) -> dict[str, Judged]:
     """Judge captured pages; ``url`` and the first stage of ``cascade`` see no anchor."""
-    if features is None:
-        features = page_features(captures)
     model = classifier.model
-    compared = rivals.Rivals.of(model)
     url = classifier.log_odds([LinkEvidence(capture.row.url) for capture in captures])
     content = model.content.log_odds(features)
-    rows = rivals.paper_content_rows(features)
     sizes = np.array([len(capture.body) for capture in captures], dtype=np.float64)
     joined = model.cascade.join(url, features, sizes)
     return {
-        "heuristic": _by_margin(compared.heuristic.decide(features)),
-        "paper_content": _by_margin(compared.paper_content.decide(rows)),
         "content": _by_probability(to_probability(content)),
         "cascade": _by_probability(to_probability(joined)),
         "url": _by_probability(to_probability(url)),
     }
+
+
+_RULE_NAMES = ("index", "class", "default")
+
+
+def rule_says_hub(url: str) -> bool:
+    """Apply the oldest rule (Meng et al., paper 003 section 1): home page, index, class, default."""
+    parts = split_url(url)
+    return parts.is_root or any(name in parts.stem.lower() for name in _RULE_NAMES)
+
+
+def courlan_test() -> Callable[[str], bool] | None:
+    """Return courlan's navigation test, or None when courlan is not installed (extra ``bench``)."""
+    try:
+        from courlan import is_navigation_page  # noqa: PLC0415 - optional
+    except ImportError:
+        return None
+    return lambda url: bool(is_navigation_page(url))
 
 
 def page_features(captures: Sequence[Capture]) -> NDArray[np.float64]:
@@ -114,23 +120,14 @@ def _by_probability(probabilities: NDArray[np.float64]) -> Judged:
     return Judged(probabilities >= 0.5, probabilities)  # noqa: PLR2004 - one half
 
 
-def _by_margin(margins: NDArray[np.float64]) -> Judged:
-    return Judged(margins > 0, margins)
-
-
 def _by_rule(rule: Callable[[str], bool], rows: Sequence[LabelRow]) -> Judged:
     hubs = np.array([rule(row.url) for row in rows], dtype=bool)
     return Judged(hubs, hubs.astype(np.float64))
 
 
 def score_sections(rows: Sequence[LabelRow], judged: Judged) -> dict[str, dict[str, float]]:
-    """Score the sections ``all``, ``no_root`` and ``zh`` of label rows."""
-    inside = {
-        "all": np.ones(len(rows), dtype=bool),
-        "no_root": np.array([not split_url(row.url).is_root for row in rows], dtype=bool),
-        "zh": np.array([row.lang == "zh" for row in rows], dtype=bool),
-    }
-    return {name: score(rows, judged, chosen) for name, chosen in inside.items()}
+    """Score the sections of label rows."""
+    return {name: score(rows, judged, chosen) for name, chosen in sections_of(rows).items()}
 
 
 def score(

@@ -35,14 +35,6 @@ def standard_scale(rows: NDArray[np.float64]) -> LinearScale:
     return LinearScale(rows.mean(axis=0), width, _REACH)
 
 
-def unit_range_scale(rows: NDArray[np.float64]) -> LinearScale:
-    """[-1, 1] on the training rows, as svm-scale does (paper 003, section 2.3)."""
-    low, high = rows.min(axis=0), rows.max(axis=0)
-    width = (high - low) / 2
-    width[width < _CONSTANT] = 1.0
-    return LinearScale((high + low) / 2, width, 1.0)
-
-
 def fit_sigmoid(values: NDArray[np.float64], hubs: NDArray[np.bool_]) -> Sigmoid:
     """Fit on decision values of rows that the machine was not trained on."""
     from sklearn.linear_model import LogisticRegression  # noqa: PLC0415 - heavy

@@ -13,19 +13,17 @@ processes as are given, and the result is the same for any number.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
-from math import log2
-from multiprocessing import get_context
 from statistics import fmean, stdev
-from typing import Any, Final, Self
+from typing import Any, Final
+
+from rich.console import Console
+from rich.progress import track
 
 from classifier.hub.svm import Pair
 from classifier.hub.updating import folds_of
-from lab.hub.folded import Fold, FoldedRows, Measure
+from lab.hub.folded import Fold, FoldedRows
 
 Exponents = tuple[int, int]
 """Of 2, for C and gamma: whole numbers, so that a pair is the same number on every machine."""
@@ -39,7 +37,6 @@ class GridPlan:
     gammas: tuple[int, ...]
     fine: int
     """How far around the coarse best every whole exponent is tried."""
-    measure: Measure
 
     def coarse(self) -> list[Exponents]:
         """Return the coarse pairs."""
@@ -51,101 +48,28 @@ class GridPlan:
         return [(best[0] + cost, best[1] + gamma) for cost in steps for gamma in steps]
 
 
-# For the paper's few features, scaled to [-1, 1].
-PAPER_PLAN: Final = GridPlan(
-    costs=(-2, 1, 4, 7, 10), gammas=(-8, -5, -2, 1), fine=1, measure=Measure.ACCURACY
-)
-# For a hundred features of deviation 1: distances between rows are ten times as long.
-OWN_PLAN: Final = GridPlan(
-    costs=(-2, 1, 4, 7), gammas=(-14, -11, -8, -5), fine=1, measure=Measure.F1
-)
+# For a hundred features of deviation 1.
+PLAN: Final = GridPlan(costs=(-2, 1, 4, 7), gammas=(-14, -11, -8, -5), fine=1)
 
 
-@dataclass(frozen=True, slots=True)
-class GridPoint:
-    """One pair that was tried."""
-
-    cost: float
-    gamma: float
-    score: float
-    """Mean over the folds, 0 to 1."""
-    deviation: float
-    """Standard deviation of the folds' scores."""
+Scores = dict[Exponents, list[float]]
+"""The F1 of each fold, by pair."""
 
 
-@dataclass(frozen=True, slots=True)
-class GridStage:
-    """One grid: coarse or fine."""
-
-    points: tuple[GridPoint, ...]
-    """By C, then gamma."""
-    folds: int
-    rows: int
-    """Rows that judged each pair."""
-
-    def to_json(self) -> dict[str, Any]:
-        """Return lists of rounded numbers."""
-        points = [[p.cost, p.gamma, round(p.score, 5), round(p.deviation, 5)] for p in self.points]
-        return {"folds": self.folds, "rows": self.rows, "points": points}
-
-    @classmethod
-    def from_json(cls, data: dict[str, Any]) -> Self:
-        """Read :meth:`to_json`."""
-        points = tuple(GridPoint(*map(float, point)) for point in data["points"])
-        return cls(points, int(data["folds"]), int(data["rows"]))
-
-
-@dataclass(frozen=True, slots=True)
-class GridResult:
-    """Both grids and the pair that won."""
-
-    coarse: GridStage
-    fine: GridStage
-    measure: str
-
-    @property
-    def best(self) -> GridPoint:
-        """The winner: the best of the fine grid; among equals the smaller C, then gamma."""
-        return _best(self.fine.points)
-
-    @property
-    def pair(self) -> Pair:
-        """The winner's C and gamma."""
-        return Pair(self.best.cost, self.best.gamma)
-
-    def to_json(self) -> dict[str, Any]:
-        """Return what a model's manifest keeps: the winner, how it was found, every pair."""
-        return {
-            "cost": self.best.cost,
-            "gamma": self.best.gamma,
-            "measure": self.measure,
-            "columns": ["C", "gamma", "mean", "deviation"],
-            "coarse": self.coarse.to_json(),
-            "fine": self.fine.to_json(),
-        }
-
-    @classmethod
-    def from_json(cls, data: dict[str, Any]) -> Self:
-        """Read :meth:`to_json`; KeyError, TypeError or ValueError when it is something else."""
-        coarse, fine = (GridStage.from_json(data[name]) for name in ("coarse", "fine"))
-        return cls(coarse, fine, str(data["measure"]))
-
-
-def _best(points: Iterable[GridPoint]) -> GridPoint:
-    return max(points, key=lambda point: (point.score, -point.cost, -point.gamma))
+def _best(tried: Scores) -> Exponents:
+    """Return the best pair; among equals that of the smaller C, then gamma."""
+    return max(tried, key=lambda pair: (fmean(tried[pair]), -pair[0], -pair[1]))
 
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """How to search: what it may cost, and who hears of it."""
+    """How to search: what it may cost."""
 
     coarse_rows: int = 4000
     """The coarse grid looks at about so many rows or more, of whole domains; 0 = all. Time grows with the
     square of the rows, and the coarse grid has only to find the region."""
     processes: int = 1
     """Training processes; the result does not depend on their number."""
-    progress: Callable[[str, int, int], None] = lambda *_: None
-    """Hears of (machine and grid, trainings done, trainings in all)."""
 
     def sample(self, rows: FoldedRows, domains: Sequence[str]) -> FoldedRows:
         """Return what the coarse grid looks at: always the same domains; all when a sample is too small."""
@@ -162,97 +86,57 @@ def search(
     domains: Sequence[str],
     plan: GridPlan,
     how: Search,
-) -> GridResult:
-    """Return both grids of the machine called *name*; raises TrainingError when libsvm refuses."""
-    run = partial(_stage, how=how, measure=plan.measure)
+) -> dict[str, Any]:
+    """Return what a manifest keeps of the machine called *name*: C and gamma, and every pair of both grids.
+
+    Raises:
+        TrainingError: libsvm refuses.
+    """
     sample = how.sample(rows, domains)
-    tried = run(f"{name}, coarse grid", sample, plan.coarse())
-    coarse = GridStage(tuple(sorted(tried, key=_order)), len(sample.folds), sample.size)
-    fine: list[GridPoint] = []
-    best = _best(coarse.points)
+    coarse = _tried(f"{name}, coarse grid", sample, plan.coarse(), how)
+    fine: Scores = {}
+    best = _best(coarse)
     for step in range(1, MAX_STEPS + 1):
-        wanted = [pair for pair in plan.around(_exponents(best)) if not _is_tried(pair, fine)]
+        wanted = [pair for pair in plan.around(best) if pair not in fine]
         if not wanted:
             break
-        fine += run(f"{name}, fine grid, step {step}", rows, wanted)
+        fine |= _tried(f"{name}, fine grid, step {step}", rows, wanted, how)
         best = _best(fine)
-    stage = GridStage(tuple(sorted(fine, key=_order)), len(rows.folds), rows.size)
-    return GridResult(coarse, stage, plan.measure.value)
+    return {
+        "cost": 2.0 ** best[0],
+        "gamma": 2.0 ** best[1],
+        "measure": "F1 of hubs",
+        "columns": ["C", "gamma", "mean", "deviation"],
+        "coarse": _kept(coarse, sample),
+        "fine": _kept(fine, rows),
+    }
 
 
 # Times that the fine grid is continued around a best that lies at its edge.
 MAX_STEPS: Final = 6
 
 
-def _order(point: GridPoint) -> tuple[float, float]:
-    return point.cost, point.gamma
-
-
-def _exponents(point: GridPoint) -> Exponents:
-    return round(log2(point.cost)), round(log2(point.gamma))
-
-
-def _is_tried(pair: Exponents, points: Iterable[GridPoint]) -> bool:
-    return any(_exponents(point) == pair for point in points)
-
-
-def _stage(
-    name: str, rows: FoldedRows, pairs: Sequence[Exponents], *, how: Search, measure: Measure
-) -> list[GridPoint]:
-    folds = rows.folds
-    scores = {pair: [0.0] * len(folds) for pair in pairs}
-    with _trials(folds, pairs, measure, how) as trials:
-        for done, (pair, place, score) in enumerate(trials, start=1):
-            scores[pair][place] = score
-            how.progress(name, done, len(pairs) * len(folds))
-    return [
-        GridPoint(2.0 ** pair[0], 2.0 ** pair[1], fmean(found), stdev(found))
-        for pair, found in scores.items()
+def _kept(tried: Scores, rows: FoldedRows) -> dict[str, Any]:
+    points = [
+        [2.0**cost, 2.0**gamma, round(fmean(scores), 5), round(stdev(scores), 5)]
+        for (cost, gamma), scores in sorted(tried.items())
     ]
+    return {"folds": len(rows.folds), "rows": rows.size, "points": points}
 
 
-Trial = tuple[Exponents, int, float]
+def _tried(name: str, rows: FoldedRows, pairs: Sequence[Exponents], how: Search) -> Scores:
+    from joblib import Parallel, delayed, parallel_config  # noqa: PLC0415 - training only
+
+    folds = rows.folds
+    tasks = [(pair, fold) for pair in pairs for fold in folds]
+    # Each process has a core; numpy would take all of them for each.
+    with parallel_config("loky", inner_max_num_threads=1):
+        run = Parallel(how.processes, return_as="generator")
+        done = run(delayed(_score)(fold, pair) for pair, fold in tasks)
+        scores = list(track(done, name, len(tasks), console=Console(stderr=True)))
+    starts = range(0, len(tasks), len(folds))
+    return {pair: scores[at : at + len(folds)] for pair, at in zip(pairs, starts, strict=True)}
 
 
-@contextmanager
-def _trials(
-    folds: Sequence[Fold], pairs: Sequence[Exponents], measure: Measure, how: Search
-) -> Iterator[Iterator[Trial]]:
-    """Yield (pair, place of the fold, score) in any order, as they are ready."""
-    tasks = [(pair, place) for pair in pairs for place in range(len(folds))]
-    if how.processes <= 1:
-        yield ((pair, place, _score(folds[place], pair, measure)) for pair, place in tasks)
-        return
-    # Not forked: the process that asks may show its progress in a thread.
-    context = get_context("spawn")
-    with ProcessPoolExecutor(how.processes, context, _begin, (folds, measure)) as pool:
-        futures = [pool.submit(_try, pair, place) for pair, place in tasks]
-        try:
-            yield (future.result() for future in as_completed(futures))
-        finally:
-            pool.shutdown(cancel_futures=True)
-
-
-_given: tuple[Sequence[Fold], Measure] | None = None
-"""What a process of a search works on: sent once, not with each of some hundred trainings."""
-
-
-def _begin(folds: Sequence[Fold], measure: Measure) -> None:
-    # It comes with scikit-learn.
-    from threadpoolctl import (  # noqa: PLC0415 - training only
-        threadpool_limits,
-    )
-
-    global _given  # noqa: PLW0603 - the one way to hand a pool's process its data once
-    _given = (folds, measure)
-    threadpool_limits(1)  # each process has a core; numpy would take all of them for each
-
-
-def _try(pair: Exponents, place: int) -> Trial:
-    assert _given is not None
-    folds, measure = _given
-    return pair, place, _score(folds[place], pair, measure)
-
-
-def _score(fold: Fold, pair: Exponents, measure: Measure) -> float:
-    return fold.score(Pair(2.0 ** pair[0], 2.0 ** pair[1]), measure)
+def _score(fold: Fold, pair: Exponents) -> float:
+    return fold.score(Pair(2.0 ** pair[0], 2.0 ** pair[1]))

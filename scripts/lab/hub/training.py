@@ -4,7 +4,6 @@
 
     label rows ── URL machine (held-out log-odds of rows and pages) ─┐
     captures ── content features ── content machine ── cascade ──────┴── HubModel + metrics
-                               └── rivals
 
 Every metric in a model was measured on domains that the measured machine had not seen.
 """
@@ -14,36 +13,20 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from classifier.hub.content_features import describe_page
-from classifier.hub.evidence import split_url
 from classifier.hub.labels import LabelRow, labels_hash
 from classifier.hub.model import HubModel
 from classifier.hub.svm import Pair
-from lab.hub import grid, paper, rivals
+from lab.hub import grid
 from lab.hub.content_training import PageRows, TrainedContent, train_content
 from lab.hub.files import Capture
-from lab.hub.folded import FoldedRows, Outcome, balanced_sample, confusion, first_rows
+from lab.hub.folded import FoldedRows, Outcome, confusion, first_rows, sections_of
 from lab.hub.url_training import Choose, Probes, TrainedUrlMachine, TrainingRows, train_url_machine
-
-# Rows that paper 003's machine is searched and trained on.
-PAPER_ROWS: Final = 3000
-
-# Paper 003's best pair, on 2,000 rows of its own.
-PAPER_BEST: Final = Pair(32.0, 0.0625)
-
-# Every machine that has a C and a gamma, and what its search tries.
-PLANS: Final = {
-    "url": grid.OWN_PLAN,
-    "content": grid.OWN_PLAN,
-    "joint": grid.OWN_PLAN,
-    "paper_url": grid.PAPER_PLAN,
-    "paper_content": grid.PAPER_PLAN,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,16 +54,12 @@ class _Chooser:
 
     def _choose(self, name: str, rows: FoldedRows, domains: Sequence[str]) -> Pair:
         if self.options.search is None:
-            note = self.options.found[name]
-            self.notes[name] = dict(note)
-            return Pair(float(note["cost"]), float(note["gamma"]))
-        found = grid.search(name, rows, domains, PLANS[name], self.options.search)
-        self.notes[name] = found.to_json()
-        best = found.best
-        self.options.report(
-            f"{name}: C {best.cost:g}, gamma {best.gamma:g}: {best.score:.4f} +- {best.deviation:.4f}"
-        )
-        return found.pair
+            note = dict(self.options.found[name])
+        else:
+            note = grid.search(name, rows, domains, grid.PLAN, self.options.search)
+            self.options.report(f"{name}: C {note['cost']:g}, gamma {note['gamma']:g}")
+        self.notes[name] = note
+        return Pair(float(note["cost"]), float(note["gamma"]))
 
 
 def train_model(
@@ -114,13 +93,6 @@ def train_model(
         chooser.of("content"),
         chooser.of("joint"),
     )
-    options.report("the paper's machines")
-    sample = [learned[place] for place in paper_rows_of(learned)]
-    compared = rivals.Rivals(
-        _paper_url(sample, chooser.of("paper_url")),
-        _paper_content(features, pages, chooser.of("paper_content")),
-        rivals.HeuristicBayes.fit(features, _hubs(pages)),
-    )
     return HubModel(
         version=version,
         url=trained.machine,
@@ -130,13 +102,7 @@ def train_model(
         training=_training_note(learned, pages),
         metrics=_metrics(learned, trained, pages, content),
         search=chooser.notes,
-        rivals=compared.to_files(),
     )
-
-
-def paper_rows_of(rows: Sequence[LabelRow], size: int = PAPER_ROWS) -> list[int]:
-    """Return the places of a balanced sample, as the paper's training sets are."""
-    return balanced_sample(_hubs(rows), [row.domain for row in rows], size)
 
 
 def _with_size(capture: Capture) -> LabelRow:
@@ -160,25 +126,6 @@ def _hubs(rows: Sequence[LabelRow]) -> NDArray[np.bool_]:
     return np.array([row.is_hub for row in rows], dtype=bool)
 
 
-def _paper_url(rows: Sequence[LabelRow], choose: Choose) -> paper.PaperMachine:
-    links, hubs = [row.evidence for row in rows], _hubs(rows)
-    values = paper.learn_values([row.evidence for row in rows if row.is_hub])
-    domains = [row.domain for row in rows]
-    described = paper.describe_as_paper(links, values)
-    # Ten folds as in the paper, but of whole domains: rows of one site must not judge each other.
-    pair = choose(paper.paper_folds(described, hubs, domains), domains)
-    return paper.train_paper_url(links, hubs, cost=pair.cost, gamma=pair.gamma)
-
-
-def _paper_content(
-    features: NDArray[np.float64], pages: Sequence[LabelRow], choose: Choose
-) -> paper.PaperMachine:
-    rows = rivals.paper_content_rows(features)
-    hubs, domains = _hubs(pages), [row.domain for row in pages]
-    pair = choose(paper.paper_folds(rows, hubs, domains), domains)
-    return rivals.train_paper_content(rows, hubs, cost=pair.cost, gamma=pair.gamma)
-
-
 def _training_note(rows: Sequence[LabelRow], pages: Sequence[LabelRow]) -> dict[str, Any]:
     return {
         "rows": len(rows),
@@ -198,11 +145,6 @@ def _metrics(
 ) -> dict[str, Any]:
     """Scores by five folds of domains."""
     hubs = _hubs(rows)
-    sections = {
-        "all": np.ones(len(rows), dtype=bool),
-        "no_root": np.array([not split_url(row.url).is_root for row in rows], dtype=bool),
-        "zh": np.array([row.lang == "zh" for row in rows], dtype=bool),
-    }
     page_hubs = _hubs(pages)
     return {
         "how": (
@@ -211,7 +153,7 @@ def _metrics(
         ),
         "urls": {
             name: _score(trained.held_out[inside] > 0, hubs[inside])
-            for name, inside in sections.items()
+            for name, inside in sections_of(rows).items()
         },
         "pages": {
             "url": _score(trained.probed > 0, page_hubs),

@@ -66,23 +66,21 @@ class TrainedUrlMachine:
 class Probes:
     """Links that are not learned from, to be judged by machines that never saw their domain."""
 
-    links: Sequence[LinkEvidence] = ()
-    domains: Sequence[str] = ()
+    links: Sequence[LinkEvidence]
+    domains: Sequence[str]
 
 
 def train_url_machine(
     rows: TrainingRows,
     choose: Choose,
     *,
-    probes: Probes | None = None,
-    report: Callable[[str], None] | None = None,
+    probes: Probes,
+    report: Callable[[str], None],
 ) -> TrainedUrlMachine:
     """Train on all rows; a minute of one core for 12,000, and what ``choose`` takes.
 
     ``report`` hears of each step. Raises TrainingError when there are too few domains.
     """
-    report = report or (lambda _: None)
-    probes = probes or Probes()
     bench = _Bench.build(rows)
     folded, fits = _folded(bench, report)
     pair = choose(folded, rows.domains)

@@ -57,16 +57,13 @@ def _report(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[str, d
 def test_every_strategy_runs_and_logs_each_page_once(
     graphs: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    log, curves = tmp_path / "log.tsv", tmp_path / "curves.png"
-    announced, report = _report(capsys, graphs, *OPTIONS, "--log", str(log), "--plot", str(curves))
+    log = tmp_path / "log.tsv"
+    announced, report = _report(capsys, graphs, *OPTIONS, "--log", str(log))
     found = report["Bridges"]
-    assert set(found) == {"operators", "rankers", "hosts"}
+    assert set(found) == {"operators", "hosts"}
     assert tuple(found["operators"]) == bench_discovery.STRATEGIES
     assert found["operators"]["bandit"]["sites"] == 2.0
-    assert len(found["operators"]["bandit"]["by_fifth"]) == 5
-    assert {"combined_f", "fusion", "pagerank"} <= set(found["rankers"])
     assert "means over topics" in announced
-    assert curves.read_bytes().startswith(b"\x89PNG")
     lines = [line.split("\t") for line in log.read_text().splitlines()]
     read = Counter((strategy, draw, url) for _, strategy, draw, _, url in lines)
     assert set(read.values()) == {1}
