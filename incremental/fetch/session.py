@@ -66,7 +66,6 @@ _CHUNK_BYTES = 64 * 1024
 # Of all headers of an answer together: twice as much as browsers and servers commonly accept.
 _MAX_HEADER_BYTES = 64 * 1024
 # Of what a server says when it refuses a POST.
-_REASON_BYTES = 4_096
 _WIRE_RESERVE_BYTES = 1024 * 1024
 _NO_ACCESS = SiteAccess()
 _SUCCESS = range(200, 300)
@@ -267,8 +266,6 @@ class Fetcher:
             return replace(response, location=target)
         if status is FetchStatus.FETCHED:
             return replace(response, body=self._body(answer, journey.url, request.most_bytes))
-        if request.post is not None:
-            return replace(response, reason=_reason(answer))
         return response
 
     def _body(self, answer: requests.Response, url: str, most: int | None) -> bytes:
@@ -288,14 +285,6 @@ class Fetcher:
         if len(body) > limit and not cut:
             raise TooLargeError
         return bytes(body[:limit])
-
-
-def _reason(answer: requests.Response) -> bytes:
-    """Return the beginning of an answer's body; empty if it cannot be read, as the code says enough."""
-    try:
-        return bytes(next(iter(answer.iter_content(_REASON_BYTES)), b""))
-    except EXPECTED_ERRORS:
-        return b""
 
 
 def _certificate_until(answer: requests.Response) -> float | None:

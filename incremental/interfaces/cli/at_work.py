@@ -109,7 +109,7 @@ def _crawlers(
     # Closed first, which frees the threads that wait for a reader.
     read = stack.enter_context(make_reader(settings))
     renderer = stack.enter_context(make_renderer(settings, clock, fetch))
-    embedder = stack.enter_context(make_embedder(settings, clock, fetch))
+    embedder = stack.enter_context(make_embedder(settings, clock))
     if embedder is not None:
         run.health.embeds_by(embedder.trouble)
     models = models_folder(settings, run.folder)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 
-from classifier.embedding.embedder import Embedder
+from classifier.embedding.embedder import Embedder, EmbeddingError, as_units
 from classifier.embedding.meaning import Meaning
 from classifier.embedding.packing import packed
 from classifier.words.values import PageText
@@ -18,19 +19,10 @@ from incremental.topics.embedding.passages import (
     headline_weight,
     passages_of,
 )
-from incremental.topics.embedding.sifting import sifted
 
+logger = logging.getLogger("hubwatch.embedding")
 
-@dataclass(frozen=True, slots=True)
-class Embedded:
-    """What became of some pages, in their order."""
-
-    meanings: list[Meaning | None]
-    """None = a page without words, or one that the model refuses."""
-    refused: int = 0
-    """How many it refuses."""
-    refusal: str = ""
-    """Why it refuses the last of them."""
+_HARMLESS: Final = "Hubwatch"
 
 
 def space_of(embedder: Embedder) -> str:
@@ -41,24 +33,33 @@ def space_of(embedder: Embedder) -> str:
 
 
 def meanings_of(pages: Sequence[PageText], embedder: Embedder) -> list[Meaning | None]:
-    """Return the meaning of each page; None as in :class:`Embedded`. Raises EmbeddingError."""
-    return embedded(pages, embedder).meanings
+    """Return the meaning of each page, None of one without words; raises EmbeddingError.
+
+    A text on which the model breaks, while it embeds others, costs only its own page the vector.
+    """
+    try:
+        return _meanings(pages, embedder)
+    except EmbeddingError:
+        embedder.embed([_HARMLESS])
+    found: list[Meaning | None] = []
+    for page in pages:
+        try:
+            found += _meanings([page], embedder)
+        except EmbeddingError as error:
+            logger.warning("no vector for %s: %s", page.url, error)
+            found.append(None)
+    return found
 
 
-def embedded(pages: Sequence[PageText], embedder: Embedder) -> Embedded:
-    """Embed pages; raises EmbeddingError if the model fails, not if it refuses single texts."""
+def _meanings(pages: Sequence[PageText], embedder: Embedder) -> list[Meaning | None]:
     texts = [passages_of(page, slow=not embedder.quick) for page in pages]
     flat = list(dict.fromkeys(text for page in texts for text in page))
-    found = sifted(flat, embedder)
-    row_of = dict(zip(flat, found.rows, strict=True))
-    meanings, space, refused = list[Meaning | None](), space_of(embedder), 0
+    vectors = as_units(embedder.embed(flat), len(flat), embedder.name) if flat else ()
+    row_of, space = dict(zip(flat, vectors, strict=True)), space_of(embedder)
+    meanings: list[Meaning | None] = []
     for page in texts:
-        rows = [row for text in page if (row := row_of[text]) is not None]
-        if len(rows) < len(page):
-            # A part of its texts would make a vector of another kind.
-            refused += 1
-            rows = []
+        rows = [row_of[text] for text in page]
         if not embedder.quick and len(rows) > 1:
             rows[1] = rows[1] * headline_weight(*page)
         meanings.append(packed(space, np.sum(rows, axis=0)) if rows else None)
-    return Embedded(meanings, refused, found.refusal)
+    return meanings
