@@ -66,7 +66,7 @@ from classifier.words.batch import PageBatch, sample_of
 from classifier.words.evidence import Evidence
 from classifier.words.language import language_of
 from classifier.words.text import weighted_terms
-from incremental.topics.embedding.pages import meanings_of
+from incremental.topics.embedding.page_embedder import meanings_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -27,8 +27,7 @@ from incremental.crawl.crawler import Crawler
 from incremental.daemon.assembly import make_crawler, make_fetcher
 from incremental.daemon.daemon import Daemon
 from incremental.daemon.health import Health
-from incremental.daemon.pulse import Pulse
-from incremental.daemon.service_manager import ServiceManager
+from incremental.daemon.pulse import Pulse, ServiceManager
 from incremental.fetch.options import FetchSettings
 from incremental.interfaces.cli.reporting import Reporter
 from incremental.interfaces.cli.serving import web_beside

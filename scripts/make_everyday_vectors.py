@@ -18,7 +18,7 @@ from lab.captured_texts import drawn, main_text, options_of, titled
 
 from classifier.embedding.local import LocalEmbedder
 from classifier.words.values import PageText
-from incremental.topics.embedding.pages import meanings_of
+from incremental.topics.embedding.page_embedder import meanings_of
 
 # Of each language with so many; the others get what there is.
 PAGES = 400

@@ -23,7 +23,7 @@ from classifier.embedding.packing import unpacked
 from classifier.topic.language_means import OTHERS
 from classifier.words.language import language_of
 from classifier.words.values import PageText
-from incremental.topics.embedding.pages import meanings_of
+from incremental.topics.embedding.page_embedder import meanings_of
 
 PAGES = 60
 FEWEST = 20

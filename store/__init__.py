@@ -180,9 +180,9 @@ class Store:
         """Connect again after the store could not be used.
 
         Raises:
-            StoreError: see :func:`store.maintenance.availability.recover`.
+            StoreError: see :func:`store.maintenance.space.recover`.
         """
-        from store.maintenance.availability import recover  # noqa: PLC0415 - the daemon alone needs it
+        from store.maintenance.space import recover  # noqa: PLC0415 - the daemon alone needs it
 
         self.still_there()
         recover(self.database, self.where, self.cache)
@@ -193,7 +193,7 @@ class Store:
         Raises:
             StoreUnavailableError: it cannot.
         """
-        from store.maintenance.availability import check_writable  # noqa: PLC0415 - the daemon alone needs it
+        from store.maintenance.space import check_writable  # noqa: PLC0415 - the daemon alone needs it
 
         check_writable(self.database, self.where)
 
@@ -212,9 +212,9 @@ class Store:
         """Refuse to go on when little space is left for the store.
 
         Raises:
-            StoreFullError: see :func:`store.maintenance.availability.check_room`.
+            StoreFullError: see :func:`store.maintenance.space.check_room`.
         """
-        from store.maintenance.availability import check_room  # noqa: PLC0415 - likewise
+        from store.maintenance.space import check_room  # noqa: PLC0415 - likewise
 
         check_room(self.cache_folder.parent, least_bytes)
 

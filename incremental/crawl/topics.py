@@ -349,7 +349,7 @@ class TopicWatch:
 
     def _judge_kept(self, page: KeptPage, now: float, *, again: bool = False) -> bool:
         assert self._model_store is not None
-        from incremental.topics.reading_again import read_again  # noqa: PLC0415 - quick without topics
+        from incremental.topics.latest import read_again  # noqa: PLC0415 - quick without topics
 
         text = attempt(partial(read_again, self._store, self._model_store, page, self._read))
         if text is None or isinstance(text, Bug):

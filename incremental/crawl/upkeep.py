@@ -55,15 +55,16 @@ from incremental.visit.visit import Outcome
 from store import Store
 from store.enums import HubKind, HubRole, HubStatus, SiteStatus
 from store.rules import Rule
-from store.updates import HubUpdate, SiteUpdate
 from store.values import (
     ARTICLE,
     HubRow,
+    HubUpdate,
     MonitoredArticle,
     NewHub,
     SeenLink,
     SiteChanges,
     SiteRow,
+    SiteUpdate,
     VisitRecord,
 )
 

@@ -39,13 +39,15 @@ from incremental.visit.visit import Outcome
 from store.answers.naming import folder_of
 from store.enums import ChangeKind, HubKind, HubRole, HubStatus, PageState, SiteEventKind
 from store.rules import Fate, Rule, is_withheld
-from store.updates import HubUpdate, PageUpdate, SiteUpdate
 from store.values import (
     HubRow,
+    HubUpdate,
     NewHub,
     PageChange,
+    PageUpdate,
     SeenLink,
     SiteChange,
+    SiteUpdate,
     VerifyAgain,
     VisitRecord,
 )

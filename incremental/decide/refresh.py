@@ -39,13 +39,13 @@ from incremental.visit.visit import Outcome
 from store.answers.values import StoredText
 from store.enums import ChangeKind, HubKind, PageState
 from store.rules import Fate, Rule
-from store.updates import PageUpdate
 from store.values import (
     ARTICLE,
     KnownPage,
     NewHub,
     NextRefresh,
     PageChange,
+    PageUpdate,
     ReadText,
     RefreshRow,
     SeenLink,

@@ -14,8 +14,7 @@ import msgspec
 from incremental.base.errors import SettingsError
 from incremental.base.features import ENVIRONMENT_PREFIX, FILE_NAME, entries, found
 from incremental.settings.checks import check_interval, check_site, setting_named, way_out_of
-from incremental.settings.engine import check_engine
-from incremental.settings.sections import Settings, core_sections, entry_of
+from incremental.settings.sections import Settings, check_engine, core_sections, entry_of
 
 
 def load_settings(

@@ -20,7 +20,7 @@ from typing import Final, Protocol
 import numpy as np
 
 from classifier.papers.bayes import BayesModel, Density, TermExample, TermNumbers
-from classifier.papers.pagerank import DAMPING, pagerank
+from classifier.papers.page_ranking import DAMPING, pagerank
 from classifier.papers.similarity import (
     SemanticSimilarity,
     Similarity,

@@ -21,7 +21,7 @@ from store.models import (
     VisitRequest,
 )
 from store.topics.values import TopicFields
-from store.updates import SiteUpdate
+from store.values import SiteUpdate
 
 
 class Editing(Repository):

@@ -23,7 +23,7 @@ from incremental.base.texts import Text, Words
 from incremental.crawl.part import Part
 from incremental.interfaces.explain.topic import explain_topic
 from incremental.settings import Settings
-from incremental.settings.embeddings import EmbeddingSettings
+from incremental.settings.sections import EmbeddingSettings
 from incremental.settings.storage import open_configured_store
 from incremental.topics.editing import begin
 from incremental.topics.embedding.choice import standing

@@ -12,8 +12,12 @@ import pytest
 from classifier.embedding.embedder import Embedder, EmbeddingError, Vectors
 from classifier.embedding.packing import unpacked
 from classifier.words.values import PageText
-from incremental.topics.embedding.page_embedder import FIRST_PAUSE_SECONDS, PageEmbedder
-from incremental.topics.embedding.pages import meanings_of, space_of
+from incremental.topics.embedding.page_embedder import (
+    FIRST_PAUSE_SECONDS,
+    PageEmbedder,
+    meanings_of,
+    space_of,
+)
 from incremental.topics.embedding.passages import (
     HEADLINE_WEIGHT,
     SLOW_DENSE_LEAD,

@@ -16,10 +16,10 @@ from classifier.embedding.packing import packed, squeezed, unpacked, unsqueezed
 from classifier.words.values import PageText
 from incremental.base.errors import SettingsError
 from incremental.base.findings import Verdict
-from incremental.settings.embeddings import EmbeddingSettings
 from incremental.settings.loading import build_settings
+from incremental.settings.sections import EmbeddingSettings
 from incremental.topics.embedding.choice import embedder_of, embeddings_finding, standing
-from incremental.topics.embedding.pages import meanings_of
+from incremental.topics.embedding.page_embedder import meanings_of
 from incremental.topics.embedding.passages import passages_of
 
 SHIPPED = standing(EmbeddingSettings()).provider

@@ -16,8 +16,7 @@ from classifier.embedding.embedder import Embedder, EmbeddingError, Vectors
 from classifier.embedding.local import LocalEmbedder
 from classifier.words.values import PageText
 from incremental.topics.embedding.keeping import IDLE_SECONDS, VectorKeeper
-from incremental.topics.embedding.page_embedder import PageEmbedder
-from incremental.topics.embedding.pages import meanings_of
+from incremental.topics.embedding.page_embedder import PageEmbedder, meanings_of
 from store import Store
 from store.search.vectors import VectorCounts
 

@@ -18,7 +18,7 @@ from classifier.words.values import PageText
 from incremental.base.findings import Verdict
 from incremental.daemon.health import Health, ProblemKind
 from incremental.interfaces.web.metrics import MetricsPage
-from incremental.settings.embeddings import EmbeddingSettings
+from incremental.settings.sections import EmbeddingSettings
 from incremental.topics.embedding.choice import embeddings_finding
 from incremental.topics.embedding.page_embedder import FIRST_PAUSE_SECONDS, PageEmbedder
 

@@ -13,8 +13,7 @@ from lab.clocks import SimulatedClock
 from lab.postgres_server import PostgresServer
 from stories import DAY, START
 
-from incremental.crawl.sharing.membership import LEASE_SECONDS, Membership
-from incremental.crawl.sharing.place_locks import PlaceLocks
+from incremental.crawl.sharing.membership import LEASE_SECONDS, Membership, PlaceLocks
 from incremental.crawl.sharing.rendezvous import Shard
 from incremental.fetch.status import FetchStatus, Request, Response
 from incremental.settings import Settings

@@ -10,8 +10,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from incremental.base.clock import Clock
-from incremental.crawl.sharing.membership import Membership
-from incremental.crawl.sharing.place_locks import PlaceLocks
+from incremental.crawl.sharing.membership import Membership, PlaceLocks
 from incremental.crawl.sharing.rendezvous import Shard
 from incremental.settings import Settings
 from incremental.settings.storage import AlreadyRunningError, open_configured_store

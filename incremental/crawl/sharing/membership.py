@@ -16,25 +16,148 @@ process only measures durations, so machines' clocks may differ.
 from __future__ import annotations
 
 import contextlib
+import fcntl
+import re
 import threading
-from collections.abc import Callable, Collection
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Collection, Mapping
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Final
 
 from incremental.base.clock import Clock
 from incremental.base.threads import pause
-from incremental.crawl.sharing.host_turns import HostTurns
-from incremental.crawl.sharing.place_locks import PlaceLocks
 from incremental.crawl.sharing.rendezvous import Shard, part_of
 from incremental.fetch.status import Request, Response
 from incremental.settings.storage import AlreadyRunningError
 from incremental.visit.host_gate import HostGate
 from incremental.visit.visit import Fetch
 from store import Store
-from store.daemons import DaemonRow
+from store.daemons import DaemonRow, Daemons
+from store.database.home import make_file, make_folder
 from store.errors import StoreError, StoreFencedError
 
 if TYPE_CHECKING:
     from store.database.postgres import ServerDatabase
+
+_NAME: Final = re.compile(r"daemon-(\d+)\.lock")
+_MOST_BYTES: Final = 200
+
+
+class PlaceLocks:
+    """The lock of one daemon, and what others left in its folder.
+
+    Locks in the store's folder that tell a daemon that was killed from one that lives.
+
+    A daemon that starts again in its folder need not wait until its own lease is over: the operating system's
+    lock of its file has ended with the process. The file holds the key of the daemon's database, because
+    ids of two databases are alike.
+    """
+
+    def __init__(self, home: Path) -> None:
+        self._home = home
+        self._held: IO[bytes] | None = None
+        self._path: Path | None = None
+
+    def dead(self, database: str) -> list[int]:
+        """Return the ids of daemons of this folder and *database* whose processes have ended.
+
+        All that have ended are forgotten.
+        """
+        found = []
+        for path in self._home.glob("daemon-*.lock"):
+            name = _NAME.fullmatch(path.name)
+            with contextlib.suppress(OSError), path.open("rb") as file:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                path.unlink()
+                is_ours = file.read(_MOST_BYTES) == database.encode()
+                found += [int(name[1])] if name and is_ours else []
+        return found
+
+    def hold(self, daemon: int, database: str) -> None:
+        """Hold the lock of a daemon of *database*; where files have no locks, others wait longer."""
+        self.release()
+        half, path = self._home / f"~daemon-{daemon}.lock", self._home / f"daemon-{daemon}.lock"
+        with contextlib.suppress(OSError):
+            make_folder(self._home)
+            make_file(half)
+            self._held = half.open("r+b")
+            fcntl.flock(self._held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self._held.write(database.encode())
+            self._held.flush()
+            # Nobody sees it without its lock.
+            half.replace(path)
+            self._path = path
+
+    def release(self) -> None:
+        """Give the lock up, and leave nothing behind."""
+        if self._path is not None:
+            self._path.unlink(missing_ok=True)
+        self._path = None
+        self.close()
+
+    def close(self) -> None:
+        """Leave the file behind, as the end of the process does."""
+        if self._held is not None:
+            self._held.close()
+        self._held = None
+
+
+class HostTurns:
+    """The turns of one daemon. Used by the crawler's thread only.
+
+    Turns at a host: while several daemons are at work, the store knows who asks it and when it is free.
+
+    ::
+
+        take(host)  ── one statement ──>  ours, or how long to wait
+        free(host)  ── with the next take, or within seconds ──>  free after what it is owed
+
+    Alone there is no statement. Whoever was alone makes known what its hosts are owed before anybody else
+    begins (:mod:`incremental.crawl.sharing.membership`).
+    """
+
+    def __init__(self, daemons: Daemons) -> None:
+        self._daemons = daemons
+        self._daemon = 0
+        # Until when each is owed a pause, by this machine's clock.
+        self._freed: dict[str, float] = {}
+        self.shared = False
+        """Whether others ask hosts as well."""
+
+    def begin(self, daemon: int, *, shared: bool) -> None:
+        """Take turns as the daemon of this id."""
+        self._daemon, self.shared = daemon, shared
+        self._freed.clear()
+
+    def take(self, host: str, delay_seconds: float, now: float) -> float:
+        """Take a host for one request; return 0, or how many seconds to wait.
+
+        Raises:
+            StoreFencedError: another daemon has taken over.
+        """
+        if not self.shared:
+            return 0.0
+        freed = _from_now(self._freed, now)
+        self._freed.clear()
+        return self._daemons.take_host(self._daemon, host, delay_seconds=delay_seconds, freed=freed)
+
+    def free(self, host: str, until: float) -> None:
+        """Give a host back, which may be asked again from *until* on."""
+        if self.shared:
+            self._freed[host] = until
+
+    def settle(
+        self, busy: Collection[str], now: float, owed: Mapping[str, float] | None = None
+    ) -> None:
+        """Write what was given back; *busy* hosts are being asked, *owed*: until when others rest."""
+        waits = _from_now({**(owed or {}), **self._freed}, now)
+        self._freed.clear()
+        self._daemons.settle_hosts(self._daemon, waits, list(busy))
+
+
+def _from_now(owed: Mapping[str, float], now: float) -> dict[str, float]:
+    """Return moments as seconds from now: only these mean the same on every machine."""
+    return {host: max(until - now, 0.0) for host, until in owed.items()}
+
 
 BEAT_SECONDS: Final = 5.0
 # Four missed heartbeats. With the pause that the server grants within a transaction, a dead daemon's sites

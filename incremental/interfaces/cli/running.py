@@ -19,8 +19,7 @@ from incremental.crawl.sharing.joining import membership, refuse_beside
 from incremental.crawl.sharing.membership import Membership
 from incremental.crawl.sharing.rendezvous import Shard, read_shard
 from incremental.daemon.health import Health
-from incremental.daemon.pulse import Pulse, read_report
-from incremental.daemon.service_manager import ServiceManager
+from incremental.daemon.pulse import Pulse, ServiceManager, read_report
 from incremental.daemon.store_check import StoreCheck
 from incremental.interfaces.cli.at_work import Run, watch
 from incremental.interfaces.cli.common import now, settings_file, settings_of, wants_json

@@ -14,7 +14,7 @@ from incremental.interfaces.explain.page import budget_and_visit
 from incremental.interfaces.results.schema import result_of
 from incremental.interfaces.results.sites import NO_PAGES
 from incremental.settings import Settings
-from incremental.settings.embeddings import EmbeddingSettings
+from incremental.settings.sections import EmbeddingSettings
 from incremental.topics.embedding.choice import standing
 from store import Store
 from store.daemons import DaemonRow

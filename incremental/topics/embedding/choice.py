@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from classifier.embedding.packages import installed, package_of
 from incremental.base.findings import Finding, ok, problem, warning
-from incremental.settings.embeddings import EmbeddingSettings
+from incremental.settings.sections import EmbeddingSettings
 
 if TYPE_CHECKING:
     from classifier.embedding.embedder import Embedder
