@@ -441,8 +441,6 @@ class Daemon:
         if member.step(crawler.frontier.gate, crawler.sites_under_way, now) and not self._fresh:
             crawler.load(now)
             self._wake()
-        if member.is_leader and not self._fresh:
-            crawler.topics.hear_others(now)
         return now + BEAT_SECONDS
 
     def _once_for_all(self, step: Step) -> Step:
