@@ -27,10 +27,8 @@ if TYPE_CHECKING:
 EXAMPLE = "example"
 RELEVANT = "relevant"
 IRRELEVANT = "irrelevant"
-# Methods of guesses: as made with the hub's visit, and as refined later. The terms of a refined one are the
-# URL of the example that the link is like, with the cosine.
+# Method of guesses.
 BY_WORDS = "links"
-BY_MEANING = "links_meaning"
 # A link counts as relevant from this score on, as a page does.
 LIKELY = 0.5
 _MAX_TITLE, _MAX_META, _MAX_BODY = 500, 2_000, 50_000

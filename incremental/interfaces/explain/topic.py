@@ -12,7 +12,7 @@ from incremental.base.texts import Text, named, read_text
 from incremental.base.urls import canonical_key
 from incremental.interfaces.results.schema import by_name
 from incremental.interfaces.results.topics import topic_result
-from incremental.topics.judging import BY_MEANING, from_text, is_empty, says_something
+from incremental.topics.judging import from_text, is_empty, says_something
 from incremental.topics.notes import note_text
 from store import Store
 from store.topics.values import ExampleRow, TopicRow
@@ -29,8 +29,7 @@ MOST_READ = 50
 def stored_verdicts(store: Store, url: str) -> list[dict[str, Any]]:
     """Return the verdicts and guesses of topics on a page, for JSON, best score first.
 
-    ``terms`` are stems, ``words`` what the page writes for them. ``like_example`` is the example that a
-    guessed link is most like in meaning.
+    ``terms`` are stems, ``words`` what the page writes for them.
     """
     names = {row.id: row.name for row in store.topics.topics()}
     if not names:
@@ -42,9 +41,8 @@ def stored_verdicts(store: Store, url: str) -> list[dict[str, Any]]:
             "topic": names[row.topic_id],
             "score": row.score,
             "verdict": row.verdict if row.fetched else "guess",
-            "terms": [] if like else terms,
-            "words": [] if like or not terms else list(map(word_of(store, row.page_id), terms)),
-            "like_example": terms[0] if like and terms else None,
+            "terms": terms,
+            "words": list(map(word_of(store, row.page_id), terms)) if terms else [],
             "method": row.method,
             "version": row.version,
             "at": row.at,
@@ -52,7 +50,6 @@ def stored_verdicts(store: Store, url: str) -> list[dict[str, Any]]:
         for row in rows
         if row.topic_id in names
         for terms in [[term for term, _ in json.loads(row.terms)[:SHOWN_TERMS]]]
-        for like in [row.method == BY_MEANING]
     ]
 
 
