@@ -103,8 +103,6 @@ class Store:
     cache_quota_bytes: int
     file_id: tuple[int, int] | None = None
     """Of the SQLite file that was opened; None = PostgreSQL."""
-    cache_url: str = ""
-    """fsspec URL of the page cache; empty = the folder."""
 
     read: ClassVar[_Part[Queries]] = _Part("store.crawl.queries:Queries")
     answers: ClassVar[_Part[Answers]] = _Part("store.answers:Answers")
@@ -138,14 +136,10 @@ class Store:
 
     @cached_property
     def cache(self) -> PageCache:
-        """The page cache: the folder, or an object store."""
-        if self.cache_url:
-            from store.files.object_cache import ObjectCache  # noqa: PLC0415 - as in open_store
+        """The page cache."""
+        from store.files.page_cache import PageCache  # noqa: PLC0415 - as in open_store
 
-            return ObjectCache(self.cache_url, quota_bytes=self.cache_quota_bytes)
-        from store.files.page_cache import FolderCache  # noqa: PLC0415 - likewise
-
-        return FolderCache(self.cache_folder, quota_bytes=self.cache_quota_bytes)
+        return PageCache(self.cache_folder, quota_bytes=self.cache_quota_bytes)
 
     def close(self) -> None:
         """Close the database."""
@@ -241,15 +235,12 @@ def open_store(  # noqa: PLR0913 - each is optional but the place
     *,
     cache_folder: Path,
     cache_quota_bytes: int = 2_000_000_000,
-    cache_url: str = "",
     upgrade_copies: int = 2,
     busy_seconds: float | None = None,
     make_new: bool = False,
     bounds: ServerBounds | None = None,
 ) -> Store:
     """Open the database *where* (SQLite path or PostgreSQL URL) with its page cache.
-
-    *cache_url*: an fsspec URL for cached bodies, in place of *cache_folder*; ``file://`` names a folder.
 
     *upgrade_copies*, *busy_seconds*, *make_new*, *bounds*: see :func:`store.database.open_database`.
 
@@ -263,7 +254,4 @@ def open_store(  # noqa: PLR0913 - each is optional but the place
         where, busy_seconds, copies=upgrade_copies, make_new=make_new, bounds=bounds
     )
     own = None if is_server(where) else file_id(Path(where))
-    if cache_url.startswith("file://"):
-        # Written with more care than fsspec's own: renamed when complete.
-        cache_folder, cache_url = Path(cache_url.removeprefix("file://")), ""
-    return Store(database, where, cache_folder, cache_quota_bytes, own, cache_url)
+    return Store(database, where, cache_folder, cache_quota_bytes, own)

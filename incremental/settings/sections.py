@@ -99,7 +99,7 @@ class StoreSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     statement_seconds: _NotNegative = 120
     """Longest time of a statement on PostgreSQL; 0 = no limit."""
     cache: str = ""
-    """Where cached bodies are, a URL such as ``s3://bucket/prefix`` (extra ``s3``); empty = the folder."""
+    """Folder of cached bodies, perhaps one that machines share; empty = ``pages`` in the folder above."""
     cache_quota_mb: _NotNegative = 2_000
     """Compressed size of the page cache; 0 keeps no bodies."""
     cache_days: _Positive = 365

@@ -25,7 +25,7 @@ from rich.text import Text
 
 from hubwatch.errors import HubwatchError
 from incremental.base.clock import SystemClock
-from incremental.base.errors import FeatureError, SettingsError, without_credentials
+from incremental.base.errors import FeatureError, SettingsError
 from incremental.base.findings import (
     Finding,
     Verdict,
@@ -45,7 +45,7 @@ from incremental.fetch.status import HOST_TROUBLE, FetchStatus, Request, Respons
 from incremental.interfaces.cli.common import console, now, printed_json, settings_file, settings_of
 from incremental.interfaces.cli.logs import level_of
 from incremental.settings import Settings
-from incremental.settings.storage import reach_cache, same_settings, store_address
+from incremental.settings.storage import same_settings, store_address
 from incremental.topics.embedding.choice import embeddings_finding
 from incremental.visit.rendering.browser import browser_finding
 from store.database.home import is_open_to_others, remains
@@ -104,8 +104,6 @@ def _findings(
     except (StoreError, SettingsError) as error:
         yield _unusable(error)
     if not offline:
-        if settings.store.cache:
-            yield _of_cache(settings)
         yield _of_network(settings, seeds, owed)
     yield from _versions(settings)
 
@@ -171,15 +169,6 @@ def _unusable(error: HubwatchError) -> Finding:
     """Return why the store cannot be used, with the way out."""
     ways = (way for kind, way in _WAYS_OUT.items() if isinstance(error, kind))
     return problem("store", str(error), next(ways, "see [store] in the settings"))
-
-
-def _of_cache(settings: Settings) -> Finding:
-    """Ask whether the page cache's place is there, if it is not the store's folder."""
-    try:
-        reach_cache(settings)
-    except (StoreError, SettingsError) as error:
-        return problem("page cache", str(error), "the daemon waits until it can be written")
-    return ok("page cache", str(without_credentials(settings.store.cache)))
 
 
 def _of_network(settings: Settings, seeds: list[str], owed: dict[str, float]) -> Finding:
