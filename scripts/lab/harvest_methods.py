@@ -17,7 +17,6 @@ the papers their methods in ``classifier.papers``; written out here are the plai
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -373,7 +372,7 @@ class Product:
         opinions = zip(self.pages, links.likeness(terms, self.model), strict=True)
         links.revalue(
             {url: one.score for url, one in zip(others, judged, strict=True)},
-            {url: (opinion, math.nan) for url, (opinion, _) in opinions},
+            {url: (opinion, None) for url, (opinion, _) in opinions},
         )
 
     def _promises(self, urls: list[str], waiting: Waiting) -> dict[str, float]:
