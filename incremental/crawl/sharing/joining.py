@@ -10,8 +10,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from incremental.base.clock import Clock
-from incremental.crawl.sharing.membership import Membership, PlaceLocks
-from incremental.crawl.sharing.rendezvous import Shard
+from incremental.crawl.sharing.membership import Membership
 from incremental.settings import Settings
 from incremental.settings.storage import AlreadyRunningError, open_configured_store
 from store import Store
@@ -25,7 +24,6 @@ def membership(  # noqa: PLR0913 - what a daemon is known by
     store: Store,
     clock: Clock,
     *,
-    shard: Shard | None,
     lives: Callable[[], bool],
     busy_seconds: float | None = None,
 ) -> Iterator[Membership]:
@@ -38,8 +36,6 @@ def membership(  # noqa: PLR0913 - what a daemon is known by
             clock,
             name=f"{platform.node()}-{os.getpid()}",
             version=version("hubwatch"),
-            shard=shard,
-            locks=PlaceLocks(folder / settings.store.folder),
             lives=lives,
         )
         with contextlib.closing(place):

@@ -16,89 +16,21 @@ process only measures durations, so machines' clocks may differ.
 from __future__ import annotations
 
 import contextlib
-import fcntl
-import re
 import threading
 from collections.abc import Callable, Collection, Mapping
-from pathlib import Path
-from typing import IO, TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final
 
 from incremental.base.clock import Clock
-from incremental.base.threads import pause
-from incremental.crawl.sharing.rendezvous import Shard, part_of
+from incremental.crawl.sharing.rendezvous import part_of
 from incremental.fetch.status import Request, Response
-from incremental.settings.storage import AlreadyRunningError
 from incremental.visit.host_gate import HostGate
 from incremental.visit.visit import Fetch
 from store import Store
 from store.daemons import DaemonRow, Daemons
-from store.database.home import make_file, make_folder
 from store.errors import StoreError, StoreFencedError
 
 if TYPE_CHECKING:
     from store.database.postgres import ServerDatabase
-
-_NAME: Final = re.compile(r"daemon-(\d+)\.lock")
-_MOST_BYTES: Final = 200
-
-
-class PlaceLocks:
-    """The lock of one daemon, and what others left in its folder.
-
-    Locks in the store's folder that tell a daemon that was killed from one that lives.
-
-    A daemon that starts again in its folder need not wait until its own lease is over: the operating system's
-    lock of its file has ended with the process. The file holds the key of the daemon's database, because
-    ids of two databases are alike.
-    """
-
-    def __init__(self, home: Path) -> None:
-        self._home = home
-        self._held: IO[bytes] | None = None
-        self._path: Path | None = None
-
-    def dead(self, database: str) -> list[int]:
-        """Return the ids of daemons of this folder and *database* whose processes have ended.
-
-        All that have ended are forgotten.
-        """
-        found = []
-        for path in self._home.glob("daemon-*.lock"):
-            name = _NAME.fullmatch(path.name)
-            with contextlib.suppress(OSError), path.open("rb") as file:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                path.unlink()
-                is_ours = file.read(_MOST_BYTES) == database.encode()
-                found += [int(name[1])] if name and is_ours else []
-        return found
-
-    def hold(self, daemon: int, database: str) -> None:
-        """Hold the lock of a daemon of *database*; where files have no locks, others wait longer."""
-        self.release()
-        half, path = self._home / f"~daemon-{daemon}.lock", self._home / f"daemon-{daemon}.lock"
-        with contextlib.suppress(OSError):
-            make_folder(self._home)
-            make_file(half)
-            self._held = half.open("r+b")
-            fcntl.flock(self._held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            self._held.write(database.encode())
-            self._held.flush()
-            # Nobody sees it without its lock.
-            half.replace(path)
-            self._path = path
-
-    def release(self) -> None:
-        """Give the lock up, and leave nothing behind."""
-        if self._path is not None:
-            self._path.unlink(missing_ok=True)
-        self._path = None
-        self.close()
-
-    def close(self) -> None:
-        """Leave the file behind, as the end of the process does."""
-        if self._held is not None:
-            self._held.close()
-        self._held = None
 
 
 class HostTurns:
@@ -177,23 +109,18 @@ class Membership:
         *,
         name: str,
         version: str,
-        shard: Shard | None = None,
-        locks: PlaceLocks | None = None,
         lives: Callable[[], bool] = lambda: True,
     ) -> None:
         """Make a place, not joined yet.
 
         *register* and *fenced* are one store, opened twice: all that the crawler writes to *fenced* fails
-        once this daemon was removed. *locks*: of the daemons in this folder. *lives*: whether the crawler
-        moves; else the lease ends.
+        once this daemon was removed. *lives*: whether the crawler moves; else the lease ends.
         """
-        self._locks = locks
         self._register = register
         self._fenced = fenced
         self._clock = clock
         self._name = name
         self._version = version
-        self._shard = shard
         self._lives = lives
         self._id = 0
         self._renewed = 0.0
@@ -262,31 +189,15 @@ class Membership:
         """Register, and begin the heartbeat.
 
         Raises:
-            AlreadyRunningError: another daemon has this shard, or counts the shards differently.
             StoreUnavailableError: the store cannot be used.
         """
         self._sites = self._leaving = frozenset()
         self._is_leader, self._settled_for = False, None
-        shard = None if self._shard is None else (self._shard.number, self._shard.of)
-        seen: DaemonRow | None = None
-        database = self._register.daemons.database_key()
-        for dead in () if self._locks is None else self._locks.dead(database):
-            self._register.daemons.leave(dead)
-        while True:
-            moment = self._clock.monotonic()
-            found = self._register.daemons.join(
-                self._name, shard, version=self._version, lease_seconds=LEASE_SECONDS
-            )
-            if isinstance(found, int):
-                break
-            # A killed daemon that starts again finds its own row, which no longer beats.
-            if seen is not None and found.beat_at > seen.beat_at:
-                raise AlreadyRunningError(_in_the_way(found, self._shard))
-            seen = found if seen is None or seen.id != found.id else seen
-            pause(1.0)
+        moment = self._clock.monotonic()
+        found = self._register.daemons.join(
+            self._name, version=self._version, lease_seconds=LEASE_SECONDS
+        )
         self._id, self._renewed, self._lost = found, moment, False
-        if self._locks is not None:
-            self._locks.hold(found, database)
         fenced: ServerDatabase = self._fenced.database  # type: ignore[assignment]
         fenced.write_for(found)
         daemons = self._register.daemons
@@ -311,16 +222,12 @@ class Membership:
             self._lost = True
             with contextlib.suppress(StoreError), self._register.in_this_thread() as store:
                 store.daemons.leave(self._id)
-        if self._locks is not None:
-            self._locks.release()
 
     def close(self) -> None:
         """End the heartbeat; others take over when the lease is over."""
         self._stop.set()
         if self._thread.is_alive():
             self._thread.join()
-        if self._locks is not None:
-            self._locks.close()
 
     def _keep_beating(self) -> None:
         while not self._stop.wait(BEAT_SECONDS):
@@ -352,11 +259,11 @@ class Membership:
         own = next(one for one in rows if one.id == self._id)
         before = self._sites, self._is_leader
         self._is_leader = own.is_leader
-        keys = {one.id: one.key for one in rows}
-        shape = (keys, self._register.daemons.count_sites())
+        daemons = frozenset(one.id for one in rows)
+        shape = (daemons, self._register.daemons.count_sites())
         if shape != self._settled_for:
             # What others give up meanwhile changes the shape, or is missing here.
-            settled = self._divide(own, keys, under_way)
+            settled = self._divide(own, daemons, under_way)
             self._settled_for = shape if settled else None
         return (self._sites, self._is_leader) != before
 
@@ -374,11 +281,11 @@ class Membership:
             rows = daemons.meet(self._id, lease_seconds=LEASE_SECONDS, shares=True)
         return rows
 
-    def _divide(self, own: DaemonRow, keys: dict[int, str], under_way: Collection[int]) -> bool:
+    def _divide(self, own: DaemonRow, ids: Collection[int], under_way: Collection[int]) -> bool:
         """Take and give sites; return whether this daemon has just what is its own."""
         daemons = self._register.daemons
         holders = daemons.holders()
-        wanted = part_of(self._id, keys, holders)
+        wanted = part_of(self._id, ids, holders)
         held = {site for site, holder in holders.items() if holder == self._id}
         leaving = held - wanted
         given = leaving.difference(under_way)
@@ -392,12 +299,3 @@ class Membership:
         self._leaving = frozenset(leaving - given)
         self._sites = frozenset((held & wanted) - self._leaving)
         return self._sites == wanted and not self._leaving
-
-
-def _in_the_way(other: DaemonRow, shard: Shard | None) -> str:
-    if shard is not None and other.shards != shard.of:
-        return (
-            f"{other.name} is at work as shard {other.shard}/{other.shards}, this is {shard}: "
-            "all daemons must be given the same number of shards"
-        )
-    return f"{other.name} is at work as shard {shard} already; give this daemon another one"
