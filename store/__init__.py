@@ -57,8 +57,7 @@ if TYPE_CHECKING:
     from store.daemons import Daemons
     from store.database.postgres import ServerBounds
     from store.discovery import Discovery
-    from store.editing import Editing
-    from store.editing.tags import Tags
+    from store.editing import Editing, Tags
     from store.files.page_cache import PageCache
     from store.icons import Icons
     from store.maintenance.monitoring import Monitoring
@@ -110,7 +109,7 @@ class Store:
     topics: ClassVar[_Part[Topics]] = _Part("store.topics:Topics")
     discovery: ClassVar[_Part[Discovery]] = _Part("store.discovery:Discovery")
     editing: ClassVar[_Part[Editing]] = _Part("store.editing:Editing")
-    tags: ClassVar[_Part[Tags]] = _Part("store.editing.tags:Tags")
+    tags: ClassVar[_Part[Tags]] = _Part("store.editing:Tags")
     outbox: ClassVar[_Part[Outbox]] = _Part("store.outbox:Outbox")
     access: ClassVar[_Part[Access]] = _Part("store.access:Access")
     monitor: ClassVar[_Part[Monitoring]] = _Part("store.maintenance.monitoring:Monitoring")

@@ -26,8 +26,7 @@ from incremental.crawl.part import Part, Whole
 from incremental.crawl.quarantine import CrawlQuarantine
 from incremental.crawl.topic_fetches import TopicFetches
 from incremental.decide.decision import Decision
-from incremental.decide.guesses import Guesses
-from incremental.decide.hub_facts import HubView
+from incremental.decide.hub_facts import Guesses, HubView
 from incremental.parse import Page
 from incremental.parse.topic_text import link_contexts, page_text
 from incremental.sandbox import Read, read_body

@@ -42,7 +42,7 @@ from apscheduler.triggers.base import BaseTrigger
 from incremental.base.attempts import Bug, attempt
 from incremental.base.clock import Clock
 from incremental.crawl.crawler import CLOCK_BACK_SECONDS, Crawler
-from incremental.crawl.sharing.membership import BEAT_SECONDS, Membership
+from incremental.crawl.sharing import BEAT_SECONDS, Membership
 from incremental.daemon.health import DaemonState, Health
 from incremental.daemon.housekeeping import Housekeeping
 from incremental.settings import Settings

@@ -13,10 +13,10 @@ from incremental.base.urls import canonical_key, normalize
 from incremental.decide.decision import Decision, base_record, state_if_there, wait_seconds
 from incremental.decide.editions import is_edition_front
 from incremental.decide.feed_home import is_given_feed
-from incremental.decide.guesses import Guesses
 from incremental.decide.hub_facts import (
     LINKED,
     ArticleFacts,
+    Guesses,
     HubFacts,
     HubView,
     ListFacts,

@@ -44,13 +44,15 @@ from incremental.topics.judging import (
     Readiness,
     from_text,
     is_empty,
+    note_text,
     other_warnings,
     readiness,
     says_something,
+    stored_warnings,
     vector_warnings,
+    warnings_of,
 )
 from incremental.topics.latest import LATEST, outdated_pages
-from incremental.topics.notes import note_text, stored_warnings, warnings_of
 from store import Store
 from store.enums import ExampleOrigin, TopicState, TopicVerdict
 from store.topics.values import ExampleRow, KeptPage, TopicFields, TopicRow

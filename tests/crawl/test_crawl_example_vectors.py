@@ -28,9 +28,8 @@ from incremental.settings.storage import open_configured_store
 from incremental.topics.editing import begin
 from incremental.topics.embedding.choice import standing
 from incremental.topics.embedding.page_embedder import PageEmbedder
-from incremental.topics.judging import to_text
+from incremental.topics.judging import to_text, warnings_of
 from incremental.topics.model_store import TopicModelStore
-from incremental.topics.notes import warnings_of
 from store import Store
 from store.enums import ExampleOrigin
 from store.topics.values import NewExample

@@ -13,7 +13,7 @@ from lab.clocks import SimulatedClock
 from lab.postgres_server import PostgresServer
 from stories import DAY, START
 
-from incremental.crawl.sharing.membership import LEASE_SECONDS, Membership
+from incremental.crawl.sharing import LEASE_SECONDS, Membership
 from incremental.fetch.status import FetchStatus, Request, Response
 from incremental.settings import Settings
 from incremental.visit.host_gate import HostGate

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incremental.crawl.sharing.rendezvous import part_of
+from incremental.crawl.sharing import part_of
 
 SITES = range(1, 401)
 DAEMONS = st.lists(st.integers(1, 10_000), min_size=1, max_size=9, unique=True)

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from incremental.base.clock import SystemClock
 from incremental.base.threads import leave_within
 from incremental.crawl.crawler import Crawler
-from incremental.crawl.sharing.membership import Membership
+from incremental.crawl.sharing import Membership
 from incremental.daemon.assembly import (
     make_crawler,
     make_embedder,

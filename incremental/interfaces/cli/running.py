@@ -15,8 +15,7 @@ import typer
 from incremental.base.clock import SystemClock
 from incremental.base.errors import InputError
 from incremental.base.threads import leave_at_once, pause
-from incremental.crawl.sharing.joining import membership, refuse_beside
-from incremental.crawl.sharing.membership import Membership
+from incremental.crawl.sharing import Membership, membership, refuse_beside
 from incremental.daemon.health import Health
 from incremental.daemon.pulse import Pulse, ServiceManager, read_report
 from incremental.daemon.store_check import StoreCheck

@@ -9,20 +9,32 @@
                └ take sites that are ours and free    once all others know of us
     frozen, cut off ──> removed by another ──> every write fails ──> come_back: join as a new one
 
-Sites are divided by :mod:`incremental.crawl.sharing.rendezvous`. Leases run by the server's clock; this
-process only measures durations, so machines' clocks may differ.
+Leases run by the server's clock; this process only measures durations, so machines' clocks may differ.
+
+Which site is whose is a function of the daemons' ids alone, rendezvous hashing (highest random weight): every
+daemon computes the same answer without asking. When one comes, it takes sites from the others and moves none
+between them; when one goes, only its own move.
+
+Source: Thaler and Ravishankar, "Using Name-Based Mappings to Increase Hit Rates", IEEE/ACM Transactions on
+Networking 6 (1), 1998, section 3.
 """
 
 from __future__ import annotations
 
 import contextlib
+import os
+import platform
 import threading
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from hashlib import blake2b
+from importlib.metadata import version
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from incremental.base.clock import Clock
-from incremental.crawl.sharing.rendezvous import part_of
 from incremental.fetch.status import Request, Response
+from incremental.settings import Settings
+from incremental.settings.storage import AlreadyRunningError, open_configured_store
 from incremental.visit.host_gate import HostGate
 from incremental.visit.visit import Fetch
 from store import Store
@@ -31,6 +43,59 @@ from store.errors import StoreError, StoreFencedError
 
 if TYPE_CHECKING:
     from store.database.postgres import ServerDatabase
+
+
+def weight(daemon: int, site: int) -> int:
+    """Return how much a daemon wants a site: evenly distributed, the same on every machine."""
+    digest = blake2b(f"{daemon} {site}".encode(), digest_size=8).digest()
+    return int.from_bytes(digest)
+
+
+def part_of(daemon: int, daemons: Collection[int], sites: Iterable[int]) -> set[int]:
+    """Return the *sites* of one of the *daemons*, all by id."""
+    others = set(daemons) - {daemon}
+    # Ties are practically impossible; broken by id.
+    return {
+        site
+        for site in sites
+        if all((weight(daemon, site), daemon) > (weight(one, site), one) for one in others)
+    }
+
+
+@contextlib.contextmanager
+def membership(  # noqa: PLR0913 - what a daemon is known by
+    settings: Settings,
+    folder: Path,
+    store: Store,
+    clock: Clock,
+    *,
+    lives: Callable[[], bool],
+    busy_seconds: float | None = None,
+) -> Iterator[Membership]:
+    """Yield the place of a daemon that writes to *store*, not joined yet; the heartbeat ends with it."""
+    # Opened a second time: what keeps a daemon in its place must work when it has lost it.
+    with open_configured_store(settings, folder, busy_seconds=busy_seconds) as register:
+        place = Membership(
+            register,
+            store,
+            clock,
+            name=f"{platform.node()}-{os.getpid()}",
+            version=version("hubwatch"),
+            lives=lives,
+        )
+        with contextlib.closing(place):
+            yield place
+
+
+def refuse_beside(rows: list[DaemonRow]) -> None:
+    """Refuse to work on a store on which daemons are at work.
+
+    Raises:
+        AlreadyRunningError: names them.
+    """
+    if rows:
+        names = ", ".join(one.name for one in rows)
+        raise AlreadyRunningError(f"daemons are at work on this store: {names}; stop them first")
 
 
 class HostTurns:
@@ -44,7 +109,7 @@ class HostTurns:
         free(host)  ── with the next take, or within seconds ──>  free after what it is owed
 
     Alone there is no statement. Whoever was alone makes known what its hosts are owed before anybody else
-    begins (:mod:`incremental.crawl.sharing.membership`).
+    begins (:mod:`incremental.crawl.sharing`).
     """
 
     def __init__(self, daemons: Daemons) -> None:
