@@ -5,8 +5,10 @@
     expect(links)   lift of the parents, nearness of the best parent,
                     value of the site and of the folder                (memory)
                     cosine of the anchor, and of the URL's words       (words)
+                    the anchor's meaning, if it has a vector           (vectors)
                     weighted by the outcome of such links              (LinkWeights)  -> 0 to 1
                     a list: raised to LIST_WORTH                       (LinkLists)
+    learn_anchors   vectors of anchors, whenever they come
     observe(page)   its value credits the pages that link to it, rates its own links,
                     and moves the centre of words
 
@@ -29,8 +31,10 @@ from urllib.parse import urlsplit
 import numpy as np
 from numpy.typing import NDArray
 
+from classifier.embedding.meaning import Meaning
 from classifier.links.memory import NOTHING_KNOWN, Likeness, LinkMemory
 from classifier.links.places import key_of, places_of
+from classifier.links.text import has_dense
 from classifier.links.vectors import LinkVectors
 from classifier.links.words import LinkWords
 from classifier.papers.rankers import Fitted
@@ -147,11 +151,11 @@ Features = tuple[float, ...]
 """As many as :data:`SPREADS`, in their order."""
 
 # Usual deviations of the features, measured on two graphs: they make the weights comparable.
-SPREADS: Final = (0.3, 0.1, 0.15, 0.15, 0.15, 0.15)
+SPREADS: Final = (0.3, 0.1, 0.15, 0.15, 0.15, 0.15, 0.1, 0.15)
 # Prior weights, per deviation. Only a prior, because no fixed weights suit all graphs: encyclopedia pages
 # link to related subjects, so the parents' lift matters most; a blog's pages link to neighbours by date,
 # so the anchor does.
-WEIGHTS: Final = (0.3, 0.1, 0.15, 0.1, 0.05, 0.2)
+WEIGHTS: Final = (0.3, 0.1, 0.15, 0.1, 0.05, 0.2, 0.15, 0.25)
 # Weight of the prior, in pages.
 PRIOR_PAGES: Final = 30.0
 # The last fetched pages. A share of the best parent fixed by hand was tried before the weights were learned:
@@ -171,7 +175,8 @@ class LinkWeights:
     ::
 
         expected r = weights * (lift of the parents, nearness of the best parent, cosine of the anchor,
-                                cosine of the URL's words, worth of the site, worth of the folder)
+                                cosine of the URL's words, worth of the site, worth of the folder,
+                                anchor's cosine by vector, its predicted outcome)
         page fetched  ->  its features when it was chosen, and the value r it turned out to have
         every few pages: weights = ridge, drawn to WEIGHTS by PRIOR_PAGES, none below 0
     """
@@ -327,7 +332,6 @@ _FORMAT: Final = 1
 _MAX_LANGUAGES: Final = 20_000
 # Characters of a page checked for its script; one Chinese one suffices, as code and names are Latin.
 _LEAD: Final = 2_000
-_DENSE: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 # Expected r at which a list is read, before less promising pages. A higher value raises the harvest on
 # Chinese sites, whose lists have no label, but finds fewer pages on topic (docs/relevance-figures.md).
 LIST_WORTH: Final = 0.25
@@ -335,7 +339,7 @@ LIST_WORTH: Final = 0.25
 
 def is_left_to_words(page: PageText) -> bool:
     """Whether the page's vector is ignored: on the Chinese graph no measured model helped."""
-    return _DENSE.search(page.title + page.body[:_LEAD]) is not None
+    return has_dense(page.title + page.body[:_LEAD])
 
 
 class LearnedOrder:
@@ -377,7 +381,7 @@ class LearnedOrder:
             likeness=NOTHING_KNOWN if model is None else self.likeness([terms], model)[0],
         )
         self._languages[page.url] = language_of_page(page)
-        self._learn_meaning(page, model)
+        self._learn_meaning(page, led_here, model)
         self._lists.learn(page, led_here)
         # Words are taken from the better half of the scale only.
         self._weights.learn(page.url, key_of(page.url), self._memory)
@@ -387,24 +391,40 @@ class LearnedOrder:
         """Update the judgement of an observed page; its links stay."""
         likeness = self.likeness([weighted_terms(page)], model)[0]
         self.revalue({page.url: relevance}, {page.url: likeness})
-        self._learn_meaning(page, model)
+        self._learn_meaning(page, (), model)
 
-    def _learn_meaning(self, page: PageText, model: TopicModel | None) -> None:
+    def learn_anchors(self, found: Mapping[str, Meaning]) -> None:
+        """Remember the vectors of links' anchors, by their text; they come when they were made."""
+        for meaning in found.values():
+            self._use(meaning.space)
+        self._vectors.add_anchors(
+            {anchor: one for anchor, one in found.items() if not has_dense(anchor)}
+        )
+
+    def _learn_meaning(
+        self, page: PageText, led_here: Sequence[LinkContext], model: TopicModel | None
+    ) -> None:
         """Learn from a page's vector, and from those before it if that is due."""
-        if page.meaning is not None and not is_left_to_words(page):
-            if self._vectors.space not in {"", page.meaning.space}:
-                self._vectors = LinkVectors()
-                self._memory.forget_meanings()
-            self._vectors.add_page(page.url, page.meaning)
+        meaning = None if is_left_to_words(page) else page.meaning
+        if meaning is not None:
+            self._use(meaning.space)
         vectors = self._vectors
+        vectors.add_page(page.url, meaning, (link.anchor for link in led_here))
         if model is None or model.background.meanings.space != vectors.space:
             return
         if vectors.is_due(model.version):
             rows, evidence = model.background.meanings.rows, model.evidence
             examples, wrong = rows(evidence.positives), rows(evidence.irrelevant)
             self._memory.put_meanings(vectors.opinions(examples, wrong, model.version))
+            vectors.learn(self._memory.value_of_key)
         else:
             self._memory.put_meanings(vectors.opinion(page.url))
+
+    def _use(self, space: str) -> None:
+        """Drop the vectors of another space, and their opinions."""
+        if self._vectors.space not in {"", space}:
+            self._vectors = LinkVectors()
+            self._memory.forget_meanings()
 
     def revalue(
         self, relevances: Mapping[str, float], likeness: Mapping[str, Likeness] | None = None
@@ -444,7 +464,8 @@ class LearnedOrder:
         anchor = self._words.cosine(link.anchor, language, model)
         words = self._words.cosine(url_words(link.url), language, model)
         site, folder = self._memory.site(link.url), self._memory.folder(link.url)
-        promise = self._weights.promise(link.url, (lift, best, anchor, words, site, folder))
+        said = self._vectors.of_anchor(link.anchor)
+        promise = self._weights.promise(link.url, (lift, best, anchor, words, site, folder, *said))
         return promise + self._lists.expected(link) * max(
             self._weights.promise_of(LIST_WORTH) - promise, 0.0
         )

@@ -1,17 +1,22 @@
-"""What vectors say of a crawl's pages, as a part of their value for the link order.
+"""Embedding features of links: vectors of anchors and of the pages they led to.
 
 ::
 
-    fetched pages' vectors ── MeaningOpinion ──> opinion on each page, part of r    (memory.py)
+    fetched pages' vectors ── MeaningOpinion ──>  opinion on each page, part of r    (memory.py)
+    anchor's vector - mean of the anchors seen, again of length 1
+        cosine to the examples' centre                                          ─┐
+        ridge regression of r on the vectors of fetched pages and of the anchors ├─> features of a link
+        that led to them, drawn to that centre                                  ─┘
 
-All vectors are of one space.
+An anchor without a vector, and one seen in a crawl without examples, is usual: 0. All vectors are of one
+space.
 """
 
 from __future__ import annotations
 
 import base64
-from collections import OrderedDict
-from collections.abc import Mapping
+from collections import OrderedDict, deque
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Self
 
@@ -22,6 +27,7 @@ from classifier.embedding.embedder import Vectors
 from classifier.embedding.meaning import MAX_DIMENSION, Meaning
 from classifier.embedding.packing import unpacked
 from classifier.links.places import key_of
+from classifier.links.text import one_line
 from classifier.topic.everyday import everyday_vectors
 from classifier.topic.meaning_space import unit
 from classifier.words.errors import TopicModelError, reading
@@ -138,13 +144,27 @@ def _nearest(alike: Vectors) -> tuple[NDArray[np.int64], Scores]:
     return near, found / (found.sum(axis=1, keepdims=True) + _TINY)
 
 
-# The latest ones, one byte a number.
+# The latest ones, one byte a number. Both tables are stored, so a topic grows by 0.7 MB at most.
 MAX_PAGES: Final = 600
-# As stored, whatever the model's dimension is.
+MAX_LED: Final = 600
+# Of each table as stored, whatever the model's dimension is.
 MAX_BYTES: Final = 230_400
+# In memory: those of links that may be fetched.
+MAX_ANCHORS: Final = 10_000
 _FIT_EVERY: Final = 5
 # With more pages, whenever they have grown by a twentieth.
 _OFTEN: Final = 100
+# Of the regression, in pages.
+_RIDGE: Final = 10.0
+_PRIOR: Final = 0.3
+# Weight of the general mean among the anchors', in anchors.
+_GENERAL: Final = 20.0
+NOTHING_SAID: Final = (0.0, 0.0)
+
+
+def anchor_key(anchor: str) -> int:
+    """Return the key of an anchor's text, whatever its spaces."""
+    return key_of(one_line(anchor))
 
 
 class LinkVectors:
@@ -155,26 +175,55 @@ class LinkVectors:
         """The embedder's name; empty until the first vector comes."""
         self._size = 0
         self._pages: OrderedDict[int, bytes] = OrderedDict()
+        self._anchors: OrderedDict[int, bytes] = OrderedDict()
+        # Keys of an anchor and of the page that it led to.
+        self._led: deque[tuple[int, int]] = deque(maxlen=MAX_LED)
         self._added = 0
         # Refitted after this many more pages, or for another version of the topic model.
         self._due = 0
         self._fitted_to = ""
         self._opinion: MeaningOpinion | None = None
+        self._slope: Vectors | None = None
+        self._anchor_mean: Vectors | None = None
+        self._usual = NOTHING_SAID
+        self._said: dict[int, tuple[float, float]] = {}
 
     def __len__(self) -> int:
         return len(self._pages)
 
-    def add_page(self, url: str, meaning: Meaning) -> None:
-        """Remember a fetched page's vector; one that is not comparable with the others is left out."""
-        # The first one sets the space.
+    @property
+    def anchors(self) -> int:
+        """Number of anchors with a vector."""
+        return len(self._anchors)
+
+    def add_page(self, url: str, meaning: Meaning | None, anchors: Iterable[str]) -> None:
+        """Remember a fetched page's vector and the anchors that led to it."""
+        key = key_of(url)
+        self._led.extend((anchor_key(anchor), key) for anchor in dict.fromkeys(anchors))
+        if meaning is not None and self._fits(meaning):
+            self._pages[key] = meaning.packed
+            self._added += 1
+            while len(self._pages) > self._most(MAX_PAGES):
+                self._pages.popitem(last=False)
+
+    def add_anchors(self, found: Mapping[str, Meaning]) -> None:
+        """Remember the vectors of anchors, by their text."""
+        for anchor, meaning in found.items():
+            if self._fits(meaning):
+                key = anchor_key(anchor)
+                self._anchors[key] = meaning.packed
+                self._said.pop(key, None)
+        while len(self._anchors) > MAX_ANCHORS:
+            self._said.pop(self._anchors.popitem(last=False)[0], None)
+
+    def _fits(self, meaning: Meaning) -> bool:
+        """Whether a vector is comparable with the others; the first one sets the space."""
         self.space = self.space or meaning.space
         self._size = self._size or len(meaning.packed)
-        if (meaning.space, len(meaning.packed)) != (self.space, self._size):
-            return
-        self._pages[key_of(url)] = meaning.packed
-        self._added += 1
-        while len(self._pages) > max(min(MAX_PAGES, MAX_BYTES // self._size), 1):
-            self._pages.popitem(last=False)
+        return meaning.space == self.space and len(meaning.packed) == self._size
+
+    def _most(self, pages: int) -> int:
+        return max(min(pages, MAX_BYTES // self._size), 1)
 
     def is_due(self, version: str) -> bool:
         """Whether :meth:`opinions` would change; *version* is the topic model's."""
@@ -209,11 +258,74 @@ class LinkVectors:
             return {}
         return {key: self._opinion.score(unpacked([packed])[0])}
 
+    def learn(self, value_of: Callable[[int], float]) -> None:
+        """Learn from the latest :meth:`opinions` which anchors lead to pages of value."""
+        if self._opinion is None:
+            self._slope, self._said = None, {}
+            return
+        mean = self._opinion.mean
+        known = unpacked(list(self._anchors.values())) if self._anchors else mean[None, :0]
+        if self._anchors:
+            self._anchor_mean = (known.sum(axis=0) + _GENERAL * mean) / (len(known) + _GENERAL)
+        led = [
+            (self._anchors[anchor], page)
+            for anchor, page in self._led
+            if anchor in self._anchors and page in self._pages
+        ]
+        values = np.array([value_of(page) for page in self._pages] + [value_of(p) for _, p in led])
+        rows = self._opinion.pages
+        if led and self._anchor_mean is not None:
+            anchors = centred(unpacked([packed for packed, _ in led]), self._anchor_mean)
+            rows = np.concatenate([rows, anchors])
+        prior = _PRIOR * self._opinion.centre
+        rest = values - values.mean() - rows @ prior
+        # Solved with one unknown per row, mostly fewer than the numbers of a vector.
+        solved = np.linalg.solve(rows @ rows.T + _RIDGE * np.eye(len(rows)), rest)
+        self._slope = (prior + rows.T @ solved).astype(np.float32)
+        self._say_again(known)
+
+    def _say_again(self, known: Vectors) -> None:
+        if not self._anchors or self._anchor_mean is None or self._opinion is None:
+            return
+        assert self._slope is not None
+        placed = centred(known, self._anchor_mean)
+        near, learned = placed @ self._opinion.centre, placed @ self._slope
+        self._usual = float(near.mean()), float(learned.mean())
+        said = zip(
+            (near - self._usual[0]).tolist(), (learned - self._usual[1]).tolist(), strict=True
+        )
+        self._said = dict(zip(self._anchors, said, strict=True))
+
+    def of_anchor(self, anchor: str) -> tuple[float, float]:
+        """Return an anchor's cosine to the examples and its predicted outcome; 0 = average."""
+        if self._slope is None or self._opinion is None or not self._anchors:
+            return NOTHING_SAID
+        key = anchor_key(anchor)
+        found = self._said.get(key)
+        if found is not None:
+            return found
+        packed = self._anchors.get(key)
+        mean = self._opinion.mean if self._anchor_mean is None else self._anchor_mean
+        if packed is None:
+            return NOTHING_SAID
+        placed = centred(unpacked([packed]), mean)[0]
+        near, learned = float(placed @ self._opinion.centre), float(placed @ self._slope)
+        found = near - self._usual[0], learned - self._usual[1]
+        self._said[key] = found
+        return found
+
     def to_json(self) -> dict[str, Any]:
-        """Return plain data."""
-        rows = base64.b64encode(b"".join(self._pages.values())).decode()
-        pages = {"keys": list(self._pages), "rows": rows}
-        return {"space": self.space, "size": self._size, "pages": pages}
+        """Return plain data: pages, and the anchors that led to them; the others are embedded again."""
+        most = self._most(MAX_LED) if self._size else 0
+        wanted = dict.fromkeys(anchor for anchor, _ in self._led if anchor in self._anchors)
+        anchors = {key: self._anchors[key] for key in list(wanted)[-most:]} if most else {}
+        return {
+            "space": self.space,
+            "size": self._size,
+            "pages": _packed(self._pages),
+            "anchors": _packed(anchors),
+            "led": [list(pair) for pair in self._led],
+        }
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
@@ -224,8 +336,15 @@ class LinkVectors:
             if not 0 <= read._size <= MAX_DIMENSION:
                 raise ValueError(f"a vector of {read._size} numbers")
             read._pages.update(_unpacked(data["pages"], read._size))
+            read._anchors.update(_unpacked(data["anchors"], read._size))
+            read._led.extend((int(anchor), int(page)) for anchor, page in data["led"][-MAX_LED:])
         read._added = len(read._pages)
         return read
+
+
+def _packed(vectors: Mapping[int, bytes]) -> dict[str, Any]:
+    rows = base64.b64encode(b"".join(vectors.values())).decode()
+    return {"keys": list(vectors), "rows": rows}
 
 
 def _unpacked(data: Mapping[str, Any], size: int) -> dict[int, bytes]:

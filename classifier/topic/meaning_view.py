@@ -221,11 +221,40 @@ class MeaningView:
         alone = (words - self.means[1]) / self.deviations[1] * measured.std() + measured.mean()
         return np.asarray(np.where(known, spread, alone), dtype=np.float64)
 
+    def of_texts(self, meanings: Sequence[Meaning | None]) -> Scores:
+        """Return the scores of texts by their vectors alone; NaN for a vector of another space.
+
+        Their words count as usual; on the scale of :meth:`scores`.
+        """
+        placed = self._placed(meanings)
+        own = self._by_meaning((placed @ self.centre).astype(np.float64))
+        return np.where(placed.any(axis=1), self._spread(own, placed), np.nan)
+
     def _spread(self, own: Scores, placed: Vectors) -> Scores:
         """Mix scores with those of the nearest pages."""
         near, weights = nearest(placed, self.space.pages)
         part = SPREAD * self.space.trust
         return (1 - part) * own + part * _mean_of(self.sample_scores, near, weights)
+
+    def nearest_of(
+        self, meanings: Sequence[Meaning | None], examples: PageBatch
+    ) -> list[tuple[int, float]]:
+        """Return for each text the number of the nearest example, and the cosine; -1 = unknown."""
+        placed, known = self._placed(meanings), self.space.placed(examples)
+        cosines = np.where(known.any(axis=1), placed @ known.T, -1.0)
+        if not cosines.shape[1]:
+            return [(-1, 0.0)] * len(meanings)
+        found = zip(cosines.argmax(axis=1).tolist(), cosines.max(axis=1).tolist(), strict=True)
+        return [(number, alike) if alike > 0 else (-1, 0.0) for number, alike in found]
+
+    def _placed(self, meanings: Sequence[Meaning | None]) -> Vectors:
+        """Return centred unit vectors; 0 for a text without one of this space."""
+        size = self.space.pages.shape[1]
+        rows = np.zeros((len(meanings), size), dtype=np.float32)
+        for row, one in zip(rows, meanings, strict=True):
+            if one is not None and one.space == self.space.name and len(one.packed) == size:
+                row[:] = unpacked([one.packed])[0]
+        return self.space.languages.centred(rows)
 
     def _by_meaning(self, cosines: Scores) -> Scores:
         return np.asarray(((cosines - self.means[0]) / self.deviations[0]).clip(-_REACH, _REACH))

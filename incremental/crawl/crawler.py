@@ -160,7 +160,7 @@ class Crawler:
                 self._record(now)
         self.topics.keep(now)
         self.frontier.share_again(now)
-        wake_at = min(self.frontier.wake_at(now), self.topics.learns_at(now))
+        wake_at = min(self.frontier.wake_at(now), self.topics.refines_at(now))
         self._wake_at = self.engine.again_at(wake_at, now)
         self.frontier.watched.evict()
         return now if self.engine.has_finished else self._wake_at
@@ -329,6 +329,7 @@ class Crawler:
 
     def _remember(self, record: VisitRecord) -> None:
         """Take into memory what a recorded visit changed."""
+        self.topics.refine_later(record)
         if "scope" in record.site_fields:
             self.frontier.watched.forget_scopes()
 

@@ -3,6 +3,7 @@
 ::
 
     hub visit           unknown links ── guess ──> scores that order verification fetches
+                        a later step: refine ────> the same, by meaning too (link_guesses.py)
     verification fetch  text ── opinion ─────────> scores, shown by `new --topic`; the link that led
                                                    here trains the guesses
     topic fetch         example ─────────────────> topic_fetches.py
@@ -22,6 +23,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from classifier.words.values import LinkContext, PageText, Relevance
 from incremental.base.attempts import Bug, attempt
+from incremental.crawl.link_guesses import LinkGuesses, WaitingGuess, by_topic
 from incremental.crawl.part import Part, Whole
 from incremental.crawl.quarantine import CrawlQuarantine
 from incremental.crawl.topic_fetches import TopicFetches
@@ -33,6 +35,7 @@ from incremental.sandbox import Read, read_body
 from incremental.settings import Settings
 from incremental.topics.example_vectors import ExampleVectors
 from incremental.topics.judging import (
+    BY_WORDS,
     from_context,
     is_empty,
     score_of,
@@ -45,9 +48,11 @@ from store.enums import HubKind, TopicState
 from store.topics.values import KeptPage, TopicRow
 from store.values import (
     TopicScore,
+    VisitRecord,
 )
 
 if TYPE_CHECKING:
+    from classifier.embedding.meaning import Meaning
     from incremental.topics.active_topic import ActiveTopic
     from incremental.topics.embedding.page_embedder import PageEmbedder
     from incremental.topics.model_store import TopicModelStore
@@ -60,6 +65,8 @@ T = TypeVar("T")
 # of the pages seen; a kill loses that much.
 KEEP_SECONDS = 600.0
 CAUGHT_UP_AT_ONCE = 5
+# Of the latest guesses of a topic, that a new process looks at.
+RECALLED = 500
 
 
 class TopicWatch:
@@ -88,6 +95,9 @@ class TopicWatch:
         self._learned_more = False
         self._examples_changed = False
         self._example_vectors: ExampleVectors | None = None
+        self._link_guesses = LinkGuesses(embedder) if embedder is not None else None
+        # Topics whose stored guesses wait to be refined.
+        self._recalled: set[int] = set()
         self._led = False
         self.topic_fetches = TopicFetches(store)
 
@@ -147,7 +157,13 @@ class TopicWatch:
             model_store.note_warnings(active_topic)
 
     def step(self, now: float) -> None:
-        """Let topics learn again whose examples got vectors that they lacked; never waits for any."""
+        """Learn from vectors that were made since the last step, and refine guesses; never waits for any."""
+        if self._embedder is not None:
+            self._learn_meanings(now)
+            self._refine(now)
+
+    def _learn_meanings(self, now: float) -> None:
+        """Let topics learn again whose examples got vectors that they lacked."""
         vectors, model_store = self._example_vectors, self._model_store
         if vectors is None or model_store is None or not self._part.is_leader:
             return
@@ -207,11 +223,47 @@ class TopicWatch:
                 scores[key] = (*scores.get(key, ()), *score)
         return Guesses(scores, contexts, max(usual)) if usual else None
 
-    def learns_at(self, now: float) -> float:
+    def refine_later(self, record: VisitRecord) -> None:
+        """Let the guesses of a recorded visit be refined by meaning, in later steps."""
+        if self._link_guesses is not None and record.topic_scores:
+            self._link_guesses.offer_visit(record)
+
+    def _refine(self, now: float) -> None:
+        """Store the guesses that were refined since, and hand over what waits."""
+        if self._link_guesses is None or not self._active_topics:
+            return
+        self._recall(self._link_guesses)
+        for topic_id, ready in by_topic(self._link_guesses.step(now)).items():
+            active_topic = self._active_topics.get(topic_id)
+            if active_topic is None:
+                continue
+            scores = self._without_bug(topic_id, partial(_refined, active_topic, ready), now)
+            sites = {one.canonical_key: one.site_id for one, _ in ready}
+            by_site: dict[int, list[TopicScore]] = {}
+            for score in scores or ():
+                by_site.setdefault(sites[score.canonical_key], []).append(score)
+            for site_id, own in by_site.items():
+                self._store.topics.refine_guesses(site_id, own, now=now)
+
+    def refines_at(self, now: float) -> float:
         """Return when :meth:`step` has something to do again."""
-        if self._example_vectors is None or not (self._active_topics and self._part.is_leader):
+        if self._link_guesses is None or not self._active_topics:
             return inf
-        return self._example_vectors.next_at(now)
+        learns_at = inf
+        if self._example_vectors is not None and self._part.is_leader:
+            learns_at = self._example_vectors.next_at(now)
+        return min(self._link_guesses.next_at(now), learns_at)
+
+    def _recall(self, link_guesses: LinkGuesses) -> None:
+        """Let guesses wait that were not refined before the last end of the process."""
+        for topic_id in self._active_topics.keys() - self._recalled:
+            self._recalled.add(topic_id)
+            kept = self._store.topics.guessed(topic_id, BY_WORDS, limit=RECALLED)
+            link_guesses.offer(
+                (one.site_id, one.canonical_key, topic_id, one.score, one.link_context)
+                for one in kept
+                if self._part.has(one.site_id)
+            )
 
     # Pages.
 
@@ -349,3 +401,18 @@ def _guesses(
         contexts[key] = to_context(link)
         scores[key] = (*scores.get(key, ()), active_topic.guess(key, value))
     return Guesses(scores, contexts, active_topic.usual())
+
+
+def _refined(
+    active_topic: ActiveTopic, ready: Sequence[tuple[WaitingGuess, Meaning]]
+) -> list[TopicScore]:
+    """Feed newly computed embeddings to the topic; return updated link scores."""
+    refinable = [(one, said) for one, said in ready if one.may_be_refined]
+    active_topic.hear({one.text: said for one, said in ready})
+    again = active_topic.expect([one.link for one, _ in refinable])
+    return active_topic.refine(
+        [
+            (one.canonical_key, guess, said)
+            for (one, said), guess in zip(refinable, again, strict=True)
+        ]
+    )

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
+from classifier.embedding.meaning import Meaning
 from classifier.links.learned_order import LearnedOrder
+from classifier.links.meaning import LinkStanding, refined, standings
 from classifier.topic.model import TopicModel
 from classifier.words.evidence import Lacking
 from classifier.words.values import LinkContext, PageText, Relevance, Verdict
-from incremental.topics.judging import BY_WORDS, LIKELY
+from incremental.topics.judging import BY_MEANING, BY_WORDS, LIKELY
 from store.topics.values import KeptPage, TopicRow
 from store.values import TopicScore
 
@@ -68,6 +70,26 @@ class ActiveTopic:
         parents = () if led_here is None else (led_here,)
         self.links.observe(page, parents, links, relevance.score, self.model)
 
+    def hear(self, anchors: Mapping[str, Meaning]) -> None:
+        """Let the link order know the vectors of links' anchors, by their text."""
+        self.links.learn_anchors(anchors)
+
+    def refine(self, guesses: Sequence[tuple[str, float, Meaning]]) -> list[TopicScore]:
+        """Return guesses refined by the meaning of their links, of those that meaning says something about.
+
+        *guesses* are canonical keys, scores by the link order, and vectors.
+        """
+        found = standings(self.model, [meaning for _, _, meaning in guesses])
+        return [
+            replace(
+                self.guess(key, refined(by_words, standing.score)),
+                method=BY_MEANING,
+                terms=_like(standing),
+            )
+            for (key, by_words, _), standing in zip(guesses, found, strict=True)
+            if standing is not None
+        ]
+
     def guess(self, key: str, score: float) -> TopicScore:
         """Return the expected relevance of a link as a stored guess."""
         # Never irrelevant: before a fetch a score only orders the queue, only after a fetch may it reject.
@@ -81,3 +103,10 @@ class ActiveTopic:
             method=BY_WORDS,
             version=self.model.version,
         )
+
+
+def _like(standing: LinkStanding) -> tuple[tuple[str, float], ...]:
+    """Return the example that raised a guess, with the cosine; () = none did."""
+    if not standing.example or standing.score <= 0:
+        return ()
+    return ((standing.example, round(standing.cosine, 4)),)

@@ -43,8 +43,10 @@ def warnings_of(row: TopicRow) -> list[str]:
 EXAMPLE = "example"
 RELEVANT = "relevant"
 IRRELEVANT = "irrelevant"
-# Method of guesses.
+# Methods of guesses: as made with the hub's visit, and as refined later. The terms of a refined one are the
+# URL of the example that the link is like, with the cosine.
 BY_WORDS = "links"
+BY_MEANING = "links_meaning"
 # A link counts as relevant from this score on, as a page does.
 LIKELY = 0.5
 _MAX_TITLE, _MAX_META, _MAX_BODY = 500, 2_000, 50_000

@@ -348,6 +348,8 @@ class Product:
         likeness = _likeness(self.task, page.url)
         relevance = self.model.judge(page).score if likeness is None else likeness
         self.links.observe(page, led_here, fetched.links, relevance, self.model)
+        if self.task.meanings is not None and isinstance(self.links, LearnedOrder):
+            self.links.learn_anchors(self.task.meanings.of_anchors(fetched.links))
         self._learn_when_due()
         if self.ranking.is_due():
             chosen = list(waiting)

@@ -12,7 +12,8 @@ import numpy as np
 from classifier.embedding.embedder import Embedder, Vectors
 from classifier.embedding.meaning import Meaning
 from classifier.links.learned_order import is_left_to_words
-from classifier.words.values import PageText
+from classifier.links.text import has_dense, worded
+from classifier.words.values import LinkContext, PageText
 from incremental.topics.embedding.page_embedder import meanings_of
 
 
@@ -62,6 +63,7 @@ class Meanings:
     def __init__(self, embedder: KeptVectors) -> None:
         self._embedder = embedder
         self._pages: dict[str, Meaning | None] = {}
+        self._anchors: dict[str, Meaning | None] = {}
 
     def with_meaning(self, page: PageText) -> PageText:
         """Return *page* with its vector, if the order uses that."""
@@ -70,3 +72,12 @@ class Meanings:
         if page.url not in self._pages:
             (self._pages[page.url],) = meanings_of([page], self._embedder)
         return replace(page, meaning=self._pages[page.url])
+
+    def of_anchors(self, links: Sequence[LinkContext]) -> dict[str, Meaning]:
+        """Return the vectors of links' anchors, by their text."""
+        spoken = dict.fromkeys(text for link in links if (text := worded(link)))
+        texts = [text for text in spoken if not has_dense(text)]
+        fresh = [text for text in texts if text not in self._anchors]
+        pages = [PageText("", title=text) for text in fresh]
+        self._anchors.update(zip(fresh, meanings_of(pages, self._embedder), strict=True))
+        return {text: found for text in texts if (found := self._anchors[text]) is not None}

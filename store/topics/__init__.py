@@ -29,6 +29,7 @@ from store.models import (
 from store.topics.values import (
     ExampleFields,
     ExampleRow,
+    GuessedLink,
     KeptPage,
     NewExample,
     PageScore,
@@ -203,6 +204,40 @@ class Topics(Repository):
         with writing(self._db, self._where):
             put_scores(self._db, site_id, scores, now)
 
+    def refine_guesses(self, site_id: int, scores: Sequence[TopicScore], *, now: float) -> int:
+        """Replace guesses of pages that still are guessed, and when they are verified; return how many.
+
+        What was judged, answered by a user or deleted meanwhile stays as it is.
+        """
+        with writing(self._db, self._where):
+            return refine_guesses(self._db, site_id, scores, now)
+
+    def guessed(self, topic_id: int, method: str, *, limit: int) -> list[GuessedLink]:
+        """Return recent pages scored by *method* that still have link context, newest first."""
+        found: list[GuessedLink] = []
+        for verdict in (TopicVerdict.RELEVANT, TopicVerdict.DOUBTFUL):
+            latest = (
+                PageTopic.select(
+                    PageTopic.page, PageTopic.score, PageTopic.method, PageTopic.fetched
+                )
+                .where((PageTopic.topic == topic_id) & (PageTopic.verdict == verdict))
+                .order_by(PageTopic.page.desc())
+                .limit(limit)
+                .alias("latest")
+            )
+            query = (
+                Page.select(Page.site, Page.canonical_key, latest.c.score, Page.link_context)
+                .join(latest, on=latest.c.page_id == Page.id)
+                .where(
+                    (latest.c.method == method)
+                    & ~latest.c.fetched
+                    & Page.link_context.is_null(is_null=False)
+                )
+                .order_by(Page.id.desc())
+            )
+            found += [GuessedLink(*row) for row in self._rows(query)]
+        return found
+
     def unjudged(self, topic_id: int, *, limit: int) -> list[KeptPage]:
         """Return pages announced or read, with cached bodies, that a topic has not judged, newest first.
 
@@ -297,3 +332,34 @@ def put_scores(db: Database, site_id: int, scores: Sequence[TopicScore], now: fl
         if not score.fetched:
             insert = PageTopic.insert(row).on_conflict_ignore()
         insert.execute(db)
+
+
+def refine_guesses(db: Database, site_id: int, scores: Sequence[TopicScore], now: float) -> int:
+    """Implement :meth:`Topics.refine_guesses` inside the caller's transaction."""
+    count = 0
+    for score in scores:
+        pages = Page.select(LIVING).where(
+            (Page.site == site_id) & (Page.canonical_key == score.canonical_key)
+        )
+        page_id = pages.scalar(db)
+        if page_id is None:
+            continue
+        own = (PageTopic.page == page_id) & (PageTopic.topic == score.topic_id)
+        guess = PageTopic.update(
+            score=score.score,
+            verdict=score.verdict,
+            method=score.method,
+            version=score.version,
+            terms=storable(json.dumps(score.terms, ensure_ascii=False), None),
+            at=now,
+        ).where(own & ~PageTopic.fetched & (PageTopic.method != YOU))
+        if not guess.execute(db):
+            continue
+        count += 1
+        best = PageTopic.select(fn.MAX(PageTopic.score)).where(
+            (PageTopic.page == page_id) & ~PageTopic.fetched
+        )
+        Page.update(verify_score=best.scalar(db)).where(
+            (Page.id == page_id) & Page.verify_score.is_null(is_null=False)
+        ).execute(db)
+    return count

@@ -178,7 +178,7 @@ def test_a_topic_that_was_made_while_the_model_failed_learns_when_it_answers(
         crawl.crawler.load(START)
         steps(crawl, pages)
         model.fails = False
-        assert crawl.crawler.topics.learns_at(START) > START
+        assert crawl.crawler.topics.refines_at(START) > START
         clock.advance_to(START + 10 * MINUTE)
         steps(crawl, pages)
         assert spaces(crawl.store) == ["lengths 1"]

@@ -127,6 +127,35 @@ def test_a_judgement_replaces_a_guess_and_never_the_other_way(store: Store) -> N
     assert kept(store, page) == [(0.8, "relevant", True)]
 
 
+def test_a_refined_guess_replaces_a_guess_alone(store: Store) -> None:
+    one, two = topic(store), topic(store, "rivers")
+    guess = score(one, score=0.3, verdict="doubtful", fetched=False, method="links")
+    page = announced(store, guess)
+    site = store.read.sites()[0].id
+    link = seen(HOME + "waits", verify_score=0.3, fate="verify", link_context="{}")
+    store.write.add_pages(site, [link], now=START)
+    waits = score(one, link.url, score=0.3, verdict="doubtful", fetched=False, method="links")
+    store.topics.put_scores(site, [waits, score(two)], now=START)
+    found = store.topics.guessed(one, "links", limit=10)
+    assert [(f.site_id, f.canonical_key, f.score) for f in found] == [
+        (site, link.canonical_key, 0.3)
+    ]
+    assert store.topics.guessed(one, "other", limit=10) == []
+    finer = [
+        score(one, score=0.6, fetched=False, method="finer"),
+        score(two, score=0.1, fetched=False, method="finer"),
+        score(one, link.url, score=0.6, fetched=False, terms=((STORY, 0.5),)),
+        score(one, HOME + "unknown", fetched=False),
+        score(one + two, link.url, fetched=False),
+    ]
+    assert store.topics.refine_guesses(site, finer, now=START + DAY) == 2
+    assert sorted(kept(store, page)) == [(0.6, "relevant", False), (0.8, "relevant", True)]
+    (row,) = store.read.find_page(link.url, "")
+    assert row["verify_score"] == 0.6
+    (refined,) = store.topics.scores([row["id"]])
+    assert json.loads(refined.terms) == [[STORY, 0.5]]
+
+
 def test_no_judgement_replaces_what_a_user_said(store: Store) -> None:
     one = topic(store)
     page = announced(store, score(one))

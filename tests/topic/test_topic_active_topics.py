@@ -6,6 +6,7 @@ from typing import Any
 
 from topic_pages import pages_of
 
+from classifier.embedding.meaning import Meaning
 from classifier.links.learned_order import LearnedOrder
 from classifier.topic.model import TopicModel
 from classifier.words.background import Background
@@ -39,6 +40,12 @@ def test_a_hub_is_worth_what_the_examples_say_of_it() -> None:
     opinion, nearness = _announced(active_topic)
     assert 0.5 < opinion <= 1
     assert 0.1 < nearness <= 1
+
+
+def test_the_link_order_hears_of_anchors() -> None:
+    active_topic = _active_topic()
+    active_topic.hear({"Cup final": Meaning("subjects 1", bytes([127, 0]))})
+    assert active_topic.links.to_json()["vectors"]["space"] == "subjects 1"
 
 
 def test_a_hub_that_is_read_again_is_worth_what_it_shows_now() -> None:

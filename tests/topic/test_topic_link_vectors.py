@@ -1,4 +1,4 @@
-"""What pages mean counts for the order of their links, as far as they have vectors."""
+"""Links are ordered by the meaning of their anchors, as far as these have vectors."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 from classifier.embedding.embedder import Embedder, Vectors
 from classifier.embedding.meaning import Meaning
 from classifier.links.learned_order import LearnedOrder, LinkWeights
-from classifier.links.vectors import MAX_BYTES, MAX_PAGES, LinkVectors, MeaningOpinion
+from classifier.links.vectors import MAX_BYTES, MAX_LED, MAX_PAGES, LinkVectors, MeaningOpinion
 from classifier.topic.model import TopicModel
 from classifier.words.background import Background
 from classifier.words.errors import TopicModelError
@@ -56,6 +56,11 @@ def embedded(page: PageText, embedder: Embedder) -> PageText:
     return replace(page, meaning=meanings_of([page], embedder)[0])
 
 
+def anchors(embedder: Embedder, *texts: str) -> dict[str, Meaning]:
+    found = meanings_of([PageText("", title=text) for text in texts], embedder)
+    return {text: one for text, one in zip(texts, found, strict=True) if one is not None}
+
+
 def story(number: int, word: str) -> PageText:
     return PageText(
         f"https://a.example/{number}", title=f"Note {number}", body=f"{word} item{number} today"
@@ -75,9 +80,33 @@ def crawled(embedder: Embedder | None, *, pages: int = 40) -> tuple[LearnedOrder
     order = LearnedOrder()
     for page in read:
         led = LinkContext(page.url, page.body.split()[0] + " news", parent_url=example.url)
+        if embedder is not None:
+            order.learn_anchors(anchors(embedder, led.anchor))
         order.expect([led], model)
         order.observe(page, [led], (), model.judge(page).score, model)
     return order, model
+
+
+LINKS = [
+    LinkContext("https://b.example/1", "ladle soon"),
+    LinkContext("https://b.example/2", "span soon"),
+]
+
+
+def test_an_anchor_that_means_the_topic_comes_first() -> None:
+    order, model = crawled(Subjects())
+    before = order.expect(LINKS, model)
+    order.learn_anchors(anchors(Subjects(), "ladle soon", "span soon"))
+    soup, bridge = order.expect(LINKS, model)
+    assert before[0] == pytest.approx(before[1])
+    assert soup < before[0] < bridge
+
+
+def test_without_vectors_nothing_changes() -> None:
+    order, model = crawled(None)
+    before = order.expect(LINKS, model)
+    order.learn_anchors(anchors(Subjects(), "ladle soon", "span soon"))
+    assert order.expect(LINKS, model) == before
 
 
 def test_what_a_page_is_by_meaning_counts_for_its_links() -> None:
@@ -93,34 +122,41 @@ def test_what_a_page_is_by_meaning_counts_for_its_links() -> None:
     assert plain.expect(shown, model)[0] == pytest.approx(plain.expect(shown, model)[1], abs=0.05)
 
 
-def test_chinese_pages_are_ordered_by_words() -> None:
+def test_chinese_pages_and_anchors_are_ordered_by_words() -> None:
     """Measured: there vectors made the harvest worse."""
-    order, model = LearnedOrder(), crawled(None)[1]
+    order = LearnedOrder()
+    model = crawled(None)[1]
     page = PageText("https://zh.example/1", title="大桥", body="新的大桥今天通车，车辆可以通行。")
     order.observe(embedded(page, Subjects()), (), (), 0.9, model)
-    assert order.to_json()["vectors"]["pages"]["keys"] == []
-    order.observe(embedded(story(1, "crossing"), Subjects()), (), (), 0.9, model)
-    assert len(order.to_json()["vectors"]["pages"]["keys"]) == 1
+    order.learn_anchors(anchors(Subjects(), "大桥今天通车", "span soon"))
+    kept = order.to_json()["vectors"]
+    assert kept["pages"]["keys"] == []
+    order.observe(
+        embedded(story(1, "crossing"), Subjects()),
+        [LinkContext(story(1, "").url, text) for text in ("大桥今天通车", "span soon")],
+        (),
+        0.9,
+        model,
+    )
+    kept = order.to_json()["vectors"]
+    assert (len(kept["pages"]["keys"]), len(kept["anchors"]["keys"])) == (1, 1)
 
 
 def test_vectors_survive_a_restart() -> None:
     order, model = crawled(Subjects())
     again = LearnedOrder.from_json(json.loads(json.dumps(order.to_json())))
-    shown = [
-        LinkContext(f"https://c.example/{number}", parent_url=story(number, "").url)
-        for number in (0, 1)
-    ]
-    gaps = []
     for one in (order, again):
-        one.observe(embedded(story(99, "crossing"), Subjects()), (), (), 0.9, model)
-        gaps.append(np.diff(one.expect(shown, model))[0])
+        one.learn_anchors(anchors(Subjects(), "ladle soon", "span soon"))
+        page = embedded(story(99, "crossing"), Subjects())
+        one.observe(page, (), (), 0.9, model)
+    gaps = [np.diff(one.expect(LINKS, model))[0] for one in (order, again)]
     assert gaps[1] == pytest.approx(gaps[0], abs=0.1)
-    assert gaps[1] < 0
+    assert gaps[1] > 0
 
 
 def test_features_that_do_not_fit_are_refused() -> None:
     kept = LinkWeights().to_json()
-    kept["weights"] = kept["weights"][:5]
+    kept["weights"] = kept["weights"][:7]
     with pytest.raises(TopicModelError):
         LinkWeights.from_json(kept)
 
@@ -128,33 +164,41 @@ def test_features_that_do_not_fit_are_refused() -> None:
 def test_after_a_change_of_model_the_vectors_are_forgotten() -> None:
     order, model = crawled(Subjects())
     model.background.meanings.use(space_of(OtherSubjects()))
-    order.observe(embedded(story(99, "crossing"), OtherSubjects()), (), (), 0.9, model)
-    kept = order.to_json()
-    assert kept["vectors"]["space"] == space_of(OtherSubjects())
-    assert len(kept["vectors"]["pages"]["keys"]) == 1
-    assert [page[-1] for page in kept["memory"]["pages"][:-1]] == [None] * 40
+    order.learn_anchors(anchors(OtherSubjects(), "ladle soon", "span soon"))
+    soup, bridge = order.expect(LINKS, model)
+    assert soup == pytest.approx(bridge)
+    vectors = order.to_json()["vectors"]
+    assert vectors["space"] == space_of(OtherSubjects())
+    assert vectors["pages"]["keys"] == []
+    assert all(page[-1] is None for page in order.to_json()["memory"]["pages"])
 
 
-def test_vectors_of_another_space_or_length_are_left_out() -> None:
+def test_vectors_of_another_space_are_left_out() -> None:
     vectors = LinkVectors()
-    vectors.add_page("1", Meaning(Subjects.name, b"\x01\x02\x03"))
-    vectors.add_page("2", Meaning(OtherSubjects.name, b"\x01\x02\x03"))
-    vectors.add_page("3", Meaning(Subjects.name, b"\x01\x02"))
-    assert len(vectors) == 1
+    vectors.add_anchors(anchors(Subjects(), "span soon"))
+    vectors.add_anchors(anchors(OtherSubjects(), "ladle soon"))
+    vectors.add_anchors({"short": Meaning(Subjects.name, b"\x01\x02")})
+    assert vectors.anchors == 1
 
 
 def test_what_is_stored_is_bounded() -> None:
-    vectors, wide = LinkVectors(), 4_000
+    vectors = LinkVectors()
+    wide = 4_000
     for number in range(MAX_PAGES + 50):
-        vectors.add_page(str(number), Meaning("wide 1", bytes([1 + number % 100]) * wide))
+        packed = bytes([1 + number % 100]) * wide
+        vectors.add_anchors({f"anchor {number}": Meaning("wide 1", packed)})
+        vectors.add_page(str(number), Meaning("wide 1", packed), [f"anchor {number}"])
+    kept = vectors.to_json()
     assert len(vectors) == MAX_BYTES // wide
-    assert len(json.dumps(vectors.to_json())) < 1.5 * MAX_BYTES
+    assert len(kept["led"]) == MAX_LED
+    assert len(json.dumps(kept)) < 3 * MAX_BYTES
 
 
-def test_damaged_vectors_are_refused() -> None:
+@pytest.mark.parametrize("field", ["pages", "anchors"])
+def test_damaged_vectors_are_refused(field: str) -> None:
     order, _ = crawled(Subjects())
     kept = order.to_json()
-    kept["vectors"]["pages"] = {"keys": [1, 2], "rows": "AAAA"}
+    kept["vectors"][field] = {"keys": [1, 2], "rows": "AAAA"}
     with pytest.raises(TopicModelError):
         LearnedOrder.from_json(kept)
 

@@ -274,12 +274,12 @@ def test_what_is_expected_lies_on_the_scale_of_the_judgements(model: TopicModel)
 def test_what_tells_good_links_apart_is_learned() -> None:
     """Here the anchor tells, and the parents tell nothing."""
     memory, weights = LinkMemory(), LinkWeights()
-    lifted, named = (0.5, *[0.0] * 5), (0.0, 0.0, 0.5, *[0.0] * 3)
+    lifted, named = (0.5, *[0.0] * 7), (0.0, 0.0, 0.5, *[0.0] * 5)
     before = weights.promise("q", named) - weights.promise("q", lifted)
     for number in range(60):
         good = number % 2 == 0
         url = f"https://a.example/{number}"
-        weights.promise(url, (0.3 * (number % 3), 0.1, 0.6 * good, *[0.0] * 3))
+        weights.promise(url, (0.3 * (number % 3), 0.1, 0.6 * good, *[0.0] * 5))
         memory.add(url, 0.9 if good else 0.1, [])
         weights.learn(url, key_of(url), memory)
     again = LinkWeights.from_json(json.loads(json.dumps(weights.to_json())))

@@ -12,7 +12,7 @@ from incremental.base.texts import Text, named, read_text
 from incremental.base.urls import canonical_key
 from incremental.interfaces.results.schema import by_name
 from incremental.interfaces.results.topics import topic_result
-from incremental.topics.judging import from_text, is_empty, note_text, says_something
+from incremental.topics.judging import BY_MEANING, from_text, is_empty, note_text, says_something
 from store import Store
 from store.topics.values import ExampleRow, TopicRow
 
@@ -28,7 +28,8 @@ MOST_READ = 50
 def stored_verdicts(store: Store, url: str) -> list[dict[str, Any]]:
     """Return the verdicts and guesses of topics on a page, for JSON, best score first.
 
-    ``terms`` are stems, ``words`` what the page writes for them.
+    ``terms`` are stems, ``words`` what the page writes for them. ``like_example`` is the example that a
+    guessed link is most like in meaning.
     """
     names = {row.id: row.name for row in store.topics.topics()}
     if not names:
@@ -40,8 +41,9 @@ def stored_verdicts(store: Store, url: str) -> list[dict[str, Any]]:
             "topic": names[row.topic_id],
             "score": row.score,
             "verdict": row.verdict if row.fetched else "guess",
-            "terms": terms,
-            "words": list(map(word_of(store, row.page_id), terms)) if terms else [],
+            "terms": [] if like else terms,
+            "words": [] if like or not terms else list(map(word_of(store, row.page_id), terms)),
+            "like_example": terms[0] if like and terms else None,
             "method": row.method,
             "version": row.version,
             "at": row.at,
@@ -49,6 +51,7 @@ def stored_verdicts(store: Store, url: str) -> list[dict[str, Any]]:
         for row in rows
         if row.topic_id in names
         for terms in [[term for term, _ in json.loads(row.terms)[:SHOWN_TERMS]]]
+        for like in [row.method == BY_MEANING]
     ]
 
 

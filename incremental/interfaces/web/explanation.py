@@ -205,6 +205,8 @@ def _topic(one: Mapping[str, Any], words: Words) -> str:
         "at": when(one["at"]),
     }
     said = words("explain.judged", **facts)
+    if one["like_example"]:
+        return _said([said, words("explain.like_example", url=one["like_example"])], words)
     return _said([said, words("explain.terms", terms=terms)] if terms else [said], words)
 
 

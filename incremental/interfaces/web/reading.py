@@ -66,6 +66,11 @@ def terms_of(mark: TopicMark, word: Callable[[str], str] = str) -> str:
     return ", ".join(f"{word(term)} {share:+.2f}" for term, share in shown)
 
 
+def like_of(mark: TopicMark) -> str:
+    """Return the URL of the example that a guessed link is like; empty = words alone, or judged."""
+    return next((url for url, _ in terms(mark.terms)), "") if not mark.fetched else ""
+
+
 def terms(stored: str) -> tuple[tuple[str, float], ...]:
     """Return stored terms with their shares; none if they cannot be read."""
     try:

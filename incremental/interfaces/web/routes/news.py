@@ -26,6 +26,7 @@ from incremental.interfaces.web.reading import (
     following,
     gained,
     grouped,
+    like_of,
     marker,
     merged,
     terms,
@@ -148,7 +149,7 @@ def item_values(
 ) -> dict[str, Any]:
     """Return the template values that list rows need; *trained* is the topic that their buttons trained."""
     learned = feedback(store, rows, topic, trained)
-    return {"feedback": learned, "terms_of": terms_of, "marked": escape}
+    return {"feedback": learned, "terms_of": terms_of, "like_of": like_of, "marked": escape}
 
 
 @router.post("/pages/{page_id}/mark")
