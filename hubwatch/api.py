@@ -33,7 +33,7 @@ from incremental.base.errors import InputError
 from incremental.base.lookup import find_page, find_sites, find_topic
 from incremental.base.times import moment
 from incremental.base.urls import canonical_key
-from incremental.crawl.sharing.joining import refuse_beside
+from incremental.crawl.sharing import refuse_beside
 from incremental.daemon.assembly import make_crawler, make_fetcher, make_renderer
 from incremental.interfaces.explain.page import explain
 from incremental.interfaces.filters import Filters, backfill_query

@@ -32,8 +32,7 @@ Everything below it is drawn here; each class stands in the room that raises it:
     │   ├── TopicModelError      a stored model is damaged, foreign or too new
     │   └── TreeError            a semantic tree cannot be read
     ├── LostVisitError           a worker ended in a visit, or cannot be reached; the visit is due again
-    ├── EmbeddingError           texts cannot be embedded now: no package, a damaged model, a failing endpoint
-    │   └── TextsRefusedError    perhaps because of a single one of them
+    ├── EmbeddingError           texts cannot be embedded now: no package, a damaged model
     └── LimitError               never leaves its room: ends reading at a bound, and becomes a status
         ├── LimitReachedError    of parsing
         └── TooLargeError        of a page that is fetched

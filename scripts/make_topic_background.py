@@ -24,7 +24,7 @@ from lab.hub.files import Capture, read_captures
 from rich.progress import track
 
 from classifier.hub.labels import read_labels
-from classifier.words.document_frequencies import COUNTS, DATA_FOLDER, MANIFEST
+from classifier.words.background import COUNTS, DATA_FOLDER, MANIFEST
 from classifier.words.language import language_of
 from classifier.words.segmentation import tokens
 

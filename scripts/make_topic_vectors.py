@@ -36,7 +36,7 @@ from classifier.words.language import language_of
 from classifier.words.values import PageText
 from incremental.parse.dispatch import parse
 from incremental.parse.topic_text import page_text
-from incremental.topics.embedding.pages import meanings_of
+from incremental.topics.embedding.page_embedder import meanings_of
 
 EVERYDAY_PAGES: Final = 400
 OF_LANGUAGE: Final = 60

@@ -28,7 +28,7 @@ from incremental.crawl.crawler import Crawler
 from incremental.daemon.assembly import make_crawler, make_fetcher
 from incremental.fetch.status import Request, Response
 from incremental.settings import Settings
-from incremental.settings.engine import EngineKind, EngineSettings
+from incremental.settings.sections import EngineKind, EngineSettings
 from incremental.settings.seeds import add_seed
 from incremental.visit.engines.elsewhere import Elsewhere, make_elsewhere
 from store import Store, open_store

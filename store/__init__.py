@@ -57,8 +57,7 @@ if TYPE_CHECKING:
     from store.daemons import Daemons
     from store.database.postgres import ServerBounds
     from store.discovery import Discovery
-    from store.editing import Editing
-    from store.editing.tags import Tags
+    from store.editing import Editing, Tags
     from store.files.page_cache import PageCache
     from store.icons import Icons
     from store.maintenance.monitoring import Monitoring
@@ -103,8 +102,6 @@ class Store:
     cache_quota_bytes: int
     file_id: tuple[int, int] | None = None
     """Of the SQLite file that was opened; None = PostgreSQL."""
-    cache_url: str = ""
-    """fsspec URL of the page cache; empty = the folder."""
 
     read: ClassVar[_Part[Queries]] = _Part("store.crawl.queries:Queries")
     answers: ClassVar[_Part[Answers]] = _Part("store.answers:Answers")
@@ -112,7 +109,7 @@ class Store:
     topics: ClassVar[_Part[Topics]] = _Part("store.topics:Topics")
     discovery: ClassVar[_Part[Discovery]] = _Part("store.discovery:Discovery")
     editing: ClassVar[_Part[Editing]] = _Part("store.editing:Editing")
-    tags: ClassVar[_Part[Tags]] = _Part("store.editing.tags:Tags")
+    tags: ClassVar[_Part[Tags]] = _Part("store.editing:Tags")
     outbox: ClassVar[_Part[Outbox]] = _Part("store.outbox:Outbox")
     access: ClassVar[_Part[Access]] = _Part("store.access:Access")
     monitor: ClassVar[_Part[Monitoring]] = _Part("store.maintenance.monitoring:Monitoring")
@@ -138,14 +135,10 @@ class Store:
 
     @cached_property
     def cache(self) -> PageCache:
-        """The page cache: the folder, or an object store."""
-        if self.cache_url:
-            from store.files.object_cache import ObjectCache  # noqa: PLC0415 - as in open_store
+        """The page cache."""
+        from store.files.page_cache import PageCache  # noqa: PLC0415 - as in open_store
 
-            return ObjectCache(self.cache_url, quota_bytes=self.cache_quota_bytes)
-        from store.files.page_cache import FolderCache  # noqa: PLC0415 - likewise
-
-        return FolderCache(self.cache_folder, quota_bytes=self.cache_quota_bytes)
+        return PageCache(self.cache_folder, quota_bytes=self.cache_quota_bytes)
 
     def close(self) -> None:
         """Close the database."""
@@ -180,9 +173,9 @@ class Store:
         """Connect again after the store could not be used.
 
         Raises:
-            StoreError: see :func:`store.maintenance.availability.recover`.
+            StoreError: see :func:`store.maintenance.space.recover`.
         """
-        from store.maintenance.availability import recover  # noqa: PLC0415 - the daemon alone needs it
+        from store.maintenance.space import recover  # noqa: PLC0415 - the daemon alone needs it
 
         self.still_there()
         recover(self.database, self.where, self.cache)
@@ -193,7 +186,7 @@ class Store:
         Raises:
             StoreUnavailableError: it cannot.
         """
-        from store.maintenance.availability import check_writable  # noqa: PLC0415 - the daemon alone needs it
+        from store.maintenance.space import check_writable  # noqa: PLC0415 - the daemon alone needs it
 
         check_writable(self.database, self.where)
 
@@ -212,9 +205,9 @@ class Store:
         """Refuse to go on when little space is left for the store.
 
         Raises:
-            StoreFullError: see :func:`store.maintenance.availability.check_room`.
+            StoreFullError: see :func:`store.maintenance.space.check_room`.
         """
-        from store.maintenance.availability import check_room  # noqa: PLC0415 - likewise
+        from store.maintenance.space import check_room  # noqa: PLC0415 - likewise
 
         check_room(self.cache_folder.parent, least_bytes)
 
@@ -241,15 +234,12 @@ def open_store(  # noqa: PLR0913 - each is optional but the place
     *,
     cache_folder: Path,
     cache_quota_bytes: int = 2_000_000_000,
-    cache_url: str = "",
     upgrade_copies: int = 2,
     busy_seconds: float | None = None,
     make_new: bool = False,
     bounds: ServerBounds | None = None,
 ) -> Store:
     """Open the database *where* (SQLite path or PostgreSQL URL) with its page cache.
-
-    *cache_url*: an fsspec URL for cached bodies, in place of *cache_folder*; ``file://`` names a folder.
 
     *upgrade_copies*, *busy_seconds*, *make_new*, *bounds*: see :func:`store.database.open_database`.
 
@@ -263,7 +253,4 @@ def open_store(  # noqa: PLR0913 - each is optional but the place
         where, busy_seconds, copies=upgrade_copies, make_new=make_new, bounds=bounds
     )
     own = None if is_server(where) else file_id(Path(where))
-    if cache_url.startswith("file://"):
-        # Written with more care than fsspec's own: renamed when complete.
-        cache_folder, cache_url = Path(cache_url.removeprefix("file://")), ""
-    return Store(database, where, cache_folder, cache_quota_bytes, own, cache_url)
+    return Store(database, where, cache_folder, cache_quota_bytes, own)

@@ -73,9 +73,6 @@ class DaemonRow:
 
     id: int
     name: str
-    shard: int | None
-    """None = automatic."""
-    shards: int | None
     version: str
     joined_at: float
     seen_at: float
@@ -87,11 +84,6 @@ class DaemonRow:
     is_leader: bool
     sites: int
 
-    @property
-    def key(self) -> str:
-        """By which its sites are chosen: a numbered shard gets the same ones after a restart."""
-        return f"{self.id}" if self.shard is None else f"{self.shard}/{self.shards}"
-
 
 class Daemons(Repository):
     """The daemons of one store; none in a SQLite file, which has its lock."""
@@ -101,7 +93,7 @@ class Daemons(Repository):
         if is_sqlite(self._db):
             return []
         statement = (
-            "SELECT id, name, shard, shards, version, joined_at, seen_at, beat_at, "
+            "SELECT id, name, version, joined_at, seen_at, beat_at, "
             "($now - beat_at)::float8, lease_until > $now, is_leader, "
             "(SELECT count(*) FROM daemon_site WHERE daemon_id = daemon.id) "
             "FROM daemon ORDER BY id"
@@ -123,12 +115,8 @@ class Daemons(Repository):
 
     # Joining and leaving.
 
-    def join(
-        self, name: str, shard: tuple[int, int] | None, *, version: str, lease_seconds: float
-    ) -> int | DaemonRow:
-        """Register a daemon and return its id, or the daemon that is in its way.
-
-        *shard*: its number and of how many; all that are numbered must agree on how many.
+    def join(self, name: str, *, version: str, lease_seconds: float) -> int:
+        """Register a daemon and return its id.
 
         Raises:
             StoreLockedError: the store is being copied, or a program has it for itself.
@@ -140,17 +128,12 @@ class Daemons(Repository):
                     "another program has this store for itself: it is copied, or crawled"
                 )
             self._evict()
-            numbered = [one for one in self.all() if one.shard is not None and shard is not None]
-            for one in numbered:
-                if (one.shard, one.shards) == shard or one.shards != (shard or (0, 0))[1]:
-                    return one
-            number, of = shard or (None, None)
             statement = (
-                "INSERT INTO daemon (name, shard, shards, version, joined_at, beat_at, seen_at, "
-                "lease_until, is_leader) SELECT %s, %s, %s, %s, t, t, t, t + %s, FALSE "
+                "INSERT INTO daemon (name, version, joined_at, beat_at, seen_at, "
+                "lease_until, is_leader) SELECT %s, %s, t, t, t, t + %s, FALSE "
                 "FROM (SELECT $now AS t) AS now RETURNING id"
             )
-            return int(self._run(statement, name, number, of, version, lease_seconds)[0][0])
+            return int(self._run(statement, name, version, lease_seconds)[0][0])
 
     def beat(self, daemon: int, lease_seconds: float) -> bool:
         """Prolong a daemon's lease, even an expired one; False = it was removed."""

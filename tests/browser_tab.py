@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 from web_served import Served
 
-from incremental.settings.browser import BrowserSettings
+from incremental.settings.sections import BrowserSettings
 from incremental.visit.rendering.browser import find_browser
 
 if TYPE_CHECKING:

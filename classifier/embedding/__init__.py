@@ -2,5 +2,5 @@
 
 ::
 
-    texts -> Embedder (a package; an endpoint is in incremental) -> Meaning, 8 bits a number
+    texts -> Embedder (a package) -> Meaning, 8 bits a number
 """

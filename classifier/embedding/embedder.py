@@ -15,21 +15,13 @@ Vectors = NDArray[np.float32]
 
 
 class EmbeddingError(HubwatchError):
-    """Texts cannot be embedded now: a package is missing, a model damaged, an endpoint failing."""
+    """Texts cannot be embedded now: a package is missing, or a model is damaged."""
 
-    def __init__(
-        self, field: str, value: str, problem: str, *, retry_after_seconds: float = 0.0
-    ) -> None:
+    def __init__(self, field: str, value: str, problem: str) -> None:
         self.field = field
         self.value = value
         self.problem = problem
-        self.retry_after_seconds = retry_after_seconds
-        """Seconds of the pause that an endpoint requests; 0 = none given."""
         super().__init__(f"{field} {value!r}: {problem}")
-
-
-class TextsRefusedError(EmbeddingError):
-    """These texts cannot be embedded; fewer or others of them perhaps."""
 
 
 class Embedder(Protocol):
@@ -46,14 +38,14 @@ class Embedder(Protocol):
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Return unit vectors of shape (texts, dimension); raises EmbeddingError.
 
-        TextsRefusedError if it may be for a single one of the texts. One without words may get a zero vector.
+        A text without words may get a zero vector.
         """
 
 
 def as_units(vectors: object, count: int, source: str) -> Vectors:
-    """Return *vectors* of *count* texts with length 1; raises EmbeddingError for any other shape.
+    """Return *vectors* of *count* texts with length 1; *source* names the model in the message.
 
-    *source* names the model or endpoint in the message. Numbers that are not finite raise TextsRefusedError.
+    Raises EmbeddingError for any other shape, and for numbers that are not finite.
     """
     try:
         rows = np.asarray(vectors, dtype=np.float32)
@@ -64,7 +56,7 @@ def as_units(vectors: object, count: int, source: str) -> Vectors:
         problem = f"answered an array of shape {rows.shape} for {count} texts; choose another model"
         raise EmbeddingError("embeddings", source, problem)
     if not np.isfinite(rows).all():
-        raise TextsRefusedError("embeddings", source, "answered numbers that are not finite")
+        raise EmbeddingError("embeddings", source, "answered numbers that are not finite")
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     units: Vectors = np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0)
     return units

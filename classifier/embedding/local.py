@@ -18,19 +18,18 @@ from typing import Any, Final
 
 import numpy as np
 
-from classifier.embedding.embedder import (
-    Embedder,
-    EmbeddingError,
-    TextsRefusedError,
-    Vectors,
-    as_units,
-)
+from classifier.embedding.embedder import Embedder, EmbeddingError, Vectors, as_units
 from classifier.embedding.packages import PACKAGES, installed, package_of
 
 _BATCH: Final = 32
 # Characters of one text passed to a model, whatever its own limit.
 _MAX_CHARS: Final = 2_000
 _MAX_REASON_CHARS: Final = 200
+_LIBRARY_ERRORS: Final = (
+    *(ArithmeticError, AttributeError, ImportError, LookupError, MemoryError, OSError),
+    *(RuntimeError, TypeError, ValueError),
+)
+
 Encode = Callable[[list[str]], Any]
 
 
@@ -61,40 +60,27 @@ class LocalEmbedder(Embedder):
         return self._provider == "use"
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """Embed in batches; raises EmbeddingError for whatever the library raises.
-
-        TextsRefusedError if the model was loaded: it may be for one of the texts.
-        """
+        """Embed in batches; raises EmbeddingError for whatever the library raises."""
         parts = []
-        with self._lock:
+        with self._lock, self._translated():
             if self._encode is None:
-                with self._translated(EmbeddingError):
-                    self._encode = _LOADERS[self._provider]()
+                self._encode = _LOADERS[self._provider]()
             for start in range(0, len(texts), _BATCH):
                 batch = [text[:_MAX_CHARS] for text in texts[start : start + _BATCH]]
-                with self._translated(TextsRefusedError):
-                    parts.append(as_units(self._encode(batch), len(batch), self.name))
+                parts.append(as_units(self._encode(batch), len(batch), self.name))
         return np.concatenate(parts) if parts else np.zeros((0, 2), dtype=np.float32)
 
     @contextlib.contextmanager
-    def _translated(self, kind: type[EmbeddingError]) -> Iterator[None]:
-        """Turn whatever a model's library raises into *kind*: their errors have no common root."""
+    def _translated(self) -> Iterator[None]:
+        """Turn whatever a model's library raises into EmbeddingError: their errors have no common root."""
         try:
             yield
         except EmbeddingError:
             raise
-        except (ImportError, MemoryError, OSError) as error:
-            # Not caused by a text.
-            raise self._failed(error, EmbeddingError) from error
-        except (ArithmeticError, AttributeError, LookupError) as error:
-            raise self._failed(error, kind) from error
-        except (RuntimeError, TypeError, ValueError) as error:
-            raise self._failed(error, kind) from error
-
-    def _failed(self, error: Exception, kind: type[EmbeddingError]) -> EmbeddingError:
-        reason = f"{type(error).__name__}: {error}"[:_MAX_REASON_CHARS]
-        problem = f"the model cannot be used ({reason}); install it again"
-        return kind("embeddings", self.name, problem)
+        except _LIBRARY_ERRORS as error:
+            reason = f"{type(error).__name__}: {error}"[:_MAX_REASON_CHARS]
+            problem = f"the model cannot be used ({reason}); install it again"
+            raise EmbeddingError("embeddings", self.name, problem) from error
 
 
 def _use() -> Encode:

@@ -179,8 +179,8 @@ class Behaviour:
 # links.
 _HUB_VISITS_WITH_NEWS: Final = 2
 _HUB_NEW_LINKS: Final = 3
-# Silence alone does not label a list: incremental.topics.training.behaviour weighs it by how rare it is
-# there. Slow hubs that are silent for two weeks are too rare to matter.
+# Silence alone does not label a list: nightly training weighs it by how rare it is there. Slow hubs that are
+# silent for two weeks are too rare to matter.
 _SILENT_VISITS: Final = 8
 _SILENT_SECONDS: Final = 14 * 86_400.0
 

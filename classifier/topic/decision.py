@@ -7,7 +7,7 @@
     log-odds(score)      = SLOPE * (score - middle) + log(share / (1 - share))          a straight line
     boundary             = where the expected F1 over the sample is highest,
                            and not below the everyday pages' mean + TAIL deviations,
-                           nor where more of the sample would pass than may be on topic (presence.py)
+                           nor where more of the sample would pass than may be on topic (meaning_view.py)
     rarity(score)        = -log of the mean, over the two populations, of the share that scores so high
     shift by marks       = argmin of  shift^2 / (2 STEP) + the marks' logistic losses    convex, one number
 

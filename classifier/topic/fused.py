@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 from classifier.papers.rankers import Fitted, LogisticRanker
 from classifier.topic.fusion import FEEDBACK_PAGES, FusedCentre, Scales
 from classifier.topic.meaning_space import space_of
-from classifier.topic.meaning_view import MeaningView
+from classifier.topic.meaning_view import MeaningView, Presence
 from classifier.topic.methods import Setting, fit_method, views_of
-from classifier.topic.presence import Presence
 from classifier.words.batch import PageBatch, Terms
 from classifier.words.concepts import Concepts
 from classifier.words.errors import reading

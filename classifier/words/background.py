@@ -7,24 +7,200 @@
         observe(terms)        -----> an even sample -> learn_concepts() -> concepts
 
 ``idf(t) = ln((P + n + 1) / (P * share(t) + pages with t + 0.5))``: the general share counts as P pages,
-n pages were observed.
+n pages were observed. General shares are shipped counts, and jieba's table for Chinese;
+``scripts/make_topic_background.py`` made the counts, and ``data/background.json`` has their SHA-256.
+
+Pages travel through the topic models as weighted terms; a page's vector is found by a hash of its heaviest
+terms, the one by which the sample knows its pages.
 """
 
 from __future__ import annotations
 
+import base64
+import json
+import lzma
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from hashlib import sha256
+from importlib import resources
+from pathlib import Path
 from typing import Any, Final, Self
 
+import numpy as np
+
+from classifier.embedding.embedder import Vectors
+from classifier.embedding.meaning import Meaning
+from classifier.embedding.packing import unpacked
 from classifier.words.concepts import Concepts
-from classifier.words.document_frequencies import share_of
-from classifier.words.errors import TopicModelError, of_format
-from classifier.words.meanings import Meanings
-from classifier.words.sample import PageSample
+from classifier.words.errors import TopicModelError, of_format, reading
+from classifier.words.sample import PageSample, page_key
 from classifier.words.template import SiteTemplates
 from classifier.words.text import weighted_terms
 from classifier.words.values import PageText
 from classifier.words.vectors import Vector, unit
+
+DATA_FOLDER: Final = Path(__file__).parent / "data"
+MANIFEST: Final = "background.json"
+COUNTS: Final = "document_frequencies.json.xz"
+_MAX_BYTES: Final = 50_000_000
+_FIRST_HAN: Final = "㐀"
+
+
+def share_of(term: str) -> float:
+    """Return the share of pages in its language that hold *term*; 0.0 if no table has it."""
+    if term[:1] >= _FIRST_HAN:
+        return chinese_shares().get(term, 0.0)
+    return counted_shares().get(term, 0.0)
+
+
+@lru_cache(maxsize=1)
+def counted_shares() -> dict[str, float]:
+    """Return the shipped shares, each over the pages of all languages that have the term."""
+    return read_shares(DATA_FOLDER)
+
+
+def read_shares(folder: Path) -> dict[str, float]:
+    """Read the files of ``scripts/make_topic_background.py``; raises TopicModelError."""
+    try:
+        manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        packed = (folder / COUNTS).read_bytes()
+    except (OSError, ValueError, RecursionError) as error:
+        raise TopicModelError("background", str(folder), f"unreadable ({error})") from error
+    if sha256(packed).hexdigest() != manifest.get("sha256"):
+        raise TopicModelError(
+            "background", str(folder), "damaged: its checksum is wrong; reinstall"
+        )
+    tables = json.loads(lzma.LZMADecompressor().decompress(packed, _MAX_BYTES))
+    counts: dict[str, list[int]] = {}
+    for language, table in tables.items():
+        pages = manifest["pages"][language]
+        for term, count in table.items():
+            total = counts.setdefault(term, [0, 0])
+            total[0] += count
+            total[1] += pages
+    return {term: count / pages for term, (count, pages) in counts.items()}
+
+
+@lru_cache(maxsize=1)
+def chinese_shares() -> dict[str, float]:
+    """Return the shares behind jieba's inverse document frequencies."""
+    path = resources.files("jieba") / "analyse" / "idf.txt"
+    shares: dict[str, float] = {}
+    with path.open(encoding="utf-8") as lines:
+        for line in lines:
+            term, _, idf = line.partition(" ")
+            shares[term.lower()] = math.exp(-float(idf))
+    return shares
+
+
+# Beyond this, vectors of pages outside the sample are dropped.
+MAX_VECTORS: Final = 70_000
+# The latest of those are kept.
+_LATEST: Final = 2_000
+_STALE: Final = 1.1
+_FEW: Final = 10
+
+
+class Meanings:
+    """Vectors by page, all of one space and dimension. Not thread-safe, as its background."""
+
+    def __init__(self, space: str = "") -> None:
+        self.space = space
+        """The embedder's name; empty until the first vector comes."""
+        self._packed: dict[int, bytes] = {}
+        self.dimension = 0
+        """Of the vectors; 0 = there was none yet."""
+
+    def __len__(self) -> int:
+        return len(self._packed)
+
+    def use(self, space: str) -> None:
+        """Keep only vectors of *space* from now on; drop all others."""
+        if space != self.space:
+            self.space, self._packed, self.dimension = space, {}, 0
+
+    def put(self, terms: Mapping[str, float], meaning: Meaning | None) -> None:
+        """Remember a page's vector; one of another space or dimension is left out."""
+        if meaning is not None and terms:
+            self.put_all([(page_key(terms), meaning)])
+
+    def put_all(self, found: Iterable[tuple[int, Meaning]]) -> None:
+        """Remember vectors by :func:`page_key`, as :meth:`put` does."""
+        for key, meaning in found:
+            self.space = self.space or meaning.space
+            self.dimension = self.dimension or len(meaning.packed)
+            if self._fits(meaning):
+                self._packed[key] = meaning.packed
+
+    def _fits(self, meaning: Meaning) -> bool:
+        return meaning.space == self.space and len(meaning.packed) == self.dimension
+
+    def _vector(self, terms: Mapping[str, float], own: Meaning | None) -> bytes | None:
+        if own is not None and self._fits(own):
+            return own.packed
+        return self._packed.get(page_key(terms)) if self._packed else None
+
+    @property
+    def mark(self) -> tuple[str, int]:
+        """The space and the number of vectors; see :meth:`outgrew`."""
+        return self.space, len(self._packed)
+
+    def outgrew(self, mark: tuple[str, int]) -> bool:
+        """Whether the space changed, or vectors grew by a tenth, since *mark* was taken."""
+        space, count = mark
+        return space != self.space or len(self._packed) > _STALE * count + _FEW
+
+    def of(self, terms: Mapping[str, float]) -> Meaning | None:
+        """Return a page's vector; None = it has none."""
+        packed = self._vector(terms, None) if terms else None
+        return None if packed is None else Meaning(self.space, packed)
+
+    def count(self, keys: Iterable[int]) -> int:
+        """Count the pages that have a vector, by :func:`page_key`."""
+        return sum(key in self._packed for key in keys)
+
+    def rows(
+        self, pages: Sequence[Mapping[str, float]], own: Sequence[Meaning | None] = ()
+    ) -> Vectors:
+        """Return unit vectors, shape (pages, dimension); 0 for pages without one.
+
+        *own* are vectors that some of the pages bring, in the same order; they are not remembered.
+        """
+        vectors = np.zeros((len(pages), self.dimension or 1), dtype=np.float32)
+        brought = own or [None] * len(pages)
+        found = [
+            (row, packed)
+            for row, (terms, one) in enumerate(zip(pages, brought, strict=True))
+            if terms and (packed := self._vector(terms, one)) is not None
+        ]
+        if found:
+            vectors[[row for row, _ in found]] = unpacked([packed for _, packed in found])
+        return vectors
+
+    def forget(self, kept: Iterable[int]) -> None:
+        """Drop all but the vectors of these pages and the latest others, if there are too many."""
+        if len(self._packed) <= MAX_VECTORS:
+            return
+        wanted = set(kept) | set(list(self._packed)[-_LATEST:])
+        self._packed = {key: packed for key, packed in self._packed.items() if key in wanted}
+
+    def to_json(self, keys: Sequence[int]) -> dict[str, Any]:
+        """Return the vectors of some pages as plain data: their keys, and bytes in base 64."""
+        found = [key for key in keys if key in self._packed]
+        packed = base64.b64encode(b"".join(self._packed[key] for key in found)).decode()
+        return {"space": self.space, "size": self.dimension, "keys": found, "packed": packed}
+
+    def read(self, data: Mapping[str, Any]) -> None:
+        """Restore the result of :meth:`to_json`; raises TopicModelError."""
+        with reading("meanings"):
+            space, size, keys = str(data["space"]), int(data["size"]), list(map(int, data["keys"]))
+            packed = base64.b64decode(data["packed"], validate=True)
+        if len(packed) != size * len(keys):
+            raise TopicModelError("meanings", str(len(packed)), "is damaged: bytes are missing")
+        parts = (packed[start : start + size] for start in range(0, len(packed), size or 1))
+        self.put_all((key, Meaning(space, part)) for key, part in zip(keys, parts, strict=True))
+
 
 # P: the weight of the general table, in pages. A topic works before the first fetch, and after a
 # thousand pages of one field that field's everyday words weigh little.

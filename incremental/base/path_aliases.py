@@ -15,8 +15,7 @@ from incremental.base.texts import hub_why
 from incremental.base.urls import canonical_key
 from store.database.texts import to_json
 from store.enums import HubKind, HubRole
-from store.updates import SiteUpdate
-from store.values import NewHub, SeenLink, SiteChanges
+from store.values import NewHub, SeenLink, SiteChanges, SiteUpdate
 
 # One pair with the same body may be chance (two empty lists).
 PAIRS_FOR_A_RULE = 2

@@ -2,16 +2,36 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from incremental.base.errors import InputError
 from incremental.base.plain_text import one_line
 from incremental.base.texts import Text
+from store.database.texts import to_json
 from store.search.words import read_query
 
 if TYPE_CHECKING:
     from store import Store
+    from store.values import SiteRow
+
+_LONGEST_NAME = 200
+_NAMED = "named"
+
+
+def is_named(row: SiteRow) -> bool:
+    """Return whether its name was given, so that what a feed says of its site does not replace it."""
+    return bool(json.loads(row.scope).get(_NAMED))
+
+
+def give_name(store: Store, row: SiteRow, name: str) -> None:
+    """Name a site as a list names it, with part of its address if another site has that name."""
+    if name := one_line(name, _LONGEST_NAME):
+        store.write.rename_site(row.id, name, row.seed_url)
+        rules = {**json.loads(row.scope), _NAMED: True}
+        store.write.update_site(row.id, scope=to_json(rules))
+
 
 MAX_NAME = 80
 MAX_TAG = 40

@@ -46,8 +46,7 @@ from incremental.visit.visit import Outcome, Purpose
 from store import Store
 from store.enums import HubKind, HubStatus, PageState
 from store.rules import COLUMNS
-from store.updates import SiteUpdate
-from store.values import HostRow, TopicScore, VisitPlan, VisitRecord
+from store.values import HostRow, SiteUpdate, TopicScore, VisitPlan, VisitRecord
 
 if TYPE_CHECKING:
     from incremental.topics.embedding.page_embedder import PageEmbedder

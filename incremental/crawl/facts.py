@@ -33,11 +33,11 @@ from incremental.decide.feed_home import (
     leading_hosts,
     learn_site,
 )
-from incremental.decide.guesses import Guesses
 from incremental.decide.hub_facts import (
     ArticleFacts,
     FailedFacts,
     FirstReading,
+    Guesses,
     HubView,
     ListFacts,
     NotAListFacts,

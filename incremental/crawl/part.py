@@ -1,4 +1,4 @@
-"""The shard interface; ``Whole`` is a single daemon."""
+"""The part of the sites that one daemon has; ``Whole`` is a single daemon."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from incremental.schedule.state import HubState
 from incremental.visit.visit import Outcome, Purpose, VisitTask
 from store import Store
 from store.crawl.quarantine import LONGEST_PAUSE_SECONDS, QuarantineKind
-from store.updates import HubUpdate
+from store.values import HubUpdate
 
 logger = logging.getLogger("hubwatch.quarantine")
 

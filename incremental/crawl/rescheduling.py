@@ -17,8 +17,7 @@ from incremental.schedule.rates import seen_unmodified
 from incremental.schedule.state import Visit
 from store import Store
 from store.enums import HubKind, HubRole, HubStatus
-from store.updates import HubUpdate
-from store.values import ARTICLE, HubRow
+from store.values import ARTICLE, HubRow, HubUpdate
 
 # One sitemap hints at no more hubs at a time; more changed with a deployment.
 MAX_HINTED_HUBS = 20

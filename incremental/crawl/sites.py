@@ -42,8 +42,7 @@ from incremental.schedule.state import HubState, ListKind, SiteState
 from incremental.settings import RevisitSettings, Settings, windows
 from incremental.visit.visit import Purpose, VisitTask
 from store.enums import HubRole, SiteStatus
-from store.updates import SiteUpdate
-from store.values import ARTICLE, HubRow, SiteRow
+from store.values import ARTICLE, HubRow, SiteRow, SiteUpdate
 
 if TYPE_CHECKING:
     from incremental.decide.site_context import SiteContext

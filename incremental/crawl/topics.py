@@ -24,13 +24,11 @@ from typing import TYPE_CHECKING, TypeVar
 from classifier.words.values import LinkContext, PageText, Relevance
 from incremental.base.attempts import Bug, attempt
 from incremental.crawl.link_guesses import LinkGuesses, WaitingGuess, by_topic
-from incremental.crawl.others_pages import OthersPage, OthersPages
 from incremental.crawl.part import Part, Whole
 from incremental.crawl.quarantine import CrawlQuarantine
 from incremental.crawl.topic_fetches import TopicFetches
 from incremental.decide.decision import Decision
-from incremental.decide.guesses import Guesses
-from incremental.decide.hub_facts import HubView
+from incremental.decide.hub_facts import Guesses, HubView
 from incremental.parse import Page
 from incremental.parse.topic_text import link_contexts, page_text
 from incremental.sandbox import Read, read_body
@@ -101,7 +99,6 @@ class TopicWatch:
         # Topics whose stored guesses wait to be refined.
         self._recalled: set[int] = set()
         self._led = False
-        self._others = OthersPages(store, self._part)
         self.topic_fetches = TopicFetches(store)
 
     @property
@@ -111,11 +108,9 @@ class TopicWatch:
 
     def load(self, now: float) -> None:
         """Load the topics from the store; those that changed learn first."""
-        if self._part.is_leader and not self._led:
+        if self._part.is_leader and not self._led and self._model_store is not None:
             # What the last leader learned and kept goes on here.
-            self._others = OthersPages(self._store, self._part)
-            if self._model_store is not None:
-                self._model_store.forget()
+            self._model_store.forget()
         self._led = self._part.is_leader
         rows = self._store.topics.topics()
         if rows and self._model_store is None:
@@ -300,24 +295,6 @@ class TopicWatch:
                 scores.append(score_of(row.canonical_key, topic_id, relevance))
         return tuple(scores)
 
-    def hear_others(self, now: float) -> None:
-        """Learn from a few pages that other daemons fetched; only the leader does."""
-        model_store = self._model_store
-        if model_store is None or not self._active_topics or not self._led:
-            return
-        # Sites are shared in the same step, which must go on.
-        bug = attempt(partial(self._hear_others, model_store, now))
-        if bug is not None:
-            logger.error("a bug in reading what others fetched; please report it\n%s", bug.trace)
-
-    def _hear_others(self, model_store: TopicModelStore, now: float) -> None:
-        for other in self._others.next(now):
-            model_store.observe(other.text)
-            self._learned_more = True
-            for topic_id in other.judged.keys() & self._active_topics.keys():
-                learned = partial(_learn, self._active_topics[topic_id], other)
-                self._without_bug(topic_id, learned, now)
-
     def catch_up(self, now: float) -> bool:
         """Judge a few pages that a topic's present model has not judged.
 
@@ -349,7 +326,7 @@ class TopicWatch:
 
     def _judge_kept(self, page: KeptPage, now: float, *, again: bool = False) -> bool:
         assert self._model_store is not None
-        from incremental.topics.reading_again import read_again  # noqa: PLC0415 - quick without topics
+        from incremental.topics.latest import read_again  # noqa: PLC0415 - quick without topics
 
         text = attempt(partial(read_again, self._store, self._model_store, page, self._read))
         if text is None or isinstance(text, Bug):
@@ -386,7 +363,6 @@ class TopicWatch:
             return
         outgrown = set() if at_once else model_store.outgrown(self._active_topics.values())
         model_store.keep(self._active_topics.values(), now)
-        self._others.keep(now)
         if outgrown:
             rows = [active_topic.row for active_topic in self._active_topics.values()]
             self._activate(model_store, rows, now, again=outgrown)
@@ -440,8 +416,3 @@ def _refined(
             for (one, said), guess in zip(refinable, again, strict=True)
         ]
     )
-
-
-def _learn(active_topic: ActiveTopic, other: OthersPage) -> None:
-    relevance = other.judged[active_topic.row.id]
-    active_topic.learn_links(other.text, other.context, (), relevance)

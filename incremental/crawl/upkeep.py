@@ -22,7 +22,6 @@ from dataclasses import replace
 from math import inf
 from urllib.parse import urlsplit
 
-from incremental.base.given_names import is_named
 from incremental.base.path_aliases import (
     ALIKE_SHARE,
     MIN_BODY_BYTES,
@@ -34,7 +33,7 @@ from incremental.base.path_aliases import (
 )
 from incremental.base.readable_urls import site_name
 from incremental.base.scope import Reach, read_scope
-from incremental.base.tagging import add_tags
+from incremental.base.tagging import add_tags, is_named
 from incremental.base.texts import hub_why
 from incremental.base.times import DAY, HOUR, MINUTE
 from incremental.base.urls import canonical_key, normalize
@@ -55,15 +54,16 @@ from incremental.visit.visit import Outcome
 from store import Store
 from store.enums import HubKind, HubRole, HubStatus, SiteStatus
 from store.rules import Rule
-from store.updates import HubUpdate, SiteUpdate
 from store.values import (
     ARTICLE,
     HubRow,
+    HubUpdate,
     MonitoredArticle,
     NewHub,
     SeenLink,
     SiteChanges,
     SiteRow,
+    SiteUpdate,
     VisitRecord,
 )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -117,11 +117,11 @@ def make_crawler(  # noqa: PLR0913 - the parts that a caller may want to replace
 
 
 @contextlib.contextmanager
-def make_embedder(settings: Settings, clock: Clock, fetch: Fetch) -> Iterator[PageEmbedder | None]:
+def make_embedder(settings: Settings, clock: Clock) -> Iterator[PageEmbedder | None]:
     """Yield what gives pages their vectors; None = no embedder is wanted or installed."""
     from incremental.topics.embedding.choice import embedder_of  # noqa: PLC0415 - numpy, for topics alone
 
-    embedder = embedder_of(settings.embeddings, fetch)
+    embedder = embedder_of(settings.embeddings)
     if embedder is None:
         yield None
         return
@@ -136,16 +136,7 @@ def make_topic_models(store: Store, settings: Settings, clock: Clock) -> Iterato
     """Yield the topics' models, with the configured embedder."""
     from incremental.topics.model_store import TopicModelStore  # noqa: PLC0415 - as for the embedder
 
-    with contextlib.ExitStack() as stack:
-
-        @cache
-        def fetcher() -> Fetcher:
-            return stack.enter_context(contextlib.closing(make_fetcher(settings, clock)))
-
-        # Only an endpoint of embeddings is asked over the network.
-        embedder = stack.enter_context(
-            make_embedder(settings, clock, lambda request: fetcher().fetch(request))
-        )
+    with make_embedder(settings, clock) as embedder:
         yield TopicModelStore(store, settings.topics.trees, embedder=embedder)
 
 

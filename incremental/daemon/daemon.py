@@ -42,7 +42,7 @@ from apscheduler.triggers.base import BaseTrigger
 from incremental.base.attempts import Bug, attempt
 from incremental.base.clock import Clock
 from incremental.crawl.crawler import CLOCK_BACK_SECONDS, Crawler
-from incremental.crawl.sharing.membership import BEAT_SECONDS, Membership
+from incremental.crawl.sharing import BEAT_SECONDS, Membership
 from incremental.daemon.health import DaemonState, Health
 from incremental.daemon.housekeeping import Housekeeping
 from incremental.settings import Settings
@@ -441,8 +441,6 @@ class Daemon:
         if member.step(crawler.frontier.gate, crawler.sites_under_way, now) and not self._fresh:
             crawler.load(now)
             self._wake()
-        if member.is_leader and not self._fresh:
-            crawler.topics.hear_others(now)
         return now + BEAT_SECONDS
 
     def _once_for_all(self, step: Step) -> Step:

@@ -13,10 +13,10 @@ from incremental.base.urls import canonical_key, normalize
 from incremental.decide.decision import Decision, base_record, state_if_there, wait_seconds
 from incremental.decide.editions import is_edition_front
 from incremental.decide.feed_home import is_given_feed
-from incremental.decide.guesses import Guesses
 from incremental.decide.hub_facts import (
     LINKED,
     ArticleFacts,
+    Guesses,
     HubFacts,
     HubView,
     ListFacts,
@@ -39,13 +39,15 @@ from incremental.visit.visit import Outcome
 from store.answers.naming import folder_of
 from store.enums import ChangeKind, HubKind, HubRole, HubStatus, PageState, SiteEventKind
 from store.rules import Fate, Rule, is_withheld
-from store.updates import HubUpdate, PageUpdate, SiteUpdate
 from store.values import (
     HubRow,
+    HubUpdate,
     NewHub,
     PageChange,
+    PageUpdate,
     SeenLink,
     SiteChange,
+    SiteUpdate,
     VerifyAgain,
     VisitRecord,
 )

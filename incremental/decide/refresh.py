@@ -24,8 +24,7 @@ from incremental.base.urls import canonical_key
 from incremental.decide.decision import Decision, base_record, missing_by, state_if_there
 from incremental.fetch.status import HAS_PAGE, FetchStatus
 from incremental.parse.history.reading import whole
-from incremental.parse.history.shortened import changed_lines
-from incremental.parse.history.textdiff import TextDiff, diff
+from incremental.parse.history.textdiff import TextDiff, changed_lines, diff
 from incremental.schedule.refreshing import (
     RETRY_SECONDS,
     Counted,
@@ -39,13 +38,13 @@ from incremental.visit.visit import Outcome
 from store.answers.values import StoredText
 from store.enums import ChangeKind, HubKind, PageState
 from store.rules import Fate, Rule
-from store.updates import PageUpdate
 from store.values import (
     ARTICLE,
     KnownPage,
     NewHub,
     NextRefresh,
     PageChange,
+    PageUpdate,
     ReadText,
     RefreshRow,
     SeenLink,

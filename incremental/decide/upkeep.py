@@ -14,8 +14,7 @@ from incremental.base.times import MINUTE, NEVER
 from incremental.schedule.state import HubState
 from store.enums import HubRole, HubStatus
 from store.rules import Rule
-from store.updates import HubUpdate
-from store.values import ARTICLE, HubRow, SeenLink, SiteChanges
+from store.values import ARTICLE, HubRow, HubUpdate, SeenLink, SiteChanges
 
 REPLAN_TOLERANCE_SECONDS = 5 * MINUTE
 DueAt = Callable[[HubRow], float]

@@ -32,13 +32,13 @@ from incremental.schedule.refreshing import RefreshTerms
 from incremental.visit.visit import Outcome
 from store.enums import ChangeKind, HubKind, PageState
 from store.rules import Fate, Rule, is_withheld
-from store.updates import PageUpdate
 from store.values import (
     ARTICLE,
     HubRow,
     KnownPage,
     NewHub,
     PageChange,
+    PageUpdate,
     SeenLink,
     VerificationRow,
     VerifyAgain,

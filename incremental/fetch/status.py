@@ -114,7 +114,7 @@ class Response:
     """The result of a fetch, whatever went wrong.
 
     *body* has its content encoding removed and is empty unless *status* is FETCHED. For a POST, codes 200 to
-    299 are FETCHED; what another code says of itself is in *reason*. Header names are lower case.
+    299 are FETCHED. Header names are lower case.
     """
 
     url: str
@@ -124,8 +124,6 @@ class Response:
     http_code: int | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
     body: bytes = b""
-    reason: bytes = b""
-    """Of a POST that was refused: the first 4 kB of the answer's body."""
     redirects: tuple[str, ...] = ()
     """Redirecting URLs, the requested one first."""
     location: str | None = None

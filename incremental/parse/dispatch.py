@@ -2,18 +2,64 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from incremental.parse import gunzip
 from incremental.parse.decoding import decode_body
-from incremental.parse.feeds import parse_feed
+from incremental.parse.feeds import parse_feed, parse_json_feed
 from incremental.parse.html import parse_html
-from incremental.parse.jsonfeed import parse_json_feed
 from incremental.parse.limits import ParseLimits
 from incremental.parse.page import Page, PageKind
 from incremental.parse.sitemaps import parse_sitemap, parse_url_list
 from incremental.parse.sniff import Form, sniff
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_MAGIC = b"\x1f\x8b"
+_CHUNK_BYTES = 65_536
+_GZIP_WINDOW = 16 + zlib.MAX_WBITS  # zlib: 16 selects the gzip format
+
+
+def is_gzip(body: bytes) -> bool:
+    """Return whether *body* starts like a gzip file."""
+    return body.startswith(_MAGIC)
+
+
+def pieces(body: bytes) -> Iterator[bytes]:
+    """Yield *body* in pieces of at most 64 KiB, unpacking gzip only as far as the reader asks.
+
+    A truncated or broken file yields its beginning.
+    """
+    if not is_gzip(body):
+        for start in range(0, len(body), _CHUNK_BYTES):
+            yield body[start : start + _CHUNK_BYTES]
+        return
+    unpacker = zlib.decompressobj(_GZIP_WINDOW)
+    waiting = body
+    while waiting and not unpacker.eof:
+        try:
+            piece = unpacker.decompress(waiting, _CHUNK_BYTES)
+        except zlib.error:
+            return
+        if piece:
+            yield piece
+        waiting = unpacker.unconsumed_tail
+
+
+def unpacked(body: bytes, max_bytes: int) -> bytes:
+    """Return at most *max_bytes* of *body*, unpacked if it is gzip."""
+    if not is_gzip(body):
+        return body[:max_bytes]
+    whole = bytearray()
+    for piece in pieces(body):
+        whole += piece
+        if len(whole) >= max_bytes:
+            break
+    return bytes(whole[:max_bytes])
+
 
 Decode = Callable[[bytes, str], tuple[str, str]]
 
@@ -49,14 +95,14 @@ def parse(  # noqa: PLR0913 - one call for all rooms, all but two by name
     """
     if text is not None:
         body = text.encode("utf-8", "replace")
-    form = sniff(next(gunzip.pieces(body), b""), content_type)
+    form = sniff(next(pieces(body), b""), content_type)
     if form in _PROBLEMS:
         return Page(url=url, kind=PageKind.OTHER, problem=_PROBLEMS[form])
     if form is Form.SITEMAP:
-        return parse_sitemap(gunzip.pieces(body), url, limits=limits)
+        return parse_sitemap(pieces(body), url, limits=limits)
     charset = "utf-8"
     if text is None:
-        whole = gunzip.unpacked(body, limits.max_bytes + 1)
+        whole = unpacked(body, limits.max_bytes + 1)
         text, charset = decode(whole, content_type)
     if form in _TEXT_READERS:
         return _TEXT_READERS[form](text, url, limits=limits)

@@ -15,7 +15,7 @@ from incremental.parse.decoding import decode_body
 from incremental.parse.dispatch import parse
 from incremental.parse.history.reading import read_text
 from incremental.parse.hub_way import Listing
-from incremental.parse.languages import language_of_page
+from incremental.parse.main_text import language_of_page
 from incremental.parse.shell import MOST_LINKS
 from incremental.parse.topic_text import page_text
 from store.values import ReadText

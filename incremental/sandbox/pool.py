@@ -18,8 +18,7 @@ from typing import Self
 from incremental.base.children import frame
 from incremental.fetch.status import FetchStatus
 from incremental.sandbox.body import Body, Reading, Unread
-from incremental.sandbox.frames import Answer
-from incremental.sandbox.process import PROGRAM, ReaderLimits, ReaderProcess
+from incremental.sandbox.process import PROGRAM, Answer, ReaderLimits, ReaderProcess
 
 logger = logging.getLogger("hubwatch.reading")
 

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from incremental.base.children import frame
 from incremental.sandbox.body import Body, read_body
-from incremental.sandbox.frames import Answer, next_content, to_body
+from incremental.sandbox.process import Answer, next_content, to_body
 
 _MEGABYTE = 1_000_000
 # Above the bound that the daemon watches: this one ends in errors that readers swallow.

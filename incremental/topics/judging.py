@@ -14,14 +14,30 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
-from classifier.words.values import LinkContext, PageText, Relevance
-from incremental.base.texts import Text, named
+from classifier.words.values import LinkContext, Note, PageText, Relevance
+from incremental.base.texts import Text, named, read_text, stored
 from incremental.base.times import DAY, HOUR
-from store.topics.values import ExampleRow
+from store.topics.values import ExampleRow, TopicRow
 from store.values import TopicScore
 
 if TYPE_CHECKING:
     from classifier.words.evidence import Lacking
+
+
+def note_text(note: Note) -> Text:
+    """Return a note of the classifier in words."""
+    return Text(f"lacks.{note.kind}", **note.values)
+
+
+def stored_warnings(warnings: Sequence[str]) -> str:
+    """Return warnings as JSON for a topic's row."""
+    return json.dumps(list(map(stored, warnings)), ensure_ascii=False, separators=(",", ":"))
+
+
+def warnings_of(row: TopicRow) -> list[str]:
+    """Return the warnings of a topic's last training."""
+    return list(map(read_text, json.loads(row.warnings)))
+
 
 # Origins of examples: given with the topic, or a user's verdict on a page that was found.
 EXAMPLE = "example"

@@ -2,12 +2,49 @@
 
 from __future__ import annotations
 
-from typing import Final
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
 
+from classifier.words.values import PageText
+from incremental.topics.judging import is_empty
+from incremental.visit.page_texts import text_again
 from store import Store
 from store.answers import NewQuery
 from store.topics import YOU
 from store.topics.values import KeptPage, TopicRow
+
+if TYPE_CHECKING:
+    from incremental.sandbox import Read
+    from incremental.topics.model_store import TopicModelStore
+
+
+def read_again(
+    store: Store, models: TopicModelStore, page: KeptPage, read: Read | None = None
+) -> PageText | None:
+    """Return the text of a page with its vector; None = its body is lost or has no word.
+
+    *read* as in :func:`~incremental.visit.page_texts.text_again`.
+
+    Announced pages as topics judge them again: a preview, a command and the daemon get the same.
+
+    ::
+
+        the pages announced last ── cached body ── read ── text by position ──┐
+        vector that the topics' sample has of it, or else the one kept for    ├─> judged again
+        searches, or else the one that *read* makes  ─────────────────────────┘
+
+    In this order, because a page of the sample is its own neighbour only by exactly the same vector.
+    """
+    text = text_again(store, page, read)
+    if text is None or is_empty(text):
+        return None
+    if models.embedder is None:
+        return text
+    known = models.meaning_of(text)
+    if known is None:
+        known = models.announced_meanings([page.page_id]).get(page.page_id, text.meaning)
+    return replace(text, meaning=known)
+
 
 # Also what a first topic is compared with.
 LATEST: Final = 200

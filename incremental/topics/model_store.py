@@ -44,13 +44,15 @@ from incremental.topics.judging import (
     Readiness,
     from_text,
     is_empty,
+    note_text,
     other_warnings,
     readiness,
     says_something,
+    stored_warnings,
     vector_warnings,
+    warnings_of,
 )
 from incremental.topics.latest import LATEST, outdated_pages
-from incremental.topics.notes import note_text, stored_warnings, warnings_of
 from store import Store
 from store.enums import ExampleOrigin, TopicState, TopicVerdict
 from store.topics.values import ExampleRow, KeptPage, TopicFields, TopicRow
@@ -74,8 +76,6 @@ WITH_TREE = ("semantic", "fused")
 WITH_MEANING = ("fused",)
 # Key of the stored document frequencies of fetched pages.
 BACKGROUND = "pages"
-# Key of how far the leader of several daemons has learned from what the others fetched.
-HEARD = "heard"
 
 Said = tuple[ExampleOrigin, PageText]
 """A text to learn from, and as what it was given."""
@@ -270,7 +270,7 @@ class TopicModelStore:
                 self._background = Background()
             if self.embedder is not None:
                 self._background.meanings.use(self.embedder.space)
-            if not (self._background.pages or self._store.topics.background(HEARD)):
+            if not self._background.pages:
                 self._catch_up(self._background)
             self._kept_pages = self._background.pages
             self._trained_vectors = _vectors_of(self._background)

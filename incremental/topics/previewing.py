@@ -22,8 +22,7 @@ from incremental.base.attempts import attempt
 from incremental.base.clock import Clock
 from incremental.base.texts import Text
 from incremental.base.urls import canonical_key
-from incremental.topics.latest import latest_pages
-from incremental.topics.reading_again import read_again
+from incremental.topics.latest import latest_pages, read_again
 from incremental.visit.page_texts import is_at_hand
 from store import Store
 from store.answers import NewQuery

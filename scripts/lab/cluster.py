@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, Self
 
-from incremental.crawl.sharing.membership import LEASE_SECONDS
+from incremental.crawl.sharing import LEASE_SECONDS
 from lab.daemon_process import MAIN, DaemonProcess, quick_settings, wait_until, write_settings
 from lab.dask_cluster import DaskCluster
 from lab.message_receiver import MessageReceiver
@@ -40,7 +40,7 @@ politeness.polite_delay_seconds = gate.polite_delay_seconds = lambda state, sett
 frontier.staggered_start = lambda hosts, now: defaultdict(lambda: now)
 """
 LEASING = """
-import incremental.crawl.sharing.membership as membership
+import incremental.crawl.sharing as membership
 membership.LEASE_SECONDS, membership.BEAT_SECONDS = {lease}, {beat}
 """
 # A worker that says nothing for so long is given up by the scheduler; Dask's own default is five minutes.

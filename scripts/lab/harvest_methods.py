@@ -12,7 +12,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -210,7 +209,7 @@ class Product:
         opinions = zip(self._pages, self._links.likeness(terms, self._model), strict=True)
         self._links.revalue(
             {url: one.score for url, one in zip(others, judged, strict=True)},
-            {url: (opinion, math.nan) for url, (opinion, _) in opinions},
+            {url: (opinion, None) for url, (opinion, _) in opinions},
         )
 
     def _promises(self, urls: list[str], waiting: Waiting) -> dict[str, float]:

@@ -14,7 +14,7 @@ from classifier.embedding.meaning import Meaning
 from classifier.links.learned_order import is_left_to_words
 from classifier.links.text import has_dense, worded
 from classifier.words.values import LinkContext, PageText
-from incremental.topics.embedding.pages import meanings_of
+from incremental.topics.embedding.page_embedder import meanings_of
 
 
 class KeptVectors(Embedder):

@@ -22,7 +22,7 @@ from classifier.words.evidence import Evidence, spoken
 from classifier.words.text import weighted_terms
 from classifier.words.values import PageText
 from classifier.words.vectors import Vector
-from incremental.topics.embedding.pages import meanings_of
+from incremental.topics.embedding.page_embedder import meanings_of
 from lab.labelled_texts import LabelledText
 
 if TYPE_CHECKING:

@@ -17,8 +17,7 @@ from store.database.texts import columns, storable
 from store.enums import HubRole, PageState
 from store.models import LIVING, Hub, Page, Refresh, Site, Visit
 from store.rules import COLUMNS, Rule
-from store.updates import HubUpdate, PageUpdate
-from store.values import NewHub, SeenLink, SiteChanges
+from store.values import HubUpdate, NewHub, PageUpdate, SeenLink, SiteChanges
 
 # Hubs that are never visited again are due later than any clock goes.
 _FOREVER = 1e12

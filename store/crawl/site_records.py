@@ -16,7 +16,7 @@ from store.database.texts import columns
 from store.enums import LabelOrigin
 from store.models import Hub, Label, Page, Site
 from store.search.news import forget_texts
-from store.updates import SiteUpdate
+from store.values import SiteUpdate
 
 # Texts taken out of the index in one transaction.
 _TEXTS = 500

@@ -6,7 +6,7 @@
            pages/ab/cd/<md5>.<md5>
            models/active.json
                   <version>/manifest.json *.json *.svm
-           crawler.lock  discovery-N.lock  daemon-N.lock  settings.name  daemon.json  answers.key
+           crawler.lock  discovery-N.lock  settings.name  daemon.json  answers.key
            before-<migration>.sqlite  the database as it was before an upgrade
            ~restore-xxxxxxxx/         of a restore, running or killed
 
@@ -34,7 +34,7 @@ TREES = ("models", "pages")
 SETTINGS_NOTE = "settings.name"
 _COPY = re.compile(r"before-\d{4}_\w+\.sqlite")
 _SMALL = re.compile(
-    rf"crawler\.lock|discovery-\d+\.lock|~?daemon-\d+\.lock|settings\.name|daemon\.json"
+    rf"crawler\.lock|discovery-\d+\.lock|settings\.name|daemon\.json"
     rf"|answers\.key|~key-\w{{8}}|{_COPY.pattern}"
 )
 _KEY_BYTES = 32

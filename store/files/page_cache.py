@@ -1,8 +1,7 @@
 """The page cache: bodies named by MD5 (paper 004, section 1.2).
 
 A file is called ``<md5 of the URL>.<md5 of the body>``, two folder levels deep, gzip-compressed. It begins
-with a line of its URL and, after a tab, the Content-Type that the server gave. Here in a folder, in
-:mod:`store.files.object_cache` on an object store, with the same guarantees::
+with a line of its URL and, after a tab, the Content-Type that the server gave::
 
     a body comes back whole, or not at all: its URL and its MD5 prove it
     a body whose writing was interrupted is absent
@@ -17,7 +16,6 @@ import hashlib
 import os
 import tempfile
 import zlib
-from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -54,24 +52,25 @@ class CachedFile(NamedTuple):
         return self.path.rpartition("/")[2]
 
 
-class PageCache(ABC):
-    """Bodies by URL and content.
+class PageCache:
+    """Bodies by URL and content, in a folder.
 
-    *quota_bytes*: compressed size that :meth:`prune` leaves; 0 disables the cache. Where files are is up to
-    the subclasses, which raise StoreUnavailableError when the place cannot be used.
+    *quota_bytes*: compressed size that :meth:`prune` leaves; 0 disables the cache.
     """
 
-    def __init__(self, quota_bytes: int) -> None:
+    def __init__(self, folder: Path, *, quota_bytes: int) -> None:
+        self.folder = folder
         self.quota_bytes = quota_bytes
 
     def put(self, url: str, body: bytes, content_type: str = "") -> str:
         """Store *body* unless present; return its MD5, 32 hexadecimal digits.
 
         Raises:
-            StoreUnavailableError: the place cannot be written (no space, no permission, no answer).
+            StoreUnavailableError: the folder cannot be written (no space, no permission).
         """
         digest = body_md5(body)
-        if self.quota_bytes and not self._has(url, digest):
+        # Read, so that a damaged file is replaced.
+        if self.quota_bytes and self.get(url, digest) is None:
             # One line, whatever the header contains.
             kind = " ".join(content_type.split())[:_MAX_TYPE_CHARS].encode("utf-8", "replace")
             content = _key(url) + (b"\t" + kind if kind else b"") + b"\n" + body
@@ -130,46 +129,6 @@ class PageCache(ABC):
         """Return the compressed size of all bodies."""
         return sum(file.size for file in self._files())
 
-    @abstractmethod
-    def _has(self, url: str, digest: str) -> bool:
-        """Whether this body is already stored."""
-
-    @abstractmethod
-    def check(self) -> None:
-        """Write a little and delete it.
-
-        Raises:
-            StoreUnavailableError: the place cannot be written.
-        """
-
-    @abstractmethod
-    def _read(self, path: str) -> bytes | None:
-        """Return a file's content; None = it is not there."""
-
-    @abstractmethod
-    def _write(self, path: str, content: bytes) -> None:
-        """Write a whole file or none."""
-
-    @abstractmethod
-    def _names(self, folder: str, prefix: str) -> list[str]:
-        """Return the names of the files in *folder* that begin with *prefix*."""
-
-    @abstractmethod
-    def _delete(self, paths: Iterable[str]) -> None:
-        """Delete files; missing ones are no error."""
-
-    @abstractmethod
-    def _files(self) -> Iterator[CachedFile]:
-        """Yield all files in any order, including those left by killed processes."""
-
-
-class FolderCache(PageCache):
-    """A page cache in a folder."""
-
-    def __init__(self, folder: Path, *, quota_bytes: int) -> None:
-        super().__init__(quota_bytes)
-        self.folder = folder
-
     def check(self) -> None:
         """Write a little and delete it.
 
@@ -184,10 +143,6 @@ class FolderCache(PageCache):
         except OSError as error:
             raise of_file(error, self.folder.parent) from error
 
-    def _has(self, url: str, digest: str) -> bool:
-        # Read, so that a damaged file is replaced.
-        return self.get(url, digest) is not None
-
     def _read(self, path: str) -> bytes | None:
         try:
             return (self.folder / path).read_bytes()
@@ -195,6 +150,7 @@ class FolderCache(PageCache):
             return None
 
     def _names(self, folder: str, prefix: str) -> list[str]:
+        """Return the names of the files in *folder* that begin with *prefix*."""
         try:
             there = os.listdir(self.folder / folder)  # noqa: PTH208 - glob and iterdir take ten times as long
         except FileNotFoundError:

@@ -34,38 +34,41 @@ from store.models.crawl_tables import (
     Visit,
     VisitRequest,
 )
-from store.models.discovery_tables import (
+from store.models.operation_tables import Daemon, DaemonSite, HostClaim, Quarantine
+from store.models.reader_tables import (
+    AccessToken,
+    Audited,
+    Backfill,
+    BackfillPage,
+    Channel,
+    Housekeeping,
+    News,
+    OutboxEntry,
+    PageBand,
+    PageText,
+    PageVector,
+    PageWatch,
+    Refresh,
+    SavedSearch,
+    SiteCompleteness,
+    SiteIcon,
+    SiteProblem,
+    VectorSpace,
+    WatchedChange,
+)
+from store.models.topic_tables import (
     DiscoveryLink,
     DiscoveryPage,
     DiscoveryRound,
     DiscoveryRun,
+    PageTopic,
     Proposal,
     SearchMeter,
-)
-from store.models.message_tables import Channel, OutboxEntry
-from store.models.operation_tables import Daemon, DaemonSite, HostClaim, Quarantine
-from store.models.problem_tables import Audited, SiteCompleteness, SiteProblem
-from store.models.reader_tables import (
-    AccessToken,
-    Backfill,
-    BackfillPage,
-    Housekeeping,
-    News,
-    PageBand,
-    PageText,
-    PageVector,
-    SavedSearch,
-    SiteIcon,
-    VectorSpace,
-)
-from store.models.topic_tables import (
-    PageTopic,
     Topic,
     TopicBackground,
     TopicExample,
     TopicTag,
 )
-from store.models.watch_tables import PageWatch, Refresh, WatchedChange
 
 ALL = tuple(Table.__subclasses__())
 

@@ -48,9 +48,6 @@ class Daemon(Table):
     id = AutoField()
     name = TextField()
     """Host and process, for display."""
-    shard = IntegerField(null=True)
-    """1 to *shards*; NULL = automatic."""
-    shards = IntegerField(null=True)
     version = TextField(default="")
     """Of Hubwatch."""
     joined_at = DoubleField()
@@ -62,9 +59,6 @@ class Daemon(Table):
     """From then on any other daemon may remove it."""
     is_leader = BooleanField(default=False)
     """Whether it is the leader."""
-
-    class Meta:
-        indexes = ((("shard", "shards"), True),)
 
 
 class DaemonSite(Table):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from peewee import (
     AutoField,
     BigAutoField,
@@ -15,7 +17,193 @@ from peewee import (
     TextField,
 )
 
-from store.models.crawl_tables import Page, Site, Table
+from store.enums import OutboxState
+from store.models.crawl_tables import Change, Page, Site, Table
+from store.models.joins import Merge, Row, better, joined, least
+from store.models.topic_tables import Topic
+
+
+class PageWatch(Table):
+    """A page, or a pattern of URLs on a site, that a user watches for changes."""
+
+    id = AutoField()
+    site = ForeignKeyField(Site, on_delete="CASCADE", lazy_load=False, index=True)
+    pattern = TextField(unique=True)
+    """A URL, or a glob over whole URLs."""
+    state = TextField(default="active")
+    """:class:`~store.enums.WatchState`."""
+    min_interval_seconds = DoubleField(null=True)
+    """NULL = the site's."""
+    max_interval_seconds = DoubleField(null=True)
+    receivers = TextField(default="[]")
+    """JSON list: to whom changes are sent; empty = to all who did not narrow what they want."""
+    include = TextField(default="[]")
+    """JSON list: only changes with one of these words or phrases."""
+    exclude = TextField(default="[]")
+    added_at = DoubleField()
+    taken_to = BigIntegerField(default=0)
+    """Of a pattern: the highest page id that was compared with it."""
+
+    lasting_ids = True
+
+
+class Refresh(Table):
+    """A page that is fetched again for changes; of several watches, its own URL's counts, else the first."""
+
+    page = ForeignKeyField(Page, primary_key=True, on_delete="CASCADE", lazy_load=False)
+    watch = ForeignKeyField(PageWatch, null=True, on_delete="CASCADE", lazy_load=False, index=True)
+    """NULL = an announced page, refreshed by its age."""
+    min_interval_seconds = DoubleField(null=True)
+    """Those of its watch; NULL = the site's."""
+    max_interval_seconds = DoubleField(null=True)
+    site_id = IntegerField()
+    due_at = DoubleField()
+    """0 = a user asked for it; later than any clock goes = paused."""
+    checked_at = DoubleField(null=True)
+    changed_at = DoubleField(null=True)
+    """When the text of a watched page last changed."""
+    gone_at = DoubleField(null=True)
+    """Since when it is missing; NULL = it is there."""
+    status = TextField(null=True)
+    """Of the last visit."""
+    checks = IntegerField(default=0)
+    """Refreshes so far."""
+    counted_changes = DoubleField(default=0)
+    """Changes seen, fading with time."""
+    counted_seconds = DoubleField(default=0)
+    """Time watched, with the same decay."""
+    etag = TextField(null=True)
+    last_modified = TextField(null=True)
+
+    class Meta:
+        indexes = ((("site_id", "watch", "due_at"), False),)
+
+
+class WatchedChange(Table):
+    """A change of a watched page's text, with added and removed lines; expires with the change."""
+
+    change = ForeignKeyField(Change, primary_key=True, on_delete="CASCADE", lazy_load=False)
+    page = ForeignKeyField(Page, on_delete="CASCADE", lazy_load=False, index=True)
+    watch = ForeignKeyField(PageWatch, null=True, on_delete="SET NULL", lazy_load=False, index=True)
+    """NULL = the watch was removed."""
+    at = DoubleField(index=True)
+    title = TextField(default="")
+    difference = TextField(default="[]")
+    """JSON list of [sign, line], shortened."""
+    words_added = IntegerField(default=0)
+    words_removed = IntegerField(default=0)
+
+
+class Channel(Table):
+    """A message channel."""
+
+    name = TextField(primary_key=True)
+    since = DoubleField()
+    """When it was first seen; pages announced earlier are not sent."""
+    settings = TextField(null=True)
+    """JSON of a channel that was added without the settings file; NULL = it is in the file."""
+    topic = ForeignKeyField(Topic, null=True, on_delete="SET NULL", lazy_load=False, index=True)
+    """The topic of its settings, by id, so it may be renamed."""
+
+    outgoing: ClassVar = {"channel": "1 = 1"}
+
+
+class OutboxEntry(Table):
+    """A page to announce on a channel, or announced there."""
+
+    id = BigAutoField()
+    channel = TextField()
+    page = ForeignKeyField(Page, on_delete="CASCADE", lazy_load=False, index=True)
+    queued_at = DoubleField()
+    state = TextField(default="waiting")
+    """:class:`~store.enums.OutboxState`."""
+    message = TextField(default="")
+    """Idempotency key of its message; unchanged when it is sent again."""
+    attempts = IntegerField(default=0)
+    next_at = DoubleField(null=True)
+    """Not before this; NULL = as the channel's rhythm allows."""
+    sent_at = DoubleField(null=True)
+    error = TextField(default="")
+    backfill_id = BigIntegerField(null=True)
+    """The backfill to announce, whose first page is *page*; NULL = announce *page*."""
+    change_id = BigIntegerField(default=0)
+    """The change of *page* to report; 0 = announce it as new."""
+
+    lasting_ids = True
+    # The original sends them. A channel that is new in the settings file sends nothing announced earlier.
+    outgoing: ClassVar = {
+        "waiting message": f"state IN ('{OutboxState.WAITING}', '{OutboxState.SENDING}')"
+    }
+
+    @classmethod
+    def merges(cls) -> tuple[Merge, ...]:
+        """Return how its entries are merged."""
+        return (Merge(cls.page, ("channel", "change_id"), _one_message),)
+
+    class Meta:
+        table_name = "outbox"
+        indexes = (
+            (("channel", "page", "change_id"), True),
+            (("channel", "state", "queued_at"), False),
+        )
+
+
+# Of two messages about a page that which went further.
+_SENT = (OutboxState.FAILED, OutboxState.WAITING, OutboxState.SENDING, OutboxState.SENT)
+_join = joined(lambda row: _SENT.index(row["state"]), queued_at=least, next_at=better, error=better)
+
+
+def _one_message(stays: Row, goes: Row) -> Row | None:
+    """Join two messages about the page; one about a backfill is about other pages as well, and stays."""
+    return _join(stays, goes) if stays["backfill_id"] == goes["backfill_id"] else None
+
+
+class SiteProblem(Table):
+    """Something wrong with a site or one of its hubs, though it may answer every visit."""
+
+    id = AutoField()
+    site = ForeignKeyField(Site, on_delete="CASCADE", lazy_load=False)
+    hub_id = BigIntegerField(default=0)
+    """Page id of the hub; 0 = the whole site."""
+    kind = TextField()
+    since = DoubleField()
+    ended_at = DoubleField(null=True)
+    """NULL = it lasts."""
+    evidence = TextField(default="{}")
+    """JSON: the values of the sentence about it."""
+
+    @classmethod
+    def merges(cls) -> tuple[Merge, ...]:
+        """Return how the hub of a problem becomes another page."""
+        return (Merge(cls.hub_id, by_site=True),)
+
+
+class SiteCompleteness(Table):
+    """How many of a site's new pages were found, as last estimated."""
+
+    site = ForeignKeyField(Site, primary_key=True, on_delete="CASCADE", lazy_load=False)
+    at = DoubleField()
+    pages = IntegerField()
+    """Found in the 30 days before."""
+    share = DoubleField(null=True)
+    """0 to 1; NULL = unknown, as are the ends of its interval."""
+    low = DoubleField(null=True)
+    high = DoubleField(null=True)
+    causes = TextField(default="{}")
+    """JSON: how many pages were missed or late, by cause."""
+
+
+class Audited(Table):
+    """A new page to which an announced page came to link: a look that no hub is part of."""
+
+    page = ForeignKeyField(Page, primary_key=True, on_delete="CASCADE", lazy_load=False)
+    at = DoubleField()
+    """When a refresh first found the link. A page that was first seen then was missed by all hubs."""
+
+    @classmethod
+    def merges(cls) -> tuple[Merge, ...]:
+        """Return how a page becomes another one."""
+        return (Merge(cls.page, (), joined(at=least)),)
 
 
 class News(Table):

@@ -1,9 +1,17 @@
-"""Tables of topics: training examples, and scores of pages."""
+"""Tables of topics: training examples, scores of pages, and discovery: runs and proposals.
+
+::
+
+    topic 1 ─── n discovery_run 1 ─── n discovery_round
+            └── n discovery_page · n discovery_link   fetched pages and their links
+            └── n proposal                            a site, its best pages, the decision
+"""
 
 from __future__ import annotations
 
 from peewee import (
     AutoField,
+    BigAutoField,
     BooleanField,
     DoubleField,
     ForeignKeyField,
@@ -120,3 +128,118 @@ class TopicBackground(Table):
     data = TextField()
     """JSON."""
     at = DoubleField()
+
+
+class DiscoveryRun(Table):
+    """A bounded search for sites of a topic."""
+
+    lasting_ids = True
+
+    id = AutoField()
+    topic = ForeignKeyField(Topic, on_delete="CASCADE", lazy_load=False, index=True)
+    status = TextField(default="running")
+    """:class:`~store.discovery.values.RunStatus`."""
+    why = TextField(default="")
+    """Why it ended, for display."""
+    exploration = TextField(default="{}")
+    """JSON of the run's state."""
+    rounds = IntegerField()
+    """Maximum."""
+    pages = IntegerField()
+    """Maximum to fetch."""
+    started_at = DoubleField()
+    updated_at = DoubleField()
+    ended_at = DoubleField(null=True)
+
+
+class DiscoveryRound(Table):
+    """A chosen operator and its outcome."""
+
+    run = ForeignKeyField(DiscoveryRun, on_delete="CASCADE", lazy_load=False, index=False)
+    number = IntegerField()
+    operator = TextField()
+    scores = TextField(default="{}")
+    """JSON: each operator's score when it was chosen; null = untried."""
+    asked = IntegerField()
+    """Candidates to fetch."""
+    found = IntegerField()
+    """Candidates fetched."""
+    sites = IntegerField()
+    """Hosts among them new to the run."""
+    reward = DoubleField()
+    note = TextField(default="")
+    """The search provider's error, if any."""
+    at = DoubleField()
+
+    class Meta:
+        primary_key = False
+        indexes = ((("run", "number"), True),)
+
+
+class DiscoveryPage(Table):
+    """A page that a run fetched. It belongs to no watched site."""
+
+    lasting_ids = True
+
+    id = BigAutoField()
+    topic = ForeignKeyField(Topic, on_delete="CASCADE", lazy_load=False, index=False)
+    run = ForeignKeyField(DiscoveryRun, on_delete="CASCADE", lazy_load=False, index=True)
+    url = TextField()
+    canonical_key = TextField()
+    host = TextField()
+    operator = TextField()
+    via = TextField(default="")
+    """The page or query that led to it."""
+    title = TextField(default="")
+    text = TextField(default="{}")
+    """JSON of its text by position, truncated."""
+    score = DoubleField(default=0.0)
+    """The topic's score, 0 to 1."""
+    at = DoubleField()
+
+    class Meta:
+        indexes = ((("topic", "canonical_key"), True), (("topic", "host"), False))
+
+
+class DiscoveryLink(Table):
+    """A link seen by runs, to find who links where."""
+
+    topic = ForeignKeyField(Topic, on_delete="CASCADE", lazy_load=False, index=False)
+    source = TextField()
+    target = TextField()
+
+    class Meta:
+        primary_key = False
+        indexes = ((("topic", "source", "target"), True), (("topic", "target"), False))
+
+
+class Proposal(Table):
+    """A site that a run found worth watching."""
+
+    lasting_ids = True
+
+    id = AutoField()
+    topic = ForeignKeyField(Topic, on_delete="CASCADE", lazy_load=False, index=False)
+    host = TextField()
+    state = TextField(default="proposed")
+    """:class:`~store.discovery.values.ProposalState`."""
+    score = DoubleField()
+    """Higher is better; comparable within a topic."""
+    pages = TextField(default="[]")
+    """JSON list of [url, title, score], best first."""
+    hubs = TextField(default="[]")
+    """JSON list of [url, probability]: where new pages would appear."""
+    why = TextField(default="")
+    proposed_at = DoubleField()
+    decided_at = DoubleField(null=True)
+
+    class Meta:
+        indexes = ((("topic", "host"), True), (("topic", "state", "score"), False))
+
+
+class SearchMeter(Table):
+    """Requests to a search provider."""
+
+    provider = TextField(primary_key=True)
+    meter = TextField()
+    """JSON."""

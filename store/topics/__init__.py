@@ -20,7 +20,6 @@ from store.models import (
     LIVING,
     News,
     Page,
-    PageText,
     PageTopic,
     Topic,
     TopicBackground,
@@ -31,7 +30,6 @@ from store.topics.values import (
     ExampleFields,
     ExampleRow,
     GuessedLink,
-    JudgedPage,
     KeptPage,
     NewExample,
     PageScore,
@@ -261,29 +259,6 @@ class Topics(Repository):
         own = Page.id.in_(page_ids) & Page.body_md5.is_null(is_null=False)
         found = {page.page_id: page for page in self._all(_KEPT, _KEPT.select().where(own))}
         return [found[page_id] for page_id in page_ids if page_id in found]
-
-    def last_visit(self) -> int:
-        """Return the id of the latest visit; 0 = there was none."""
-        return int(self._scalar(Visit.select(fn.MAX(Visit.id))) or 0)
-
-    def judged_in(self, after: int, until: int) -> list[JudgedPage]:
-        """Return the judged pages with a text of the visits after *after* up to *until*, in their order."""
-        judged = PageTopic.select(PageTopic.page).where(
-            (PageTopic.page == Visit.page) & PageTopic.fetched
-        )
-        query = (
-            Visit.select(Visit.id, Page.id, Page.site, Page.url, Page.link_context)
-            .join(Page, on=Page.id == Visit.page)
-            .join(PageText, on=PageText.page == Page.id)
-            .where(
-                (Visit.id > after)
-                & (Visit.id <= until)
-                & PageText.text.is_null(is_null=False)
-                & fn.EXISTS(judged)
-            )
-            .order_by(Visit.id)
-        )
-        return [JudgedPage(*row) for row in self._rows(query)]
 
     def judged_relevant(self, topic_id: int, *, limit: int) -> list[KeptPage]:
         """Return fetched pages that the topic itself judged relevant, last judged first."""

@@ -116,18 +116,6 @@ class GuessedLink:
 
 
 @dataclass(frozen=True, slots=True)
-class JudgedPage:
-    """A page with a stored text that a topic judged after a visit."""
-
-    visit_id: int
-    page_id: int
-    site_id: int
-    url: str
-    link_context: str | None
-    """JSON."""
-
-
-@dataclass(frozen=True, slots=True)
 class KeptPage:
     """A page whose body is in the cache."""
 

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from lab.hub.content_training import narrowest_zone
 from lxml import html
 
-from classifier.hub.cascade import Cascade
 from classifier.hub.classifier import HubClassifier
 from classifier.hub.content_features import CONTENT_FEATURE_NAMES, describe_page
 from classifier.hub.evidence import LinkEvidence
+from classifier.hub.model import Cascade
 from classifier.hub.page_text import parse_page, read_text
 
 

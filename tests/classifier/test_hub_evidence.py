@@ -8,8 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from classifier.hub.evidence import LinkEvidence, split_url
-from classifier.hub.lexicon import WORD_CLASSES, mask_of, words_of
-from classifier.hub.url_features import FEATURE_NAMES, date_precision, describe
+from classifier.hub.url_features import (
+    FEATURE_NAMES,
+    WORD_CLASSES,
+    date_precision,
+    describe,
+    mask_of,
+    words_of,
+)
 
 
 def test_a_url_falls_into_its_parts() -> None:

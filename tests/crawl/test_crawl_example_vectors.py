@@ -23,14 +23,13 @@ from incremental.base.texts import Text, Words
 from incremental.crawl.part import Part
 from incremental.interfaces.explain.topic import explain_topic
 from incremental.settings import Settings
-from incremental.settings.embeddings import EmbeddingSettings
+from incremental.settings.sections import EmbeddingSettings
 from incremental.settings.storage import open_configured_store
 from incremental.topics.editing import begin
 from incremental.topics.embedding.choice import standing
 from incremental.topics.embedding.page_embedder import PageEmbedder
-from incremental.topics.judging import to_text
+from incremental.topics.judging import to_text, warnings_of
 from incremental.topics.model_store import TopicModelStore
-from incremental.topics.notes import warnings_of
 from store import Store
 from store.enums import ExampleOrigin
 from store.topics.values import NewExample

@@ -150,33 +150,6 @@ def kept_links(crawl: Watch) -> Any:
     return json.loads(crawl.store.topics.links(topic_of(crawl).id) or "null")
 
 
-def test_topics_learn_from_pages_of_other_daemons_through_the_store(tmp_path: Path) -> None:
-    part, sites = Some({FIRST}, is_leader=True), two_subjects()
-    with watch_topic(tmp_path, sites, part=part) as crawl:
-        crawl.run(HOUR)
-        crawl.crawler.topics.hear_others(crawl.clock.now())
-        crawl.crawler.drain(crawl.clock.now())
-        before, links, clock = kept_counts(crawl), kept_links(crawl), crawl.clock
-        part.is_leader = False
-        load(crawl)
-        crawl.run(12 * HOUR)
-        crawl.crawler.drain(crawl.clock.now())
-        judged = crawl.store.topics.counts()[topic_of(crawl).id]
-        fetched = (
-            judged.get("relevant", 0) + judged.get("irrelevant", 0) + judged.get("doubtful", 0)
-        )
-        assert fetched > 0
-        assert (kept_counts(crawl), kept_links(crawl)) == (before, links), "it only visits"
-    with Watch(tmp_path, FakeWeb(clock, sites), part=Some(is_leader=True)) as crawl:
-        crawl.crawler.topics.hear_others(clock.now())
-        crawl.crawler.drain(clock.now())
-        assert kept_counts(crawl) == before + fetched
-        assert kept_links(crawl) != links
-        crawl.crawler.topics.hear_others(clock.now())
-        crawl.crawler.drain(clock.now())
-        assert kept_counts(crawl) == before + fetched, "each page once"
-
-
 def test_a_daemon_that_comes_to_lead_goes_on_with_what_the_last_leader_kept(tmp_path: Path) -> None:
     leader, other = Some({FIRST}, is_leader=True), Some()
     with watch_topic(tmp_path, two_subjects(), part=leader) as crawl:

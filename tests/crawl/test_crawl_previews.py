@@ -20,7 +20,7 @@ from incremental.base.lookup import find_topic
 from incremental.interfaces.results.previews import preview_of_edit, preview_of_new
 from incremental.sandbox import read_body
 from incremental.settings import Settings
-from incremental.settings.embeddings import EmbeddingSettings
+from incremental.settings.sections import EmbeddingSettings
 from incremental.topics.editing import begin, edit_topic, forget_example, give_feedback
 from incremental.topics.embedding.keeping import VectorKeeper
 from incremental.topics.embedding.page_embedder import PageEmbedder

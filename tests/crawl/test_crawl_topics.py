@@ -38,9 +38,8 @@ from classifier.words.values import PageText
 from incremental.base.texts import read_text
 from incremental.interfaces.explain.topic import explain_page, explain_topic
 from incremental.topics.editing import begin
-from incremental.topics.judging import from_text
+from incremental.topics.judging import from_text, warnings_of
 from incremental.topics.model_store import TopicModelStore
-from incremental.topics.notes import warnings_of
 from store.answers import NewQuery
 
 

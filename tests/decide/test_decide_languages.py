@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from incremental.parse import Link, Page, PageKind
-from incremental.parse.languages import language_of_page
+from incremental.parse.main_text import language_of_page
 
 ENGLISH = "The council has opened the old bridge again, and the mayor was the first to cross it."
 GERMAN = (

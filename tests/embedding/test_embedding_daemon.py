@@ -9,7 +9,7 @@ from cli_runner import Run
 from lab.daemon_process import command, wait_until
 
 from incremental.settings import Settings
-from incremental.settings.embeddings import EmbeddingSettings
+from incremental.settings.sections import EmbeddingSettings
 from incremental.settings.storage import open_configured_store
 from incremental.topics.embedding.choice import standing
 from store.search.vectors import VectorCounts

@@ -12,8 +12,12 @@ import pytest
 from classifier.embedding.embedder import Embedder, EmbeddingError, Vectors
 from classifier.embedding.packing import unpacked
 from classifier.words.values import PageText
-from incremental.topics.embedding.page_embedder import FIRST_PAUSE_SECONDS, PageEmbedder
-from incremental.topics.embedding.pages import meanings_of, space_of
+from incremental.topics.embedding.page_embedder import (
+    FIRST_PAUSE_SECONDS,
+    PageEmbedder,
+    meanings_of,
+    space_of,
+)
 from incremental.topics.embedding.passages import (
     HEADLINE_WEIGHT,
     SLOW_DENSE_LEAD,
@@ -74,7 +78,8 @@ def test_after_a_failure_pages_come_without_vectors_until_the_pause_is_over() ->
         assert "is away" in pages.problem
         embedder.fails = False
         assert pages.with_meaning(page("one")).meaning is None
-        assert len(embedder.batches) == 1
+        # The page, and a harmless text.
+        assert len(embedder.batches) == 2
         now[0] = FIRST_PAUSE_SECONDS
         assert pages.with_meaning(page("one")).meaning is not None
         assert not pages.problem

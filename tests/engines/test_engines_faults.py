@@ -27,7 +27,7 @@ from incremental.base.errors import SettingsError
 from incremental.fetch.options import FetchSettings
 from incremental.fetch.status import FetchStatus
 from incremental.settings import build_settings
-from incremental.settings.engine import EngineKind
+from incremental.settings.sections import EngineKind
 from incremental.visit.engines.elsewhere import Elsewhere, make_elsewhere, terms_of
 from incremental.visit.engines.visits import LostVisitError
 from incremental.visit.engines.worker import visit_on_worker

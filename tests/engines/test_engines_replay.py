@@ -13,7 +13,7 @@ from replay_place import Setup
 from replay_site import ReplaySite
 
 from incremental.settings import Settings
-from incremental.settings.engine import EngineKind
+from incremental.settings.sections import EngineKind
 
 RECORDING = Path(__file__).resolve().parents[2] / "benchmarks" / "harbour-times.sqlite"
 DAY = 86_400.0

@@ -405,21 +405,6 @@ def test_a_message_is_posted_with_headers_of_its_own() -> None:
     assert "secret" not in repr(request)
 
 
-def test_why_a_message_is_refused_is_read_as_far_as_anybody_reads_it() -> None:
-    said = b"no such model" + b"." * 9_000
-    refused = b"HTTP/1.1 404 Not Found\r\nContent-Length: %d\r\n\r\n" % len(said) + said
-    # It promises more than it sends: the code says enough.
-    cut = b"HTTP/1.1 500 Broken\r\nContent-Encoding: gzip\r\nContent-Length: 9\r\n\r\nxx"
-    with LocalServer({"/hook": refused, "/cut": cut}) as server:
-        response = fetcher().fetch(Request(server.url("/hook"), post=b"x"))
-        broken = fetcher().fetch(Request(server.url("/cut"), post=b"x"))
-        page = fetcher().fetch(Request(server.url("/hook")))
-    assert (response.status, response.http_code) == (FetchStatus.GONE, 404)
-    assert (response.reason, response.body) == (said[:4_096], b"")
-    assert (broken.status, broken.reason) == (FetchStatus.SERVER_ERROR, b"")
-    assert page.reason == b""
-
-
 def test_a_message_is_not_carried_to_where_a_redirect_points() -> None:
     with LocalServer({"/hook": redirect("/other"), "/other": answer(PAGE)}) as server:
         response = fetcher().fetch(Request(server.url("/hook"), post=b"x"))

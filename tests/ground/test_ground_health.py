@@ -10,8 +10,7 @@ import pytest
 from lab.clocks import SimulatedClock
 
 from incremental.daemon.health import DaemonState, Health, HealthReport, ProblemKind
-from incremental.daemon.pulse import REPORT, Pulse, read_report, write_report
-from incremental.daemon.service_manager import ServiceManager
+from incremental.daemon.pulse import REPORT, Pulse, ServiceManager, read_report, write_report
 
 START = 1_700_000_000.0
 

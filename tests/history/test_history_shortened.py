@@ -5,8 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incremental.parse.history.shortened import MAX_LINE_CHARS, MAX_LINES, changed_lines
-from incremental.parse.history.textdiff import diff
+from incremental.parse.history.textdiff import MAX_LINE_CHARS, MAX_LINES, changed_lines, diff
 
 LONG = "The tea is grown in the hills and picked by hand. " * 30
 

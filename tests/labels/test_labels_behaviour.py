@@ -10,7 +10,7 @@ from fake_web import DAY, START, Content, FolderScorer, Versions, Watch, feed, p
 
 from classifier.hub import LinkEvidence
 from incremental.base.urls import canonical_key
-from incremental.topics.training.behaviour import observe
+from incremental.topics.training.nightly_training import observe
 from store.enums import LabelOrigin
 
 HOME = "https://news.example/"

@@ -10,9 +10,9 @@ from fake_web import DAY, HOUR, MINUTE, START, Watch, page, watch
 from incremental.base.errors import InputError
 from incremental.base.urls import canonical_key
 from incremental.settings.seeds import add_seed
-from incremental.topics.training.behaviour import observe
 from incremental.topics.training.corrections import correct
 from incremental.topics.training.label_files import merged
+from incremental.topics.training.nightly_training import observe
 from store.enums import LabelOrigin
 
 HOME = "https://news.example/"

@@ -28,7 +28,7 @@ from incremental.fetch.robots import RobotsPolicy
 from incremental.fetch.status import FetchStatus, Response
 from incremental.parse.decoding import decode_body
 from incremental.sandbox import Body, read_body
-from incremental.sandbox.frames import Answer
+from incremental.sandbox.process import Answer
 from incremental.settings import load_settings
 from store.errors import StoreError
 from store.maintenance.backup import restore

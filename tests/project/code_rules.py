@@ -187,14 +187,14 @@ def one_clock(sources: Sources) -> list[str]:
 def one_socket(sources: Sources) -> list[str]:
     """Only ``incremental.fetch`` opens sockets; ``incremental.interfaces.web.server`` listens on one.
 
-    ``incremental.daemon.service_manager`` sends datagrams to systemd, on this machine; ``hubwatch.client``
+    ``incremental.daemon.pulse`` sends datagrams to systemd, on this machine; ``hubwatch.client``
     asks the server that a program names. The type of a transport that is handed in (``requests.adapters``)
     opens none.
     """
     harmless = ("requests.adapters",)
     listens = {
         "incremental.interfaces.web.server": "socket",
-        "incremental.daemon.service_manager": "socket",
+        "incremental.daemon.pulse": "socket",
         "hubwatch.client": "requests",
     }
     return [

@@ -334,7 +334,6 @@ def test_the_container_is_healthy_while_its_daemon_answers(tmp_path: Path) -> No
 SECRETS = {
     "HUBWATCH_WEB_PASSWORD": "sesame",
     "POSTGRES_PASSWORD": "tulip",
-    "OBJECT_STORE_PASSWORD": "orchid",
 }
 
 
@@ -421,21 +420,13 @@ def test_every_part_at_scale_runs_the_one_image_confined(name: str) -> None:
     assert service["networks"]
 
 
-def test_daemons_at_scale_have_the_database_the_objects_and_the_scheduler_that_are_started() -> (
-    None
-):
+def test_daemons_at_scale_have_the_database_and_the_scheduler_that_are_started() -> None:
     found = services(SECRETS, SCALE)
     settings, _ = load_settings(environment=found["daemon"]["environment"])
     server = found["postgres"]["environment"]
     user, password = server["POSTGRES_USER"], server["POSTGRES_PASSWORD"]
     address = f"postgresql://{user}:{password}@postgres/{server['POSTGRES_DB']}"
     assert settings.store.database == address
-    assert settings.store.cache.startswith("s3://hubwatch/")
-    assert "objects/hubwatch" in found["bucket"]["command"][0]
-    objects = found["objects"]["environment"]
-    given = found["daemon"]["environment"]
-    assert given["AWS_SECRET_ACCESS_KEY"] == objects["MINIO_ROOT_PASSWORD"]
-    assert given["AWS_ACCESS_KEY_ID"] == objects["MINIO_ROOT_USER"]
     assert settings.engine.kind == "dask"
     host, port = settings.engine.address.removeprefix("tcp://").split(":")
     assert host in found
@@ -480,7 +471,7 @@ def test_dask_knows_the_options_that_it_is_given(name: str) -> None:
 def test_no_secret_and_no_undeclared_volume_or_network_at_scale() -> None:
     text = (DEPLOY / SCALE).read_text(encoding="utf-8")
     given = re.findall(r"^\s+\w*(?:PASSWORD|SECRET_ACCESS_KEY): (.*)$", text, re.MULTILINE)
-    assert len(given) == 4
+    assert len(given) == 2
     assert all(re.fullmatch(r"\$\{\w+:\?set it in deploy/\.env\}", one) for one in given)
     whole = yaml.safe_load(text)
     used = {
@@ -532,21 +523,16 @@ def test_images_of_others_are_pinned_and_everything_is_restarted(file: str) -> N
     for name, service in services(SECRETS, file).items():
         if "build" not in service:
             _, _, tag = service["image"].partition(":")
-            assert re.fullmatch(r"\d+(\.\d+)*|RELEASE\.[\dTZ-]+", tag), name
-        once = name == "bucket"
-        assert service["restart"] == ("on-failure" if once else "unless-stopped"), name
+            assert re.fullmatch(r"\d+(\.\d+)*", tag), name
+        assert service["restart"] == "unless-stopped", name
 
 
 def test_what_others_at_scale_wait_for_says_when_it_is_ready() -> None:
-    """A bucket that is made before its server listens fails, and with it the whole start."""
     found = services(SECRETS, SCALE)
     for service in found.values():
         for other, how in service.get("depends_on", {}).items():
             if how["condition"] == "service_healthy":
                 assert found[other]["healthcheck"]["test"][0] == "CMD"
-            elif how["condition"] == "service_completed_successfully":
-                assert found[other]["restart"] == "on-failure"
-    assert found["bucket"]["depends_on"]["objects"]["condition"] == "service_healthy"
     assert found["worker"]["depends_on"]["scheduler"]["condition"] == "service_healthy"
 
 

@@ -15,8 +15,7 @@ from incremental.features.exchange import lists
 from incremental.fetch import options
 from incremental.interfaces.web import access, connections, guard, throttle
 from incremental.parse import ParseLimits
-from incremental.settings.browser import BrowserSettings
-from incremental.settings.sections import DaemonSettings
+from incremental.settings.sections import BrowserSettings, DaemonSettings
 from store.maintenance import backup
 
 ROOT = Path(__file__).parents[2]

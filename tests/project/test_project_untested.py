@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from untested import untested
 
-from incremental.settings.browser import BrowserSettings
+from incremental.settings.sections import BrowserSettings
 from incremental.visit.rendering.browser import find_browser
 
 ROOT = Path(__file__).parents[2]

@@ -20,9 +20,8 @@ import simple_reader
 from incremental.base.children import frame
 from incremental.fetch.status import FetchStatus
 from incremental.sandbox import Body, Reading, Unread, read_body
-from incremental.sandbox.frames import Answer
 from incremental.sandbox.pool import ReaderBugError, ReaderPool
-from incremental.sandbox.process import ReaderLimits, ReaderProcess
+from incremental.sandbox.process import Answer, ReaderLimits, ReaderProcess
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]

@@ -21,8 +21,7 @@ from incremental.fetch.options import FetchSettings
 from incremental.fetch.status import FetchStatus
 from incremental.parse.dispatch import parse
 from incremental.settings import Settings
-from incremental.settings.browser import BrowserSettings
-from incremental.settings.sections import SiteSettings
+from incremental.settings.sections import BrowserSettings, SiteSettings
 from incremental.visit.rendering import pool
 from incremental.visit.rendering.browser import find_browser
 from incremental.visit.rendering.pool import BrowserPool

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incremental.visit.rendering.frames import Wanted
-from incremental.visit.rendering.sifting import MOST_POST_BYTES, Ruling, is_own, ruling_of
+from incremental.visit.rendering.frames import MOST_POST_BYTES, Ruling, Wanted, is_own, ruling_of
 
 PAGE = "https://news.example/list"
 

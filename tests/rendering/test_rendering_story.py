@@ -25,7 +25,7 @@ from incremental.interfaces.results.hubs import hub_results
 from incremental.interfaces.web.explanation import explanation
 from incremental.parse.hub_way import Way, WayKind, read_way
 from incremental.settings import RevisitSettings, Settings
-from incremental.settings.browser import BrowserSettings
+from incremental.settings.sections import BrowserSettings
 from incremental.settings.seeds import SeedTerms, add_seed
 from incremental.settings.storage import open_configured_store
 from incremental.visit.rendering.browser import BrowserProblem, browser_finding, find_browser

@@ -13,15 +13,11 @@ from lab.clocks import SimulatedClock
 from lab.postgres_server import PostgresServer
 from stories import DAY, START
 
-from incremental.crawl.sharing.membership import LEASE_SECONDS, Membership
-from incremental.crawl.sharing.place_locks import PlaceLocks
-from incremental.crawl.sharing.rendezvous import Shard
+from incremental.crawl.sharing import LEASE_SECONDS, Membership
 from incremental.fetch.status import FetchStatus, Request, Response
 from incremental.settings import Settings
-from incremental.settings.storage import AlreadyRunningError
 from incremental.visit.host_gate import HostGate
 from store import Store, open_store
-from store.database.home import foreign_entry
 from store.enums import SiteStatus
 from store.errors import StoreFencedError
 
@@ -57,17 +53,9 @@ class Places:
     def open(self) -> Store:
         return self._stack.enter_context(open_store(self._where, cache_folder=self._folder))
 
-    def join(
-        self,
-        name: str,
-        now: float = START,
-        shard: Shard | None = None,
-        locks: PlaceLocks | None = None,
-    ) -> Place:
+    def join(self, name: str, now: float = START) -> Place:
         register, store, clock = self.open(), self.open(), SimulatedClock(now)
-        member = Membership(
-            register, store, clock, name=name, version="1", shard=shard, locks=locks
-        )
+        member = Membership(register, store, clock, name=name, version="1")
         self._stack.callback(member.close)
         member.join()
         return Place(member, clock, HostGate(store, Settings(), member.turns), store)
@@ -267,63 +255,17 @@ def test_one_that_was_removed_writes_nothing_and_joins_as_a_new_one(places: Plac
     assert new.id > old.id
 
 
-def test_locks_tell_daemons_that_were_killed_from_those_that_live(tmp_path: Path) -> None:
-    lives, killed, looks = PlaceLocks(tmp_path), PlaceLocks(tmp_path), PlaceLocks(tmp_path)
-    lives.hold(1, "store")
-    killed.hold(2, "store")
-    assert looks.dead("store") == []
-    killed.close()  # as the end of the process does
-    assert looks.dead("store") == [2]
-    assert looks.dead("store") == []
-    assert foreign_entry(tmp_path) is None
-    lives.hold(3, "store")
-    assert [path.name for path in tmp_path.iterdir()] == ["daemon-3.lock"]
-    lives.release()
-    assert not list(tmp_path.iterdir())
-
-
-def test_a_killed_daemon_that_starts_again_in_its_folder_has_its_sites_at_once(
-    places: Places, tmp_path: Path
-) -> None:
-    first = places.join("a", shard=Shard(1, 2), locks=PlaceLocks(tmp_path / "home"))
-    first.step()
-    first.member.close()  # as the end of the process does
-    again = places.join("b", shard=Shard(1, 2), locks=PlaceLocks(tmp_path / "home"))
-    again.step()
-    assert again.sites == SITES
-
-
-def test_one_that_was_killed_on_another_store_says_nothing_about_daemons_of_this_one(
-    places: Places, postgres: PostgresServer, tmp_path: Path
-) -> None:
-    """Both stores number their daemons from 1."""
-    with contextlib.ExitStack() as stack:
-        other = Places(postgres.database("another-store"), tmp_path, stack)
-        killed = other.join("killed", locks=PlaceLocks(tmp_path / "home"))
-        killed.member.close()  # as the end of the process does
-        lives = places.join("lives")
-        started = places.join("started", locks=PlaceLocks(tmp_path / "home"))
-        assert [one.name for one in started.store.daemons.all()] == ["lives", "started"]
-        assert lives.member.holds
-
-
 def test_one_that_starts_alone_leaves_hosts_alone_that_the_dead_were_asking(
-    places: Places, tmp_path: Path
+    places: Places,
 ) -> None:
-    first = places.join("a", locks=PlaceLocks(tmp_path / "home"))
+    first = places.join("a")
     second = places.join("b")
     first.step()
     assert owed(first, URL) == 0
     first.member.close()  # as the end of the process does, in the middle of the request
+    first.store.daemons.beat(first.member._id, -1.0)
     second.member.leave()
-    again = places.join("c", locks=PlaceLocks(tmp_path / "home"))
+    again = places.join("c")
     again.step()
     assert again.sites == SITES
     assert owed(again, URL) > 0
-
-
-def test_a_second_daemon_with_the_same_shard_is_refused_with_its_name(places: Places) -> None:
-    first = places.join("first", shard=Shard(1, 2))
-    with pytest.raises(AlreadyRunningError, match="first is at work as shard 1/2, this is 1/3"):
-        places.join("second", shard=Shard(1, 3))
-    assert first.member.holds

@@ -187,27 +187,18 @@ def ended(process: subprocess.Popen[bytes]) -> int:
     return process.wait(60)
 
 
-def test_a_shard_is_one_daemons_and_nobody_runs_beside_it(
-    tmp_path: Path, server: PostgresServer
-) -> None:
+def test_nobody_runs_once_beside_a_daemon(tmp_path: Path, server: PostgresServer) -> None:
     with Cluster(tmp_path, lease_seconds=LEASE_SECONDS, server=server, sites=2) as cluster:
         first, second = cluster.daemons
-        first.start("--shard", "1/2", *(site.url for site in cluster.sites))
+        first.start(*(site.url for site in cluster.sites))
         assert wait_until(lambda: cluster.shares() == [2], 60, every=0.5), first.errors()
         folder = second.folder
-        assert ended(command(folder, "run", "--shard", "")) == 2, "a variable that is not set"
-        for shard, says in [("1/2", "as shard 1/2 already"), ("1/3", "same number of shards")]:
-            assert ended(command(folder, "run", "--shard", shard)) == 3
-            assert says in second.errors()
         assert ended(command(folder, "run", "--once")) == 3
         assert "daemons are at work on this store" in second.errors()
         assert complete(folder, "status", "--json") == 0
         shown = json.loads((folder / "status.out").read_text())["daemons"]
-        assert [(one["shard"], one["sites"], one["is_leader"]) for one in shown] == [
-            ("1/2", 2, True)
-        ]
+        assert [(one["sites"], one["is_leader"]) for one in shown] == [(2, True)]
         first.kill()
-        first.start("--shard", "1/2")
+        first.start()
         assert wait_until(lambda: cluster.shares() == [2], TAKEN_OVER_SECONDS, every=0.5)
         assert first.running
-        assert "as shard" not in first.errors(), "it did not wait for its own lease to end"

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from store.errors import StoreError
-from store.files.page_cache import FolderCache, body_md5, file_name, path_of
+from store.files.page_cache import PageCache, body_md5, file_name, path_of
 
 URL = "http://www.scu.edu.cn/"
 urls = st.text(st.characters(exclude_characters="\n"), max_size=80).map(
@@ -22,17 +22,17 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture
-def cache(tmp_path: Path) -> FolderCache:
-    return FolderCache(tmp_path / "pages", quota_bytes=1_000_000)
+def cache(tmp_path: Path) -> PageCache:
+    return PageCache(tmp_path / "pages", quota_bytes=1_000_000)
 
 
 @pytest.fixture(scope="module")
-def shared(tmp_path_factory: pytest.TempPathFactory) -> FolderCache:
+def shared(tmp_path_factory: pytest.TempPathFactory) -> PageCache:
     """One cache for all the examples of a property."""
-    return FolderCache(tmp_path_factory.mktemp("pages"), quota_bytes=1_000_000_000)
+    return PageCache(tmp_path_factory.mktemp("pages"), quota_bytes=1_000_000_000)
 
 
-def files(cache: FolderCache) -> list[Path]:
+def files(cache: PageCache) -> list[Path]:
     return sorted(path for path in cache.folder.rglob("*") if path.is_file())
 
 
@@ -40,7 +40,7 @@ def age(path: Path, at: float) -> None:
     os.utime(path, (at, at))
 
 
-def test_a_file_is_named_by_the_md5_of_its_url_as_in_the_paper(cache: FolderCache) -> None:
+def test_a_file_is_named_by_the_md5_of_its_url_as_in_the_paper(cache: PageCache) -> None:
     """Paper 004, section 1.2, names this page's file."""
     digest = cache.put(URL, b"<html>")
     (path,) = files(cache)
@@ -49,7 +49,7 @@ def test_a_file_is_named_by_the_md5_of_its_url_as_in_the_paper(cache: FolderCach
 
 
 @given(url=urls, body=st.binary(max_size=2_000))
-def test_what_was_put_is_what_comes_back(shared: FolderCache, url: str, body: bytes) -> None:
+def test_what_was_put_is_what_comes_back(shared: PageCache, url: str, body: bytes) -> None:
     digest = shared.put(url, body)
     assert digest == body_md5(body)
     assert shared.get(url, digest) == body
@@ -59,7 +59,7 @@ def test_what_was_put_is_what_comes_back(shared: FolderCache, url: str, body: by
 @settings(max_examples=100)
 @given(body=st.binary(max_size=300), at=st.floats(0, 1), junk=st.binary(max_size=40))
 def test_a_damaged_file_reads_as_absent_and_is_written_again(
-    shared: FolderCache, body: bytes, at: float, junk: bytes
+    shared: PageCache, body: bytes, at: float, junk: bytes
 ) -> None:
     """Any bytes at any place, and any cut: never another body, never an exception."""
     digest = shared.put(URL, body)
@@ -80,7 +80,7 @@ def test_a_damaged_file_reads_as_absent_and_is_written_again(
     kind=st.text(max_size=30).map(lambda s: " ".join(s.split())),
 )
 def test_the_type_that_the_server_gave_is_kept(
-    shared: FolderCache, url: str, body: bytes, kind: str
+    shared: PageCache, url: str, body: bytes, kind: str
 ) -> None:
     url += f"#{kind}"
     found = shared.find(url, shared.put(url, body, f" {kind}\n"))
@@ -88,7 +88,7 @@ def test_the_type_that_the_server_gave_is_kept(
     assert shared.get(url, body_md5(body)) == body
 
 
-def test_the_file_of_another_page_reads_as_absent(cache: FolderCache) -> None:
+def test_the_file_of_another_page_reads_as_absent(cache: PageCache) -> None:
     digest = cache.put(URL, b"body")
     other = cache.folder / path_of("https://other.example/", digest)
     other.parent.mkdir(parents=True)
@@ -96,7 +96,7 @@ def test_the_file_of_another_page_reads_as_absent(cache: FolderCache) -> None:
     assert cache.get("https://other.example/", digest) is None
 
 
-def test_the_file_of_another_body_reads_as_absent(cache: FolderCache) -> None:
+def test_the_file_of_another_body_reads_as_absent(cache: PageCache) -> None:
     digest = cache.put(URL, b"body")
     wrong = body_md5(b"other body")
     files(cache)[0].rename(cache.folder / path_of(URL, wrong))
@@ -104,14 +104,14 @@ def test_the_file_of_another_body_reads_as_absent(cache: FolderCache) -> None:
     assert cache.get(URL, digest) is None
 
 
-def test_the_same_body_is_written_once(cache: FolderCache) -> None:
+def test_the_same_body_is_written_once(cache: PageCache) -> None:
     cache.put(URL, b"body")
     age(files(cache)[0], 1.0)
     cache.put(URL, b"body")
     assert files(cache)[0].stat().st_mtime == 1.0
 
 
-def test_all_bodies_of_a_page_are_forgotten_but_those_to_keep(cache: FolderCache) -> None:
+def test_all_bodies_of_a_page_are_forgotten_but_those_to_keep(cache: PageCache) -> None:
     first, second, third = (cache.put(URL, body) for body in (b"1", b"2", b"3"))
     kept = cache.put("https://other.example/", b"1")
     assert cache.forget(URL, keep=frozenset({second})) == 2
@@ -119,7 +119,7 @@ def test_all_bodies_of_a_page_are_forgotten_but_those_to_keep(cache: FolderCache
     assert cache.get("https://other.example/", kept) == b"1"
 
 
-def test_pruning_takes_what_is_old_then_the_oldest_above_the_quota(cache: FolderCache) -> None:
+def test_pruning_takes_what_is_old_then_the_oldest_above_the_quota(cache: PageCache) -> None:
     bodies = {f"https://a.example/{number}": os.urandom(1_000) for number in range(6)}
     for number, (url, body) in enumerate(bodies.items()):
         age(cache.folder / path_of(url, cache.put(url, body)), 1_000.0 + number)
@@ -131,7 +131,7 @@ def test_pruning_takes_what_is_old_then_the_oldest_above_the_quota(cache: Folder
 
 
 def test_what_a_history_names_outlives_its_age_and_goes_last_for_the_quota(
-    cache: FolderCache,
+    cache: PageCache,
 ) -> None:
     bodies = {f"https://a.example/{number}": os.urandom(1_000) for number in range(3)}
     for number, (url, body) in enumerate(bodies.items()):
@@ -147,7 +147,7 @@ def test_what_a_history_names_outlives_its_age_and_goes_last_for_the_quota(
     assert cache.prune(older_than=0.0, named=named) == 1
 
 
-def test_no_quota_keeps_nothing(cache: FolderCache) -> None:
+def test_no_quota_keeps_nothing(cache: PageCache) -> None:
     cache.put(URL, b"body")
     cache.quota_bytes = 0
     assert cache.put("https://a.example/", b"body") == body_md5(b"body")
@@ -158,15 +158,15 @@ def test_no_quota_keeps_nothing(cache: FolderCache) -> None:
 def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     (tmp_path / "pages").write_text("a file")
     with pytest.raises(StoreError, match="pages"):
-        FolderCache(tmp_path / "pages", quota_bytes=1).put(URL, b"body")
+        PageCache(tmp_path / "pages", quota_bytes=1).put(URL, b"body")
 
 
-def test_a_process_killed_while_writing_leaves_no_half_file(cache: FolderCache) -> None:
+def test_a_process_killed_while_writing_leaves_no_half_file(cache: PageCache) -> None:
     """Killed between writing and naming: the real name is absent, the rest is pruned in time."""
     program = (
         "import os, signal, store.files.page_cache, sys; from pathlib import Path\n"
         "os.replace = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\n"
-        f"store.files.page_cache.FolderCache(Path(sys.argv[1]), quota_bytes=9).put({URL!r}, b'body')\n"
+        f"store.files.page_cache.PageCache(Path(sys.argv[1]), quota_bytes=9).put({URL!r}, b'body')\n"
     )
     ended = subprocess.run(
         [sys.executable, "-c", program, str(cache.folder)], cwd=ROOT, check=False

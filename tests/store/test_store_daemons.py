@@ -33,15 +33,8 @@ def shared(postgres: PostgresServer, tmp_path: Path) -> Iterator[Store]:
         yield opened
 
 
-def joined(
-    daemons: Daemons,
-    name: str = "a",
-    shard: tuple[int, int] | None = None,
-    lease: float = LONG,
-) -> int:
-    found = daemons.join(name, shard, version="1", lease_seconds=lease)
-    assert isinstance(found, int)
-    return found
+def joined(daemons: Daemons, name: str = "a", lease: float = LONG) -> int:
+    return daemons.join(name, version="1", lease_seconds=lease)
 
 
 def met(daemons: Daemons, daemon: int, *, shares: bool = True) -> list[DaemonRow]:
@@ -75,22 +68,11 @@ def test_one_whose_lease_is_over_goes_on_until_another_removes_it(shared: Store)
         met(daemons, first)
 
 
-@pytest.mark.parametrize("shard", [(2, 8), (1, 4)])
-def test_a_shard_is_one_daemons_and_all_count_alike(shared: Store, shard: tuple[int, int]) -> None:
+def test_a_dead_daemon_gives_its_sites_free(shared: Store) -> None:
     daemons = shared.daemons
-    first = joined(daemons, "first", (2, 8))
-    found = daemons.join("second", shard, version="1", lease_seconds=LONG)
-    assert isinstance(found, DaemonRow)
-    assert (found.id, found.name) == (first, "first")
-    joined(daemons, "other", (3, 8))
-    joined(daemons, "automatic")
-
-
-def test_a_dead_daemon_gives_its_shard_and_its_sites_free(shared: Store) -> None:
-    daemons = shared.daemons
-    first = joined(daemons, shard=(1, 2), lease=OVER)
+    first = joined(daemons, lease=OVER)
     assert daemons.take_sites(first, [1, 2]) == {1, 2}
-    second = joined(daemons, shard=(1, 2))
+    second = joined(daemons)
     assert set(daemons.holders().values()) == {None}
     with pytest.raises(StoreFencedError):
         daemons.take_sites(first, [3])

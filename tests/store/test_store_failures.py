@@ -22,7 +22,7 @@ from store.errors import (
     StoreReadOnlyError,
     StoreUnavailableError,
 )
-from store.files.page_cache import FolderCache
+from store.files.page_cache import PageCache
 
 
 class ServerError(peewee.OperationalError):
@@ -131,7 +131,7 @@ def test_a_body_that_finds_no_room_says_so(tmp_path: Path) -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (10, before[1]))
     try:
         with pytest.raises(StoreFullError, match="page cache"):
-            FolderCache(tmp_path, quota_bytes=10**9).put("https://a.test/", b"x" * 5_000)
+            PageCache(tmp_path, quota_bytes=10**9).put("https://a.test/", b"x" * 5_000)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
     assert not list(tmp_path.rglob("~*"))

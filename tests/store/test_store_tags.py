@@ -11,7 +11,7 @@ from stories import START, announced_pages, news_site, target, visit_of
 
 from store import Store
 from store.answers import NewQuery, news
-from store.editing.tags import Tag
+from store.editing import Tag
 from store.values import TopicScore
 
 OTHER = "https://other.example/"

@@ -13,7 +13,7 @@ from incremental.base.urls import canonical_key
 from store import Store, open_store
 from store.enums import ExampleOrigin
 from store.topics.values import NewExample, PageScore
-from store.values import ReadText, TopicScore
+from store.values import TopicScore
 
 STORY = HOME + "bridge"
 
@@ -114,32 +114,6 @@ def test_scores_come_with_the_visit_that_found_the_page(store: Store) -> None:
     (row,) = store.topics.scores([page], one)
     assert (row.topic_id, row.score, row.at) == (one, 0.8, START + HOUR)
     assert json.loads(row.terms) == [["bridge", 0.5124], ["span", 0.2]]
-
-
-def test_pages_that_were_judged_are_found_by_their_visits(store: Store) -> None:
-    """Those with a text: a guess and a page without one say nothing."""
-    one, context = topic(store), '{"url":"x"}'
-    assert (store.topics.last_visit(), store.topics.judged_in(0, 10)) == (0, [])
-    site, home = news_site(store)
-    links = [seen(f"{HOME}{name}", link_context=context) for name in ("judged", "guessed", "short")]
-    store.write.visit(visit_of(site, home, START, *links))
-    first = store.topics.last_visit()
-    for link in links:
-        page = int(store.read.find_page(link.url, "")[0]["id"])
-        text = ReadText("", "" if link.url.endswith("short") else "The bridge opens.", "0" * 32)
-        own = score(one, link.url, fetched=not link.url.endswith("guessed"))
-        store.write.visit(
-            visit_of(site, page, START + HOUR, links=None, text=text, topic_scores=[own])
-        )
-    last = store.topics.last_visit()
-    (found,) = store.topics.judged_in(first, last)
-    assert (found.visit_id, found.site_id, found.url, found.link_context) == (
-        first + 1,
-        site,
-        HOME + "judged",
-        context,
-    )
-    assert store.topics.judged_in(first + 1, last) == []
 
 
 def test_a_judgement_replaces_a_guess_and_never_the_other_way(store: Store) -> None:

@@ -13,9 +13,8 @@ from make_topic_background import write_shares
 from topic_pages import FIELDS, crawled_background, pages_of
 
 from classifier.topic.model import TopicModel
-from classifier.words.background import Background
+from classifier.words.background import Background, read_shares, share_of
 from classifier.words.concepts import Concepts
-from classifier.words.document_frequencies import read_shares, share_of
 from classifier.words.errors import TopicModelError
 from classifier.words.sample import PageSample
 from classifier.words.text import weighted_terms

@@ -11,8 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from topic_pages import crawled_background, give_feedback, pages_of, text_page
 
-from classifier.topic.corrections import STRENGTH, Corrections
-from classifier.topic.fitting import fit_topic
+from classifier.topic.fitting import STRENGTH, Corrections, fit_topic
 from classifier.topic.methods import METHODS, Setting
 from classifier.topic.model import TopicModel
 from classifier.words.background import Background

@@ -24,7 +24,7 @@ from stories import (
 )
 
 from classifier.words.values import LinkContext, PageText
-from incremental.decide.guesses import Guesses
+from incremental.decide.hub_facts import Guesses
 from incremental.topics.judging import (
     from_context,
     from_text,

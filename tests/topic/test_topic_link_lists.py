@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from classifier.links.learned_order import LearnedOrder
-from classifier.links.lists import LinkLists
+from classifier.links.learned_order import LearnedOrder, LinkLists
 from classifier.topic.model import TopicModel
 from classifier.words.background import Background
 from classifier.words.errors import TopicModelError

@@ -12,15 +12,13 @@ import pytest
 
 from classifier.embedding.embedder import Embedder, Vectors
 from classifier.embedding.meaning import Meaning
-from classifier.links.learned_order import LearnedOrder
-from classifier.links.meaning_opinion import MeaningOpinion
-from classifier.links.vectors import MAX_BYTES, MAX_LED, MAX_PAGES, LinkVectors
-from classifier.links.weights import LinkWeights
+from classifier.links.learned_order import LearnedOrder, LinkWeights
+from classifier.links.vectors import MAX_BYTES, MAX_LED, MAX_PAGES, LinkVectors, MeaningOpinion
 from classifier.topic.model import TopicModel
 from classifier.words.background import Background
 from classifier.words.errors import TopicModelError
 from classifier.words.values import LinkContext, PageText
-from incremental.topics.embedding.pages import meanings_of, space_of
+from incremental.topics.embedding.page_embedder import meanings_of, space_of
 
 BRIDGES = ("bridge", "viaduct", "crossing", "span")
 SOUPS = ("soup", "broth", "stew", "ladle")

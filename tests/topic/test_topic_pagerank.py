@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from classifier.papers.pagerank import pagerank
+from classifier.papers.page_ranking import pagerank
 
 
 def test_one_page_has_all_the_rank() -> None:

@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 
 from classifier.papers.semantic_tree import SemanticTree, TreeBuilder
 from classifier.papers.similarity import (
+    ALPHA,
     NO_TREE,
     SemanticSimilarity,
     VsmSimilarity,
     link_score,
     topic_vector,
 )
-from classifier.papers.word_similarity import ALPHA
 from classifier.words.background import Background
 from classifier.words.evidence import Evidence
 from classifier.words.vectors import unit

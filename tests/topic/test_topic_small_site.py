@@ -22,7 +22,7 @@ from classifier.topic.model import TopicModel
 from classifier.words.background import Background
 from classifier.words.values import PageText, Verdict
 from incremental.sandbox import Body, read_body
-from incremental.topics.embedding.pages import meanings_of
+from incremental.topics.embedding.page_embedder import meanings_of
 
 RECORDING = Path(__file__).parents[2].parent / "shared" / "replay" / "blkstone.sqlite"
 LABELS = Path(__file__).parents[1] / "labels" / "blkstone_security.tsv"

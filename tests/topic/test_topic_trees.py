@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from classifier.papers.semantic_tree import SemanticTree, TreeBuilder, TreeError
+from classifier.papers.similarity import ALPHA, TopicAffinity, ancestors
 from classifier.papers.trees import read_tree
-from classifier.papers.word_similarity import ALPHA, TopicAffinity, ancestors
 
 SHARED = Path(__file__).parents[2].parent / "shared" / "semantic"
 

@@ -10,8 +10,14 @@ import shells
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incremental.parse.addresses import data_addresses, folder_for, routes
-from incremental.parse.behind import behind_json, behind_page, behind_script
+from incremental.parse.behind import (
+    behind_json,
+    behind_page,
+    behind_script,
+    data_addresses,
+    folder_for,
+    routes,
+)
 from incremental.parse.embedded import read_json, restored, states
 from incremental.parse.hub_way import Listing
 from incremental.parse.json_lists import find_lists

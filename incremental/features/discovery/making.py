@@ -57,7 +57,7 @@ def make_discoverer(
             # Two runs would resume the same interrupted one.
             only_one(settings, folder, f"discovery-{topic.id}.lock", _UNDER_WAY),
             make_reader(settings, workers=1) as read,
-            make_embedder(settings, clock, fetcher.fetch) as embedder,
+            make_embedder(settings, clock) as embedder,
         ):
             model_store = TopicModelStore(store, settings.topics.trees, embedder=embedder)
             reading = replace(dependencies, read=embedder.reading(read) if embedder else read)

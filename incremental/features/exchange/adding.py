@@ -12,9 +12,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from incremental.base.errors import InputError
-from incremental.base.given_names import give_name
 from incremental.base.scope import Scope, read_scope
-from incremental.base.tagging import add_tags
+from incremental.base.tagging import add_tags, give_name
 from incremental.base.texts import hub_why
 from incremental.base.urls import canonical_key, domain_of
 from incremental.features.exchange.lists import ReadList, Wanted

@@ -15,7 +15,7 @@ import msgspec
 from incremental.base.errors import SettingsError
 from incremental.base.features import Feature
 from incremental.base.texts import Text
-from incremental.settings.marks import SECRET, example
+from incremental.settings.sections import SECRET, example
 
 # Hooks, and channels of features, are listed under these.
 RESERVED = HOOK, FEATURE = ("hook:", "feature:")

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from incremental.base.clock import SystemClock
 from incremental.base.threads import leave_within
 from incremental.crawl.crawler import Crawler
-from incremental.crawl.sharing.membership import Membership
+from incremental.crawl.sharing import Membership
 from incremental.daemon.assembly import (
     make_crawler,
     make_embedder,
@@ -109,7 +109,7 @@ def _crawlers(
     # Closed first, which frees the threads that wait for a reader.
     read = stack.enter_context(make_reader(settings))
     renderer = stack.enter_context(make_renderer(settings, clock, fetch))
-    embedder = stack.enter_context(make_embedder(settings, clock, fetch))
+    embedder = stack.enter_context(make_embedder(settings, clock))
     if embedder is not None:
         run.health.embeds_by(embedder.trouble)
     models = models_folder(settings, run.folder)

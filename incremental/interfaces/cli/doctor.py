@@ -16,7 +16,6 @@ import platform
 import re
 from collections.abc import Callable, Container, Iterable, Iterator
 from contextlib import closing
-from functools import partial
 from importlib import metadata
 from pathlib import Path
 from typing import Annotated
@@ -26,7 +25,7 @@ from rich.text import Text
 
 from hubwatch.errors import HubwatchError
 from incremental.base.clock import SystemClock
-from incremental.base.errors import FeatureError, SettingsError, without_credentials
+from incremental.base.errors import FeatureError, SettingsError
 from incremental.base.findings import (
     Finding,
     Verdict,
@@ -46,8 +45,8 @@ from incremental.fetch.status import HOST_TROUBLE, FetchStatus, Request, Respons
 from incremental.interfaces.cli.common import console, now, printed_json, settings_file, settings_of
 from incremental.interfaces.cli.logs import level_of
 from incremental.settings import Settings
-from incremental.settings.storage import reach_cache, same_settings, store_address
-from incremental.topics.embedding.choice import embeddings_findings
+from incremental.settings.storage import same_settings, store_address
+from incremental.topics.embedding.choice import embeddings_finding
 from incremental.visit.rendering.browser import browser_finding
 from store.database.home import is_open_to_others, remains
 from store.errors import StoreDamagedError, StoreError, StoreLockedError, StoreTooNewError
@@ -77,7 +76,7 @@ def doctor(
     try:
         settings, folder = settings_of(context)
     except SettingsError as error:
-        findings = [wrong_setting(error), *_versions(Settings(), offline=True)]
+        findings = [wrong_setting(error), *_versions(Settings())]
     else:
         file = settings_file(context)
         findings = list(_findings(settings, folder, file, offline=offline, check=store))
@@ -105,10 +104,8 @@ def _findings(
     except (StoreError, SettingsError) as error:
         yield _unusable(error)
     if not offline:
-        if settings.store.cache:
-            yield _of_cache(settings)
         yield _of_network(settings, seeds, owed)
-    yield from _versions(settings, offline=offline)
+    yield from _versions(settings)
 
 
 def _of_settings(settings: Settings, folder: Path, file: Path | None) -> Iterator[Finding]:
@@ -174,15 +171,6 @@ def _unusable(error: HubwatchError) -> Finding:
     return problem("store", str(error), next(ways, "see [store] in the settings"))
 
 
-def _of_cache(settings: Settings) -> Finding:
-    """Ask whether the page cache's place is there, if it is not the store's folder."""
-    try:
-        reach_cache(settings)
-    except (StoreError, SettingsError) as error:
-        return problem("page cache", str(error), "the daemon waits until it can be written")
-    return ok("page cache", str(without_credentials(settings.store.cache)))
-
-
 def _of_network(settings: Settings, seeds: list[str], owed: dict[str, float]) -> Finding:
     """Fetch the robots.txt of one site whose host may be asked now; no budget counts it."""
     seed = next((one for one in seeds if owed.get(host_key(one), 0.0) <= now()), None)
@@ -211,7 +199,7 @@ def network_finding(answer: Response) -> Finding:
     return ok("network", f"{site} answered in {answer.elapsed_seconds:.1f} s")
 
 
-def _versions(settings: Settings, *, offline: bool) -> Iterator[Finding]:
+def _versions(settings: Settings) -> Iterator[Finding]:
     """Say what is at work; what the settings use has to be there, and the model has to embed."""
     used = {
         "": True,
@@ -226,10 +214,7 @@ def _versions(settings: Settings, *, offline: bool) -> Iterator[Finding]:
     required = (own and own.requires) or []
     extras = {extra for extra, wanted in used.items() if wanted}
     yield from missing_findings(required, extras, _is_there)
-    quietly = offline and settings.embeddings.provider == "endpoint"
-    yield from embeddings_findings(
-        settings.embeddings, None if quietly else partial(_model_trouble, settings)
-    )
+    yield embeddings_finding(settings.embeddings)
     yield browser_finding(settings.browser)
 
 
@@ -247,14 +232,6 @@ def missing_findings(
 
 def _is_there(name: str) -> bool:
     return any(metadata.distributions(name=name))
-
-
-def _model_trouble(settings: Settings) -> str:
-    """Embed one text; return what goes wrong."""
-    from incremental.topics.embedding.trying import trouble_of  # noqa: PLC0415 - numpy
-
-    with closing(make_fetcher(settings, SystemClock())) as fetcher:
-        return trouble_of(settings.embeddings, fetcher.fetch)
 
 
 def _print(finding: Finding) -> None:

@@ -54,7 +54,7 @@ def _embedded(context: typer.Context, store: Store, url: str, space: Space) -> b
     clock = SystemClock()
     with (
         closing(make_fetcher(settings, clock)) as fetcher,
-        make_embedder(settings, clock, fetcher.fetch) as embedder,
+        make_embedder(settings, clock) as embedder,
     ):
         if embedder is None:
             found = standing(settings.embeddings)
@@ -66,7 +66,7 @@ def _embedded(context: typer.Context, store: Store, url: str, space: Space) -> b
             made = f"announced pages were embedded by {space.name}, but the settings name {own}"
             raise NoVectorError(f"{made}; hubwatch run embeds them again")
         meaning = embedder.with_meaning(_read(context, store, url, fetcher)).meaning
-        problem = embedder.problem or "it has no words, or the model refuses them"
+        problem = embedder.problem or "it has no words, or the model breaks on them"
     if meaning is None:
         raise NoVectorError(f"{readable(url)} cannot be embedded: {problem}")
     return squeezed(meaning.packed)

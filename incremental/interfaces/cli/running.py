@@ -15,12 +15,9 @@ import typer
 from incremental.base.clock import SystemClock
 from incremental.base.errors import InputError
 from incremental.base.threads import leave_at_once, pause
-from incremental.crawl.sharing.joining import membership, refuse_beside
-from incremental.crawl.sharing.membership import Membership
-from incremental.crawl.sharing.rendezvous import Shard, read_shard
+from incremental.crawl.sharing import Membership, membership, refuse_beside
 from incremental.daemon.health import Health
-from incremental.daemon.pulse import Pulse, read_report
-from incremental.daemon.service_manager import ServiceManager
+from incremental.daemon.pulse import Pulse, ServiceManager, read_report
 from incremental.daemon.store_check import StoreCheck
 from incremental.interfaces.cli.at_work import Run, watch
 from incremental.interfaces.cli.common import now, settings_file, settings_of, wants_json
@@ -58,12 +55,6 @@ def run(
     ] = None,
     *,
     once: Annotated[bool, typer.Option(help="Do what is due, then exit (for cron).")] = False,
-    shard: Annotated[
-        str | None,
-        typer.Option(
-            metavar="K/N", help="On PostgreSQL: be the K-th of N daemons; else it is automatic."
-        ),
-    ] = None,
 ) -> None:
     """Run the daemon: visit hubs when worthwhile and print new pages as they are found.
 
@@ -71,14 +62,13 @@ def run(
     """
     settings, folder = settings_of(context)
     begin_log(settings)
-    chosen = _shard(shard, settings)
     clock = SystemClock()
     health = Health(clock)
     with contextlib.ExitStack() as stack:
         store, begin, was_killed = _opened(stack, context, health, once=once)
         reporter = Reporter(store, HostGate(store, settings), as_json=wants_json(context))
         run = Run(store, settings, folder, clock, health, reporter, begin, once=once)
-        member = _member(stack, run, chosen)
+        member = _member(stack, run)
         run = replace(run, member=member)
         begin(lambda: _add_sites(store, settings, urls or []))
         serves = settings.web.enabled and not once
@@ -121,13 +111,13 @@ def _opened(
     return store, partial(_with_store, wait, store), was_killed
 
 
-def _member(stack: contextlib.ExitStack, run: Run, chosen: Shard | None) -> Membership | None:
+def _member(stack: contextlib.ExitStack, run: Run) -> Membership | None:
     """Return the place of this daemon among those of a PostgreSQL store; None for SQLite."""
     if not run.settings.store.database:
         return None
     place = partial(membership, run.settings, run.folder, run.store, run.clock)
     busy_seconds = None if run.once else BUSY_SECONDS
-    place = partial(place, busy_seconds=busy_seconds, shard=chosen, lives=run.health.lives)
+    place = partial(place, busy_seconds=busy_seconds, lives=run.health.lives)
     member: Membership = run.begin(lambda: stack.enter_context(place()))
     return member
 
@@ -140,15 +130,6 @@ def _secured(settings: Settings, folder: Path, file: Path | None, pulse: Pulse |
     if pulse is not None:
         pulse.show_in(folder / settings.store.folder, shared=bool(settings.store.database))
     return was_killed
-
-
-def _shard(text: str | None, settings: Settings) -> Shard | None:
-    """Return the named place among daemons on PostgreSQL; None = automatic."""
-    chosen = None if text is None else read_shard(text)
-    if chosen is not None and not settings.store.database:
-        way_out = "a SQLite store has one daemon; set [store] database"
-        raise InputError("--shard", str(text), way_out)
-    return chosen
 
 
 def _need_work(store: Store) -> None:

@@ -81,10 +81,6 @@ def _rows(
 
 def _row(field: str, one: Setting, value: Any, source: str | None) -> dict[str, Any]:  # noqa: ANN401 - likewise
     shown = _HIDDEN if value and one.secret else without_credentials(value)
-    if field == "embeddings.url":
-        # Some endpoints take their key in it.
-        address, query, _ = value.partition("?")
-        shown = f"{address}?{_HIDDEN}" if query else address
     return {"setting": field, "value": shown, "unit": one.unit, "source": source or "default"}
 
 

@@ -91,14 +91,13 @@ def _print_daemons(daemons: list[DaemonPlace]) -> None:
     rows = [
         (
             one.name,
-            one.shard or "automatic",
             one.sites,
             f"{one.heartbeat_seconds:.0f} s ago" + ("" if one.lives else ", lost"),
             "leader" if one.is_leader else "",
         )
         for one in daemons
     ]
-    print_table("Daemons", ("name", "shard", "sites", "heartbeat", ""), rows)
+    print_table("Daemons", ("name", "sites", "heartbeat", ""), rows)
 
 
 def _print_quarantine(held: list[QuarantineEntry]) -> None:

@@ -12,8 +12,7 @@ from incremental.base.texts import Text, named, read_text
 from incremental.base.urls import canonical_key
 from incremental.interfaces.results.schema import by_name
 from incremental.interfaces.results.topics import topic_result
-from incremental.topics.judging import BY_MEANING, from_text, is_empty, says_something
-from incremental.topics.notes import note_text
+from incremental.topics.judging import BY_MEANING, from_text, is_empty, note_text, says_something
 from store import Store
 from store.topics.values import ExampleRow, TopicRow
 

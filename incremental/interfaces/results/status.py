@@ -14,7 +14,7 @@ from incremental.interfaces.explain.page import budget_and_visit
 from incremental.interfaces.results.schema import result_of
 from incremental.interfaces.results.sites import NO_PAGES
 from incremental.settings import Settings
-from incremental.settings.embeddings import EmbeddingSettings
+from incremental.settings.sections import EmbeddingSettings
 from incremental.topics.embedding.choice import standing
 from store import Store
 from store.daemons import DaemonRow
@@ -96,8 +96,6 @@ class DaemonPlace:
     """A daemon among those that share a PostgreSQL store."""
 
     name: str
-    shard: str | None
-    """``2/8``; null = automatic."""
     sites: int
     heartbeat_seconds: float
     """Since its last heartbeat, by the server's clock."""
@@ -341,15 +339,7 @@ def health_of(
 
 def daemon_places(rows: Sequence[DaemonRow]) -> list[DaemonPlace]:
     """Return the daemons that share a PostgreSQL store, the oldest first; none in a SQLite file."""
-    return [
-        result_of(
-            DaemonPlace,
-            row,
-            shard=None if row.shard is None else f"{row.shard}/{row.shards}",
-            heartbeat_seconds=round(row.beat_age, 1),
-        )
-        for row in rows
-    ]
+    return [result_of(DaemonPlace, row, heartbeat_seconds=round(row.beat_age, 1)) for row in rows]
 
 
 def _quarantine(store: Store) -> list[QuarantineEntry]:

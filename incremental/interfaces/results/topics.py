@@ -8,8 +8,7 @@ from datetime import datetime
 
 from incremental.base.texts import read_text
 from incremental.interfaces.results.schema import result_of
-from incremental.topics.judging import EXAMPLE, IRRELEVANT, RELEVANT
-from incremental.topics.notes import warnings_of
+from incremental.topics.judging import EXAMPLE, IRRELEVANT, RELEVANT, warnings_of
 from store import Store
 from store.topics.values import TopicRow
 

@@ -201,8 +201,8 @@ def _daemons(store: Store) -> Iterator[Metric]:
         ),
         ("is_leader", "daemon_leader", "1 = it does what is done once for all."),
     ):
-        values = [([one.name, one.shard or ""], float(getattr(one, key))) for one in places]
-        yield _gauge(name, about, ["daemon", "shard"], values)
+        values = [([one.name], float(getattr(one, key))) for one in places]
+        yield _gauge(name, about, ["daemon"], values)
 
 
 def _hosts(store: Store, now: float) -> Iterator[Metric]:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from classifier.embedding.packages import installed, package_of
 from incremental.base.findings import Finding, ok, problem, warning
-from incremental.settings.embeddings import EmbeddingSettings
+from incremental.settings.sections import EmbeddingSettings
 
 if TYPE_CHECKING:
     from classifier.embedding.embedder import Embedder
-    from incremental.fetch.status import Request, Response
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +28,6 @@ def standing(settings: EmbeddingSettings) -> Standing:
     """Return what the settings come to on this machine."""
     if settings.provider == "none":
         return Standing("")
-    if settings.provider == "endpoint":
-        return Standing("endpoint")
     found = installed(settings.provider)
     if found is not None:
         return Standing(found)
@@ -43,48 +39,34 @@ def standing(settings: EmbeddingSettings) -> Standing:
     )
 
 
-def embeddings_findings(
-    settings: EmbeddingSettings, trouble: Callable[[], str] | None = None
-) -> list[Finding]:
-    """Say what embeds texts, or what is missing for it.
-
-    *trouble* tries the model and says what goes wrong, empty for nothing; None = it is not tried, and
-    nothing is loaded.
-    """
-    found = standing(settings)
+def embeddings_finding(settings: EmbeddingSettings) -> Finding:
+    """Let the model embed a text; say what does, or what is missing for it."""
+    found, embedder = standing(settings), embedder_of(settings)
     if found.problem:
-        return [warning("embeddings", found.problem, found.way_out)]
-    return [_tried(found, trouble)]
-
-
-def _tried(found: Standing, trouble: Callable[[], str] | None) -> Finding:
-    if not found.provider:
+        return warning("embeddings", found.problem, found.way_out)
+    if embedder is None:
         return ok("embeddings", "none wanted: topics use keywords only")
-    if trouble is None:
-        return ok("embeddings", f"{found.provider}, not tried")
-    if wrong := trouble():
+    from classifier.embedding.embedder import EmbeddingError  # noqa: PLC0415 - numpy
+
+    try:
+        embedder.embed(["Hubwatch"])
+    except EmbeddingError as error:
         way_out = (
             'until then topics use keywords only; [embeddings] provider = "none" wants no model'
         )
-        return problem("embeddings", f"{found.provider} embeds nothing: {wrong}", way_out)
+        return problem("embeddings", f"{found.provider} embeds nothing: {error}", way_out)
     return ok("embeddings", found.provider)
 
 
-def embedder_of(
-    settings: EmbeddingSettings, fetch: Callable[[Request], Response]
-) -> Embedder | None:
+def embedder_of(settings: EmbeddingSettings) -> Embedder | None:
     """Return the embedder of the settings; None = none is wanted or installed.
 
-    The model is loaded when the first text comes. *fetch* is the one egress, for an endpoint.
+    The model is loaded when the first text comes.
     """
     provider = standing(settings).provider
     if not provider:
         return None
-    if provider != "endpoint":
-        # numpy, which saying what there is can do without.
-        from classifier.embedding.local import LocalEmbedder  # noqa: PLC0415
+    # numpy, which saying what there is can do without.
+    from classifier.embedding.local import LocalEmbedder  # noqa: PLC0415
 
-        return LocalEmbedder(provider)
-    from incremental.topics.embedding.endpoint import EndpointEmbedder  # noqa: PLC0415 - where asked for
-
-    return EndpointEmbedder(fetch, settings.url, settings.model, settings.key)
+    return LocalEmbedder(provider)

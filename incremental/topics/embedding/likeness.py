@@ -103,7 +103,7 @@ def nearest(
     wanted = unsqueezed([vector])[0]
     ids, cosines = [np.zeros(0, np.int64)], [np.zeros(0, np.float32)]
     for pages, rows in store.vectors.blocks(space, rows=block_rows):
-        # An endpoint may change its model under one name: what has another length says nothing.
+        # What has another length says nothing.
         fit = [number for number, row in enumerate(rows) if len(row) == len(vector)]
         if fit:
             ids.append(np.array([pages[number] for number in fit], np.int64))

@@ -4,9 +4,7 @@
 
     visits' threads ── pages ──> queue ──> one thread: up to 64 pages at once ──> vectors
     links, topics' examples ────────┘          a failure: a pause of a minute, doubling to an hour,
-        when no page waits                     and for as long as an endpoint asks, at most a day
-                                               a text that the model refuses: no vector, and no pause
-                                               unless there are ten and nothing else
+        when no page waits                     a text on which the model breaks: no vector, and no pause
 
 Links come a few at once, so that a page never waits long for them. Whatever goes wrong, the page comes back
 without a vector and is judged by words; ``hubwatch status``, the page and the log say why.
@@ -23,17 +21,69 @@ from concurrent.futures import TimeoutError as NotYetError
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import count
+from typing import Final
 
-from classifier.embedding.embedder import Embedder, EmbeddingError
+import numpy as np
+
+from classifier.embedding.embedder import Embedder, EmbeddingError, as_units
 from classifier.embedding.meaning import Meaning
+from classifier.embedding.packing import packed
 from classifier.words.latest import Latest
 from classifier.words.values import PageText
 from incremental.base.attempts import Bug, attempt
 from incremental.sandbox import Body, Read, Reading, Unread
-from incremental.topics.embedding.pages import Embedded, embedded, space_of
-from incremental.topics.embedding.passages import passages_of
+from incremental.topics.embedding.passages import (
+    HEADLINE_WEIGHT,
+    SLOW_DENSE_LEAD,
+    SLOW_LEAD,
+    headline_weight,
+    passages_of,
+)
 
 logger = logging.getLogger("hubwatch.embedding")
+
+_HARMLESS: Final = "Hubwatch"
+
+
+def space_of(embedder: Embedder) -> str:
+    """Return the space of a model's pages: what it reads of them is a part of it."""
+    if embedder.quick:
+        return embedder.name
+    return f"{embedder.name}, lead {SLOW_LEAD}/{SLOW_DENSE_LEAD}, headline {HEADLINE_WEIGHT}"
+
+
+def meanings_of(pages: Sequence[PageText], embedder: Embedder) -> list[Meaning | None]:
+    """Return the meaning of each page, None of one without words; raises EmbeddingError.
+
+    A text on which the model breaks, while it embeds others, costs only its own page the vector.
+    """
+    try:
+        return _meanings(pages, embedder)
+    except EmbeddingError:
+        embedder.embed([_HARMLESS])
+    found: list[Meaning | None] = []
+    for page in pages:
+        try:
+            found += _meanings([page], embedder)
+        except EmbeddingError as error:
+            logger.warning("no vector for %s: %s", page.url, error)
+            found.append(None)
+    return found
+
+
+def _meanings(pages: Sequence[PageText], embedder: Embedder) -> list[Meaning | None]:
+    texts = [passages_of(page, slow=not embedder.quick) for page in pages]
+    flat = list(dict.fromkeys(text for page in texts for text in page))
+    vectors = as_units(embedder.embed(flat), len(flat), embedder.name) if flat else ()
+    row_of, space = dict(zip(flat, vectors, strict=True)), space_of(embedder)
+    meanings: list[Meaning | None] = []
+    for page in texts:
+        rows = [row_of[text] for text in page]
+        if not embedder.quick and len(rows) > 1:
+            rows[1] = rows[1] * headline_weight(*page)
+        meanings.append(packed(space, np.sum(rows, axis=0)) if rows else None)
+    return meanings
+
 
 _BATCH = 64
 # Links at once: a quarter of a second with the default model.
@@ -44,11 +94,7 @@ _REMEMBERED = 4_000
 PATIENCE_SECONDS = 30.0
 FIRST_PAUSE_SECONDS = 60.0
 LONGEST_PAUSE_SECONDS = 3_600.0
-# Of what an endpoint asks for.
-LONGEST_REST_SECONDS = 86_400.0
 _QUEUED = 1_000
-# So many texts in a row are no longer single ones.
-_MANY_REFUSED = 10
 _END, _NOW, _LATER = range(3)
 """The order in which the thread takes what waits: the end, pages, links."""
 
@@ -66,14 +112,12 @@ class PageEmbedder:
         self.space = space_of(embedder)
         """The one space of all vectors it gives."""
         self.problem = ""
-        """What went wrong last; empty after a success. Single texts that the model refuses do not count."""
+        """What went wrong last; empty after a success. A text on which it breaks does not count."""
         self.failing_since = 0.0
         """Since when there is a problem: unix seconds, UTC."""
         self._embedder = embedder
         self._now = now
         self._resumes_at = 0.0
-        # In a row.
-        self._refused = 0
         self._pause = FIRST_PAUSE_SECONDS
         # Numbered, so that those of one kind come out as they went in.
         self._queue: queue.PriorityQueue[tuple[int, int, _Asked | None]]
@@ -106,7 +150,7 @@ class PageEmbedder:
         return found
 
     def start(self, page: PageText) -> Future[Meaning | None]:
-        """Queue a page; None comes for one without words or that the model refuses, and after a failure.
+        """Queue a page; None comes for one without words or on which the model breaks, and after a failure.
 
         Also if too many wait, and when this is closed.
         """
@@ -138,7 +182,7 @@ class PageEmbedder:
             self._thread.start()
 
     def has_none(self, page: PageText) -> bool:
-        """Whether a page that came back has no vector for good: it has no words, or the model refuses it."""
+        """Whether a page that came back never gets a vector: no words, or the model breaks on it."""
         key = passages_of(page)
         with self._lock:
             return not key or (key in self._remembered and self._remembered[key] is None)
@@ -219,35 +263,20 @@ class PageEmbedder:
         if self._now() < self._resumes_at:
             return [None] * len(pages)
         try:
-            found = embedded(pages, self._embedder)
+            meanings = meanings_of(pages, self._embedder)
         except EmbeddingError as error:
-            self._fail(str(error), error.retry_after_seconds)
+            self._fail(str(error))
             return [None] * len(pages)
-        self._works(found)
+        self.problem, self._pause = "", FIRST_PAUSE_SECONDS
         with self._lock:
-            for page, meaning in zip(pages if remember else (), found.meanings, strict=False):
+            for page, meaning in zip(pages if remember else (), meanings, strict=False):
                 self._remembered[passages_of(page)] = meaning
-        return found.meanings
+        return meanings
 
-    def _works(self, found: Embedded) -> None:
-        """Note that the model embeds something, unless it refuses all that comes."""
-        if found.refused:
-            refused, of = found.refused, len(found.meanings)
-            logger.warning("no vector for %d of %d: %s", refused, of, found.refusal)
-        succeeded = any(found.meanings)
-        self._refused = 0 if succeeded else self._refused + found.refused
-        if self._refused >= _MANY_REFUSED:
-            # Each costs three requests or so. After the pause others come.
-            self._fail(f"the last {self._refused} texts were refused: {found.refusal}")
-        elif succeeded or found.refused:
-            self.problem, self._pause = "", FIRST_PAUSE_SECONDS
-
-    def _fail(self, problem: str, asked_seconds: float = 0.0) -> None:
-        """Pause after a failure, at least as long as was asked for."""
+    def _fail(self, problem: str) -> None:
         self._note(problem)
-        pause = max(self._pause, min(asked_seconds, LONGEST_REST_SECONDS))
-        self._resumes_at = self._now() + pause
-        logger.warning("pages are judged by words for %d s: %s", pause, problem)
+        self._resumes_at = self._now() + self._pause
+        logger.warning("pages are judged by words for %d s: %s", self._pause, problem)
         self._pause = min(2 * self._pause, LONGEST_PAUSE_SECONDS)
 
     def _note(self, problem: str) -> None:

@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from incremental.base.findings import Finding, ok, warning
-from incremental.settings.browser import BrowserSettings
+from incremental.settings.sections import BrowserSettings
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
 _INSTALLED = ("chromium-*/chrome-linux*/chrome", "chromium_headless_shell-*/*/*headless*shell")

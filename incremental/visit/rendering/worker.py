@@ -1,6 +1,6 @@
 """The program that drives one browser: pages to draw come in, what they want and become goes out.
 
-Started by :mod:`incremental.visit.rendering.process`. It ends with its input, and the browser with it.
+Started by :mod:`incremental.visit.rendering.pool`. It ends with its input, and the browser with it.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from playwright.async_api import Browser, Error, Page, Route, WebSocketRoute, as
 
 from incremental.base.children import LENGTH, MAX_MESSAGE_BYTES, frame
 from incremental.visit.rendering.frames import (
+    MOST_POST_BYTES,
     Answer,
     Closed,
     Drawn,
@@ -27,7 +28,6 @@ from incremental.visit.rendering.frames import (
     Wanted,
     to_worker,
 )
-from incremental.visit.rendering.sifting import MOST_POST_BYTES
 
 # The page is still when so long nothing was wanted and no link came.
 _STILL_SECONDS = 0.6

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classifier.hub import svm
-from classifier.hub.cascade import (
+from classifier.hub.model import (
     Cascade,
     ContentMachine,
     joint_rows,

@@ -10,10 +10,9 @@
 
 from __future__ import annotations
 
-from store.crawl.queries.people import PeopleQueries
+from store.crawl.queries.people import PeopleQueries, TrainingQueries
 from store.crawl.queries.rounds import RoundQueries
 from store.crawl.queries.site_facts import SiteQueries
-from store.crawl.queries.training import TrainingQueries
 
 
 class Queries(RoundQueries, SiteQueries, TrainingQueries, PeopleQueries):

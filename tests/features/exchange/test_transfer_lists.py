@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from incremental.base.errors import InputError
-from incremental.base.given_names import is_named
 from incremental.base.scope import Reach
+from incremental.base.tagging import is_named
 from incremental.features.exchange.adding import add_all
 from incremental.features.exchange.lists import FORMATS, Wanted, read_list
 from incremental.features.exchange.writing import write_sites

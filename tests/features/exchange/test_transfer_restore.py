@@ -29,8 +29,7 @@ from store.errors import (
     StoreTooNewError,
 )
 from store.files.page_cache import body_md5
-from store.maintenance.backup import back_up, restore
-from store.maintenance.restored import Removed
+from store.maintenance.backup import Removed, back_up, restore
 
 ROOT = Path(__file__).parents[3]
 BODY = b"<p>One</p>"

@@ -24,7 +24,7 @@ from incremental.interfaces.web.api.schemas import (
 from incremental.interfaces.web.context import Web
 from incremental.settings.seeds import SeedTerms
 from store import Store
-from store.editing.tags import Tag
+from store.editing import Tag
 from store.values import SiteRow
 
 router = api_router("sites")

@@ -9,32 +9,152 @@
                └ take sites that are ours and free    once all others know of us
     frozen, cut off ──> removed by another ──> every write fails ──> come_back: join as a new one
 
-Sites are divided by :mod:`incremental.crawl.sharing.rendezvous`. Leases run by the server's clock; this
-process only measures durations, so machines' clocks may differ.
+Leases run by the server's clock; this process only measures durations, so machines' clocks may differ.
+
+Which site is whose is a function of the daemons' ids alone, rendezvous hashing (highest random weight): every
+daemon computes the same answer without asking. When one comes, it takes sites from the others and moves none
+between them; when one goes, only its own move.
+
+Source: Thaler and Ravishankar, "Using Name-Based Mappings to Increase Hit Rates", IEEE/ACM Transactions on
+Networking 6 (1), 1998, section 3.
 """
 
 from __future__ import annotations
 
 import contextlib
+import os
+import platform
 import threading
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from hashlib import blake2b
+from importlib.metadata import version
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from incremental.base.clock import Clock
-from incremental.base.threads import pause
-from incremental.crawl.sharing.host_turns import HostTurns
-from incremental.crawl.sharing.place_locks import PlaceLocks
-from incremental.crawl.sharing.rendezvous import Shard, part_of
 from incremental.fetch.status import Request, Response
-from incremental.settings.storage import AlreadyRunningError
+from incremental.settings import Settings
+from incremental.settings.storage import AlreadyRunningError, open_configured_store
 from incremental.visit.host_gate import HostGate
 from incremental.visit.visit import Fetch
 from store import Store
-from store.daemons import DaemonRow
+from store.daemons import DaemonRow, Daemons
 from store.errors import StoreError, StoreFencedError
 
 if TYPE_CHECKING:
     from store.database.postgres import ServerDatabase
+
+
+def weight(daemon: int, site: int) -> int:
+    """Return how much a daemon wants a site: evenly distributed, the same on every machine."""
+    digest = blake2b(f"{daemon} {site}".encode(), digest_size=8).digest()
+    return int.from_bytes(digest)
+
+
+def part_of(daemon: int, daemons: Collection[int], sites: Iterable[int]) -> set[int]:
+    """Return the *sites* of one of the *daemons*, all by id."""
+    others = set(daemons) - {daemon}
+    # Ties are practically impossible; broken by id.
+    return {
+        site
+        for site in sites
+        if all((weight(daemon, site), daemon) > (weight(one, site), one) for one in others)
+    }
+
+
+@contextlib.contextmanager
+def membership(  # noqa: PLR0913 - what a daemon is known by
+    settings: Settings,
+    folder: Path,
+    store: Store,
+    clock: Clock,
+    *,
+    lives: Callable[[], bool],
+    busy_seconds: float | None = None,
+) -> Iterator[Membership]:
+    """Yield the place of a daemon that writes to *store*, not joined yet; the heartbeat ends with it."""
+    # Opened a second time: what keeps a daemon in its place must work when it has lost it.
+    with open_configured_store(settings, folder, busy_seconds=busy_seconds) as register:
+        place = Membership(
+            register,
+            store,
+            clock,
+            name=f"{platform.node()}-{os.getpid()}",
+            version=version("hubwatch"),
+            lives=lives,
+        )
+        with contextlib.closing(place):
+            yield place
+
+
+def refuse_beside(rows: list[DaemonRow]) -> None:
+    """Refuse to work on a store on which daemons are at work.
+
+    Raises:
+        AlreadyRunningError: names them.
+    """
+    if rows:
+        names = ", ".join(one.name for one in rows)
+        raise AlreadyRunningError(f"daemons are at work on this store: {names}; stop them first")
+
+
+class HostTurns:
+    """The turns of one daemon. Used by the crawler's thread only.
+
+    Turns at a host: while several daemons are at work, the store knows who asks it and when it is free.
+
+    ::
+
+        take(host)  ── one statement ──>  ours, or how long to wait
+        free(host)  ── with the next take, or within seconds ──>  free after what it is owed
+
+    Alone there is no statement. Whoever was alone makes known what its hosts are owed before anybody else
+    begins (:mod:`incremental.crawl.sharing`).
+    """
+
+    def __init__(self, daemons: Daemons) -> None:
+        self._daemons = daemons
+        self._daemon = 0
+        # Until when each is owed a pause, by this machine's clock.
+        self._freed: dict[str, float] = {}
+        self.shared = False
+        """Whether others ask hosts as well."""
+
+    def begin(self, daemon: int, *, shared: bool) -> None:
+        """Take turns as the daemon of this id."""
+        self._daemon, self.shared = daemon, shared
+        self._freed.clear()
+
+    def take(self, host: str, delay_seconds: float, now: float) -> float:
+        """Take a host for one request; return 0, or how many seconds to wait.
+
+        Raises:
+            StoreFencedError: another daemon has taken over.
+        """
+        if not self.shared:
+            return 0.0
+        freed = _from_now(self._freed, now)
+        self._freed.clear()
+        return self._daemons.take_host(self._daemon, host, delay_seconds=delay_seconds, freed=freed)
+
+    def free(self, host: str, until: float) -> None:
+        """Give a host back, which may be asked again from *until* on."""
+        if self.shared:
+            self._freed[host] = until
+
+    def settle(
+        self, busy: Collection[str], now: float, owed: Mapping[str, float] | None = None
+    ) -> None:
+        """Write what was given back; *busy* hosts are being asked, *owed*: until when others rest."""
+        waits = _from_now({**(owed or {}), **self._freed}, now)
+        self._freed.clear()
+        self._daemons.settle_hosts(self._daemon, waits, list(busy))
+
+
+def _from_now(owed: Mapping[str, float], now: float) -> dict[str, float]:
+    """Return moments as seconds from now: only these mean the same on every machine."""
+    return {host: max(until - now, 0.0) for host, until in owed.items()}
+
 
 BEAT_SECONDS: Final = 5.0
 # Four missed heartbeats. With the pause that the server grants within a transaction, a dead daemon's sites
@@ -54,23 +174,18 @@ class Membership:
         *,
         name: str,
         version: str,
-        shard: Shard | None = None,
-        locks: PlaceLocks | None = None,
         lives: Callable[[], bool] = lambda: True,
     ) -> None:
         """Make a place, not joined yet.
 
         *register* and *fenced* are one store, opened twice: all that the crawler writes to *fenced* fails
-        once this daemon was removed. *locks*: of the daemons in this folder. *lives*: whether the crawler
-        moves; else the lease ends.
+        once this daemon was removed. *lives*: whether the crawler moves; else the lease ends.
         """
-        self._locks = locks
         self._register = register
         self._fenced = fenced
         self._clock = clock
         self._name = name
         self._version = version
-        self._shard = shard
         self._lives = lives
         self._id = 0
         self._renewed = 0.0
@@ -139,31 +254,15 @@ class Membership:
         """Register, and begin the heartbeat.
 
         Raises:
-            AlreadyRunningError: another daemon has this shard, or counts the shards differently.
             StoreUnavailableError: the store cannot be used.
         """
         self._sites = self._leaving = frozenset()
         self._is_leader, self._settled_for = False, None
-        shard = None if self._shard is None else (self._shard.number, self._shard.of)
-        seen: DaemonRow | None = None
-        database = self._register.daemons.database_key()
-        for dead in () if self._locks is None else self._locks.dead(database):
-            self._register.daemons.leave(dead)
-        while True:
-            moment = self._clock.monotonic()
-            found = self._register.daemons.join(
-                self._name, shard, version=self._version, lease_seconds=LEASE_SECONDS
-            )
-            if isinstance(found, int):
-                break
-            # A killed daemon that starts again finds its own row, which no longer beats.
-            if seen is not None and found.beat_at > seen.beat_at:
-                raise AlreadyRunningError(_in_the_way(found, self._shard))
-            seen = found if seen is None or seen.id != found.id else seen
-            pause(1.0)
+        moment = self._clock.monotonic()
+        found = self._register.daemons.join(
+            self._name, version=self._version, lease_seconds=LEASE_SECONDS
+        )
         self._id, self._renewed, self._lost = found, moment, False
-        if self._locks is not None:
-            self._locks.hold(found, database)
         fenced: ServerDatabase = self._fenced.database  # type: ignore[assignment]
         fenced.write_for(found)
         daemons = self._register.daemons
@@ -188,16 +287,12 @@ class Membership:
             self._lost = True
             with contextlib.suppress(StoreError), self._register.in_this_thread() as store:
                 store.daemons.leave(self._id)
-        if self._locks is not None:
-            self._locks.release()
 
     def close(self) -> None:
         """End the heartbeat; others take over when the lease is over."""
         self._stop.set()
         if self._thread.is_alive():
             self._thread.join()
-        if self._locks is not None:
-            self._locks.close()
 
     def _keep_beating(self) -> None:
         while not self._stop.wait(BEAT_SECONDS):
@@ -229,11 +324,11 @@ class Membership:
         own = next(one for one in rows if one.id == self._id)
         before = self._sites, self._is_leader
         self._is_leader = own.is_leader
-        keys = {one.id: one.key for one in rows}
-        shape = (keys, self._register.daemons.count_sites())
+        daemons = frozenset(one.id for one in rows)
+        shape = (daemons, self._register.daemons.count_sites())
         if shape != self._settled_for:
             # What others give up meanwhile changes the shape, or is missing here.
-            settled = self._divide(own, keys, under_way)
+            settled = self._divide(own, daemons, under_way)
             self._settled_for = shape if settled else None
         return (self._sites, self._is_leader) != before
 
@@ -251,11 +346,11 @@ class Membership:
             rows = daemons.meet(self._id, lease_seconds=LEASE_SECONDS, shares=True)
         return rows
 
-    def _divide(self, own: DaemonRow, keys: dict[int, str], under_way: Collection[int]) -> bool:
+    def _divide(self, own: DaemonRow, ids: Collection[int], under_way: Collection[int]) -> bool:
         """Take and give sites; return whether this daemon has just what is its own."""
         daemons = self._register.daemons
         holders = daemons.holders()
-        wanted = part_of(self._id, keys, holders)
+        wanted = part_of(self._id, ids, holders)
         held = {site for site, holder in holders.items() if holder == self._id}
         leaving = held - wanted
         given = leaving.difference(under_way)
@@ -269,12 +364,3 @@ class Membership:
         self._leaving = frozenset(leaving - given)
         self._sites = frozenset((held & wanted) - self._leaving)
         return self._sites == wanted and not self._leaving
-
-
-def _in_the_way(other: DaemonRow, shard: Shard | None) -> str:
-    if shard is not None and other.shards != shard.of:
-        return (
-            f"{other.name} is at work as shard {other.shard}/{other.shards}, this is {shard}: "
-            "all daemons must be given the same number of shards"
-        )
-    return f"{other.name} is at work as shard {shard} already; give this daemon another one"
