@@ -19,7 +19,7 @@ import sys
 LIBRARIES = """anyio.pytest_plugin apscheduler.schedulers.background bs4 certifi datasketch fastapi.testclient
 feedparser
 htmldate hypothesis idna jieba jinja2 libsvm.svmutil lxml.html lxml_html_clean msgspec numpy opencc peewee
-playhouse.migrate prometheus_client protego publicsuffixlist pygal pytest re2 requests rich.console
+playhouse.migrate prometheus_client protego publicsuffixlist pytest re2 requests rich.console
 rich.progress scipy.sparse sklearn.ensemble sklearn.feature_extraction.text sklearn.linear_model
 snowballstemmer stopwordsiso trafilatura typer.testing urllib3 uvicorn w3lib.url warcio webencodings
 yaml"""

@@ -280,13 +280,10 @@ def test_searches_are_saved(served: Served) -> None:
     assert client.delete("/api/v1/searches/Open tenders").status_code == 204
 
 
-def test_status_and_models(served: Served) -> None:
+def test_status(served: Served) -> None:
     client = served.client()
     status = client.get("/api/v1/status").json()
     assert [site["name"] for site in status["sites"]] == ["news.example", "other.example"]
-    assert any(model["active"] for model in client.get("/api/v1/models").json())
-    assert client.post("/api/v1/models/rollback").status_code == 400
-    assert client.post("/api/v1/models/9999-00000000/use").status_code == 404
 
 
 def test_an_unknown_name_in_an_order_is_refused(served: Served) -> None:

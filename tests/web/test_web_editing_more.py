@@ -92,18 +92,6 @@ def test_work_that_fails_says_why(error: Exception, said: str) -> None:
     assert (ended.error, ended.running) == (said, False)
 
 
-def test_the_classifier_is_trained_from_the_page(served: Served) -> None:
-    """Without labels there is nothing to learn, which the page says."""
-    client = served.client()
-    assert post(client, "/models/learn").headers["location"] == "/models"
-    for thread in threading.enumerate():
-        if thread.name == "nightly":
-            thread.join(60)
-    assert "There are no new labels to learn." in client.get("/models").text
-    training = client.get("/api/v1/models/learn").json()
-    assert (training["running"], training["error"]) == (False, "")
-
-
 def test_a_search_for_sites_is_begun_from_the_page(served: Served, topic: int) -> None:
     """The topic has nothing to search with yet, which is an answer."""
     client = served.client()

@@ -395,7 +395,6 @@ def test_our_pages_need_no_inline_script_or_style(served: Served) -> None:
         "/sites",
         "/sites/1",
         "/status",
-        "/models",
         "/topics",
         "/messages",
         "/add",

@@ -38,9 +38,9 @@ logger = logging.getLogger("hubwatch.web")
 STATIC = Path(__file__).with_name("static")
 _STATIC_SECONDS = 86_400
 _ROUTERS = (
-    *(f"api.{name}" for name in ("page_api", "sites", "hubs", "topic_api", "models")),
+    *(f"api.{name}" for name in ("page_api", "sites", "hubs", "topic_api")),
     *(f"routes.{name}" for name in ("entry", "answers", "news", "adding", "sites")),
-    *(f"routes.{name}" for name in ("page_html", "topic_html", "models", "status", "feeds")),
+    *(f"routes.{name}" for name in ("page_html", "topic_html", "status", "feeds")),
 )
 
 

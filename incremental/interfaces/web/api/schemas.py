@@ -142,12 +142,6 @@ class LongWork(ResponseSchema):
     error: str
 
 
-class ActiveModel(ResponseSchema):
-    """The active version."""
-
-    active: str
-
-
 class Explanation(ResponseSchema):
     """The explanation of a URL; see `hubwatch check`."""
 
