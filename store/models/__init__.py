@@ -37,10 +37,8 @@ from store.models.crawl_tables import (
 from store.models.discovery_tables import (
     DiscoveryLink,
     DiscoveryPage,
-    DiscoveryRound,
     DiscoveryRun,
     Proposal,
-    SearchMeter,
 )
 from store.models.message_tables import Channel, OutboxEntry
 from store.models.operation_tables import Daemon, DaemonSite, HostClaim, Quarantine
@@ -82,7 +80,6 @@ __all__ = [
     "DaemonSite",
     "DiscoveryLink",
     "DiscoveryPage",
-    "DiscoveryRound",
     "DiscoveryRun",
     "Host",
     "HostClaim",
@@ -101,7 +98,6 @@ __all__ = [
     "Quarantine",
     "Refresh",
     "SavedSearch",
-    "SearchMeter",
     "Sighting",
     "Site",
     "SiteCompleteness",

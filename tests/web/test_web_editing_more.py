@@ -104,4 +104,4 @@ def test_a_search_for_sites_is_begun_from_the_page(served: Served, topic: int) -
     work = served.web.background.last(f"search {topic}")
     assert work is not None
     assert not work.running
-    assert served.client().post("/api/v1/topics/99/discovery", json={}).status_code == 404
+    assert post(served.client(), "/topics/99/discovery").status_code == 404

@@ -1,4 +1,4 @@
-"""Discovery results: runs, rounds, proposals."""
+"""Discovery results: the last run, proposals."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from incremental.base.texts import read_text
-from incremental.features.discovery.operators import SEARCHING
 from incremental.interfaces.results.schema import result_of
 from store import Store
-from store.discovery.values import ProposalRow, ProposalState, RoundRow, RunRow
+from store.discovery.values import ProposalRow, ProposalState, RunRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,70 +45,19 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A discovery run."""
-
-    id: int
-    status: str
-    """running (or interrupted, to be resumed), done, stopped."""
-    why: str
-    rounds: int
-    """Limit."""
-    pages: int
-    """Limit of pages read."""
-    started_at: datetime
-    ended_at: datetime | None
-
-
-@dataclass(frozen=True, slots=True)
-class Round:
-    """One round: the chosen operator and its result."""
-
-    number: int
-    operator: str
-    scores: dict[str, float | None]
-    """Operators' scores at the choice; null = not tried before."""
-    asked: int
-    read: int
-    new_sites: int
-    reward: float
-    note: str
-    at: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class Discovery:
     """The last run of a topic."""
 
-    run: Run | None
-    """null = no run yet."""
-    proposals: dict[str, int]
-    """Number of sites by state."""
-    rounds: list[Round]
-    skipped: list[str]
-    """Operators without a search provider."""
-
-
-def discovery_of(store: Store, topic_id: int) -> Discovery:
-    """Return the last run of a topic."""
-    last = store.discovery.last_run(topic_id)
-    found = store.discovery.rounds(last.id) if last is not None else []
-    rounds = [_round_of(one) for one in found]
-    return Discovery(
-        run=None if last is None else run_of(last),
-        proposals=store.discovery.proposal_counts().get(topic_id, {}),
-        rounds=rounds,
-        skipped=[name for name in SEARCHING if rounds and name not in rounds[-1].scores],
-    )
+    why: str
+    """Why it ended; empty = it is running, or was interrupted."""
+    note: str
+    """Errors of the search provider."""
+    started_at: datetime
+    ended_at: datetime | None
 
 
 def run_of(row: RunRow) -> Run:
     """Return a run."""
     return result_of(Run, row, why=read_text(row.why))
-
-
-def _round_of(row: RoundRow) -> Round:
-    scores = json.loads(row.scores)
-    return result_of(Round, row, scores=scores, read=row.found, new_sites=row.sites)
 
 
 def proposal_of(row: ProposalRow) -> Proposal:

@@ -22,7 +22,6 @@ from itertools import chain, islice, repeat
 from typing import Protocol
 
 from incremental.features.discovery.search_provider import (
-    NoProvider,
     SearchAnswer,
     SearchProvider,
     SearchStatus,
@@ -102,12 +101,12 @@ class Sources:
     """Pages in our own link graph that link to a URL."""
     read: Callable[[Sequence[str]], Sequence[KnownPage]]
     """Fetches pages or takes them from the cache; unreadable ones are missing."""
-    provider: SearchProvider = field(default_factory=NoProvider)
+    provider: SearchProvider | None = None
 
 
 @dataclass(slots=True)
 class Asked:
-    """Queries already sent; survives rounds and restarts."""
+    """Queries already sent."""
 
     queries: dict[str, None] = field(default_factory=dict)
 
@@ -206,7 +205,7 @@ class Backward:
         for seed in (one for one in seeds if one.url):
             found = self._unused(self._sources.linkers(seed.url, MAX_LINKERS))
             # Without further linkers the search would be over once those in our own graph are used.
-            if len(found) < LINKERS_PER_SEED:
+            if len(found) < LINKERS_PER_SEED and self._sources.provider is not None:
                 answer = self._sources.provider.linkers(seed.url, RESULTS_PER_QUERY)
                 found += self._unused(result.url for result in answer.results)
             for url in list(dict.fromkeys(found))[:LINKERS_PER_SEED]:
@@ -226,8 +225,8 @@ class _Searching(ABC):
 
     name = ""
 
-    def __init__(self, sources: Sources, asked: Asked, wording: Wording) -> None:
-        self._provider = sources.provider
+    def __init__(self, provider: SearchProvider, asked: Asked, wording: Wording) -> None:
+        self._provider = provider
         self._asked = asked
         self._wording = wording
 
@@ -262,8 +261,10 @@ class Keyword(_Searching):
     seeds = MIN_HEAD
     share = 0.5
 
-    def __init__(self, sources: Sources, description: str, asked: Asked, wording: Wording) -> None:
-        super().__init__(sources, asked, wording)
+    def __init__(
+        self, provider: SearchProvider, description: str, asked: Asked, wording: Wording
+    ) -> None:
+        super().__init__(provider, asked, wording)
         self._description = description
 
     def _questions(self, seeds: Sequence[KnownPage]) -> Iterator[_Question]:
@@ -327,12 +328,9 @@ def operators(
 ) -> dict[str, Operator]:
     """Return all operators by name; searching ones only with a provider."""
     found: list[Operator] = [Forward(words), Backward(sources, words, asked)]
-    if not isinstance(sources.provider, NoProvider):
+    if (provider := sources.provider) is not None:
         wording = Wording()
-        found += [
-            Keyword(sources, description, asked, wording),
-            Related(sources, asked, wording),
-        ]
+        found += [Keyword(provider, description, asked, wording), Related(provider, asked, wording)]
     return {one.name: one for one in found}
 
 

@@ -1,14 +1,32 @@
-"""Queries to a search provider and their results: plain values."""
+"""Queries to a search provider and their results; SearXNG's JSON API, a self-hosted metasearch engine.
+
+Its settings must enable the format: ``search: formats: [html, json]``. Like every non-public address, a
+local instance must be in ``fetch.allowed_hosts``.
+"""
 
 from __future__ import annotations
 
+import json
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import Any
+from urllib.parse import urlencode
+
+from incremental.base.times import DAY
+from incremental.base.urls import normalize
+from incremental.fetch.status import FetchStatus, Request, Response
+
+Fetch = Callable[[Request], Response]
 
 MAX_QUERY_CHARS = 200
-MAX_TEXT_CHARS = 500
+# Approximate number of results per result page.
+RESULTS_PER_PAGE = 10
+# Result pages requested per query.
+MAX_PAGES = 5
+_REFUSED = frozenset({401, 403})
+FIRST_PAUSE_SECONDS = 60.0
 
 
 class SearchStatus(StrEnum):
@@ -17,12 +35,10 @@ class SearchStatus(StrEnum):
     ANSWERED = "answered"
     """With results, or really without."""
     OFF = "off"
-    """No provider is configured, or it lacks this operator."""
+    """The provider lacks this operator."""
     DENIED = "denied"
     """The key is missing, wrong or not sufficient (401, 403)."""
     RATE_LIMITED = "rate_limited"
-    QUOTA_SPENT = "quota_spent"
-    """Our own daily limit from the settings."""
     NOT_UNDERSTOOD = "not_understood"
     """Not the promised format (a web page, other JSON)."""
     UNAVAILABLE = "unavailable"
@@ -31,11 +47,9 @@ class SearchStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """A page found by a provider, with untrusted text."""
+    """A page found by a provider."""
 
     url: str
-    title: str = ""
-    snippet: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,27 +93,130 @@ class SearchProvider(ABC):
         return self.search(form.replace("{url}", url), count)
 
 
-class NoProvider(SearchProvider):
-    """Used if no provider is configured: every query is OFF."""
+class SearxngProvider(SearchProvider):
+    """Queries the instance at *base_url* (``https://search.example.org``); the rest as its base."""
 
-    name = "none"
+    name = "searxng"
 
-    def search(self, _query: str, _count: int, _page: int = 1, /) -> SearchAnswer:
-        """Return OFF."""
-        return SearchAnswer(SearchStatus.OFF, detail="no search provider is set up")
-
-
-class LoggingProvider(SearchProvider):
-    """A provider that notes failures with their details."""
-
-    def __init__(self, provider: SearchProvider, note: Callable[[str], object]) -> None:
-        super().__init__(related_query=provider.related_query, linkers_query=provider.linkers_query)
-        self.name, self._provider, self._note = provider.name, provider, note
+    def __init__(
+        self, fetch: Fetch, base_url: str, *, related_query: str = "", linkers_query: str = ""
+    ) -> None:
+        super().__init__(related_query=related_query, linkers_query=linkers_query)
+        self._fetch = fetch
+        self._address = base_url.rstrip("/") + "/search"
 
     def search(self, query: str, count: int, page: int = 1, /) -> SearchAnswer:
-        """Send the query, and note a failure."""
+        """Return up to *count* pages, requesting further result pages while there are any."""
+        several = min(-(-count // RESULTS_PER_PAGE), MAX_PAGES)
+        first = 1 + (page - 1) * several
+        answer = self._ask(query, first, count)
+        for number in range(first + 1, first + several):
+            if len(answer.results) >= count or answer.status is not SearchStatus.ANSWERED:
+                break
+            more = self._ask(query, number, count)
+            known = {result.url for result in answer.results}
+            fresh = tuple(result for result in more.results if result.url not in known)
+            if not fresh:
+                break
+            answer = replace(answer, results=(*answer.results, *fresh)[:count])
+        return answer
+
+    def _ask(self, query: str, page: int, count: int) -> SearchAnswer:
+        asked = {"q": query[:MAX_QUERY_CHARS], "format": "json", "pageno": str(page)}
+        headers = {"Accept": "application/json"}
+        response = self._fetch(Request(f"{self._address}?{urlencode(asked)}", headers=headers))
+        return answer_of(response, count)
+
+
+class PatientProvider(SearchProvider):
+    """A provider asked at intervals; after a failure it is left alone, twice as long each time.
+
+    *now* returns unix seconds; *pause* waits; *note* gets each failure with its details.
+    """
+
+    def __init__(
+        self,
+        provider: SearchProvider,
+        now: Callable[[], float],
+        pause: Callable[[float], None],
+        note: Callable[[str], object],
+        interval_seconds: float,
+    ) -> None:
+        super().__init__(related_query=provider.related_query, linkers_query=provider.linkers_query)
+        self.name, self._provider = provider.name, provider
+        self._now, self._pause, self._note = now, pause, note
+        self._interval = interval_seconds
+        self._open_at, self._failures = 0.0, 0
+
+    def search(self, query: str, count: int, page: int = 1, /) -> SearchAnswer:
+        """Send the query, unless the provider is left alone after a failure."""
+        wait = self._open_at - self._now()
+        if wait > self._interval:
+            return SearchAnswer(SearchStatus.RATE_LIMITED, retry_after_seconds=wait)
+        if wait > 0:
+            self._pause(wait)
         answer = self._provider.search(query, count, page)
-        if answer.status not in (SearchStatus.ANSWERED, SearchStatus.OFF):
+        rest = self._interval
+        if answer.status is SearchStatus.ANSWERED:
+            self._failures = 0
+        else:
+            rest = max(rest, answer.retry_after_seconds or 0.0, self._longer_pause())
+            self._failures += 1
             words = answer.status.value.replace("_", " ")
             self._note(f"{self.name}: {words}" + (f" ({answer.detail})" if answer.detail else ""))
+        self._open_at = self._now() + rest
         return answer
+
+    def _longer_pause(self) -> float:
+        return min(FIRST_PAUSE_SECONDS * 2.0 ** min(self._failures, 32), DAY)
+
+
+def answer_of(response: Response, count: int) -> SearchAnswer:
+    """Read the results in a JSON response; never raises because of it.
+
+    Duplicates, and results without an http(s) URL, are skipped.
+    """
+    problem = _problem(response)
+    if problem is not None:
+        return problem
+    try:
+        found: Any = json.loads(response.body)
+    except (ValueError, RecursionError):
+        return _not_understood("not JSON")
+    if not isinstance(found, Mapping):
+        return _not_understood("no field 'results'")
+    results = found.get("results", [])
+    if not isinstance(results, list):
+        return _not_understood("'results' is not a list")
+    return SearchAnswer(SearchStatus.ANSWERED, tuple(_results(results))[:count])
+
+
+def _problem(response: Response) -> SearchAnswer | None:
+    if response.status is FetchStatus.FETCHED:
+        return None
+    if response.http_code in _REFUSED:
+        detail = f"HTTP {response.http_code}: the key, or the right to ask for JSON, is missing"
+        return SearchAnswer(SearchStatus.DENIED, detail=detail)
+    if response.status is FetchStatus.RATE_LIMITED:
+        wait = response.retry_after_seconds
+        return SearchAnswer(
+            SearchStatus.RATE_LIMITED, detail="too many requests", retry_after_seconds=wait
+        )
+    return SearchAnswer(SearchStatus.UNAVAILABLE, detail=response.detail or response.status.value)
+
+
+def _not_understood(why: str) -> SearchAnswer:
+    detail = f"not a response of the provider's API: {why}"
+    return SearchAnswer(SearchStatus.NOT_UNDERSTOOD, detail=detail)
+
+
+def _results(found: Iterable[object]) -> Iterable[SearchResult]:
+    seen = set()
+    for one in found:
+        if not isinstance(one, Mapping) or not isinstance(one.get("url"), str):
+            continue
+        url = normalize(one["url"])
+        if url is None or url in seen:
+            continue
+        seen.add(url)
+        yield SearchResult(url)

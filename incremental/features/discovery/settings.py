@@ -22,8 +22,6 @@ class DiscoverySettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True)
     """Query with ``{url}`` for similar pages, if the instance supports such an operator."""
     linkers_query: str = ""
     """Query with ``{url}`` for pages that link to it."""
-    queries_per_day: Annotated[int, msgspec.Meta(ge=0, le=1_000_000)] = 200
-    """For all topics together."""
     query_interval_seconds: _NotNegative = 2.0
     """Between two requests to the search provider."""
     max_pages_per_site: _Count = 20

@@ -16,7 +16,6 @@ from incremental.features.discovery.operators import (
     operators,
 )
 from incremental.features.discovery.search_provider import (
-    NoProvider,
     SearchAnswer,
     SearchProvider,
     SearchResult,
@@ -47,7 +46,7 @@ class Provider(SearchProvider):
     def _answer(self, urls: Sequence[str], count: int) -> SearchAnswer:
         if self.status is not SearchStatus.ANSWERED:
             return SearchAnswer(self.status)
-        return SearchAnswer(self.status, tuple(SearchResult(url, url) for url in urls[:count]))
+        return SearchAnswer(self.status, tuple(SearchResult(url) for url in urls[:count]))
 
 
 class Linking(Provider):
@@ -77,7 +76,7 @@ def sources(
     return Sources(
         linkers=lambda url, count: list((linkers or {}).get(url, ()))[:count],
         read=lambda urls: [there[url] for url in urls if url in there],
-        provider=provider or NoProvider(),
+        provider=provider,
     )
 
 
@@ -117,7 +116,7 @@ def test_backward_follows_each_hub_once_and_then_asks_for_others() -> None:
 
 def test_keyword_asks_pairs_that_most_good_pages_have_and_none_twice() -> None:
     provider = Provider({"land": ["p/1"], "auction": ["p/2"]})
-    keyword = Keyword(sources(provider), "land sale", Asked(), Wording())
+    keyword = Keyword(provider, "land sale", Asked(), Wording())
     seeds = [
         page("a", keywords=["harbour", "auction", "plot"]),
         page("b", keywords=["plot", "auction"]),
@@ -147,7 +146,7 @@ def test_questions_are_of_words_as_the_pages_write_them() -> None:
 
 def test_keyword_asks_for_titles_when_it_has_no_other_words() -> None:
     provider = Provider({"Bridge": ["p/1"]})
-    keyword = Keyword(sources(provider), "span", Asked(), Wording())
+    keyword = Keyword(provider, "span", Asked(), Wording())
     keyword.pages([KnownPage("a", title="Bridge opens", terms=("span",))], 10)
     assert provider.asked == ["span", "Bridge opens"]
 
@@ -155,7 +154,7 @@ def test_keyword_asks_for_titles_when_it_has_no_other_words() -> None:
 def test_keyword_asks_for_more_of_what_paid() -> None:
     """Two of the best pages were found by one question, so its next ten results are wanted."""
     provider = Provider({"land": [f"p/{number}" for number in range(40)]})
-    keyword = Keyword(sources(provider), "land", Asked(), Wording())
+    keyword = Keyword(provider, "land", Asked(), Wording())
     found = [one.url for one in keyword.pages([page("a")], 10)]
     best = [KnownPage(url, via="land") for url in found[:2]]
     assert keyword.pages(best, 10)[0].url == "p/10"
@@ -175,7 +174,7 @@ def test_a_link_counts_as_much_as_the_page_that_shows_it() -> None:
 
 def test_a_question_without_an_answer_may_be_asked_again() -> None:
     provider = Provider({"land": ["p/1"]})
-    keyword = Keyword(sources(provider), "land", Asked(), Wording())
+    keyword = Keyword(provider, "land", Asked(), Wording())
     provider.status = SearchStatus.UNAVAILABLE
     assert keyword.pages([page("a")], 10) == []
     provider.status = SearchStatus.ANSWERED
@@ -184,16 +183,16 @@ def test_a_question_without_an_answer_may_be_asked_again() -> None:
 
 def test_related_asks_by_words_where_there_is_no_operator() -> None:
     provider = Provider({"plot": ["p/1"]})
-    related = Related(sources(provider), Asked(), Wording())
+    related = Related(provider, Asked(), Wording())
     found = related.pages([page("a", terms=["plot", "sale", "city", "bid", "fifth"])], 5)
     assert ([one.url for one in found], provider.asked) == (["p/1"], ["plot sale city bid"])
-    with_operator = Related(sources(Provider({}, like=["q/1"])), Asked(), Wording())
+    with_operator = Related(Provider({}, like=["q/1"]), Asked(), Wording())
     assert with_operator.pages([page("a", terms=["plot"])], 5)[0].url == "q/1"
 
 
 def test_related_asks_about_each_seed_once() -> None:
     provider = Provider({"plot": ["p/1"]})
-    related = Related(sources(provider), Asked(), Wording())
+    related = Related(provider, Asked(), Wording())
     related.pages([page("a", terms=["plot"])], 5)
     assert related.pages([page("a", terms=["plot"])], 5) == []
 

@@ -7,8 +7,13 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from incremental.features.discovery.providers.searxng import SearxngProvider
-from incremental.features.discovery.search_provider import SearchStatus
+from incremental.features.discovery.search_provider import (
+    PatientProvider,
+    SearchAnswer,
+    SearchProvider,
+    SearchStatus,
+    SearxngProvider,
+)
 from incremental.fetch.status import FetchStatus, Request, Response
 
 
@@ -39,11 +44,10 @@ def _searxng(*urls: str) -> bytes:
     return json.dumps({"query": "x", "results": found}).encode()
 
 
-def test_searxng_gives_pages_with_plain_text() -> None:
+def test_searxng_gives_pages() -> None:
     web = Web(_searxng("https://a.org/1", "https://b.org/"), _searxng())
     answer = SearxngProvider(web.fetch, "https://search.example/").search("land tender", 10)
     assert [result.url for result in answer.results] == ["https://a.org/1", "https://b.org/"]
-    assert (answer.results[0].title, answer.results[0].snippet) == ("https://a.org/1", "a & b")
     assert web.requests[0].url.startswith("https://search.example/search?")
     assert (web.asked()["q"], web.asked()["format"]) == (["land tender"], ["json"])
 
@@ -115,3 +119,58 @@ def test_no_page_of_results_is_asked_for_twice() -> None:
     assert found == ["https://a.org/", "https://b.org/"]
     assert [web.asked(number)["pageno"] for number in range(2)] == [["1"], ["2"]]
     assert len(web.requests) == 2
+
+
+class Time:
+    """A clock that a pause moves."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def pause(self, seconds: float) -> None:
+        self.now += seconds
+
+
+class Fake(SearchProvider):
+    """Answers as it is told; keeps when it was asked."""
+
+    name = "fake"
+
+    def __init__(self, time: Time, *answers: SearchAnswer) -> None:
+        super().__init__()
+        self.asked_at: list[float] = []
+        self._time, self._answers = time, list(answers)
+
+    def search(self, query: str, count: int, page: int = 1, /) -> SearchAnswer:  # noqa: ARG002 - the base's
+        self.asked_at.append(self._time.now)
+        return self._answers.pop(0) if self._answers else SearchAnswer(SearchStatus.ANSWERED)
+
+
+def patient(fake: Fake, time: Time, notes: list[str]) -> PatientProvider:
+    return PatientProvider(fake, lambda: time.now, time.pause, notes.append, 2.0)
+
+
+def test_queries_keep_their_distance() -> None:
+    time = Time()
+    fake = Fake(time)
+    asking = patient(fake, time, [])
+    for _ in range(3):
+        assert asking.search("x", 1).status is SearchStatus.ANSWERED
+    assert fake.asked_at == [0.0, 2.0, 4.0]
+    assert asking.related("https://x.org/", 1).status is SearchStatus.OFF
+    assert len(fake.asked_at) == 3
+
+
+def test_a_provider_that_failed_is_left_alone_and_longer_each_time() -> None:
+    time, notes = Time(), list[str]()
+    limited = SearchAnswer(SearchStatus.RATE_LIMITED, detail="slow", retry_after_seconds=600.0)
+    down = SearchAnswer(SearchStatus.UNAVAILABLE)
+    fake = Fake(time, down, down, limited)
+    asking = patient(fake, time, notes)
+    for second in range(2_000):
+        time.now = float(second)
+        asking.search("x", 1)
+        if len(fake.asked_at) > 3:
+            break
+    assert [at // 10 for at in fake.asked_at] == [0, 6, 18, 78]
+    assert notes == ["fake: unavailable"] * 2 + ["fake: rate limited (slow)"]

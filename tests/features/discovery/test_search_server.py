@@ -8,8 +8,7 @@ import pytest
 from lab.discovery_world import Document, SearchIndex, SearchServer
 
 from incremental.base.clock import SystemClock
-from incremental.features.discovery.providers.searxng import SearxngProvider
-from incremental.features.discovery.search_provider import SearchStatus
+from incremental.features.discovery.search_provider import SearchStatus, SearxngProvider
 from incremental.fetch.options import FetchSettings
 from incremental.fetch.session import Fetcher
 from incremental.fetch.status import Request
