@@ -81,8 +81,7 @@ def test_a_page_is_tried_and_what_it_would_have_needed_is_said(read: Run) -> Non
     assert on["standing"] >= on["threshold"] == off["threshold"] > off["standing"]
     assert on["terms"]
     assert off["needed"]
-    verbose = read("topic", "test", SOUPS[1], "--verbose").out
-    assert all(word in verbose for word in ("bridges: irrelevant", "needed", "bayes_kernel"))
+    assert "bayes_kernel" in [one["method"] for one in off["methods"]]
 
 
 def test_a_verdict_is_said_in_plain_words(read: Run) -> None:
@@ -91,7 +90,7 @@ def test_a_verdict_is_said_in_plain_words(read: Run) -> None:
     assert "bridges: relevant, score 0.99; relevant from 0.50" in on.out
     assert re.search(r"^for it .*\bviaduct\b", on.out, re.MULTILINE)
     assert f"hubwatch irrelevant {BRIDGES[2]} --topic bridges" in on.out
-    assert "--verbose" in on.err
+    assert "--json" in on.err
     off = read("topic", "test", SOUPS[1]).out
     assert "bridges: irrelevant, score 0." in off
     # Whole words, not the stems that the topic reckons with.
