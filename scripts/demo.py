@@ -30,8 +30,8 @@ from incremental.daemon.health import Health
 from incremental.daemon.pulse import Pulse
 from incremental.daemon.service_manager import ServiceManager
 from incremental.fetch.options import FetchSettings
+from incremental.interfaces.cli.at_work import web_beside
 from incremental.interfaces.cli.reporting import Reporter
-from incremental.interfaces.cli.serving import web_beside
 from incremental.settings import RevisitSettings, Settings
 from incremental.settings.sections import StoreSettings
 from incremental.settings.seeds import add_seed

@@ -12,7 +12,7 @@ from cli_runner import Run
 from web_served import Served
 
 from classifier.words.values import Verdict
-from incremental.features.assistants.quoting import quoted_page
+from incremental.features.assistants.reading import quoted_page
 from incremental.features.messages.hooks import call_for_page
 from incremental.features.messages.settings import HookChannel
 from incremental.interfaces.results.schema import Page

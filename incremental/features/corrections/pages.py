@@ -9,8 +9,7 @@ from fastapi.responses import Response
 
 from incremental.base.errors import NotFoundError
 from incremental.base.texts import Text, stored
-from incremental.features.corrections.known import Missed
-from incremental.features.corrections.making import missed_page
+from incremental.features.corrections.making import Missed, missed_page
 from incremental.features.corrections.not_news import NotNews, is_said, object_to, take_back
 from incremental.interfaces.web.api.schemas import RequestSchema, WebAddress, api_router
 from incremental.interfaces.web.context import StoreRoute, Web

@@ -6,8 +6,8 @@
     bandit (UCB1)           operators       discoverer      rankers    bandit       top k
 
 The bandit and the rankers are in ``classifier.papers``. All of this is pure but for ``discoverer`` (a run,
-put together by ``making``), ``search_provider`` (SearXNG), ``accepting`` (the user's decisions), and what
-people see: ``commands``, ``pages``, ``facts``.
+put together by ``making``), ``search_provider`` (SearXNG), and what people see and
+decide: ``commands``, ``pages``, ``facts``.
 """
 
 from __future__ import annotations

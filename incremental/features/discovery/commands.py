@@ -9,8 +9,7 @@ import typer
 from incremental.base.errors import InputError
 from incremental.base.lookup import find_topic
 from incremental.base.texts import read_text
-from incremental.features.discovery.accepting import Decision, decide
-from incremental.features.discovery.facts import Proposal, proposal_of, run_of
+from incremental.features.discovery.facts import Decision, Proposal, decide, proposal_of, run_of
 from incremental.features.discovery.making import make_discoverer
 from incremental.features.discovery.settings import DiscoverySettings
 from incremental.interfaces.cli.common import (

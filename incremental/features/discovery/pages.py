@@ -10,8 +10,7 @@ from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import Response
 
 from incremental.base.lookup import topic_numbered
-from incremental.features.discovery.accepting import Decision, decide
-from incremental.features.discovery.facts import proposal_of, run_of
+from incremental.features.discovery.facts import Decision, decide, proposal_of, run_of
 from incremental.features.discovery.making import make_discoverer
 from incremental.features.discovery.settings import DiscoverySettings
 from incremental.interfaces.web.context import StoreRoute, Web

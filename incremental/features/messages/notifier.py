@@ -29,12 +29,13 @@ from incremental.base.times import DAY, HOUR
 from incremental.daemon.at_work import Trouble
 from incremental.features.messages.changed import ChangedPages, Senders
 from incremental.features.messages.channels import plan_of
-from incremental.features.messages.delivery import Delivered, deliver
 from incremental.features.messages.hooks import (
+    Delivered,
     call,
     call_for_backfill,
     call_for_change,
     call_for_page,
+    deliver,
 )
 from incremental.features.messages.message import (
     MAX_PAGES,
@@ -58,7 +59,7 @@ from store.crawl.quarantine import QuarantineKind
 from store.database.texts import storable
 from store.enums import OutboxState, TopicVerdict
 from store.outbox import OutboxRow
-from store.watched_changes import WatchedChangeRow
+from store.page_watches import WatchedChangeRow
 
 logger = logging.getLogger("hubwatch.messages")
 

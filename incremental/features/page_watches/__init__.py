@@ -2,8 +2,8 @@
 
 ::
 
-    watch (a URL or a pattern) -> patterns: its pages -> refreshed by its intervals (decide/refresh)
-                                                      -> change with its difference (store.watched_changes)
+    watch (a URL or a pattern) -> its pages -> refreshed by its intervals (decide/refresh)
+                                                      -> change with its difference (store.page_watches)
                                                       -> page, command, API, feed; messages to its receivers
 
 That a page is refreshed, and how its change is found and kept, is the core's.
@@ -35,11 +35,11 @@ FEATURE = Feature(
             },
         },
     },
-    routers=(f"{_ROOM}.api:router", f"{_ROOM}.pages:router"),
+    routers=(f"{_ROOM}.pages:api", f"{_ROOM}.pages:router"),
     pages={"/changes": "nav"},
     page_form="page_watches/form.html",
     feeds={"/feeds/changes": "feed"},
     templates=Path(__file__).with_name("templates"),
-    follows=f"{_ROOM}.patterns:PatternWatches",
+    follows=f"{_ROOM}.watching:PatternWatches",
     senders=f"{_ROOM}.watching:senders",
 )

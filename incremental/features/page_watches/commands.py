@@ -33,8 +33,7 @@ from incremental.interfaces.cli.common import (
 )
 from incremental.interfaces.results.schema import by_name, change_result, when
 from incremental.settings.storage import daemon_at_work
-from store.page_watches import WatchRow, WatchStanding
-from store.watched_changes import ChangeQuery, WatchedChangeRow
+from store.page_watches import ChangeQuery, WatchedChangeRow, WatchRow, WatchStanding
 
 Which = Annotated[
     str, typer.Argument(metavar="URL|PATTERN|ID", help="As `hubwatch watch-page list` shows it.")

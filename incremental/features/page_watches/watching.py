@@ -6,6 +6,9 @@
     a URL with ``*``     what is known of a watched site now, and what is found later
 
 A watch belongs to the first site whose scope contains it.
+
+Each pattern remembers in the store up to which page id it was compared, so that none is missed if the
+process dies, and no page is compared twice.
 """
 
 from __future__ import annotations
@@ -19,18 +22,18 @@ from typing import TYPE_CHECKING
 from incremental.base.errors import InputError, NotFoundError
 from incremental.base.plain_text import clean
 from incremental.base.readable_urls import site_name
-from incremental.base.scope import read_scope, trap
+from incremental.base.scope import compile_pattern, read_scope, trap
 from incremental.base.tagging import checked_words
 from incremental.base.texts import Text
 from incremental.base.times import DAY, HOUR, MINUTE
 from incremental.base.urls import canonical_key
-from incremental.features.page_watches.patterns import take_in
+from incremental.crawl.part import Part
 from incremental.interfaces.results.schema import by_name, result_of
 from incremental.settings.seeds import check_address, usable_seed
 from store import Store
 from store.enums import WatchState
 from store.page_watches import WatchRow, WatchStanding
-from store.values import RefreshRow, SeenLink
+from store.values import RefreshRow, SeenLink, VisitRecord
 
 if TYPE_CHECKING:
     from incremental.settings import Settings
@@ -247,3 +250,42 @@ def watch_result(watch: WatchRow, standing: WatchStanding) -> PageWatch:
 def watched_page(page: RefreshRow) -> WatchedPage:
     """Return a watched page."""
     return result_of(WatchedPage, page, title=clean(page.title), due_at=page.next_at)
+
+
+_BATCH = 2_000
+
+
+def take_in(store: Store, watch: WatchRow, *, now: float) -> int:
+    """Let a pattern take in what it was not compared with yet; return how many pages are new to it."""
+    pattern, taken, after = compile_pattern(watch.pattern), 0, watch.taken_to
+    while pages := store.page_watches.pages_after(watch.site_id, after, limit=_BATCH):
+        after = pages[-1][0]
+        matching = [page for page, url in pages if pattern.search(url)]
+        taken += store.page_watches.take_in(watch, matching, after, now=now)
+    return taken
+
+
+class PatternWatches:
+    """The patterns of all sites. Used by the crawler's thread only."""
+
+    def __init__(self, store: Store, part: Part) -> None:
+        self._store = store
+        self._part = part
+        self._by_site: dict[int, list[int]] = {}
+
+    def load(self, now: float) -> None:
+        """Read the patterns: at start, and after another process changed them."""
+        self._by_site = {}
+        for watch in self._store.page_watches.watches():
+            if watch.is_pattern and self._part.has(watch.site_id):
+                self._by_site.setdefault(watch.site_id, []).append(watch.id)
+                take_in(self._store, watch, now=now)
+
+    def after(self, record: VisitRecord, now: float) -> None:
+        """Let the patterns of a site take in what its visit found."""
+        if not (record.links or record.more_pages or record.moved_to):
+            return
+        for watch_id in self._by_site.get(record.site_id, ()):
+            watch = self._store.page_watches.watch(watch_id)
+            if watch is not None:
+                take_in(self._store, watch, now=now)

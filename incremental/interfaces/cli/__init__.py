@@ -97,7 +97,7 @@ PURPOSES: dict[str, dict[str, Any]] = {
         },
     },
     "Operate": {
-        "serve": "serving:serve Serve the web page, the API and the feeds; fetch nothing.",
+        "serve": "at_work:serve Serve the web page, the API and the feeds; fetch nothing.",
         "doctor": "doctor:doctor Check the installation, the store and the network; change nothing.",
         "list": "sites:list_sites List the watched sites.",
         "hubs": "explaining:hubs List hubs: new pages, next visit and the reason.",

@@ -15,8 +15,8 @@ from classifier.words.values import PageText
 from incremental.base.errors import InputError
 from incremental.base.texts import read_text
 from incremental.base.urls import canonical_key
-from incremental.features.discovery.accepting import accept_sites
 from incremental.features.discovery.discoverer import Dependencies, Discoverer
+from incremental.features.discovery.facts import accept_sites
 from incremental.features.discovery.search_provider import (
     SearchAnswer,
     SearchProvider,

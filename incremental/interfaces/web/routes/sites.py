@@ -24,12 +24,14 @@ from incremental.interfaces.results.sites import site_results
 from incremental.interfaces.results.status import DAY
 from incremental.interfaces.site_editing import (
     SiteEdit,
+    Visit,
     edit_site,
     hours_typed,
     number_typed,
+    request_pages,
+    request_site,
     site_in_file,
 )
-from incremental.interfaces.visit_requests import Visit, request_pages, request_site
 from incremental.interfaces.web.api.schemas import RowId
 from incremental.interfaces.web.context import StoreRoute, Web, web_of
 from incremental.interfaces.web.explanation import explanation
