@@ -76,8 +76,7 @@ def test_a_table_holds_texts_if_they_are_asked_for(judged: Served, hubwatch: Run
     page = judged.store.answers.text(int(last["id"]))
     assert page is not None
     assert last["text"] == page.text
-    asked = {"with_text": True, "site": 2}
-    line = judged.client().get("/api/v1/export/jsonl", params=asked).text
+    line = hubwatch("export", "--with-text", "--format", "jsonl", "--site", "other.example").out
     assert "招标文件" in json.loads(line)["text"]
 
 

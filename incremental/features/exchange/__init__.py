@@ -27,7 +27,7 @@ FEATURE = Feature(
             "restore": f"{_ROOM}.commands:restore Restore a backup into the configured folder.",
         },
     },
-    routers=(f"{_ROOM}.pages:api", f"{_ROOM}.pages:streams", f"{_ROOM}.pages:router"),
+    routers=(f"{_ROOM}.pages:router",),
     templates=Path(__file__).with_name("templates"),
     add_form="exchange/import.html",
 )

@@ -316,7 +316,7 @@ class Notifier:
             given = self._given(entries[0], channel, key)
             return self._hook_executor.submit(partial(call, self._gate, channel, given, key))
         shown = [self._shown(one, channel, now) for one in entries]
-        message = compose(shown, group_by=channel.group_by, language=self._language)
+        message = compose(shown, language=self._language)
         return self._executor.submit(partial(deliver, self._gate, channel.url, message, key))
 
     def _given(self, entry: OutboxRow, channel: HookChannel, key: str) -> bytes:

@@ -6,7 +6,6 @@ from typing import Annotated, Any
 
 import typer
 
-from incremental.base.errors import InputError
 from incremental.base.lookup import find_sites
 from incremental.base.plain_text import clean
 from incremental.base.readable_urls import readable
@@ -51,12 +50,6 @@ def add(  # noqa: PLR0913 - each is an option of the command
         str | None,
         typer.Option(metavar="SPAN", help=f"Check at this interval, whatever it finds. {_SPAN}"),
     ] = None,
-    at_most_every: Annotated[
-        str | None, typer.Option(metavar="SPAN", help="Shortest time between two checks.")
-    ] = None,
-    at_least_every: Annotated[
-        str | None, typer.Option(metavar="SPAN", help="Longest time between two checks.")
-    ] = None,
     channel: Annotated[
         list[str] | None,
         typer.Option(
@@ -75,11 +68,8 @@ def add(  # noqa: PLR0913 - each is an option of the command
     Dates, counters, adverts and other noise are left out. Adding it again replaces its options.
     """
     settings, folder = settings_of(context)
-    if every is not None and (at_most_every or at_least_every):
-        raise InputError("--every", every, "cannot be combined with the other two spans")
     wish = WatchWish(
-        min_minutes=span_minutes(every or at_most_every),
-        max_minutes=span_minutes(every or at_least_every),
+        span_minutes(every),
         receivers=channel or (),
         include=[word for word in include or () if word],
         exclude=[word for word in exclude or () if word],

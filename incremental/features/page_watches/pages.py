@@ -17,7 +17,6 @@ from incremental.base.tagging import parted
 from incremental.base.times import moment
 from incremental.features.page_watches.watching import (
     PageWatch,
-    WatchedPage,
     WatchWish,
     check_now,
     found_watch,
@@ -26,7 +25,6 @@ from incremental.features.page_watches.watching import (
     span_minutes,
     watch_page,
     watch_result,
-    watched_page,
 )
 from incremental.interfaces.results.schema import TextChange, change_result
 from incremental.interfaces.web.api.schemas import RequestSchema, RowId, WordList, api_router
@@ -109,8 +107,7 @@ def add_form(
 ) -> Response:
     """Watch a page or a pattern, or replace the options of its watch."""
     try:
-        minutes = span_minutes(every)
-        wish = WatchWish(minutes, minutes, channel, parted(include), parted(exclude))
+        wish = WatchWish(span_minutes(every), channel, parted(include), parted(exclude))
         watch_page(store, web.settings, url, wish, now=web.now())
     except InputError as error:
         typed = {"url": url, "every": every, "include": include, "exclude": exclude}
@@ -187,21 +184,13 @@ class NewPageWatch(RequestSchema):
 
     url: Annotated[str, StringConstraints(min_length=1, max_length=2_000)]
     """A page, or a pattern such as `https://x.example/prices/*`."""
-    min_minutes: Annotated[float | None, Field(ge=1, le=525_600)] = None
-    max_minutes: Annotated[float | None, Field(ge=1, le=525_600)] = None
+    every_minutes: Annotated[float | None, Field(ge=1, le=525_600)] = None
     channels: Annotated[
         list[Annotated[str, StringConstraints(min_length=1, max_length=200)]], Field(max_length=50)
     ] = Field(default_factory=list)
     """Empty = every channel that is not narrowed to a topic or a search."""
     include: WordList = Field(default_factory=list)
     exclude: WordList = Field(default_factory=list)
-
-
-@dataclass(frozen=True, slots=True)
-class Checked:
-    """The number of pages to be checked now."""
-
-    pages: int
 
 
 @api.get("/changes")
@@ -245,36 +234,13 @@ def list_watches(store: Store) -> list[PageWatch]:
 def add_watch(web: Web, store: Store, body: NewPageWatch) -> PageWatch:
     """Watch a page or a pattern for changes of its text."""
     wish = WatchWish(
-        *(body.min_minutes, body.max_minutes),
+        body.every_minutes,
         receivers=body.channels,
         include=body.include,
         exclude=body.exclude,
     )
     watch, _ = watch_page(store, web.settings, body.url, wish, now=web.now())
     return _watch(store, watch.id)
-
-
-@api.get("/page-watches/{watch_id}/pages")
-def list_pages(store: Store, watch_id: _WatchId) -> list[WatchedPage]:
-    """List the pages of a watch, the last changed first."""
-    watch = found_watch(store, watch_id)
-    return [watched_page(one) for one in store.refreshes.of_watch(watch.id)]
-
-
-@api.post("/page-watches/{watch_id}/visits", status_code=202)
-def check_pages(web: Web, store: Store, watch_id: _WatchId) -> Checked:
-    """Check the pages of a watch now, as soon as politeness allows."""
-    return Checked(pages=check_now(store, found_watch(store, watch_id), now=web.now()))
-
-
-@api.post("/page-watches/{watch_id}/{action}")
-def set_state(
-    web: Web, store: Store, watch_id: _WatchId, action: Literal["pause", "resume"]
-) -> PageWatch:
-    """Pause or resume a watch."""
-    watch = found_watch(store, watch_id)
-    pause_watch(store, watch, paused=action == "pause", now=web.now())
-    return _watch(store, watch_id)
 
 
 @api.delete("/page-watches/{watch_id}", status_code=204)

@@ -49,9 +49,8 @@ SHORTEST_MINUTES, LONGEST_DAYS = 1.0, 365.0
 class WatchWish:
     """What a user wants of a watch."""
 
-    min_minutes: float | None = None
-    """Shortest time between two visits; None = the site's."""
-    max_minutes: float | None = None
+    every_minutes: float | None = None
+    """Between two visits; None = as often as the page's changes make worthwhile."""
     receivers: Sequence[str] = ()
     """Empty = every channel that is not narrowed to a topic or a search."""
     include: Sequence[str] = ()
@@ -60,14 +59,13 @@ class WatchWish:
 
 @dataclass(frozen=True, slots=True)
 class PageWatch:
-    """A page or pattern that is watched for changes; intervals null = the site's."""
+    """A page or pattern that is watched for changes; no interval = as often as worthwhile."""
 
     id: int
     pattern: str
     site_id: int
     state: WatchState
-    min_minutes: float | None
-    max_minutes: float | None
+    every_minutes: float | None
     channels: Sequence[str]
     include: Sequence[str]
     exclude: Sequence[str]
@@ -108,7 +106,7 @@ def watch_page(
     known = store.page_watches.watch_of(url)
     if known is None and len(store.page_watches.watches()) >= MAX_WATCHES:
         raise InputError("watches", MAX_WATCHES, Text("input.at_most", n=MAX_WATCHES))
-    least, most = _intervals(wish)
+    every = _seconds(wish.every_minutes)
     _check_receivers(store, settings, wish.receivers)
     include = checked_words(wish.include, "include")
     exclude = checked_words(wish.exclude, "exclude")
@@ -120,8 +118,8 @@ def watch_page(
         watch_id = store.page_watches.put(
             *(site_id, url),
             now=now,
-            min_interval_seconds=least,
-            max_interval_seconds=most,
+            min_interval_seconds=every,
+            max_interval_seconds=every,
             receivers=tuple(wish.receivers),
             include=include,
             exclude=exclude,
@@ -148,18 +146,11 @@ def span_minutes(text: str | None) -> float | None:
     return float(found[1]) * _UNITS[found[2]] / MINUTE
 
 
-def _intervals(wish: WatchWish) -> tuple[float | None, float | None]:
-    for field, minutes in (("min_minutes", wish.min_minutes), ("max_minutes", wish.max_minutes)):
-        if minutes is not None and not SHORTEST_MINUTES <= minutes <= LONGEST_DAYS * DAY / MINUTE:
-            way_out = Text(
-                "page_watches.watch_interval", minutes=SHORTEST_MINUTES, days=LONGEST_DAYS
-            )
-            raise InputError(field, f"{minutes:g}", way_out)
-    least = None if wish.min_minutes is None else wish.min_minutes * MINUTE
-    most = None if wish.max_minutes is None else wish.max_minutes * MINUTE
-    if least is not None and most is not None and least > most:
-        raise InputError("min_minutes", f"{wish.min_minutes:g}", Text("input.above_longest"))
-    return least, most
+def _seconds(minutes: float | None) -> float | None:
+    if minutes is not None and not SHORTEST_MINUTES <= minutes <= LONGEST_DAYS * DAY / MINUTE:
+        way_out = Text("page_watches.watch_interval", minutes=SHORTEST_MINUTES, days=LONGEST_DAYS)
+        raise InputError("every_minutes", f"{minutes:g}", way_out)
+    return None if minutes is None else minutes * MINUTE
 
 
 def _check_receivers(store: Store, settings: Settings, names: Sequence[str]) -> None:
@@ -235,13 +226,11 @@ def senders(store: Store) -> dict[int, WatchRow]:
 
 def watch_result(watch: WatchRow, standing: WatchStanding) -> PageWatch:
     """Return a watch with what became of it."""
-    spans = (watch.min_interval_seconds, watch.max_interval_seconds)
-    least, most = (None if one is None else one / MINUTE for one in spans)
-    minutes = {"min_minutes": least, "max_minutes": most}
+    every = watch.max_interval_seconds
     return result_of(
         PageWatch,
         by_name(watch) | by_name(standing),
-        **minutes,
+        every_minutes=None if every is None else every / MINUTE,
         channels=watch.receivers,
         next_at=standing.next_at or None,
     )

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from fastapi import Query
-from fastapi.responses import PlainTextResponse
 
 from incremental.base.lookup import site_numbered
 from incremental.base.tagging import checked_tags
@@ -36,7 +35,6 @@ from incremental.interfaces.web.api.schemas import (
 from incremental.interfaces.web.context import Web
 from incremental.settings.seeds import SeedTerms
 from incremental.topics.training.corrections import Correction, correct_all
-from incremental.topics.training.label_files import export_labels
 from store import Store
 from store.editing.tags import Tag
 from store.enums import LabelOrigin
@@ -166,13 +164,6 @@ def list_labels(
 def label_pages(web: Web, store: Store, body: NewLabels) -> list[Correction]:
     """Label pages: applies at once, overrides everything else, and trains the classifier."""
     return correct_all(store, body.urls, body.label, now=web.now())
-
-
-@router.get("/labels/export", response_class=PlainTextResponse)
-def export_all_labels(store: Store) -> PlainTextResponse:
-    """Return one label per page as tab-separated text; user labels win over behaviour."""
-    text, _ = export_labels(store)
-    return PlainTextResponse(text)
 
 
 @router.get("/check")
