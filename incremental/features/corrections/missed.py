@@ -17,8 +17,6 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urljoin, urlsplit
 
-from incremental.interfaces.visit_requests import request_page
-
 from incremental.base.path_aliases import rules
 from incremental.base.scope import read_scope
 from incremental.base.texts import Text, named, read_text
@@ -29,6 +27,7 @@ from incremental.features.corrections.known import Missed, said
 from incremental.fetch.status import FetchStatus
 from incremental.interfaces.explain.page import nearest
 from incremental.interfaces.results.schema import when
+from incremental.interfaces.site_editing import request_page
 from incremental.parse import Page
 from incremental.sandbox import Body, Read, Unread
 from incremental.settings import Settings

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 from urllib.parse import urlencode
@@ -21,10 +21,6 @@ from incremental.fetch.status import FetchStatus, Request, Response
 Fetch = Callable[[Request], Response]
 
 MAX_QUERY_CHARS = 200
-# Approximate number of results per result page.
-RESULTS_PER_PAGE = 10
-# Result pages requested per query.
-MAX_PAGES = 5
 _REFUSED = frozenset({401, 403})
 FIRST_PAUSE_SECONDS = 60.0
 
@@ -106,22 +102,7 @@ class SearxngProvider(SearchProvider):
         self._address = base_url.rstrip("/") + "/search"
 
     def search(self, query: str, count: int, page: int = 1, /) -> SearchAnswer:
-        """Return up to *count* pages, requesting further result pages while there are any."""
-        several = min(-(-count // RESULTS_PER_PAGE), MAX_PAGES)
-        first = 1 + (page - 1) * several
-        answer = self._ask(query, first, count)
-        for number in range(first + 1, first + several):
-            if len(answer.results) >= count or answer.status is not SearchStatus.ANSWERED:
-                break
-            more = self._ask(query, number, count)
-            known = {result.url for result in answer.results}
-            fresh = tuple(result for result in more.results if result.url not in known)
-            if not fresh:
-                break
-            answer = replace(answer, results=(*answer.results, *fresh)[:count])
-        return answer
-
-    def _ask(self, query: str, page: int, count: int) -> SearchAnswer:
+        """Return at most *count* results of one page; how many that has is the instance's affair."""
         asked = {"q": query[:MAX_QUERY_CHARS], "format": "json", "pageno": str(page)}
         headers = {"Accept": "application/json"}
         response = self._fetch(Request(f"{self._address}?{urlencode(asked)}", headers=headers))

@@ -52,13 +52,6 @@ def test_searxng_gives_pages() -> None:
     assert (web.asked()["q"], web.asked()["format"]) == (["land tender"], ["json"])
 
 
-def test_searxng_is_asked_for_more_pages_until_nothing_new_comes() -> None:
-    web = Web(_searxng("https://a.org/1"), _searxng("https://a.org/2"), _searxng("https://a.org/2"))
-    answer = SearxngProvider(web.fetch, "https://search.example").search("x", 40)
-    assert [result.url[-1] for result in answer.results] == ["1", "2"]
-    assert [web.asked(n)["pageno"] for n in range(3)] == [["1"], ["2"], ["3"]]
-
-
 def test_an_operator_that_is_not_set_up_is_off() -> None:
     web = Web(_searxng("https://a.org/"), _searxng())
     plain = SearxngProvider(web.fetch, "https://search.example")

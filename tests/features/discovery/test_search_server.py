@@ -54,8 +54,9 @@ def test_who_links_there_is_found_by_an_operator(server: SearchServer) -> None:
     assert [result.url for result in answer.results] == ["http://a.example/1"]
 
 
-def test_more_than_one_page_of_results(provider: SearxngProvider) -> None:
-    assert len(provider.search("bridge", 25).results) == 25
+def test_further_pages_of_results(provider: SearxngProvider) -> None:
+    pages = [provider.search("bridge", 10, number).results for number in (1, 2, 3)]
+    assert [len(results) for results in pages] == [10, 10, 5]
 
 
 @pytest.mark.parametrize("query", ['"', "AND OR NOT", "a* NEAR(b", "", "()"])
