@@ -36,6 +36,23 @@ from store.models import (
 )
 from store.values import ASKED, NEVER_DUE, PageChange, VisitRecord
 
+# Maximum number of pages of a pattern.
+MAX_PAGES = 500
+# With the refreshes of its pages, as every visit asks for them.
+_SPANS = ("min_interval_seconds", "max_interval_seconds")
+_SET = Updated(Refresh, lambda page: Refresh.page == page)
+_KNOWN = Prepared(lambda page: Refresh.select(Refresh.watch).where(Refresh.page == page))
+_WATCH_OF = Prepared(
+    lambda page: Refresh.select(Refresh.watch).where((Refresh.page == page) & WATCHED)
+)
+_NEW_CHANGE = Inserted(
+    WatchedChange,
+    (
+        *("change", "page", "watch", "at", "title", "difference"),
+        *("words_added", "words_removed"),
+    ),
+)
+
 
 @dataclass(frozen=True, slots=True)
 class WatchRow:
@@ -74,13 +91,7 @@ class WatchStanding:
     next_at: float | None = None
 
 
-# Maximum number of pages of a pattern.
-MAX_PAGES = 500
 _WATCH = Shape(WatchRow, PageWatch, site_id=PageWatch.site)
-# With the refreshes of its pages, as every visit asks for them.
-_SPANS = ("min_interval_seconds", "max_interval_seconds")
-_SET = Updated(Refresh, lambda page: Refresh.page == page)
-_KNOWN = Prepared(lambda page: Refresh.select(Refresh.watch).where(Refresh.page == page))
 
 
 class PageWatches(Repository):
@@ -307,16 +318,6 @@ _CHANGE = Shape(
     site=Site.name,
     body_before=Change.body_before,
     body_after=Change.body_after,
-)
-_WATCH_OF = Prepared(
-    lambda page: Refresh.select(Refresh.watch).where((Refresh.page == page) & WATCHED)
-)
-_NEW_CHANGE = Inserted(
-    WatchedChange,
-    (
-        *("change", "page", "watch", "at", "title", "difference"),
-        *("words_added", "words_removed"),
-    ),
 )
 
 

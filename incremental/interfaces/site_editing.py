@@ -49,6 +49,8 @@ TERMS = (
     *("reach", "include", "exclude", "requests_per_day"),
     *("min_interval_minutes", "max_interval_hours", "hours"),
 )
+# Of one request; each takes at least the delay of its host.
+MOST_PAGES = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,10 +170,6 @@ def _columns(row: SiteRow, given: dict[str, Any], settings: Settings) -> dict[st
         "max_interval_hours": checked.max_interval_hours,
         "hours": None if checked.hours is None else to_json(list(checked.hours)),
     }
-
-
-# Of one request; each takes at least the delay of its host.
-MOST_PAGES = 500
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,7 +67,8 @@ def test_versions_are_found_by_time_and_compared(tmp_path: Path) -> None:
         last = version_at(versions, None)
         before = previous(versions, last)
         told = difference(crawl.store, found["id"], found["url"], before, last)
-        assert {("removed", "Monday"), ("added", "Friday")} <= set(told.pieces)
+        said = {(kind, text.strip()) for kind, text in told.pieces}
+        assert {("removed", "Monday"), ("added", "Friday")} <= said
         assert [reason for _, reason in told.ignored] == ["relative time", "counter"]
 
 

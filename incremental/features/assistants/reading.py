@@ -45,6 +45,20 @@ _KEPT = (
     "starred_at",
     "copies",
 )
+MOST_PAGES = 100
+MOST_TEXT_CHARS = 20_000
+_NAME = 300
+Since = Annotated[
+    str, Field(description="A span back from now (90m, 3h, 1d, 2w) or a date; empty = all.")
+]
+Site = Annotated[str, Field(description="Name, seed URL or id of a site; empty = all.")]
+Topic = Annotated[str, Field(description="Name of a topic; empty = all pages.")]
+Language = Annotated[str, Field(description="Such as en or zh; empty = any.")]
+Limit = Annotated[int, Field(ge=1, le=MOST_PAGES)]
+Cursor = Annotated[
+    int | None, Field(description="The cursor of the last answer, to read on from there.")
+]
+Answer = dict[str, Any]
 
 
 def quoted_page(page: AnnouncedPage) -> dict[str, Any]:
@@ -87,23 +101,6 @@ def quoted(value: Any, depth: int = 0) -> Any:  # noqa: ANN401 - whatever JSON h
     if isinstance(value, list | tuple):
         return [quoted(one, depth + 1) for one in value]
     return value
-
-
-MOST_PAGES = 100
-MOST_TEXT_CHARS = 20_000
-_NAME = 300
-
-Since = Annotated[
-    str, Field(description="A span back from now (90m, 3h, 1d, 2w) or a date; empty = all.")
-]
-Site = Annotated[str, Field(description="Name, seed URL or id of a site; empty = all.")]
-Topic = Annotated[str, Field(description="Name of a topic; empty = all pages.")]
-Language = Annotated[str, Field(description="Such as en or zh; empty = any.")]
-Limit = Annotated[int, Field(ge=1, le=MOST_PAGES)]
-Cursor = Annotated[
-    int | None, Field(description="The cursor of the last answer, to read on from there.")
-]
-Answer = dict[str, Any]
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,8 @@ from store.values import VisitRecord
 _EVERY_SECONDS = 6 * HOUR
 # A site takes some 10 ms.
 _STEP_SECONDS, _STEP_SITES = MINUTE, 20
+# A page that was announced before is no news that a hub could miss.
+_NEW = 30 * DAY
 
 
 def keeper(work: AtWork) -> Keeper:
@@ -44,10 +46,6 @@ class Keeper:
             causes = Counter(page.cause.value for page in found.late)
             kept.keep(site, now, found.pages, (found.share, found.low, found.high), causes)
         return now + _STEP_SECONDS
-
-
-# A page that was announced before is no news that a hub could miss.
-_NEW = 30 * DAY
 
 
 def auditor(store: Store, _: Part) -> Auditor:

@@ -21,6 +21,9 @@ from store.enums import HubKind, HubRole
 from store.topics.values import TopicRow
 from store.values import NewHub, SeenLink
 
+Decision = Literal["accept", "reject"]
+_NAMED_AT_MOST = 20
+
 
 @dataclass(frozen=True, slots=True)
 class ProposedPage:
@@ -81,10 +84,6 @@ def open_proposals(store: Store) -> dict[int, int]:
     """Count the undecided proposals by topic."""
     counts = store.discovery.proposal_counts()
     return {topic: states.get(ProposalState.PROPOSED, 0) for topic, states in counts.items()}
-
-
-Decision = Literal["accept", "reject"]
-_NAMED_AT_MOST = 20
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,7 +45,6 @@ def make_discoverer(
     provider = SearxngProvider(
         fetcher.fetch,
         wanted.url,
-        related_query=wanted.related_query,
         linkers_query=wanted.linkers_query,
     )
     dependencies = Dependencies(

@@ -5,7 +5,7 @@
     forward    seeds -> their links
     backward   seeds -> pages that link to them (our own graph, a provider) -> their links
     keyword    the topic's words, then pairs of each seed's words -> short, new queries -> provider
-    related    seeds -> the provider's related operator, or a query of a page's top terms
+    related    seeds -> a query of a page's top terms
 
 Operators return candidates to fetch, best first by their own evidence, not pages judged relevant. They
 reach the world through :class:`Sources`.
@@ -24,7 +24,6 @@ from typing import Protocol
 from incremental.features.discovery.search_provider import (
     SearchAnswer,
     SearchProvider,
-    SearchStatus,
 )
 from incremental.topics.wording import Wording
 
@@ -207,7 +206,7 @@ class Backward:
             # Without further linkers the search would be over once those in our own graph are used.
             if len(found) < LINKERS_PER_SEED and self._sources.provider is not None:
                 answer = self._sources.provider.linkers(seed.url, RESULTS_PER_QUERY)
-                found += self._unused(result.url for result in answer.results)
+                found += self._unused(answer.urls)
             for url in list(dict.fromkeys(found))[:LINKERS_PER_SEED]:
                 shown[url] += 1
                 first.setdefault(url, seed.url)
@@ -241,11 +240,11 @@ class _Searching(ABC):
         found: list[Candidate] = []
         for via, ask in islice(self._questions(seeds), QUERIES_PER_ROUND):
             answer = ask()
-            if answer.status is not SearchStatus.ANSWERED:
+            if answer.problem:
                 self._asked.take_back()
                 break
-            for place, result in enumerate(answer.results):
-                found.append(Candidate(result.url, self.name, via, 1.0 / (place + 1)))
+            for place, url in enumerate(answer.urls):
+                found.append(Candidate(url, self.name, via, 1.0 / (place + 1)))
         return _best(found, seeds, count, seen)
 
 
@@ -299,7 +298,7 @@ class Keyword(_Searching):
 
 
 class Related(_Searching):
-    """Search for pages like the seeds: by the provider's operator, or else by words."""
+    """Search for pages like the seeds, by a query of each one's top terms."""
 
     name = "related"
     costly = True
@@ -312,15 +311,7 @@ class Related(_Searching):
             if (terms or seed.title) and self._asked.first_time(f"related:{seed.url}"):
                 _learn(self._wording, [seed])
                 query = self._wording.question(terms) or seed.title
-                yield seed.url, partial(self._like, seed.url, query)
-
-    def _like(self, url: str, query: str) -> SearchAnswer:
-        answer = SearchAnswer(SearchStatus.OFF)
-        if url:
-            answer = self._provider.related(url, RESULTS_PER_QUERY)
-        if answer.status is SearchStatus.OFF:
-            return self._provider.search(query, RESULTS_PER_QUERY)
-        return answer
+                yield seed.url, partial(self._provider.search, query, RESULTS_PER_QUERY)
 
 
 def operators(

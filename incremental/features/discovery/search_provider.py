@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any
 from urllib.parse import urlencode
 
+from incremental.base.texts import named
 from incremental.base.times import DAY
 from incremental.base.urls import normalize
 from incremental.fetch.status import FetchStatus, Request, Response
@@ -21,83 +21,45 @@ from incremental.fetch.status import FetchStatus, Request, Response
 Fetch = Callable[[Request], Response]
 
 MAX_QUERY_CHARS = 200
-_REFUSED = frozenset({401, 403})
 FIRST_PAUSE_SECONDS = 60.0
-
-
-class SearchStatus(StrEnum):
-    """How a query ended."""
-
-    ANSWERED = "answered"
-    """With results, or really without."""
-    OFF = "off"
-    """The provider lacks this operator."""
-    DENIED = "denied"
-    """The key is missing, wrong or not sufficient (401, 403)."""
-    RATE_LIMITED = "rate_limited"
-    NOT_UNDERSTOOD = "not_understood"
-    """Not the promised format (a web page, other JSON)."""
-    UNAVAILABLE = "unavailable"
-    """No response: down, slow, no such host, not allowed."""
-
-
-@dataclass(frozen=True, slots=True)
-class SearchResult:
-    """A page found by a provider."""
-
-    url: str
 
 
 @dataclass(frozen=True, slots=True)
 class SearchAnswer:
     """The results of a query, best first, or why there are none."""
 
-    status: SearchStatus
-    results: tuple[SearchResult, ...] = ()
-    detail: str = ""
-    """What went wrong and the remedy, for display, without the key."""
+    urls: tuple[str, ...] = ()
+    problem: str = ""
+    """What went wrong, for display; empty = the query was answered."""
     retry_after_seconds: float | None = None
 
 
 class SearchProvider(ABC):
     """Finds pages by words. Each query costs one request.
 
-    *related_query* and *linkers_query* are queries with ``{url}``, where its engines have such an operator
-    (``related:{url}``); empty = not offered, as by most.
+    *linkers_query* is a query with ``{url}``, where its engines have such an operator (``link:{url}``);
+    empty = not offered, as by most.
     """
 
-    name = ""
-
-    def __init__(self, *, related_query: str = "", linkers_query: str = "") -> None:
-        self.related_query, self.linkers_query = related_query, linkers_query
+    def __init__(self, *, linkers_query: str = "") -> None:
+        self.linkers_query = linkers_query
 
     @abstractmethod
     def search(self, query: str, count: int, page: int = 1, /) -> SearchAnswer:
         """Return up to *count* pages for *query*; *page* 2 are the next *count*, and so on."""
 
-    def related(self, url: str, count: int, /) -> SearchAnswer:
-        """Return pages like the one at a URL; OFF without such an operator."""
-        return self._asked(self.related_query, url, count)
-
     def linkers(self, url: str, count: int, /) -> SearchAnswer:
-        """Return pages that link to a URL; OFF without such an operator."""
-        return self._asked(self.linkers_query, url, count)
-
-    def _asked(self, form: str, url: str, count: int) -> SearchAnswer:
-        if not form:
-            return SearchAnswer(SearchStatus.OFF, detail=f"{self.name} has no such operator")
-        return self.search(form.replace("{url}", url), count)
+        """Return pages that link to a URL; none without such an operator."""
+        if not self.linkers_query:
+            return SearchAnswer()
+        return self.search(self.linkers_query.replace("{url}", url), count)
 
 
 class SearxngProvider(SearchProvider):
     """Queries the instance at *base_url* (``https://search.example.org``); the rest as its base."""
 
-    name = "searxng"
-
-    def __init__(
-        self, fetch: Fetch, base_url: str, *, related_query: str = "", linkers_query: str = ""
-    ) -> None:
-        super().__init__(related_query=related_query, linkers_query=linkers_query)
+    def __init__(self, fetch: Fetch, base_url: str, *, linkers_query: str = "") -> None:
+        super().__init__(linkers_query=linkers_query)
         self._fetch = fetch
         self._address = base_url.rstrip("/") + "/search"
 
@@ -112,7 +74,7 @@ class SearxngProvider(SearchProvider):
 class PatientProvider(SearchProvider):
     """A provider asked at intervals; after a failure it is left alone, twice as long each time.
 
-    *now* returns unix seconds; *pause* waits; *note* gets each failure with its details.
+    *now* returns unix seconds; *pause* waits; *note* gets each failure.
     """
 
     def __init__(
@@ -123,9 +85,8 @@ class PatientProvider(SearchProvider):
         note: Callable[[str], object],
         interval_seconds: float,
     ) -> None:
-        super().__init__(related_query=provider.related_query, linkers_query=provider.linkers_query)
-        self.name, self._provider = provider.name, provider
-        self._now, self._pause, self._note = now, pause, note
+        super().__init__(linkers_query=provider.linkers_query)
+        self._provider, self._now, self._pause, self._note = provider, now, pause, note
         self._interval = interval_seconds
         self._open_at, self._failures = 0.0, 0
 
@@ -133,23 +94,20 @@ class PatientProvider(SearchProvider):
         """Send the query, unless the provider is left alone after a failure."""
         wait = self._open_at - self._now()
         if wait > self._interval:
-            return SearchAnswer(SearchStatus.RATE_LIMITED, retry_after_seconds=wait)
+            return SearchAnswer(problem="left alone after a failure")
         if wait > 0:
             self._pause(wait)
         answer = self._provider.search(query, count, page)
         rest = self._interval
-        if answer.status is SearchStatus.ANSWERED:
+        if not answer.problem:
             self._failures = 0
         else:
-            rest = max(rest, answer.retry_after_seconds or 0.0, self._longer_pause())
+            longer = min(FIRST_PAUSE_SECONDS * 2.0 ** min(self._failures, 32), DAY)
+            rest = max(rest, answer.retry_after_seconds or 0.0, longer)
             self._failures += 1
-            words = answer.status.value.replace("_", " ")
-            self._note(f"{self.name}: {words}" + (f" ({answer.detail})" if answer.detail else ""))
+            self._note(f"the search provider: {answer.problem}")
         self._open_at = self._now() + rest
         return answer
-
-    def _longer_pause(self) -> float:
-        return min(FIRST_PAUSE_SECONDS * 2.0 ** min(self._failures, 32), DAY)
 
 
 def answer_of(response: Response, count: int) -> SearchAnswer:
@@ -157,47 +115,17 @@ def answer_of(response: Response, count: int) -> SearchAnswer:
 
     Duplicates, and results without an http(s) URL, are skipped.
     """
-    problem = _problem(response)
-    if problem is not None:
-        return problem
+    if response.status is not FetchStatus.FETCHED:
+        code = f" (HTTP {response.http_code})" if response.http_code else ""
+        why = f"{named('fetch', response.status)}{code}"
+        return SearchAnswer(problem=why, retry_after_seconds=response.retry_after_seconds)
     try:
         found: Any = json.loads(response.body)
     except (ValueError, RecursionError):
-        return _not_understood("not JSON")
-    if not isinstance(found, Mapping):
-        return _not_understood("no field 'results'")
-    results = found.get("results", [])
+        return SearchAnswer(problem="no JSON; its settings must allow the format")
+    results = found.get("results", []) if isinstance(found, Mapping) else None
     if not isinstance(results, list):
-        return _not_understood("'results' is not a list")
-    return SearchAnswer(SearchStatus.ANSWERED, tuple(_results(results))[:count])
-
-
-def _problem(response: Response) -> SearchAnswer | None:
-    if response.status is FetchStatus.FETCHED:
-        return None
-    if response.http_code in _REFUSED:
-        detail = f"HTTP {response.http_code}: the key, or the right to ask for JSON, is missing"
-        return SearchAnswer(SearchStatus.DENIED, detail=detail)
-    if response.status is FetchStatus.RATE_LIMITED:
-        wait = response.retry_after_seconds
-        return SearchAnswer(
-            SearchStatus.RATE_LIMITED, detail="too many requests", retry_after_seconds=wait
-        )
-    return SearchAnswer(SearchStatus.UNAVAILABLE, detail=response.detail or response.status.value)
-
-
-def _not_understood(why: str) -> SearchAnswer:
-    detail = f"not a response of the provider's API: {why}"
-    return SearchAnswer(SearchStatus.NOT_UNDERSTOOD, detail=detail)
-
-
-def _results(found: Iterable[object]) -> Iterable[SearchResult]:
-    seen = set()
-    for one in found:
-        if not isinstance(one, Mapping) or not isinstance(one.get("url"), str):
-            continue
-        url = normalize(one["url"])
-        if url is None or url in seen:
-            continue
-        seen.add(url)
-        yield SearchResult(url)
+        return SearchAnswer(problem="not a response of SearXNG's API")
+    given = (one.get("url") for one in results if isinstance(one, Mapping))
+    urls = dict.fromkeys(normalize(url) for url in given if isinstance(url, str))
+    return SearchAnswer(tuple(url for url in urls if url is not None)[:count])

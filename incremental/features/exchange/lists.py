@@ -45,6 +45,16 @@ from incremental.base.urls import normalize
 from incremental.parse.ampersands import escaped
 from incremental.parse.decoding import decode_body
 
+MAX_FILE_BYTES = 50_000_000
+MAX_ENTRIES = 20_000
+_URL_COLUMNS = ("url", "link", "address", "xmlurl", "网址")
+_NAME_COLUMNS = ("name", "title", "名称")
+_FOLDER_COLUMNS = ("folder", "folders", "category", "tag", "tags", "文件夹")
+_MOST_DEEP = 50
+# FreshRSS's types of what it reads itself; in "JSONFeed" and "rss" others read feeds as well.
+_SCRAPED = ("xpath", "dotnotation")
+_TRUE = "true"
+
 
 class ListError(HubwatchError):
     """A list is not in its format, or too long."""
@@ -64,13 +74,6 @@ class Entry:
     paused: bool = False
     skipped: str = ""
     """Why it cannot be watched; empty = it can."""
-
-
-MAX_FILE_BYTES = 50_000_000
-MAX_ENTRIES = 20_000
-_URL_COLUMNS = ("url", "link", "address", "xmlurl", "网址")
-_NAME_COLUMNS = ("name", "title", "名称")
-_FOLDER_COLUMNS = ("folder", "folders", "category", "tag", "tags", "文件夹")
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,12 +255,6 @@ def _usable(address: str) -> str | None:
     if "://" not in address:
         address = f"https://{address}" if "." in address and " " not in address else ""
     return normalize(address)
-
-
-_MOST_DEEP = 50
-# FreshRSS's types of what it reads itself; in "JSONFeed" and "rss" others read feeds as well.
-_SCRAPED = ("xpath", "dotnotation")
-_TRUE = "true"
 
 
 def read_outlines(text: str) -> Iterator[Entry]:

@@ -77,6 +77,14 @@ MAIL: Final = frozenset(
     brevo email mailersend mailgun office365 postmark resend sendgrid sendpulse ses smtp2go sparkpost
     """.split()  # noqa: SIM905 - likewise
 )
+# Of what a program prints, the end is kept for its error.
+MAX_OUTPUT_BYTES = 4_000
+# As much as a pipe holds.
+_PIECE = 65_536
+_TICK_SECONDS = 0.05
+_VERSION = 1
+_SUCCESS = 2
+_monotonic = SystemClock().monotonic
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,16 +199,6 @@ def without_secrets(text: str, url: str) -> str:
         text = re.sub(rf"(?<!\w){re.escape(unquote(part))}(?!\w)", "...", text)
     # "notification to ..." says nothing.
     return one_line(text.replace(" to ....", "."), MAX_ERROR)
-
-
-# Of what a program prints, the end is kept for its error.
-MAX_OUTPUT_BYTES = 4_000
-# As much as a pipe holds.
-_PIECE = 65_536
-_TICK_SECONDS = 0.05
-_VERSION = 1
-_SUCCESS = 2
-_monotonic = SystemClock().monotonic
 
 
 def call_for_page(channel: HookChannel, page: AnnouncedPage, key: str, kind: str = "page") -> bytes:

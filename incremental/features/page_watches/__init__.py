@@ -27,7 +27,6 @@ FEATURE = Feature(
                 "": "Pages and patterns watched for changes of their text.",
                 "add": f"{_DOES}:add Watch a page, or the pages of a pattern, for changes.",
                 "list": f"{_DOES}:list_watches List what is watched: pages, last check, last change.",
-                "show": f"{_DOES}:show Show the pages of a watch: last check, last change, next check.",
                 "pause": f"{_DOES}:pause Stop checking the pages of a watch until it is resumed.",
                 "resume": f"{_DOES}:resume Check the pages of a paused watch again.",
                 "check": f"{_DOES}:check Check the pages of a watch now, as soon as politeness allows.",

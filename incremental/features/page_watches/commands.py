@@ -18,7 +18,6 @@ from incremental.features.page_watches.watching import (
     span_minutes,
     watch_page,
     watch_result,
-    watched_page,
 )
 from incremental.interfaces.cli.common import (
     counted,
@@ -30,7 +29,7 @@ from incremental.interfaces.cli.common import (
     say,
     settings_of,
 )
-from incremental.interfaces.results.schema import by_name, change_result, when
+from incremental.interfaces.results.schema import change_result, when
 from incremental.settings.storage import daemon_at_work
 from store.page_watches import ChangeQuery, WatchedChangeRow, WatchRow, WatchStanding
 
@@ -102,24 +101,6 @@ def _row(watch: WatchRow, standing: WatchStanding) -> list[Any]:
         *(when(standing.checked_at), when(standing.changed_at)),
         ", ".join(watch.receivers) or "every channel",
     ]
-
-
-def show(context: typer.Context, target: Which) -> None:
-    """Show the pages of a watch: last check, last change, next check."""
-    with open_store(context) as store:
-        watch = named_watch(store, target)
-        pages = [watched_page(page) for page in store.refreshes.of_watch(watch.id)]
-        standing = store.page_watches.standings()[watch.id]
-    result = by_name(watch_result(watch, standing)) | {"watched": pages}
-    columns = ("page", "checked", "status", "changed", "next check")
-    rows = [
-        (
-            *(readable(one.url), when(one.checked_at), one.status or "-"),
-            *(when(one.changed_at), when(one.due_at)),
-        )
-        for one in pages
-    ]
-    print_list(context, result, readable(watch.pattern), columns, rows)
 
 
 def pause(context: typer.Context, target: Which) -> None:

@@ -45,6 +45,8 @@ _EMPTY = {"url": "", "every": "", "include": "", "exclude": "", "channel": []}
 _Text = Annotated[str, Form(max_length=2_000)]
 _Many = Annotated[str, Form(max_length=5_000)]
 _Names = Annotated[list[Annotated[str, Form(max_length=200)]], Form(max_length=50)]
+api = api_router("changes")
+_WatchId = Annotated[RowId, InPath(description="Id from the list.")]
 
 
 @router.get("/changes")
@@ -165,10 +167,6 @@ def changes_feed(request: Request, form: Format) -> Response:
     ]
     title = words("page_watches.feed")
     return answer(request, form, "/feeds/changes", title, entries, home="/changes")
-
-
-api = api_router("changes")
-_WatchId = Annotated[RowId, InPath(description="Id from the list.")]
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,6 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from incremental.base.errors import InputError, NotFoundError
-from incremental.base.plain_text import clean
 from incremental.base.readable_urls import site_name
 from incremental.base.scope import compile_pattern, read_scope, trap
 from incremental.base.tagging import checked_words
@@ -33,7 +32,7 @@ from incremental.settings.seeds import check_address, usable_seed
 from store import Store
 from store.enums import WatchState
 from store.page_watches import WatchRow, WatchStanding
-from store.values import RefreshRow, SeenLink, VisitRecord
+from store.values import SeenLink, VisitRecord
 
 if TYPE_CHECKING:
     from incremental.settings import Settings
@@ -43,6 +42,7 @@ MAX_RECEIVERS = 50
 _SPAN = re.compile(r"([0-9]{1,6}(?:\.[0-9]{1,3})?) ?([mhd]?)")
 _UNITS = {"": MINUTE, "m": MINUTE, "h": HOUR, "d": DAY}
 SHORTEST_MINUTES, LONGEST_DAYS = 1.0, 365.0
+_BATCH = 2_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,22 +76,6 @@ class PageWatch:
     checked_at: datetime | None
     changed_at: datetime | None
     next_at: datetime | None
-
-
-@dataclass(frozen=True, slots=True)
-class WatchedPage:
-    """A page of a watch."""
-
-    page_id: int
-    url: str
-    title: str
-    checked_at: datetime | None
-    changed_at: datetime | None
-    gone_at: datetime | None
-    status: str | None
-    checks: int
-    due_at: datetime | None
-    """null = its watch is paused, or it is checked next."""
 
 
 def watch_page(
@@ -234,14 +218,6 @@ def watch_result(watch: WatchRow, standing: WatchStanding) -> PageWatch:
         channels=watch.receivers,
         next_at=standing.next_at or None,
     )
-
-
-def watched_page(page: RefreshRow) -> WatchedPage:
-    """Return a watched page."""
-    return result_of(WatchedPage, page, title=clean(page.title), due_at=page.next_at)
-
-
-_BATCH = 2_000
 
 
 def take_in(store: Store, watch: WatchRow, *, now: float) -> int:

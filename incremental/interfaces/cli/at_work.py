@@ -59,6 +59,7 @@ if TYPE_CHECKING:
 
 # Of [daemon] stop_seconds, for what jobs of features have under way.
 _SETTLE_SHARE = 0.2
+_EXTRA = "its packages are not installed yet: pip install 'hubwatch[web]'"
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,9 +224,6 @@ def _keeper(store: Store, embedder: PageEmbedder | None) -> VectorKeeper | None:
     from incremental.topics.embedding.keeping import VectorKeeper  # noqa: PLC0415 - numpy
 
     return VectorKeeper(store, embedder)
-
-
-_EXTRA = "its packages are not installed yet: pip install 'hubwatch[web]'"
 
 
 def serve(context: typer.Context) -> None:

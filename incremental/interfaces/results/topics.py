@@ -17,6 +17,8 @@ from store.enums import TopicState
 from store.topics.values import TopicRow
 
 _VERDICTS = ("relevant", "doubtful", "irrelevant", "guess")
+# Looked at, of the latest.
+MOST_JUDGED = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +78,6 @@ def topic_results(store: Store) -> list[Topic]:
 def topic_result(store: Store, row: TopicRow) -> Topic:
     """Return one topic."""
     return next(topic for topic in topic_results(store) if topic.id == row.id)
-
-
-# Looked at, of the latest.
-MOST_JUDGED = 200
 
 
 @dataclass(frozen=True, slots=True)

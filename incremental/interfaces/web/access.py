@@ -42,6 +42,13 @@ FORGET_SECONDS = 3_600.0
 EVERYBODY = "*"
 _MOST_CLIENTS = 2_000
 _SUBSCRIBER_BITS = 64
+READ, WRITE = TokenScope.READ, TokenScope.WRITE
+SESSION_SECONDS = 30 * 86_400.0
+SESSION_COOKIE = "hubwatch_session"
+# Lets secret scanners recognise a leaked token.
+_PREFIX = "hubwatch_"
+# Characters of a form token that differ in each answer.
+_SALT = 16
 
 
 @dataclass
@@ -101,15 +108,6 @@ def network_of(client: str) -> str:
         return client
     mapped = address.ipv4_mapped
     return str(mapped or ipaddress.IPv6Network((address, _SUBSCRIBER_BITS), strict=False))
-
-
-READ, WRITE = TokenScope.READ, TokenScope.WRITE
-SESSION_SECONDS = 30 * 86_400.0
-SESSION_COOKIE = "hubwatch_session"
-# Lets secret scanners recognise a leaked token.
-_PREFIX = "hubwatch_"
-# Characters of a form token that differ in each answer.
-_SALT = 16
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,6 +44,7 @@ WAITING_SECONDS: Final = 20.0
 STALLED_SECONDS: Final = 60.0
 # Request line and headers together.
 HEADER_BYTES: Final = 16_384
+_IDLE_SECONDS = 10
 
 
 class PatientProtocol(H11Protocol):
@@ -139,9 +140,6 @@ def protocol_for(proxies: Iterable[str]) -> type[PatientProtocol]:
 def _cancel(timer: asyncio.TimerHandle | None) -> None:
     if timer is not None:
         timer.cancel()
-
-
-_IDLE_SECONDS = 10
 
 
 class ListenError(SettingsError):

@@ -38,7 +38,7 @@ def test_a_run_reads_pages_and_says_what_is_wrong_with_the_provider(
 ) -> None:
     answer = begun("discover", "run", *OF, "--rounds", "3", "--pages", "5", "--json").json
     assert answer["run"]["ended_at"].startswith("20")
-    assert "searxng: " in answer["run"]["note"]
+    assert "the search provider: " in answer["run"]["note"]
     with open_configured_store(Settings(), tmp_path) as store:
         (topic,) = store.topics.topics()
         assert [one.url[-5:] for one in store.discovery.pages(topic.id)] == ["ridge", "/span"]

@@ -18,35 +18,26 @@ from incremental.features.discovery.operators import (
 from incremental.features.discovery.search_provider import (
     SearchAnswer,
     SearchProvider,
-    SearchResult,
-    SearchStatus,
 )
 from incremental.topics.wording import Wording
 
 
 class Provider(SearchProvider):
-    """Knows pages by word; has no operators of its own unless told."""
+    """Knows pages by word; has no operators of its own."""
 
-    name = "fake"
-
-    def __init__(self, pages: Mapping[str, Sequence[str]], like: Sequence[str] = ()) -> None:
+    def __init__(self, pages: Mapping[str, Sequence[str]]) -> None:
         super().__init__()
         self.asked: list[str] = []
-        self.status = SearchStatus.ANSWERED
-        self._pages, self._like = pages, like
+        self.problem = ""
+        self._pages = pages
 
     def search(self, query: str, count: int, page: int = 1, /) -> SearchAnswer:
         self.asked.append(query if page == 1 else f"{query} #{page}")
         found = [url for word in query.split() for url in self._pages.get(word, ())]
         return self._answer(found[count * (page - 1) :], count)
 
-    def related(self, url: str, count: int, /) -> SearchAnswer:
-        return self._answer(self._like, count) if self._like else super().related(url, count)
-
     def _answer(self, urls: Sequence[str], count: int) -> SearchAnswer:
-        if self.status is not SearchStatus.ANSWERED:
-            return SearchAnswer(self.status)
-        return SearchAnswer(self.status, tuple(SearchResult(url) for url in urls[:count]))
+        return SearchAnswer(() if self.problem else tuple(urls[:count]), self.problem)
 
 
 class Linking(Provider):
@@ -175,19 +166,17 @@ def test_a_link_counts_as_much_as_the_page_that_shows_it() -> None:
 def test_a_question_without_an_answer_may_be_asked_again() -> None:
     provider = Provider({"land": ["p/1"]})
     keyword = Keyword(provider, "land", Asked(), Wording())
-    provider.status = SearchStatus.UNAVAILABLE
+    provider.problem = "down"
     assert keyword.pages([page("a")], 10) == []
-    provider.status = SearchStatus.ANSWERED
+    provider.problem = ""
     assert [one.url for one in keyword.pages([page("a")], 10)] == ["p/1"]
 
 
-def test_related_asks_by_words_where_there_is_no_operator() -> None:
+def test_related_asks_by_the_top_terms_of_a_page() -> None:
     provider = Provider({"plot": ["p/1"]})
     related = Related(provider, Asked(), Wording())
     found = related.pages([page("a", terms=["plot", "sale", "city", "bid", "fifth"])], 5)
     assert ([one.url for one in found], provider.asked) == (["p/1"], ["plot sale city bid"])
-    with_operator = Related(Provider({}, like=["q/1"]), Asked(), Wording())
-    assert with_operator.pages([page("a", terms=["plot"])], 5)[0].url == "q/1"
 
 
 def test_related_asks_about_each_seed_once() -> None:

@@ -26,16 +26,10 @@ def test_a_watch_is_added_listed_paused_checked_and_removed(hubwatch: Run) -> No
     rows = hubwatch("watch-page", "list", "--json").json
     assert [row["pattern"] for row in rows] == [PRICE, SITE + "prices/*"]
     assert hubwatch("watch-page", "check", PRICE, "--json").json == {"pages": 1}
-    shown = hubwatch("watch-page", "show", "1", "--json").json
-    assert [page["url"] for page in shown["watched"]] == [PRICE]
     assert hubwatch("watch-page", "pause", PRICE, "--json").json["state"] == "paused"
     assert hubwatch("watch-page", "check", PRICE).code == 2
     assert hubwatch("watch-page", "resume", PRICE, "--json").json["state"] == "active"
-    for command in ("list", "show"):
-        assert (
-            PRICE.removeprefix("https://")
-            in hubwatch("watch-page", command, *["1"][: command == "show"]).out
-        )
+    assert PRICE.removeprefix("https://") in hubwatch("watch-page", "list").out
     assert hubwatch("watch-page", "remove", PRICE).code == 0
     assert hubwatch("watch-page", "remove", PRICE).code == 4
 

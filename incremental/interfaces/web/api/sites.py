@@ -41,6 +41,8 @@ from store.enums import LabelOrigin
 from store.values import LabelEntry, SiteRow
 
 router = api_router("sites")
+_LABELS: Any = list[shape_of(LabelEntry, leave=["canonical_key", "anchor"])]  # type: ignore[misc]  # made of fields
+_LIMIT = Query(ge=1, le=5_000, description="Maximum number.")
 
 
 @router.get("/sites")
@@ -131,10 +133,6 @@ def visit_now(web: Web, store: Store, body: NewVisits) -> list[Visit]:
 def get_status(web: Web, store: Store) -> Status:
     """Return what is due, and each site's budget, price and visits of the last day."""
     return web.status(store)
-
-
-_LABELS: Any = list[shape_of(LabelEntry, leave=["canonical_key", "anchor"])]  # type: ignore[misc]  # made of fields
-_LIMIT = Query(ge=1, le=5_000, description="Maximum number.")
 
 
 @router.get("/hubs")
