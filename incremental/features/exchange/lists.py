@@ -38,7 +38,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from hubwatch.errors import HubwatchError
 from incremental.base.errors import InputError
 from incremental.base.plain_text import one_line
 from incremental.base.urls import normalize
@@ -54,10 +53,6 @@ _MOST_DEEP = 50
 # FreshRSS's types of what it reads itself; in "JSONFeed" and "rss" others read feeds as well.
 _SCRAPED = ("xpath", "dotnotation")
 _TRUE = "true"
-
-
-class ListError(HubwatchError):
-    """A list is not in its format, or too long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,23 +228,6 @@ def _cell(row: Sequence[str], column: int | None) -> str:
     return row[column].strip() if column is not None and column < len(row) else ""
 
 
-def _opml(text: str, name: str) -> _Found:
-    from incremental.features.exchange.lists import read_outlines  # noqa: PLC0415 - seldom used
-
-    try:
-        yield from read_outlines(escaped(text))
-    except ListError as error:
-        raise InputError(name, text[:40], str(error)) from None
-
-
-_READERS: dict[str, Callable[[str, str], _Found]] = {
-    "urls": _urls,
-    "csv": _csv,
-    "opml": _opml,
-}
-FORMATS = tuple(_READERS)
-
-
 def _usable(address: str) -> str | None:
     address = address.strip()
     if "://" not in address:
@@ -257,24 +235,24 @@ def _usable(address: str) -> str | None:
     return normalize(address)
 
 
-def read_outlines(text: str) -> Iterator[Entry]:
+def read_outlines(text: str, name: str) -> Iterator[Entry]:
     """Yield what the outlines of a document say, in its order.
 
     Raises:
-        ListError: it is no XML at all, or has entities of its own, which could expand without end. Broken
+        InputError: it is no XML at all, or has entities of its own, which could expand without end. Broken
             XML is read as far as possible.
     """
     if "<!entity" in text.lower():
-        raise ListError("declares entities, as no list of sites does")
+        raise InputError(name, text[:40], "declares entities, as no list of sites does")
     from lxml import etree  # noqa: PLC0415 - seldom used
 
     parser = etree.XMLParser(
         encoding="utf-8", recover=True, resolve_entities=False, no_network=True, huge_tree=False
     )
     try:
-        root = etree.fromstring(text.lstrip().encode(), parser)
+        root = etree.fromstring(escaped(text).lstrip().encode(), parser)
     except etree.XMLSyntaxError as error:
-        raise ListError(f"cannot be read as XML: {error}") from None
+        raise InputError(name, text[:40], f"cannot be read as XML: {error}") from None
     outlines = root.iter("{*}outline") if root is not None else ()
     places = {one: number for number, one in enumerate(outlines, 1)}
     # A list of its own, because Python's stack is not as deep as a hostile file.
@@ -334,3 +312,11 @@ def _name_of(said: Mapping[str, str]) -> str:
 
 def _local(key: str) -> str:
     return key.rpartition("}")[2].lower()
+
+
+_READERS: dict[str, Callable[[str, str], _Found]] = {
+    "urls": _urls,
+    "csv": _csv,
+    "opml": read_outlines,
+}
+FORMATS = tuple(_READERS)
