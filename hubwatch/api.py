@@ -62,9 +62,9 @@ from incremental.topics.editing import set_paused as pause_topic
 from incremental.topics.training.corrections import correct
 from store.answers import NewQuery
 from store.enums import HubStatus, SiteStatus
-from store.page_watches import ChangeQuery
 from store.topics.values import TopicRow
 from store.values import SiteRow
+from store.watched_changes import ChangeQuery
 
 _BATCH = 500
 _PATIENCE_SECONDS = 60.0

@@ -66,10 +66,11 @@ if TYPE_CHECKING:
     from store.maintenance.space import Space
     from store.near_duplicates import NearDuplicates
     from store.outbox import Outbox
-    from store.page_watches import PageWatches, WatchedChanges
+    from store.page_watches import PageWatches
     from store.problems import Problems
     from store.search.vectors import Vectors
     from store.topics import Topics
+    from store.watched_changes import WatchedChanges
 
 Loaded = TypeVar("Loaded")
 
@@ -120,7 +121,7 @@ class Store:
     vectors: ClassVar[_Part[Vectors]] = _Part("store.search.vectors:Vectors")
     page_watches: ClassVar[_Part[PageWatches]] = _Part("store.page_watches:PageWatches")
     refreshes: ClassVar[_Part[Refreshes]] = _Part("store.crawl.refreshes:Refreshes")
-    watched_changes: ClassVar[_Part[WatchedChanges]] = _Part("store.page_watches:WatchedChanges")
+    watched_changes: ClassVar[_Part[WatchedChanges]] = _Part("store.watched_changes:WatchedChanges")
     quarantine: ClassVar[_Part[Quarantined]] = _Part("store.crawl.quarantine:Quarantined")
     completeness: ClassVar[_Part[Completeness]] = _Part("store.completeness:Completeness")
     near_duplicates: ClassVar[_Part[NearDuplicates]] = _Part("store.near_duplicates:NearDuplicates")

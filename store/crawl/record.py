@@ -29,7 +29,6 @@ from store.database.texts import columns, storable
 from store.enums import ChangeKind, HubKind, PageState
 from store.files.page_cache import PageCache
 from store.models import LIVING, Change, Host, Hub, Page, Sighting, Visit
-from store.page_watches import put_watched_change
 from store.rules import Fate, Rule
 from store.search.news import note_language, put_news, put_text
 from store.topics import put_scores
@@ -43,6 +42,7 @@ from store.values import (
     VisitPlan,
     VisitRecord,
 )
+from store.watched_changes import put_watched_change
 
 # Statements of every visit.
 _SHOWN = Prepared(

@@ -15,8 +15,8 @@ from typing import Protocol
 
 from incremental.features.messages.settings import ChannelSettings
 from store import Store
-from store.page_watches import ChangeQuery, WatchedChangeRow
 from store.search.words import Phrase, index_words, read_word
+from store.watched_changes import ChangeQuery, WatchedChangeRow
 
 _MOST = 200
 

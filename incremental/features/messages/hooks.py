@@ -37,7 +37,7 @@ from incremental.interfaces.explain.backfill import address, subject
 from incremental.interfaces.results.schema import change_result, page_json, plain, utc
 from store.answers.announced import AnnouncedPage
 from store.crawl.backfills import BackfillEvent
-from store.page_watches import WatchedChangeRow
+from store.watched_changes import WatchedChangeRow
 
 MAX_ERROR = 300
 _BETWEEN_PARTS = re.compile(r"[/@:?&=;,#]")

@@ -15,7 +15,7 @@ from incremental.interfaces.results.schema import change_result, page_json
 from store.answers.announced import AnnouncedPage
 from store.crawl.backfills import BackfillEvent
 from store.enums import TopicVerdict
-from store.page_watches import WatchedChangeRow
+from store.watched_changes import WatchedChangeRow
 
 if TYPE_CHECKING:
     from jinja2 import Template

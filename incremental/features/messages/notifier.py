@@ -59,7 +59,7 @@ from store.crawl.quarantine import QuarantineKind
 from store.database.texts import storable
 from store.enums import OutboxState, TopicVerdict
 from store.outbox import OutboxRow
-from store.page_watches import WatchedChangeRow
+from store.watched_changes import WatchedChangeRow
 
 logger = logging.getLogger("hubwatch.messages")
 

@@ -3,7 +3,7 @@
 ::
 
     watch (a URL or a pattern) -> its pages -> refreshed by its intervals (decide/refresh)
-                                                      -> change with its difference (store.page_watches)
+                                                      -> change with its difference (store.watched_changes)
                                                       -> page, command, API, feed; messages to its receivers
 
 That a page is refreshed, and how its change is found and kept, is the core's.

@@ -31,7 +31,8 @@ from incremental.interfaces.cli.common import (
 )
 from incremental.interfaces.results.schema import change_result, when
 from incremental.settings.storage import daemon_at_work
-from store.page_watches import ChangeQuery, WatchedChangeRow, WatchRow, WatchStanding
+from store.page_watches import WatchRow, WatchStanding
+from store.watched_changes import ChangeQuery, WatchedChangeRow
 
 Which = Annotated[
     str, typer.Argument(metavar="URL|PATTERN|ID", help="As `hubwatch watch-page list` shows it.")

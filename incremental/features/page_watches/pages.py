@@ -35,7 +35,7 @@ from incremental.interfaces.web.routes.forms import see, tone
 from incremental.interfaces.web.undo import undoable
 from incremental.interfaces.web.views import page, problem_of, query, words_of
 from store import Store
-from store.page_watches import ChangeQuery
+from store.watched_changes import ChangeQuery
 
 router = APIRouter(include_in_schema=False, route_class=StoreRoute)
 _PER_PAGE = 30

@@ -19,7 +19,7 @@ from typing import Any, TypeVar, get_type_hints
 
 from incremental.base.plain_text import clean
 from store.answers.announced import AnnouncedPage, TopicMark, moment_of
-from store.page_watches import WatchedChangeRow
+from store.watched_changes import WatchedChangeRow
 
 Kind = TypeVar("Kind")
 

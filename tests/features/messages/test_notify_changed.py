@@ -17,8 +17,8 @@ from watching import LINES, PRICE, change, watched
 from incremental.features.messages.changed import says
 from incremental.features.messages.message import MAX_LINES
 from store import Store
-from store.page_watches import ChangeQuery
 from store.search.words import index_words
+from store.watched_changes import ChangeQuery
 
 
 def test_a_change_arrives_once_with_its_difference(store: Store) -> None:

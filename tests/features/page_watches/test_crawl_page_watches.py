@@ -19,8 +19,8 @@ from incremental.features.page_watches.watching import (
     watch_page,
 )
 from incremental.settings.sections import RefreshSettings
-from store.page_watches import ChangeQuery, WatchedChangeRow
 from store.values import RefreshRow
+from store.watched_changes import ChangeQuery, WatchedChangeRow
 
 HOME = "https://news.example/"
 PRICE = HOME + "prices/tea.html"

@@ -15,8 +15,9 @@ from incremental.base.urls import canonical_key
 from store import Store, open_store
 from store.enums import PageState, WatchState
 from store.maintenance.retention import Kind
-from store.page_watches import ChangeQuery, WatchRow, WatchStanding
+from store.page_watches import WatchRow, WatchStanding
 from store.values import ASKED, NEVER_DUE, NextRefresh
+from store.watched_changes import ChangeQuery
 
 PATTERN = HOME + "prices/*"
 

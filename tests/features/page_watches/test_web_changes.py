@@ -86,7 +86,7 @@ def test_older_changes_are_on_further_pages(served: Served, page_id: int) -> Non
     (last,) = served.store.page_watches.watches()
     assert "before=" in first
     oldest = served.store.watched_changes.changes
-    from store.page_watches import ChangeQuery
+    from store.watched_changes import ChangeQuery
 
     before = oldest(ChangeQuery(limit=30))[-1].id
     older = served.client().get(f"/changes?watch={last.id}&before={before}").text
