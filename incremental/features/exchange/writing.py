@@ -105,9 +105,8 @@ def write_sites(store: Store, out: IO[bytes]) -> int:
         for first, *more in [places.get(site.id) or [""]]
         for said in _outlines(site, feeds.get(site.id, []), more)
     ]
-    added_at = max((site.added_at for site in sites), default=0.0)
     title = "Sites that Hubwatch watches"
-    out.write(opml(title, outlines, at=added_at, spaces={"hubwatch": NAMESPACE}))
+    out.write(opml(title, outlines, spaces={"hubwatch": NAMESPACE}))
     return len(sites)
 
 

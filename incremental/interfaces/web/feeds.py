@@ -120,17 +120,18 @@ def opml(
     title: str,
     outlines: Iterable[tuple[str, Mapping[str, str]]],
     *,
-    at: float,
+    at: float | None = None,
     spaces: Mapping[str, str] | None = None,
 ) -> bytes:
     """Write outlines, each with its folder (``A/B``; empty = none) and its attributes, as OPML 2.0.
 
-    *spaces* are the namespaces of attributes by their prefix.
+    *at* is when it was made; *spaces* are the namespaces of attributes by their prefix.
     """
     root = etree.Element("opml", version="2.0", nsmap=dict(spaces or {}))
     head = _add(root, "head")
     _add(head, "title", title)
-    _add(head, "dateCreated", _mail_date(at))
+    if at is not None:
+        _add(head, "dateCreated", _mail_date(at))
     folders: dict[str, Any] = {"": _add(root, "body")}
     for path, said in outlines:
         plain = {name: _plain(clean(value)) for name, value in said.items()}
