@@ -10,7 +10,6 @@ Everything below it is drawn here; each class stands in the room that raises it:
     ├── NotFoundError            no such site, page or hub
     │   └── NoVectorError            a page has no vector, so it cannot be compared
     ├── ServerError              a running Hubwatch cannot be reached, or refuses a request
-    ├── ListError                a list of another program is not in its format
     ├── StoreError               something is wrong with the place where data is kept
     │   ├── StoreUnavailableError    not now, but maybe later without anybody's help
     │   │   ├── StoreLockedError     another process holds the database for too long

@@ -39,7 +39,7 @@ from classifier.words.background import Background
 from incremental.base.clock import SystemClock
 from incremental.features.discovery.exploration import Exploration, ExplorationState
 from incremental.features.discovery.operators import KnownPage, Sources, operators
-from incremental.features.discovery.providers.searxng import SearxngProvider
+from incremental.features.discovery.search_provider import SearxngProvider
 from incremental.fetch.options import FetchSettings
 from incremental.fetch.session import Fetcher
 

@@ -49,7 +49,6 @@ ROUTES = {
     "Site": "sites/1",
     "Page": "pages/{page}",
     "Topics": "topics",
-    "Models": "models",
     "Status": "status",
     "Feed, Atom": "feeds/new.atom",
     "Feed of a site, JSON": "feeds/site/1.json",

@@ -14,7 +14,7 @@ from typing import Any
 from lab.new_pages import listed
 
 from incremental.base.clock import SystemClock
-from incremental.features.messages.delivery import Delivered
+from incremental.features.messages.hooks import Delivered
 from incremental.features.messages.notifier import Notifier
 from incremental.features.messages.settings import ChannelSettings
 from incremental.fetch.libraries import LibraryGate

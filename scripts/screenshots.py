@@ -52,13 +52,12 @@ PAGES = {
     "topic": "topics/1",
     "discovery": "topics/1/discovery",
     "messages": "messages",
-    "models": "models",
     "status": "status",
     "add": "add",
     "feeds": "feeds",
 }
 # Pages that are shown to their end.
-WHOLE = {"site", "topic", "messages", "models", "status"}
+WHOLE = {"site", "topic", "messages", "status"}
 
 
 @contextmanager

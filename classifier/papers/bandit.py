@@ -16,7 +16,6 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 # Our reading of the paper's "tail": the last fifth of the ranked list.
 TAIL_SHARE = 0.2
@@ -70,15 +69,6 @@ class Bandit:
             total_reward=arm.total_reward + reward,
         )
         return Bandit({**self.arms, operator: arm})
-
-    def to_json(self) -> dict[str, Any]:
-        """Return plain values."""
-        return {name: [arm.rounds, arm.pages, arm.total_reward] for name, arm in self.arms.items()}
-
-    @classmethod
-    def from_json(cls, stored: Mapping[str, Any], operators: Sequence[str]) -> Bandit:
-        """Restore from :meth:`to_json`; missing operators start untried."""
-        return cls({name: Arm(*stored[name]) if name in stored else Arm() for name in operators})
 
 
 def _score(arm: Arm, pages: int) -> float:

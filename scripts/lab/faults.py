@@ -402,7 +402,7 @@ def _open_connections(world: FaultWorld) -> None:
         b"",
         b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Half",
         b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: keep-alive\r\n\r\n",
-        b"GET /api/v1/export/jsonl HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n",
+        b"GET /api/v1/pages?limit=1000 HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n",
     ):
         world.connected().sendall(text)
 

@@ -7,14 +7,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 
-class RunStatus(StrEnum):
-    """The progress of a discovery run."""
-
-    RUNNING = "running"
-    """Or interrupted, to be resumed."""
-    DONE = "done"
-
-
 class ProposalState(StrEnum):
     """The user's decision on a proposed site."""
 
@@ -25,33 +17,15 @@ class ProposalState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class RunRow:
-    """A stored run."""
+    """The last run of a topic."""
 
-    id: int
     topic_id: int
-    status: RunStatus
     why: str
-    exploration: str
-    rounds: int
-    pages: int
-    started_at: float
-    updated_at: float
-    ended_at: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class RoundRow:
-    """A finished round."""
-
-    number: int
-    operator: str
-    scores: str
-    asked: int
-    found: int
-    sites: int
-    reward: float
+    """Why it ended, a stored text; empty = it runs, or was interrupted."""
     note: str
-    at: float
+    """Errors of the search provider."""
+    started_at: float
+    ended_at: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,14 +76,3 @@ class ProposalRow:
     why: str
     proposed_at: float
     decided_at: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class RoundRecord:
-    """The outcome of a round, written in one transaction."""
-
-    run_id: int
-    topic_id: int
-    round: RoundRow
-    exploration: str
-    pages: Sequence[LinkingPage] = ()

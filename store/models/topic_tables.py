@@ -2,7 +2,7 @@
 
 ::
 
-    topic 1 ─── n discovery_run 1 ─── n discovery_round
+    topic 1 ─── 1 discovery_run
             └── n discovery_page · n discovery_link   fetched pages and their links
             └── n proposal                            a site, its best pages, the decision
 """
@@ -131,49 +131,15 @@ class TopicBackground(Table):
 
 
 class DiscoveryRun(Table):
-    """A bounded search for sites of a topic."""
+    """The last search for sites of a topic."""
 
-    lasting_ids = True
-
-    id = AutoField()
-    topic = ForeignKeyField(Topic, on_delete="CASCADE", lazy_load=False, index=True)
-    status = TextField(default="running")
-    """:class:`~store.discovery.values.RunStatus`."""
+    topic = ForeignKeyField(Topic, on_delete="CASCADE", lazy_load=False, primary_key=True)
     why = TextField(default="")
-    """Why it ended, for display."""
-    exploration = TextField(default="{}")
-    """JSON of the run's state."""
-    rounds = IntegerField()
-    """Maximum."""
-    pages = IntegerField()
-    """Maximum to fetch."""
-    started_at = DoubleField()
-    updated_at = DoubleField()
-    ended_at = DoubleField(null=True)
-
-
-class DiscoveryRound(Table):
-    """A chosen operator and its outcome."""
-
-    run = ForeignKeyField(DiscoveryRun, on_delete="CASCADE", lazy_load=False, index=False)
-    number = IntegerField()
-    operator = TextField()
-    scores = TextField(default="{}")
-    """JSON: each operator's score when it was chosen; null = untried."""
-    asked = IntegerField()
-    """Candidates to fetch."""
-    found = IntegerField()
-    """Candidates fetched."""
-    sites = IntegerField()
-    """Hosts among them new to the run."""
-    reward = DoubleField()
+    """Why it ended, a stored text."""
     note = TextField(default="")
-    """The search provider's error, if any."""
-    at = DoubleField()
-
-    class Meta:
-        primary_key = False
-        indexes = ((("run", "number"), True),)
+    """Errors of the search provider."""
+    started_at = DoubleField()
+    ended_at = DoubleField(null=True)
 
 
 class DiscoveryPage(Table):
@@ -183,7 +149,6 @@ class DiscoveryPage(Table):
 
     id = BigAutoField()
     topic = ForeignKeyField(Topic, on_delete="CASCADE", lazy_load=False, index=False)
-    run = ForeignKeyField(DiscoveryRun, on_delete="CASCADE", lazy_load=False, index=True)
     url = TextField()
     canonical_key = TextField()
     host = TextField()
@@ -235,11 +200,3 @@ class Proposal(Table):
 
     class Meta:
         indexes = ((("topic", "host"), True), (("topic", "state", "score"), False))
-
-
-class SearchMeter(Table):
-    """Requests to a search provider."""
-
-    provider = TextField(primary_key=True)
-    meter = TextField()
-    """JSON."""

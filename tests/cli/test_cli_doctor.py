@@ -21,7 +21,7 @@ import store.database
 from incremental.base.clock import SystemClock
 from incremental.base.findings import Verdict
 from incremental.fetch.status import FetchStatus, Response
-from incremental.interfaces.cli.doctor import missing_findings, network_finding
+from incremental.interfaces.cli.doctor import network_finding
 from store.database.upgrades import known_migrations
 
 ROOT = Path(__file__).parents[2]
@@ -342,24 +342,3 @@ def test_a_server_that_does_not_answer_is_named_without_its_password(
     done = hubwatch("doctor", "--offline", "--json")
     assert (done.code, only(done, "problem")["check"]) == (1, "store")
     assert "SECRET" not in done.out
-
-
-# --- versions ---------------------------------------------------------------------------------
-
-REQUIRED = ["peewee>=4.0", 'fastapi>=0.115; extra == "web"', "apprise>=1.9; extra == 'notify'"]
-
-
-@pytest.mark.parametrize(
-    ("installed", "extras", "missing"),
-    [
-        ({"peewee", "fastapi"}, {"", "web"}, []),
-        ({"peewee"}, {""}, []),
-        ({"peewee"}, {"", "web"}, ["pip install 'hubwatch[web]'"]),
-        ({"fastapi"}, {"", "web"}, ["pip install 'hubwatch'"]),
-    ],
-)
-def test_a_library_that_the_settings_need_is_missed(
-    installed: set[str], extras: set[str], missing: list[str]
-) -> None:
-    found = missing_findings(REQUIRED, extras, installed.__contains__)
-    assert [one.way_out for one in found] == missing

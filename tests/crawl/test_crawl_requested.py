@@ -9,8 +9,13 @@ from fake_web import DAY, HOUR, START, FakeWeb, Reply, Watch, page, watch
 from lab.clocks import SimulatedClock
 
 from incremental.base.scope import Reach
-from incremental.interfaces.site_editing import SiteEdit, edit_site
-from incremental.interfaces.visit_requests import request_page, request_pages, request_site
+from incremental.interfaces.site_editing import (
+    SiteEdit,
+    edit_site,
+    request_page,
+    request_pages,
+    request_site,
+)
 from incremental.settings import RevisitSettings, Settings
 from incremental.settings.seeds import SeedTerms
 from store.enums import SiteStatus

@@ -10,7 +10,7 @@ import pytest
 from fake_web import DAY, HOUR, SPARING, START, FakeWeb, Reply, Watch, page, redirect, watch
 from stories import announced_pages
 
-from incremental.interfaces.explain.page_versions import compare, previous, version_at
+from incremental.interfaces.explain.page_versions import difference, previous, version_at
 from incremental.schedule.refreshing import RefreshTerms, next_refresh_at
 from incremental.settings import Settings
 from incremental.settings.sections import RefreshSettings
@@ -65,9 +65,11 @@ def test_versions_are_found_by_time_and_compared(tmp_path: Path) -> None:
         versions = crawl.store.answers.versions(found["id"])
         assert version_at(versions, START + DAY) == version_at(versions, 0) == versions[0]
         last = version_at(versions, None)
-        before, after, difference = compare(crawl.store, found, previous(versions, last), last)
-        assert ("Monday" in before.text, "Friday" in after.text) == (True, True)
-        assert [row.reason for row in difference.ignored] == ["relative time", "counter"]
+        before = previous(versions, last)
+        told = difference(crawl.store, found["id"], found["url"], before, last)
+        said = {(kind, text.strip()) for kind, text in told.pieces}
+        assert {("removed", "Monday"), ("added", "Friday")} <= said
+        assert [reason for _, reason in told.ignored] == ["relative time", "counter"]
 
 
 def test_the_new_text_is_found_and_the_old_is_not(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from hubwatch.errors import HubwatchError
 from incremental.base.children import frame
 from incremental.base.scope import Scope, page_number, template, trap
 from incremental.base.urls import canonical_key, normalize
-from incremental.features.discovery.providers.searxng import answer_of
+from incremental.features.discovery.search_provider import answer_of
 from incremental.features.exchange.lists import FORMATS, read_list
 from incremental.fetch.robots import RobotsPolicy
 from incremental.fetch.status import FetchStatus, Response

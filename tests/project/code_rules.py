@@ -124,8 +124,8 @@ def pure_rooms(sources: Sources) -> list[str]:
     carried_out = tuple(
         f"incremental.features.discovery.{name}"
         for name in (
-            *("accepting", "discoverer", "making", "providers"),
-            *("commands", "api", "pages", "searches", "facts"),
+            *("accepting", "discoverer", "making", "search_provider"),
+            *("commands", "pages", "facts"),
         )
     )
     pure = {name: source for name, source in sources.items() if not _below(name, *carried_out)}

@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[2]
 HEAVY = {
     *("sklearn", "jieba", "libsvm", "requests", "numpy", "scipy", "feedparser", "lxml", "bs4"),
     *("htmldate", "dateparser", "opencc"),
-    *("apscheduler", "matplotlib", "fastapi", "uvicorn", "jinja2", "pygal", "prometheus_client"),
+    *("apscheduler", "matplotlib", "fastapi", "uvicorn", "jinja2", "prometheus_client"),
     *("dask", "distributed"),
 }
 SCRIPTS = sorted(path for path in (ROOT / "scripts").iterdir() if path.is_file())

@@ -13,7 +13,7 @@ from packaging.utils import canonicalize_name
 from incremental.base import children
 from incremental.features.exchange import lists
 from incremental.fetch import options
-from incremental.interfaces.web import access, connections, guard, throttle
+from incremental.interfaces.web import access, guard, server
 from incremental.parse import ParseLimits
 from incremental.settings.sections import BrowserSettings, DaemonSettings
 from store.maintenance import backup
@@ -28,9 +28,8 @@ HOLDERS = (
         options,
         lists,
         backup,
-        connections,
+        server,
         guard,
-        throttle,
         access,
     ),
 )

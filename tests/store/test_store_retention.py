@@ -10,7 +10,7 @@ from stories import DAY, HOME, START, announced_pages, new_hub, news_site, seen,
 
 from store import Store
 from store.answers import NewQuery, NewsAnswer
-from store.discovery.values import NewProposal, ProposalState
+from store.discovery.values import LinkingPage, NewProposal, ProposalState
 from store.enums import ChangeKind
 from store.maintenance.retention import Kind
 from store.values import HostRow, NextRefresh, PageChange, ReadText, SiteChanges, TopicScore
@@ -232,21 +232,21 @@ def test_a_host_that_was_not_asked_for_long_is_forgotten(store: Store) -> None:
     assert store.read.host("b.example") is not None
 
 
-def test_runs_and_open_proposals_are_forgotten_and_decisions_are_not(store: Store) -> None:
+def test_pages_of_discovery_and_open_proposals_are_forgotten_and_decisions_are_not(
+    store: Store,
+) -> None:
     topic = store.topics.add("bridges", keywords=["bridge"], method="fused", now=START)
-    for number in range(3):
-        run = store.discovery.begin(topic, rounds=1, pages=1, now=OLD + number)
-        store.discovery.end(run, "done", "", now=OLD + number)
+    for url, at in (("http://a.example/", OLD), ("http://b.example/", NOW)):
+        linking = LinkingPage(url, url, "a.example", "forward", targets=("http://c.example/",))
+        store.discovery.record(topic, [linking], now=at)
     store.discovery.propose(
         topic, [NewProposal("a.example", 1), NewProposal("b.example", 2)], now=OLD
     )
     (best, _) = store.discovery.proposals(topic)
     store.discovery.decide([best.id], ProposalState.REJECTED, now=OLD)
-    forgotten = [store.discovery.forget_older(before=NOW - 100 * DAY) for _ in range(4)]
-    assert forgotten == [1, 1, 1, 0]
-    last = store.discovery.last_run(topic)
-    assert last is not None
-    assert last.started_at == OLD + 2
+    forgotten = [store.discovery.forget_older(before=NOW - 100 * DAY) for _ in range(3)]
+    assert forgotten == [1, 1, 0]
+    assert store.discovery.links(topic) == [("http://b.example/", "http://c.example/")]
     assert [one.host for one in store.discovery.proposals(topic, None)] == ["b.example"]
 
 

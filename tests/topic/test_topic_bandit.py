@@ -74,10 +74,3 @@ def test_rewards_stay_between_0_and_1(
     names = [str(one) for one in ranked]
     given_back, before = {str(one) for one in returned}, {str(one) for one in seen}
     assert 0.0 <= page_reward(names, given_back, before) <= 1.0
-
-
-def test_it_survives_a_restart_and_meets_a_new_operator() -> None:
-    bandit = Bandit.over(("forward",)).rewarded("forward", reward=0.5, pages=3)
-    again = Bandit.from_json(bandit.to_json(), ("forward", "keyword"))
-    assert again.arms["forward"] == bandit.arms["forward"]
-    assert again.choose() == "keyword"

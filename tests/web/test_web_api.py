@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from typing import Any
 
@@ -127,7 +126,6 @@ def test_everything_about_one_page(served: Served) -> None:
     assert "open again" in client.get(f"{base}/text").json()["text"]
     changes = client.get(f"{base}/history").json()
     assert [change["kind"] for change in changes] == ["changed", "added"]
-    assert len(client.get(f"{base}/versions").json()) == 2
     assert client.get(f"{base}/sightings").json()[0]["hub_url"] == HOME
     assert client.get(f"{base}/visits").json()[0]["status"] in ("fetched", "not_modified")
 
@@ -156,7 +154,6 @@ def test_what_a_change_changed(served: Served) -> None:
         *(f"/api/v1/{kind}?site=99" for kind in ("pages", "visits", "backfills", "changes")),
         "/api/v1/pages?topic=99",
         "/api/v1/pages?tag=nope",
-        "/api/v1/export/csv?site=99",
         "/api/v1/nothing",
     ],
 )
@@ -250,13 +247,6 @@ def test_hubs_and_labels(served: Served) -> None:
     assert "hub_score" in client.get("/api/v1/check", params={"url": HOME + "x"}).json()
 
 
-def test_labels_go_out_as_text(served: Served) -> None:
-    client = served.client()
-    client.post("/api/v1/labels", json={"urls": [HOME + "tags/"], "label": "hub"})
-    text = client.get("/api/v1/labels/export").text
-    assert HOME + "tags/" in text
-
-
 def test_topics_are_begun_trained_and_ended(served: Served, announced: Ids) -> None:
     client = served.client()
     order = {"name": "Bridges", "keywords": ["bridge"], "examples": [HOME + "new-0.html"]}
@@ -280,42 +270,12 @@ def test_searches_are_saved(served: Served) -> None:
     assert client.delete("/api/v1/searches/Open tenders").status_code == 204
 
 
-def test_status_and_models(served: Served) -> None:
+def test_status(served: Served) -> None:
     client = served.client()
     status = client.get("/api/v1/status").json()
     assert [site["name"] for site in status["sites"]] == ["news.example", "other.example"]
-    assert any(model["active"] for model in client.get("/api/v1/models").json())
-    assert client.post("/api/v1/models/rollback").status_code == 400
-    assert client.post("/api/v1/models/9999-00000000/use").status_code == 404
 
 
 def test_an_unknown_name_in_an_order_is_refused(served: Served) -> None:
     order = {"urls": ["a.example"], "requests_per_dy": 5}
     assert served.client().post("/api/v1/sites", json=order).status_code == 422
-
-
-def test_an_import_can_be_tried_and_says_what_it_skips(served: Served) -> None:
-    client = served.client()
-    text = """<opml><body><outline text="F"><outline text="T" htmlUrl="https://third.example/"/>
-    <outline text="empty"/></outline></body></opml>"""
-    order = {"content": text, "dry_run": True}
-    tried = client.post("/api/v1/import", json=order).json()
-    assert (tried["sites"], tried["dry_run"]) == (1, True)
-    assert tried["skipped"] == ["outline 3: has no address (empty)"]
-    assert tried["entries"][0]["folders"] == ["F"]
-    assert len(served.store.read.sites()) == 2
-    done = client.post("/api/v1/import", json={**order, "dry_run": False}).json()
-    assert done == {**tried, "dry_run": False}
-    assert served.store.read.sites()[-1].name == "T"
-
-
-def test_lists_come_in_and_go_out(served: Served) -> None:
-    client = served.client()
-    done = client.post(
-        "/api/v1/import", json={"content": "https://third.example/\nnot one\n"}
-    ).json()
-    assert (done["sites"], len(done["problems"])) == (1, 1)
-    assert b"third.example" in client.get("/api/v1/export/opml").content
-    lines = client.get("/api/v1/export/jsonl", params={"site": 2}).text.splitlines()
-    assert [json.loads(line)["url"] for line in lines] == [OTHER + "b.html"]
-    assert client.get("/api/v1/export/csv").text.count("\n") == 5

@@ -274,7 +274,7 @@ def test_a_channel_is_tried_without_leaving_the_page(served: Served, tab: Tab) -
 
 @pytest.mark.parametrize(
     "path",
-    ["", "sites", "sites/1", "status", "models", "topics", "messages", "add", "feeds", "changes"],
+    ["", "sites", "sites/1", "status", "topics", "messages", "add", "feeds", "changes"],
 )
 def test_nothing_sticks_out_on_a_phone(shown: Page, path: str) -> None:
     """And the tabs stand where a thumb reaches them, the last one after a swipe."""
@@ -339,7 +339,7 @@ def luminance(colour: str) -> float:
 
 
 def test_every_control_has_a_name(shown: Page) -> None:
-    for path in ("", "sites", "sites/1", "add", "topics", "messages", "models", "changes"):
+    for path in ("", "sites", "sites/1", "add", "topics", "messages", "changes"):
         shown.goto(re.sub(r"(//[^/]+/).*", rf"\1{path}", shown.url))
         nameless = shown.evaluate(
             "Array.from(document.querySelectorAll('button, a, input:not([type=hidden]), select, textarea'))"

@@ -15,8 +15,8 @@ from starlette.types import Receive, Scope, Send
 from uvicorn.server import ServerState
 from web_served import Served
 
-from incremental.interfaces.web import connections
-from incremental.interfaces.web.connections import CONNECTIONS, CONNECTIONS_OF_ONE, PatientProtocol
+from incremental.interfaces.web import server
+from incremental.interfaces.web.server import CONNECTIONS, CONNECTIONS_OF_ONE, PatientProtocol
 from incremental.interfaces.web.server import served as serving
 
 HALF = b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: "
@@ -87,7 +87,7 @@ def test_no_drip_puts_the_deadline_of_a_header_off(
     empty: Served, monkeypatch: pytest.MonkeyPatch, before: bytes
 ) -> None:
     """Neither on a new connection nor after an answer."""
-    monkeypatch.setattr(connections, "WAITING_SECONDS", 0.5)
+    monkeypatch.setattr(server, "WAITING_SECONDS", 0.5)
     with a_server(empty) as clients:
         sock = clients.new(before)
         if before:
@@ -142,7 +142,7 @@ async def large_answer(scope: Scope, _receive: Receive, send: Send) -> None:
 def test_who_takes_no_answer_is_cut_off_and_who_does_has_it_all(
     monkeypatch: pytest.MonkeyPatch, *, reads: bool
 ) -> None:
-    monkeypatch.setattr(connections, "STALLED_SECONDS", 0.5 if not reads else 60.0)
+    monkeypatch.setattr(server, "STALLED_SECONDS", 0.5 if not reads else 60.0)
 
     async def ask() -> int:
         loop, lost = asyncio.get_running_loop(), asyncio.Event()

@@ -92,18 +92,6 @@ def test_work_that_fails_says_why(error: Exception, said: str) -> None:
     assert (ended.error, ended.running) == (said, False)
 
 
-def test_the_classifier_is_trained_from_the_page(served: Served) -> None:
-    """Without labels there is nothing to learn, which the page says."""
-    client = served.client()
-    assert post(client, "/models/learn").headers["location"] == "/models"
-    for thread in threading.enumerate():
-        if thread.name == "nightly":
-            thread.join(60)
-    assert "There are no new labels to learn." in client.get("/models").text
-    training = client.get("/api/v1/models/learn").json()
-    assert (training["running"], training["error"]) == (False, "")
-
-
 def test_a_search_for_sites_is_begun_from_the_page(served: Served, topic: int) -> None:
     """The topic has nothing to search with yet, which is an answer."""
     client = served.client()
@@ -116,4 +104,4 @@ def test_a_search_for_sites_is_begun_from_the_page(served: Served, topic: int) -
     work = served.web.background.last(f"search {topic}")
     assert work is not None
     assert not work.running
-    assert served.client().post("/api/v1/topics/99/discovery", json={}).status_code == 404
+    assert post(served.client(), "/topics/99/discovery").status_code == 404

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from lxml import etree
 from web_served import HOME, OTHER, Served
 
-from incremental.interfaces.web.feeds import Entry, Feed, Outline, atom, json_feed, opml
+from incremental.interfaces.web.feeds import Entry, Feed, atom, json_feed, opml
 
 ANY_TEXT = st.text(st.characters(), max_size=60)
 
@@ -37,7 +37,7 @@ def test_any_text_makes_a_sound_feed(title: str, site: str, summary: str, at: fl
 @settings(max_examples=20)
 @given(titles=st.lists(ANY_TEXT, max_size=4))
 def test_any_text_makes_a_sound_list_of_feeds(titles: list[str]) -> None:
-    outlines = [Outline(title, "http://h/a.atom", "http://h/") for title in titles]
+    outlines = [("", {"text": title, "xmlUrl": "http://h/a.atom"}) for title in titles]
     root = etree.fromstring(opml("Hubwatch", outlines, at=0.0))
     assert len(root.findall("body/outline")) == len(titles)
 

@@ -12,7 +12,7 @@ from cli_runner import Run
 from web_served import Served
 
 from classifier.words.values import Verdict
-from incremental.features.assistants.quoting import quoted_page
+from incremental.features.assistants.reading import quoted_page
 from incremental.features.messages.hooks import call_for_page
 from incremental.features.messages.settings import HookChannel
 from incremental.interfaces.results.schema import Page
@@ -76,8 +76,7 @@ def test_a_table_holds_texts_if_they_are_asked_for(judged: Served, hubwatch: Run
     page = judged.store.answers.text(int(last["id"]))
     assert page is not None
     assert last["text"] == page.text
-    asked = {"with_text": True, "site": 2}
-    line = judged.client().get("/api/v1/export/jsonl", params=asked).text
+    line = hubwatch("export", "--with-text", "--format", "jsonl", "--site", "other.example").out
     assert "招标文件" in json.loads(line)["text"]
 
 

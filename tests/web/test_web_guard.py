@@ -13,12 +13,11 @@ from starlette.routing import Mount, Route
 from web_served import ADDRESS, Served, form_token, post
 
 from incremental.base.errors import SettingsError
-from incremental.interfaces.web.access import Gate, new_token
+from incremental.interfaces.web.access import FREE_GUESSES, Gate, Throttle, new_token
 from incremental.interfaces.web.app import make_routes
 from incremental.interfaces.web.guard import MOST_BODY_BYTES
 from incremental.interfaces.web.server import refuse_unguarded
 from incremental.interfaces.web.server import served as serving
-from incremental.interfaces.web.throttle import FREE_GUESSES, Throttle
 
 PASSWORD = "correct horse battery staple"
 MAY_BE_ASKED_BY_ANYBODY = {"/login", "/healthz", "/static/app.css"}
@@ -395,7 +394,6 @@ def test_our_pages_need_no_inline_script_or_style(served: Served) -> None:
         "/sites",
         "/sites/1",
         "/status",
-        "/models",
         "/topics",
         "/messages",
         "/add",

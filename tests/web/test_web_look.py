@@ -24,8 +24,7 @@ from incremental.base.texts import Text, Words
 from incremental.base.urls import canonical_key
 from incremental.interfaces.explain.page import budget_and_visit, planned
 from incremental.interfaces.results.hubs import hub_results
-from incremental.interfaces.web.charts import first_column
-from incremental.interfaces.web.facts import LEAST_COUNTED, hour_rates
+from incremental.interfaces.web.routes.sites import LEAST_COUNTED, hour_rates
 from incremental.interfaces.web.server import served as serving
 from incremental.interfaces.web.views import View
 from incremental.schedule.state import SiteState
@@ -36,7 +35,7 @@ from store.answers.announced import moment_of
 from store.answers.excerpts import LEAD_BYTES, lead
 from store.values import TopicScore, VisitRecord
 
-PATHS = ("", "sites", "sites/1", "topics", "topics/1", "topics/1/discovery", "messages", "models",
+PATHS = ("", "sites", "sites/1", "topics", "topics/1", "topics/1/discovery", "messages",
          "status", "add", "feeds", "changes", "changes?watch=1", "pages/2",
          "check?url=https://news.example/")  # fmt: skip
 DESK: Any = {"width": 1200, "height": 800}
@@ -181,7 +180,7 @@ def test_a_table_that_goes_on_has_a_shadow_at_its_edge_on_a_phone(
     found = on_a_phone(
         served,
         browser,
-        ("sites/1", "status", "models"),
+        ("sites/1", "status"),
         """Array.from(document.querySelectorAll('.scroll')).filter(e => e.scrollWidth > e.clientWidth)
         .map(e => getComputedStyle(e).backgroundAttachment)""",
     )
@@ -208,13 +207,6 @@ def test_a_chinese_page_has_no_english_unit(served: Served) -> None:
     for path in ("/status", "/sites/1"):
         seen_text = re.sub(r"<[^>]*>", " ", client.get(path).text)
         assert not re.search(r"\d\s*(min|h|d)\b", seen_text), path
-
-
-@pytest.mark.parametrize(
-    ("filled", "first"), [([], 72), ([80, 83], 72), ([10, 83], 10), ([0], 0), ([71], 71)]
-)
-def test_a_chart_begins_where_there_is_data(filled: list[int], first: int) -> None:
-    assert first_column(filled, 84) == first
 
 
 def test_the_hours_of_a_site_are_shown_once_they_are_known(served: Served) -> None:

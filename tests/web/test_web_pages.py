@@ -28,7 +28,6 @@ PAGES = (
     "/pages/1",
     "/topics",
     "/messages",
-    "/models",
     "/status",
     "/feeds",
     "/check",
@@ -254,8 +253,9 @@ def test_the_empty_list_of_a_topic_says_what_became_of_the_new_pages(
 
 def test_a_label_from_the_page_of_a_page_makes_it_a_hub(served: Served) -> None:
     client = served.client()
-    post(client, "/labels", url=HOME + "tags/", label="hub", back="/models")
-    assert "1 by you" in client.get("/models").text
+    post(client, "/labels", url=HOME + "tags/", label="hub", back="/sites/1")
+    (said,) = client.get("/api/v1/labels", params={"origin": "user"}).json()
+    assert (said["url"], said["label"]) == (HOME + "tags/", "hub")
 
 
 def test_who_only_reads_is_shown_no_button_that_changes(served: Served) -> None:
@@ -264,7 +264,7 @@ def test_who_only_reads_is_shown_no_button_that_changes(served: Served) -> None:
     token = new_token(served.store, "reader", "read", now=served.clock.now())
     client = served.client()
     post(client, "/login", secret=token)
-    for path in ("/", "/sites/1", "/topics", "/models", "/pages/1"):
+    for path in ("/", "/sites/1", "/topics", "/pages/1"):
         html = client.get(path).text
         assert set(re.findall(r'method="post" action="([^"]+)"', html)) <= {
             "/preferences",

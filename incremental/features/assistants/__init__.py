@@ -4,9 +4,8 @@
 
     command    `hubwatch mcp`
     server     the protocol, over standard input and output; the one module that knows the package mcp
-    reading    tools that read the store
+    reading    tools that read the store, with what websites wrote marked as data
     changing   tools that change it, offered with ``--allow-changes``
-    quoting    what websites wrote, marked as data
 """
 
 from __future__ import annotations

@@ -14,8 +14,7 @@ from mcp_types import ToolAnnotations
 from hubwatch.errors import HubwatchError
 from incremental.base.plain_text import one_line
 from incremental.features.assistants.changing import Changing
-from incremental.features.assistants.quoting import NOTICE
-from incremental.features.assistants.reading import Reading
+from incremental.features.assistants.reading import NOTICE, Reading
 from incremental.settings import Settings
 from store import Store
 

@@ -2,7 +2,7 @@
 
 ::
 
-    audited   the new pages to which announced pages came to link              auditing.py
+    audited   the new pages to which announced pages came to link              keeping.py
     facts     new pages, the hubs that showed each, hubs that cannot be read   store.completeness
     estimate  facts -> share found with its interval: pure                     estimating.py
     kept      every six hours for each site, for hubwatch status               keeping.py
@@ -26,7 +26,7 @@ FEATURE = Feature(
     },
     routers=(f"{_ROOM}.pages:router", f"{_ROOM}.pages:api"),
     pages={"/completeness": "title"},
-    follows=f"{_ROOM}.auditing:auditor",
+    follows=f"{_ROOM}.keeping:auditor",
     job=f"{_ROOM}.keeping:keeper",
     site_words=f"{_ROOM}.showing:site_words",
     site_line=f"{_ROOM}.showing:site_line",

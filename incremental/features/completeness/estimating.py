@@ -7,7 +7,7 @@ Four kinds of evidence are combined:
   many neither did (Lincoln and Petersen: Seber, *The Estimation of Animal Abundance*, 1982, chapter 3; for
   crawls arXiv 2603.15416). They agree more than chance would have it, so a share that all miss is added, of
   the size that recordings show (docs/completeness.md).
-- **audits**: pages drawn independently of all hubs (:mod:`.auditing`). That of n drawn m were known is likely
+- **audits**: pages drawn independently of all hubs (:mod:`.keeping`). That of n drawn m were known is likely
   in proportion to ``s^m (1 - s)^(n - m)`` if hubs show a share s: each draw of s is weighted by it.
 - **losses**: hubs that can no longer be read. Of the share of earlier pages that they alone showed, others
   may have taken over a part: how many fewer new pages came since says how likely which part is. How many
@@ -77,7 +77,7 @@ class Loss:
 
 @dataclass(frozen=True, slots=True)
 class Audits:
-    """New pages that audits showed (:mod:`.auditing`)."""
+    """New pages that audits showed (:mod:`.keeping`)."""
 
     drawn: int = 0
     missed: int = 0

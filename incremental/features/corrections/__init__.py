@@ -24,7 +24,7 @@ FEATURE = Feature(
             "not-news": f"{_ROOM}.commands:not_news Say that a page is no news, or take that back.",
         }
     },
-    routers=(f"{_ROOM}.pages:api", f"{_ROOM}.pages:router"),
+    routers=(f"{_ROOM}.pages:router",),
     page_form="corrections/form.html",
     check_form="corrections/missed_form.html",
     templates=Path(__file__).with_name("templates"),

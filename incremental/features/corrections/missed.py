@@ -27,7 +27,7 @@ from incremental.features.corrections.known import Missed, said
 from incremental.fetch.status import FetchStatus
 from incremental.interfaces.explain.page import nearest
 from incremental.interfaces.results.schema import when
-from incremental.interfaces.visit_requests import request_page
+from incremental.interfaces.site_editing import request_page
 from incremental.parse import Page
 from incremental.sandbox import Body, Read, Unread
 from incremental.settings import Settings

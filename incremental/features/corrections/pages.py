@@ -1,4 +1,4 @@
-"""The buttons beside a page, and their routes for programs."""
+"""The buttons beside a page."""
 
 from __future__ import annotations
 
@@ -9,10 +9,8 @@ from fastapi.responses import Response
 
 from incremental.base.errors import NotFoundError
 from incremental.base.texts import Text, stored
-from incremental.features.corrections.known import Missed
 from incremental.features.corrections.making import missed_page
-from incremental.features.corrections.not_news import NotNews, is_said, object_to, take_back
-from incremental.interfaces.web.api.schemas import RequestSchema, WebAddress, api_router
+from incremental.features.corrections.not_news import is_said, object_to, take_back
 from incremental.interfaces.web.context import StoreRoute, Web
 from incremental.interfaces.web.routes.forms import see
 from incremental.interfaces.web.undo import undoable
@@ -20,32 +18,6 @@ from incremental.interfaces.web.views import page, query
 from store import Store
 
 router = APIRouter(include_in_schema=False, route_class=StoreRoute)
-api = api_router("pages")
-
-
-class MissedRequest(RequestSchema):
-    """A page that was missed."""
-
-    url: WebAddress
-
-
-class NotNewsRequest(RequestSchema):
-    """An announced page that is no news, or is one after all."""
-
-    url: WebAddress
-    undo: bool = False
-
-
-@api.post("/missed")
-def report_missed(web: Web, store: Store, body: MissedRequest) -> Missed:
-    """Say why a page was missed, and watch a hub that shows it; up to six pages are fetched first."""
-    return missed_page(store, web.settings, web.folder, body.url, web.clock)
-
-
-@api.post("/not-news")
-def report_not_news(web: Web, store: Store, body: NotNewsRequest) -> NotNews:
-    """Withhold pages like an announced one from now on, or take that back."""
-    return (take_back if body.undo else object_to)(store, body.url, now=web.now())
 
 
 @router.post("/corrections")

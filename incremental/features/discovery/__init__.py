@@ -6,9 +6,8 @@
     bandit (UCB1)           operators       discoverer      rankers    bandit       top k
 
 The bandit and the rankers are in ``classifier.papers``. All of this is pure but for ``discoverer`` (a run,
-put together by ``making``), ``accepting`` (the user's decisions), ``providers`` (a search engine behind the
-protocol of ``search_provider``), and what people see: ``commands``, ``api``, ``pages``, ``searches``,
-``facts``.
+put together by ``making``), ``search_provider`` (SearXNG), and what people see and
+decide: ``commands``, ``pages``, ``facts``.
 """
 
 from __future__ import annotations
@@ -27,14 +26,13 @@ FEATURE = Feature(
             "discover": {
                 "": "Find further sites for a topic.",
                 "run": f"{_ROOM}.commands:run Search for pages like the topic's, and propose their sites.",
-                "status": f"{_ROOM}.commands:status Show the last run, round by round.",
                 "proposals": f"{_ROOM}.commands:proposals List proposed sites, best first.",
                 "accept": f"{_ROOM}.commands:accept Watch proposed sites from the hubs found on them.",
                 "reject": f"{_ROOM}.commands:reject Reject sites: they are not proposed again.",
             },
         },
     },
-    routers=(f"{_ROOM}.api:router", f"{_ROOM}.pages:router"),
+    routers=(f"{_ROOM}.pages:router",),
     templates=Path(__file__).with_name("templates"),
     topic_links=(TopicLink("/topics/{id}/discovery", "title", f"{_ROOM}.facts:open_proposals"),),
     forgets=f"{_ROOM}.making:forget",

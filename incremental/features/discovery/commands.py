@@ -1,4 +1,4 @@
-"""Further sites of a topic: ``discover run``, ``status``, ``proposals``, ``accept``, ``reject``."""
+"""Further sites of a topic: ``discover run``, ``proposals``, ``accept``, ``reject``."""
 
 from __future__ import annotations
 
@@ -9,14 +9,7 @@ import typer
 from incremental.base.errors import InputError
 from incremental.base.lookup import find_topic
 from incremental.base.texts import read_text
-from incremental.features.discovery.accepting import Decision, decide
-from incremental.features.discovery.facts import (
-    Proposal,
-    Round,
-    discovery_of,
-    proposal_of,
-    run_of,
-)
+from incremental.features.discovery.facts import Decision, Proposal, decide, proposal_of, run_of
 from incremental.features.discovery.making import make_discoverer
 from incremental.features.discovery.settings import DiscoverySettings
 from incremental.interfaces.cli.common import (
@@ -24,22 +17,18 @@ from incremental.interfaces.cli.common import (
     now,
     open_store,
     print_list,
-    print_table,
-    printed_json,
     progress_bar,
     report,
     say,
     settings_of,
     wants_json,
 )
-from incremental.interfaces.results.schema import when
 
 OfTopic = Annotated[str, typer.Option("--topic", metavar="NAME", help="The topic to search for.")]
 Sites = Annotated[
     list[str] | None, typer.Argument(metavar="[SITE]...", help="As listed by `proposals`.")
 ]
 All = Annotated[bool, typer.Option("--all", help="All open proposals.")]
-_BAR = 24
 _SHOWN = 3
 
 
@@ -52,7 +41,7 @@ def run(
 ) -> None:
     """Search for pages like the topic's, round by round, and propose their sites.
 
-    Ctrl-C stops after the current page; the next run continues from there.
+    Ctrl-C stops it; what was read is kept, and not fetched again by the next run.
     """
     settings, folder = settings_of(context)
     with open_store(context) as store, progress_bar(disable=wants_json(context)) as bar:
@@ -64,36 +53,18 @@ def run(
             ended = discoverer.run(
                 rounds=rounds,
                 pages=pages,
-                progress=lambda _, done, read: bar.update(
+                progress=lambda done, read: bar.update(
                     task, completed=read, description=f"round {done.number}: {done.operator}"
                 ),
             )
         proposals = list(map(proposal_of, store.discovery.proposals(topic.id)))
     facts = {"run": run_of(ended), "proposals": proposals}
-    said = f"{read_text(ended.why) or 'stopped'}; {counted(len(proposals), 'site')} proposed"
+    said = f"{read_text(ended.why)}; {counted(len(proposals), 'site')} proposed"
+    if ended.note:
+        say(f"hubwatch: {ended.note}")
     if proposals and not wants_json(context):
         say(said)
     _print_proposals(context, facts, of, proposals, empty=said)
-
-
-def status(context: typer.Context, *, of: OfTopic) -> None:
-    """Show the last run: the operator of each round and its reward."""
-    with open_store(context) as store:
-        found = discovery_of(store, find_topic(store, of).id)
-    last, rounds = found.run, found.rounds
-    if printed_json(context, found):
-        return
-    if last is None:
-        say(f"no run yet; start one: hubwatch discover run --topic {of}")
-        return
-    columns = ["round", "operator", "reward", "", "asked", "read", "new sites", "scores", "note"]
-    summary = f"{last.status}, {last.why or 'running'}; started {when(last.started_at)}"
-    print_table(f"run {last.id} of {of}: {summary}", columns, [_round_cells(one) for one in rounds])
-    if found.skipped:
-        names = " and ".join(found.skipped)
-        say(f"skipped {names}: no search provider configured ([discovery] url)")
-    parts = [f"{counted(number, 'site')} {name}" for name, number in found.proposals.items()]
-    say(", ".join(parts) or "no site proposed")
 
 
 def proposals(
@@ -168,19 +139,3 @@ def _proposal_cells(one: Proposal) -> list[object]:
     pages = "\n".join(f"{page.score:.2f} {page.title or page.url}" for page in best)
     places = "\n".join(hub.url for hub in hubs)
     return [one.site, one.state, f"{one.score:.2f}", one.why, pages, places]
-
-
-def _round_cells(one: Round) -> list[object]:
-    paid = [_bar(one.reward), f"{one.reward:.3f}"]
-    counts = [one.asked, one.read, one.new_sites]
-    return [one.number, one.operator, *paid, *counts, _scores(one.scores), one.note]
-
-
-def _bar(reward: float) -> str:
-    return "█" * round(min(max(reward, 0.0), 1.0) * _BAR)
-
-
-def _scores(scores: dict[str, float | None]) -> str:
-    return " ".join(
-        f"{name} {'untried' if score is None else f'{score:.2f}'}" for name, score in scores.items()
-    )

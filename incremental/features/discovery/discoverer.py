@@ -1,4 +1,4 @@
-"""A bounded, resumable search for further sites of a topic (paper 001).
+"""A bounded search for further sites of a topic (paper 001).
 
 ::
 
@@ -10,7 +10,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -39,11 +38,7 @@ from incremental.features.discovery.operators import (
     operators,
 )
 from incremental.features.discovery.proposing import propose
-from incremental.features.discovery.search_provider import (
-    LoggingProvider,
-    NoProvider,
-    SearchProvider,
-)
+from incremental.features.discovery.search_provider import PatientProvider, SearchProvider
 from incremental.features.discovery.settings import DiscoverySettings
 from incremental.fetch.status import FetchStatus
 from incremental.parse import PageKind
@@ -55,7 +50,7 @@ from incremental.visit.host_gate import HostGate
 from incremental.visit.once import fetch_once, fetched_body
 from incremental.visit.visit import Fetch
 from store import Store
-from store.discovery.values import LinkingPage, RoundRecord, RoundRow, RunRow
+from store.discovery.values import LinkingPage, RunRow
 from store.topics.values import TopicRow
 
 # For a host or a provider; longer waits skip it.
@@ -69,8 +64,8 @@ WORDED_CHARS = 20_000
 SEED = "example"
 LINKERS_PER_PAGE = 50
 
-Progress = Callable[[RunRow, Round, int], None]
-"""Called after each round with the run, the round and the number of pages read."""
+Progress = Callable[[Round, int], None]
+"""Called after each round with it and the number of pages read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +74,7 @@ class Dependencies:
 
     fetch: Fetch
     scorer: HubScorer
-    provider: SearchProvider
+    provider: SearchProvider | None
     now: Callable[[], float]
     pause: Callable[[float], None]
     """Waits this many seconds; tests advance their clock."""
@@ -110,7 +105,7 @@ class Discoverer:
         if model is None or not examples:
             way_out = "needs at least one example page with text, or a sentence; see topic show"
             raise InputError("topic", topic.name, way_out)
-        if not any(one.url for one in examples) and isinstance(dependencies.provider, NoProvider):
+        if not any(one.url for one in examples) and dependencies.provider is None:
             way_out = (
                 "has only a sentence: set [discovery] url to search for its words, "
                 "or give an example page"
@@ -148,48 +143,21 @@ class Discoverer:
 
     # Runs.
 
-    def run(
-        self,
-        *,
-        rounds: int,
-        pages: int,
-        progress: Progress | None = None,
-        stop: Callable[[], bool] = lambda: False,
-    ) -> RunRow:
-        """Resume the interrupted run or begin one; return it as it ended.
+    def run(self, *, rounds: int, pages: int, progress: Progress = lambda *_: None) -> RunRow:
+        """Search for at most so many rounds and pages; return the run as it ended.
 
-        *stop* is checked between rounds; the next call resumes.
+        Pages that earlier runs read are not fetched again.
         """
-        now = self._dependencies.now
-        row = self._store.discovery.unfinished(self._topic.id)
-        if row is None:
-            self._store.discovery.forget(self._topic.id)
-            run_id = self._store.discovery.begin(
-                self._topic.id, rounds=rounds, pages=pages, now=now()
-            )
-        else:
-            run_id, rounds, pages = row.id, row.rounds, row.pages
-        state = self._state(row)
-        self._per_site = Counter(_site_of(find.url) for find in state.finds)
+        now, topic = self._dependencies.now, self._topic.id
+        self._store.discovery.begin(topic, now=now())
         self._recall()
         self._read_seeds()
+        exploration = self._exploration()
         why = ""
-        exploration = self._exploration(state)
-        while not why and not stop():
-            why = self._round(run_id, exploration, rounds, pages, progress)
-        if why:
-            self._store.discovery.end(run_id, "done", why, now=now())
-        ended = self._store.discovery.run(run_id)
-        assert ended is not None
-        return ended
-
-    def _state(self, row: RunRow | None) -> ExplorationState:
-        names = ["forward", "backward"]
-        if not isinstance(self._dependencies.provider, NoProvider):
-            names += SEARCHING
-        if row is None or row.exploration == "{}":
-            return ExplorationState(Bandit.over(names))
-        return ExplorationState.from_json(json.loads(row.exploration), names)
+        while not why:
+            why = self._round(exploration, rounds, pages, progress)
+        note = "; ".join(dict.fromkeys(self._notes))
+        return self._store.discovery.end(topic, why, note, now=now())
 
     def _recall(self) -> None:
         targets: dict[str, list[str]] = {}
@@ -211,10 +179,15 @@ class Discoverer:
                     self._taken(url, reading)
         self._seeds = [self._pages[seed.url].known for seed in self._seeds]
 
-    def _exploration(self, state: ExplorationState) -> Exploration:
-        provider = self._dependencies.provider
-        if not isinstance(provider, NoProvider):
-            provider = LoggingProvider(provider, self._notes.append)
+    def _exploration(self) -> Exploration:
+        provider, names = self._dependencies.provider, ["forward", "backward"]
+        if provider is not None:
+            names += SEARCHING
+            provider = PatientProvider(
+                *(provider, self._dependencies.now, self._dependencies.pause),
+                *(self._notes.append, self._wanted.query_interval_seconds),
+            )
+        state = ExplorationState(Bandit.over(names))
         sources = Sources(linkers=self._who_links, read=self._read, provider=provider)
         words = list(dict.fromkeys(term for page in self._seeds for term in page.terms[:4]))
         keywords: list[str] = json.loads(self._topic.keywords)
@@ -222,22 +195,9 @@ class Discoverer:
         said = [word for _, word in written_words(sentence, language_of(sentence))]
         description = " ".join(keywords[:3] or said[:SENTENCE_WORDS] or words[:2])
         ways = operators(sources, [*keywords, *words], description, state.asked)
-        return Exploration(
-            ways,
-            state,
-            self._seeds,
-            read=self._read,
-            rank=self._ranked,
-        )
+        return Exploration(ways, state, self._seeds, read=self._read, rank=self._ranked)
 
-    def _round(
-        self,
-        run_id: int,
-        exploration: Exploration,
-        rounds: int,
-        pages: int,
-        progress: Progress | None,
-    ) -> str:
+    def _round(self, exploration: Exploration, rounds: int, pages: int, progress: Progress) -> str:
         """Run one round; return why the run ended as a stored text, empty if it has not."""
         state = exploration.state
         if state.rounds >= rounds:
@@ -248,14 +208,12 @@ class Discoverer:
         done = exploration.step(left)
         if done is None:
             return Text("discovery.end_nothing").stored()
-        self._record(run_id, done, exploration)
-        run = self._store.discovery.run(run_id)
-        if progress is not None and run is not None:
-            progress(run, done, len(state.finds))
+        self._record(done, exploration)
+        progress(done, len(state.finds))
         return ""
 
-    def _record(self, run_id: int, done: Round, exploration: Exploration) -> None:
-        via = {find.url: find for find in exploration.state.finds}
+    def _record(self, done: Round, exploration: Exploration) -> None:
+        via = {find.url: find.via for find in exploration.state.finds}
         seeds = {seed.url for seed in self._seeds}
         pages = [
             LinkingPage(
@@ -263,7 +221,7 @@ class Discoverer:
                 canonical_key=canonical_key(url),
                 host=_site_of(url),
                 operator=SEED if url in seeds else done.operator,
-                via=via[url].via if url in via else "",
+                via=via.get(url, ""),
                 title=read.text.title,
                 text=to_text(read.text),
                 score=round(self._model.judge(read.text).score, 4),
@@ -271,28 +229,8 @@ class Discoverer:
             )
             for url, read in self._fresh.items()
         ]
-        before = {_site_of(one.url) for one in exploration.state.finds if one.round < done.number}
-        row = RoundRow(
-            number=done.number,
-            operator=done.operator,
-            # JSON has no infinity, the score of an untried operator.
-            scores=json.dumps(
-                {
-                    name: round(one, 4) if math.isfinite(one) else None
-                    for name, one in done.scores.items()
-                }
-            ),
-            asked=done.asked,
-            found=len(done.found),
-            sites=len({_site_of(one.url) for one in done.found} - before),
-            reward=round(done.reward, 6),
-            note="; ".join(dict.fromkeys(self._notes)),
-            at=self._dependencies.now(),
-        )
-        stored = json.dumps(exploration.state.to_json(), ensure_ascii=False)
-        self._store.discovery.record(RoundRecord(run_id, self._topic.id, row, stored, pages))
+        self._store.discovery.record(self._topic.id, pages, now=self._dependencies.now())
         self._fresh.clear()
-        self._notes.clear()
         self._propose()
 
     def _propose(self) -> None:

@@ -5,8 +5,6 @@
     seeds ─► choose an operator ─► its candidates ─► read them ─► rank all that was found
       ▲          (bandit)             (new ones)      (caller)            │ (caller)
       └───────────── the best that it has not begun from ◄── reward ◄─────┘
-
-State is plain, so that runs can be resumed.
 """
 
 from __future__ import annotations
@@ -14,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import Any
 
 from classifier.papers.bandit import Bandit, page_reward
 from incremental.features.discovery.operators import Asked, Candidate, KnownPage, Operator
@@ -43,8 +40,6 @@ class Find:
     url: str
     operator: str
     via: str
-    round: int
-    """From 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +48,6 @@ class Round:
 
     number: int
     operator: str
-    scores: Mapping[str, float]
-    """Of all operators when it was chosen; infinite = untried."""
     asked: int
     """Candidates to fetch."""
     found: tuple[Find, ...]
@@ -72,7 +65,7 @@ class Cooldown:
 
 @dataclass(slots=True)
 class ExplorationState:
-    """The state of a run, as stored."""
+    """The state of a run."""
 
     bandit: Bandit
     asked: Asked = field(default_factory=Asked)
@@ -87,40 +80,7 @@ class ExplorationState:
     empty: dict[str, int] = field(default_factory=dict)
     """Empty rounds per operator since any operator found candidates."""
     cooldowns: dict[str, Cooldown] = field(default_factory=dict)
-    """Operators whose latest round was empty. Not stored, like *empty*."""
-
-    def to_json(self) -> dict[str, Any]:
-        """Return plain values."""
-        return {
-            "bandit": self.bandit.to_json(),
-            "asked": list(self.asked.queries),
-            "finds": [[one.url, one.operator, one.via, one.round] for one in self.finds],
-            "tried": list(self.tried),
-            "begun": {name: list(urls) for name, urls in self.begun.items()},
-            "backlog": [
-                [one.url, one.operator, one.via, one.evidence]
-                for waiting in self.backlog.values()
-                for one in waiting.values()
-            ],
-            "rounds": self.rounds,
-        }
-
-    @classmethod
-    def from_json(cls, stored: Mapping[str, Any], names: Sequence[str]) -> ExplorationState:
-        """Restore from :meth:`to_json`."""
-        backlog: dict[str, dict[str, Candidate]] = {}
-        for fields in stored["backlog"]:
-            one = Candidate(*fields)
-            backlog.setdefault(one.operator, {})[one.url] = one
-        return cls(
-            backlog=backlog,
-            bandit=Bandit.from_json(stored["bandit"], names),
-            asked=Asked(dict.fromkeys(stored["asked"])),
-            finds=[Find(*one) for one in stored["finds"]],
-            tried=dict.fromkeys(stored["tried"]),
-            begun={name: dict.fromkeys(urls) for name, urls in stored["begun"].items()},
-            rounds=stored["rounds"],
-        )
+    """Operators whose latest round was empty."""
 
 
 class Exploration:
@@ -143,17 +103,13 @@ class Exploration:
         self._rank = rank
         self._choose = choose
         self._order: list[str] = []
-        self._via = {one.url: one.via for one in state.finds}
-        for url in self._pages:
-            state.tried.setdefault(url)
-        found = [one.url for one in state.finds if one.url not in self._pages]
-        self._pages |= {page.url: page for page in read(found)}
+        self._via: dict[str, str] = {}
+        state.tried.update(dict.fromkeys(self._pages))
 
     def step(self, most: int) -> Round | None:
         """Run one round of up to *most* pages; None when no operator finds more."""
         state = self.state
         while True:
-            scores = state.bandit.scores()
             name = self._choose(state.bandit, self._open())
             if name is None:
                 return None
@@ -166,7 +122,7 @@ class Exploration:
             length = 2 * state.cooldowns[name].rounds if name in state.cooldowns else FIRST_COOLDOWN
             state.cooldowns[name] = Cooldown(state.rounds + length, length)
             state.bandit = state.bandit.rewarded(name, reward=0.0, pages=0)
-        return self._settle(name, scores, candidates)
+        return self._settle(name, candidates)
 
     def _open(self) -> list[str]:
         """Return the operators to choose from; those cooling down only if there are no others."""
@@ -219,9 +175,7 @@ class Exploration:
             seeds.append(replace(self._pages[ranked[place]], via=via, worth=worth))
         return operator.pages(seeds, MAX_BACKLOG, self.state.tried) if seeds else []
 
-    def _settle(
-        self, name: str, scores: Mapping[str, float], candidates: Sequence[Candidate]
-    ) -> Round:
+    def _settle(self, name: str, candidates: Sequence[Candidate]) -> Round:
         state = self.state
         state.rounds += 1
         seen = set(self._pages)
@@ -229,7 +183,7 @@ class Exploration:
         state.tried.update(dict.fromkeys(via))
         pages = [page for page in self._read(list(via)) if page.url not in seen]
         self._pages |= {page.url: page for page in pages}
-        finds = tuple(Find(page.url, name, via.get(page.url, ""), state.rounds) for page in pages)
+        finds = tuple(Find(page.url, name, via.get(page.url, "")) for page in pages)
         state.finds += finds
         self._via |= {one.url: one.via for one in finds}
         if finds:
@@ -240,4 +194,4 @@ class Exploration:
         state.bandit = state.bandit.rewarded(name, reward=reward, pages=len(candidates))
         # New pages may give exhausted operators something to start from.
         state.empty = {} if finds else state.empty
-        return Round(state.rounds, name, scores, len(candidates), finds, reward)
+        return Round(state.rounds, name, len(candidates), finds, reward)

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import contextlib
-import json
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from incremental.base.clock import Clock, SystemClock
+from incremental.base.clock import SystemClock
 from incremental.base.threads import pause
 from incremental.base.times import DAY
 from incremental.daemon.assembly import hub_scorer, make_embedder, make_fetcher, make_reader
-from incremental.features.discovery.providers.metered import Meter, Metered
-from incremental.features.discovery.search_provider import NoProvider, SearchProvider
+from incremental.features.discovery.search_provider import SearxngProvider
 from incremental.features.discovery.settings import DiscoverySettings
 from incremental.settings import Settings
 from incremental.settings.storage import models_folder, only_one
-from incremental.visit.visit import Fetch
 from store import Store
 
 if TYPE_CHECKING:
@@ -44,17 +41,22 @@ def make_discoverer(
 
     clock = SystemClock()
     fetcher = make_fetcher(settings, clock)
-    provider = _provider(store, settings, fetcher.fetch, clock)
+    wanted = settings.of(DiscoverySettings)
+    provider = SearxngProvider(
+        fetcher.fetch,
+        wanted.url,
+        linkers_query=wanted.linkers_query,
+    )
     dependencies = Dependencies(
         fetch=fetcher.fetch,
         scorer=hub_scorer(models_folder(settings, folder)),
-        provider=provider,
+        provider=provider if wanted.url else None,
         now=clock.now,
         pause=pause,
     )
     try:
         with (
-            # Two runs would resume the same interrupted one.
+            # Two runs would read the same pages.
             only_one(settings, folder, f"discovery-{topic.id}.lock", _UNDER_WAY),
             make_reader(settings, workers=1) as read,
             make_embedder(settings, clock) as embedder,
@@ -66,33 +68,8 @@ def make_discoverer(
         fetcher.close()
 
 
-def _provider(store: Store, settings: Settings, fetch: Fetch, clock: Clock) -> SearchProvider:
-    from incremental.features.discovery.providers.searxng import SearxngProvider  # noqa: PLC0415
-
-    wanted = settings.of(DiscoverySettings)
-    if not wanted.url:
-        return NoProvider()
-    provider = SearxngProvider(
-        fetch,
-        wanted.url,
-        related_query=wanted.related_query,
-        linkers_query=wanted.linkers_query,
-    )
-    name = provider.name
-    stored = store.discovery.meter(name)
-    return Metered(
-        provider,
-        clock.now,
-        per_day=wanted.queries_per_day,
-        interval_seconds=wanted.query_interval_seconds,
-        meter=Meter(*json.loads(stored)) if stored else None,
-        pause=pause,
-        keep=lambda meter: store.discovery.put_meter(name, json.dumps(meter.to_json())),
-    )
-
-
 def forget(store: Store, settings: Settings, now: float) -> Iterator[int]:
-    """Forget old runs and open proposals, one run at a time."""
+    """Forget old pages and open proposals, some pages at a time."""
     before = now - settings.store.candidate_days * DAY
     while rows := store.discovery.forget_older(before=before):
         yield rows

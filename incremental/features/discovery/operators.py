@@ -5,7 +5,7 @@
     forward    seeds -> their links
     backward   seeds -> pages that link to them (our own graph, a provider) -> their links
     keyword    the topic's words, then pairs of each seed's words -> short, new queries -> provider
-    related    seeds -> the provider's related operator, or a query of a page's top terms
+    related    seeds -> a query of a page's top terms
 
 Operators return candidates to fetch, best first by their own evidence, not pages judged relevant. They
 reach the world through :class:`Sources`.
@@ -22,10 +22,8 @@ from itertools import chain, islice, repeat
 from typing import Protocol
 
 from incremental.features.discovery.search_provider import (
-    NoProvider,
     SearchAnswer,
     SearchProvider,
-    SearchStatus,
 )
 from incremental.topics.wording import Wording
 
@@ -102,12 +100,12 @@ class Sources:
     """Pages in our own link graph that link to a URL."""
     read: Callable[[Sequence[str]], Sequence[KnownPage]]
     """Fetches pages or takes them from the cache; unreadable ones are missing."""
-    provider: SearchProvider = field(default_factory=NoProvider)
+    provider: SearchProvider | None = None
 
 
 @dataclass(slots=True)
 class Asked:
-    """Queries already sent; survives rounds and restarts."""
+    """Queries already sent."""
 
     queries: dict[str, None] = field(default_factory=dict)
 
@@ -206,9 +204,9 @@ class Backward:
         for seed in (one for one in seeds if one.url):
             found = self._unused(self._sources.linkers(seed.url, MAX_LINKERS))
             # Without further linkers the search would be over once those in our own graph are used.
-            if len(found) < LINKERS_PER_SEED:
+            if len(found) < LINKERS_PER_SEED and self._sources.provider is not None:
                 answer = self._sources.provider.linkers(seed.url, RESULTS_PER_QUERY)
-                found += self._unused(result.url for result in answer.results)
+                found += self._unused(answer.urls)
             for url in list(dict.fromkeys(found))[:LINKERS_PER_SEED]:
                 shown[url] += 1
                 first.setdefault(url, seed.url)
@@ -226,8 +224,8 @@ class _Searching(ABC):
 
     name = ""
 
-    def __init__(self, sources: Sources, asked: Asked, wording: Wording) -> None:
-        self._provider = sources.provider
+    def __init__(self, provider: SearchProvider, asked: Asked, wording: Wording) -> None:
+        self._provider = provider
         self._asked = asked
         self._wording = wording
 
@@ -242,11 +240,11 @@ class _Searching(ABC):
         found: list[Candidate] = []
         for via, ask in islice(self._questions(seeds), QUERIES_PER_ROUND):
             answer = ask()
-            if answer.status is not SearchStatus.ANSWERED:
+            if answer.problem:
                 self._asked.take_back()
                 break
-            for place, result in enumerate(answer.results):
-                found.append(Candidate(result.url, self.name, via, 1.0 / (place + 1)))
+            for place, url in enumerate(answer.urls):
+                found.append(Candidate(url, self.name, via, 1.0 / (place + 1)))
         return _best(found, seeds, count, seen)
 
 
@@ -262,8 +260,10 @@ class Keyword(_Searching):
     seeds = MIN_HEAD
     share = 0.5
 
-    def __init__(self, sources: Sources, description: str, asked: Asked, wording: Wording) -> None:
-        super().__init__(sources, asked, wording)
+    def __init__(
+        self, provider: SearchProvider, description: str, asked: Asked, wording: Wording
+    ) -> None:
+        super().__init__(provider, asked, wording)
         self._description = description
 
     def _questions(self, seeds: Sequence[KnownPage]) -> Iterator[_Question]:
@@ -298,7 +298,7 @@ class Keyword(_Searching):
 
 
 class Related(_Searching):
-    """Search for pages like the seeds: by the provider's operator, or else by words."""
+    """Search for pages like the seeds, by a query of each one's top terms."""
 
     name = "related"
     costly = True
@@ -311,15 +311,7 @@ class Related(_Searching):
             if (terms or seed.title) and self._asked.first_time(f"related:{seed.url}"):
                 _learn(self._wording, [seed])
                 query = self._wording.question(terms) or seed.title
-                yield seed.url, partial(self._like, seed.url, query)
-
-    def _like(self, url: str, query: str) -> SearchAnswer:
-        answer = SearchAnswer(SearchStatus.OFF)
-        if url:
-            answer = self._provider.related(url, RESULTS_PER_QUERY)
-        if answer.status is SearchStatus.OFF:
-            return self._provider.search(query, RESULTS_PER_QUERY)
-        return answer
+                yield seed.url, partial(self._provider.search, query, RESULTS_PER_QUERY)
 
 
 def operators(
@@ -327,12 +319,9 @@ def operators(
 ) -> dict[str, Operator]:
     """Return all operators by name; searching ones only with a provider."""
     found: list[Operator] = [Forward(words), Backward(sources, words, asked)]
-    if not isinstance(sources.provider, NoProvider):
+    if (provider := sources.provider) is not None:
         wording = Wording()
-        found += [
-            Keyword(sources, description, asked, wording),
-            Related(sources, asked, wording),
-        ]
+        found += [Keyword(provider, description, asked, wording), Related(provider, asked, wording)]
     return {one.name: one for one in found}
 
 

@@ -1,16 +1,17 @@
-"""Discovery: proposals, decisions on them, the last run."""
+"""Discovery: proposals, decisions on them, the last run; a search takes minutes, in the background."""
 
 from __future__ import annotations
 
 import shlex
+from functools import partial
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import Response
 
-from incremental.features.discovery.accepting import Decision, decide
-from incremental.features.discovery.facts import discovery_of, proposal_of
-from incremental.features.discovery.searches import MAX_PAGES, MAX_ROUNDS, begin_search, search_of
+from incremental.base.lookup import topic_numbered
+from incremental.features.discovery.facts import Decision, decide, proposal_of, run_of
+from incremental.features.discovery.making import make_discoverer
 from incremental.features.discovery.settings import DiscoverySettings
 from incremental.interfaces.web.context import StoreRoute, Web
 from incremental.interfaces.web.routes.forms import see
@@ -19,8 +20,10 @@ from store import Store
 from store.topics.values import TopicRow
 
 router = APIRouter(include_in_schema=False, route_class=StoreRoute)
-# Proposals, and rounds of the last run, per page.
+# Proposals per page.
 _SHOWN = 50
+MAX_PAGES = 2_000
+MAX_ROUNDS = 100
 _State = Literal["proposed", "accepted", "rejected"]
 _Hosts = Annotated[
     list[Annotated[str, Form(min_length=1, max_length=300)]], Form(min_length=1, max_length=_SHOWN)
@@ -36,19 +39,18 @@ def discovery_page(
     state: Annotated[_State, Query()] = "proposed",
 ) -> Response:
     """Show the proposals in a state, and the last run."""
-    found = discovery_of(store, topic.id)
+    last = store.discovery.last_run(topic.id)
     rows = store.discovery.proposals(topic.id, state)
     values = {
-        "run": found.run,
+        "run": last and run_of(last),
         "topic": topic,
         "state": state,
-        "counts": found.proposals,
+        "counts": store.discovery.proposal_counts().get(topic.id, {}),
         "proposals": [proposal_of(row) for row in rows[:_SHOWN]],
         "more": max(len(rows) - _SHOWN, 0),
-        "rounds": found.rounds[-_SHOWN:][::-1],
         "command": f"hubwatch discover run --topic {shlex.quote(topic.name)}",
         "settings": web.settings.of(DiscoverySettings),
-        "search": search_of(web, topic.id),
+        "search": web.background.last(f"search {topic.id}"),
     }
     return page(request, "discovery/discovery.html", values)
 
@@ -58,8 +60,15 @@ def search(
     web: Web, topic: TopicRow, pages: Annotated[int, Form(ge=1, le=MAX_PAGES)] = 200
 ) -> Response:
     """Search for further sites now, which takes minutes."""
-    begin_search(web, topic.id, rounds=MAX_ROUNDS, pages=pages)
+    web.background.begin(f"search {topic.id}", partial(_search, web, topic.id, pages))
     return see(f"/topics/{topic.id}/discovery")
+
+
+def _search(web: Web, topic_id: int, pages: int) -> object:
+    with web.store() as store:
+        topic = topic_numbered(store, topic_id)
+        with make_discoverer(store, web.settings, web.folder, topic) as discoverer:
+            return discoverer.run(rounds=MAX_ROUNDS, pages=pages)
 
 
 @router.post("/topics/{topic_id}/proposals")

@@ -18,12 +18,8 @@ class DiscoverySettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True)
 
     url: str = ""
     """Address of a SearXNG instance, to search for pages; empty = only links are followed."""
-    related_query: str = ""
-    """Query with ``{url}`` for similar pages, if the instance supports such an operator."""
     linkers_query: str = ""
-    """Query with ``{url}`` for pages that link to it."""
-    queries_per_day: Annotated[int, msgspec.Meta(ge=0, le=1_000_000)] = 200
-    """For all topics together."""
+    """Query with ``{url}`` for pages that link to it, if the instance supports such an operator."""
     query_interval_seconds: _NotNegative = 2.0
     """Between two requests to the search provider."""
     max_pages_per_site: _Count = 20
@@ -35,9 +31,5 @@ class DiscoverySettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True)
         if self.url and (parts.scheme not in ("http", "https") or not parts.netloc):
             way_out = "give the address of your SearXNG instance, like https://search.example.org"
             raise SettingsError("url", self.url, way_out)
-        for name, form in (
-            ("related_query", self.related_query),
-            ("linkers_query", self.linkers_query),
-        ):
-            if form and "{url}" not in form:
-                raise SettingsError(name, form, "must contain {url}")
+        if self.linkers_query and "{url}" not in self.linkers_query:
+            raise SettingsError("linkers_query", self.linkers_query, "must contain {url}")

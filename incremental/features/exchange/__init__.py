@@ -2,12 +2,11 @@
 
 ::
 
-    lists     a file -> Wanted(url, feed?, name, folders)   CSV, URL lists
-              with outlines (OPML)
+    lists     a file -> Wanted(url, feed?, name, folders)   CSV, URL lists, OPML
     adding    Wanted -> watched sites, feeds as hubs
     writing   new pages -> CSV, JSON Lines, OPML, WARC
     packing   what was learned about sites -> a pack, and back; its format and signature in packs
-    commands, api, pages      where people and programs ask for it
+    commands, pages           where people and programs ask for it
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ FEATURE = Feature(
             "restore": f"{_ROOM}.commands:restore Restore a backup into the configured folder.",
         },
     },
-    routers=(f"{_ROOM}.api:router", f"{_ROOM}.api:streams", f"{_ROOM}.pages:router"),
+    routers=(f"{_ROOM}.pages:router",),
     templates=Path(__file__).with_name("templates"),
     add_form="exchange/import.html",
 )

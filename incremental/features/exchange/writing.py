@@ -7,11 +7,8 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import IO, Any
+from typing import IO
 
-from lxml import etree
-
-from incremental.base.plain_text import clean
 from incremental.interfaces.results.schema import (
     Page,
     PageWithText,
@@ -21,6 +18,7 @@ from incremental.interfaces.results.schema import (
     result_of,
 )
 from incremental.interfaces.results.tables import TABLES, Columns, columns_of, write_table
+from incremental.interfaces.web.feeds import opml
 from incremental.parse.sniff import Form, sniff
 from store import Store
 from store.answers import NewQuery
@@ -95,51 +93,37 @@ def write_sites(store: Store, out: IO[bytes]) -> int:
 
     A site with feeds is an outline for each, as other readers expect; one without is a link to its page.
     """
-    opml = etree.Element("opml", version="2.0", nsmap={"hubwatch": NAMESPACE})
-    head, body = etree.SubElement(opml, "head"), etree.SubElement(opml, "body")
-    etree.SubElement(head, "title").text = "Sites that Hubwatch watches"
     feeds: dict[int, list[str]] = {}
     for hub in store.read.hubs():
         guess = hub.role == HubRole.PROBE and hub.baseline_at is None
         if hub.kind == HubKind.FEED and hub.state != HubStatus.DROPPED and not guess:
             feeds.setdefault(hub.site_id, []).append(hub.url)
-    sites = store.read.sites()
-    folders: dict[str, Any] = {"": body}
-    places = store.tags.of_sites()
-    for site in sites:
-        first, *more = places.get(site.id) or ("",)
-        for outline in _outlines(site, feeds.get(site.id, []), more):
-            etree.SubElement(_folder(folders, first), "outline", outline)
-    out.write(etree.tostring(opml, xml_declaration=True, encoding="utf-8", pretty_print=True))
+    sites, places = store.read.sites(), store.tags.of_sites()
+    outlines = [
+        (first, said)
+        for site in sites
+        for first, *more in [places.get(site.id) or [""]]
+        for said in _outlines(site, feeds.get(site.id, []), more)
+    ]
+    title = "Sites that Hubwatch watches"
+    out.write(opml(title, outlines, spaces={"hubwatch": NAMESPACE}))
     return len(sites)
 
 
 def _outlines(site: SiteRow, feeds: list[str], more: Sequence[str]) -> Iterator[dict[str, str]]:
     """Yield the attributes of a site's outlines; *more* are its further folders."""
-    name = _xml(clean(site.name))
-    said = {"text": name, "title": name}
+    said = dict.fromkeys(("text", "title"), site.name)
     if more:
-        said["category"] = ",".join(f"/{_xml(one)}" for one in more)
+        said["category"] = ",".join(f"/{one}" for one in more)
     if site.state == SiteStatus.PAUSED:
         said[f"{{{NAMESPACE}}}state"] = "paused"
     # A site given as a feed has the page that the feed names, if any.
     home = json.loads(site.scope).get("home") or site.seed_url
-    page = {} if home in feeds else {"htmlUrl": _xml(home)}
+    page = {} if home in feeds else {"htmlUrl": home}
     for url in feeds:
-        yield {"type": "rss", **said, "xmlUrl": _xml(url), **page}
+        yield {"type": "rss", **said, "xmlUrl": url, **page}
     if not feeds:
-        yield {"type": "link", **said, "url": _xml(home), **page}
-
-
-def _folder(folders: dict[str, Any], path: str) -> Any:  # noqa: ANN401 - lxml has no types
-    """Return the outline of a folder, made within its own if it is new."""
-    if path not in folders:
-        above, _, name = path.rpartition("/")
-        shown = _xml(name) or "/"
-        folders[path] = etree.SubElement(
-            _folder(folders, above), "outline", text=shown, title=shown
-        )
-    return folders[path]
+        yield {"type": "link", **said, "url": home, **page}
 
 
 def _xml(text: str) -> str:

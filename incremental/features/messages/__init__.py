@@ -35,7 +35,7 @@ FEATURE = Feature(
             },
         },
     },
-    routers=(f"{_ROOM}.api:router", f"{_ROOM}.pages:router"),
+    routers=(f"{_ROOM}.pages:router",),
     pages={"/messages": "title"},
     templates=Path(__file__).with_name("templates"),
     job=f"{_ROOM}.job:messages",

@@ -226,5 +226,4 @@ def _rhythm(channel: ChannelSettings) -> str:
         text = f"daily at {channel.daily_at}"
     else:
         text = f"every {channel.every_minutes:g} min" if channel.every_minutes else "at once"
-    text += f", by {channel.group_by}" if channel.group_by else ""
     return f"{text}, not {channel.quiet_hours}" if channel.quiet_hours else text

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from incremental.base.plain_text import one_line
 from incremental.base.texts import Words
-from incremental.features.messages.settings import GroupBy
 from incremental.interfaces.explain.backfill import address, subject
 from incremental.interfaces.results.schema import change_result, page_json
 from store.answers.announced import AnnouncedPage
@@ -31,7 +30,6 @@ SAMPLE = AnnouncedPage(
     *(0, 0, "https://example.org/", "Hubwatch can reach this channel", "", "example.org", 0),
     *(0.0, None, None, None, None, "known"),
 )
-OTHER_TOPICS = "Other pages"
 # Changed lines of one page in a message; the rest is counted.
 MAX_LINES = 20
 _MAX_LINE = 500
@@ -111,19 +109,15 @@ class Message:
     """The body for mails."""
 
 
-def compose(items: Sequence[Item], *, group_by: GroupBy = "", language: str = "en") -> Message:
-    """Return the message for *items*; several are grouped. *language* is that of the HTML."""
+def compose(items: Sequence[Item], *, language: str = "en") -> Message:
+    """Return the message for *items*. *language* is that of the HTML."""
     shown, count = items[:MAX_PAGES], len(items)
     changed = sum(one.changed for one in items)
-    groups = grouped(shown, group_by if count > 1 else "")
-    parts = []
-    for name, members in groups:
-        parts += [f"[{name}]"] if name else []
-        parts += [_entry(one, alone=count == 1) for one in members]
+    parts = [_entry(one, alone=count == 1) for one in shown]
     if count > len(shown):
         parts.append(f"and {count - len(shown)} more")
     title = _headline(items[0]) if count == 1 else counted(count - changed, changed)
-    html = _mail().render(groups=groups, more=count - len(shown), t=Words(language))
+    html = _mail().render(pages=shown, more=count - len(shown), t=Words(language))
     return Message(one_line(title, MAX_TITLE), "\n\n".join(parts)[:MAX_BODY], html)
 
 
@@ -141,17 +135,6 @@ def counted(new: int, changed: int) -> str:
     parts = [(new, "new"), (changed, "changed")]
     said = [f"{n} {kind} {'page' if n == 1 else 'pages'}" for n, kind in parts if n]
     return ", ".join(said) or "0 new pages"
-
-
-def grouped(items: Sequence[Item], group_by: GroupBy) -> list[tuple[str, list[Item]]]:
-    """Return groups with their names; the largest first, pages of no topic last."""
-    if not group_by:
-        return [("", list(items))]
-    groups: dict[str, list[Item]] = {}
-    for one in items:
-        groups.setdefault(one.site if group_by == "site" else one.topic, []).append(one)
-    ordered = sorted(groups.items(), key=lambda group: (not group[0], -len(group[1])))
-    return [(name or OTHER_TOPICS, members) for name, members in ordered]
 
 
 @cache

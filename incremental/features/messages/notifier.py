@@ -29,12 +29,13 @@ from incremental.base.times import DAY, HOUR
 from incremental.daemon.at_work import Trouble
 from incremental.features.messages.changed import ChangedPages, Senders
 from incremental.features.messages.channels import plan_of
-from incremental.features.messages.delivery import Delivered, deliver
 from incremental.features.messages.hooks import (
+    Delivered,
     call,
     call_for_backfill,
     call_for_change,
     call_for_page,
+    deliver,
 )
 from incremental.features.messages.message import (
     MAX_PAGES,
@@ -315,7 +316,7 @@ class Notifier:
             given = self._given(entries[0], channel, key)
             return self._hook_executor.submit(partial(call, self._gate, channel, given, key))
         shown = [self._shown(one, channel, now) for one in entries]
-        message = compose(shown, group_by=channel.group_by, language=self._language)
+        message = compose(shown, language=self._language)
         return self._executor.submit(partial(deliver, self._gate, channel.url, message, key))
 
     def _given(self, entry: OutboxRow, channel: HookChannel, key: str) -> bytes:

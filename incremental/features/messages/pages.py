@@ -19,7 +19,7 @@ from incremental.features.messages.channels import (
     remove_channel,
     standings,
 )
-from incremental.features.messages.delivery import Delivered
+from incremental.features.messages.hooks import Delivered
 from incremental.features.messages.notifier import send_test
 from incremental.features.messages.settings import ChannelSettings
 from incremental.fetch.libraries import LibraryGate

@@ -7,7 +7,7 @@ import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from datetime import time, tzinfo
-from typing import Annotated, Literal
+from typing import Annotated
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import msgspec
@@ -25,7 +25,6 @@ UNBOUNDED = 1_000_000_000
 # Webhooks: what reads them is a program, which no number of messages disturbs.
 PROGRAMS = tuple(f"{name}{tail}://" for name in ("json", "xml", "form") for tail in ("", "s"))
 _CLOCK = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)")
-GroupBy = Literal["", "site", "topic"]
 _Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 _NotNegative = Annotated[float, msgspec.Meta(ge=0, le=1e6)]
 
@@ -58,8 +57,6 @@ class ChannelSettings(Wanted, frozen=True):
     """0 = each page at once; otherwise the minimum time between digests."""
     daily_at: Annotated[str, example("08:00")] = ""
     """``08:00``: one digest a day at this time."""
-    group_by: GroupBy = ""
-    """Digests list pages under their ``site`` or their best ``topic``; empty = as they were found."""
     quiet_hours: Annotated[str, example("22:00-07:00")] = ""
     """``22:00-07:00``: messages wait until they are over."""
     time_zone: Annotated[str, example("Asia/Shanghai")] = ""

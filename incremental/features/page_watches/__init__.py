@@ -2,7 +2,7 @@
 
 ::
 
-    watch (a URL or a pattern) -> patterns: its pages -> refreshed by its intervals (decide/refresh)
+    watch (a URL or a pattern) -> its pages -> refreshed by its intervals (decide/refresh)
                                                       -> change with its difference (store.watched_changes)
                                                       -> page, command, API, feed; messages to its receivers
 
@@ -27,7 +27,6 @@ FEATURE = Feature(
                 "": "Pages and patterns watched for changes of their text.",
                 "add": f"{_DOES}:add Watch a page, or the pages of a pattern, for changes.",
                 "list": f"{_DOES}:list_watches List what is watched: pages, last check, last change.",
-                "show": f"{_DOES}:show Show the pages of a watch: last check, last change, next check.",
                 "pause": f"{_DOES}:pause Stop checking the pages of a watch until it is resumed.",
                 "resume": f"{_DOES}:resume Check the pages of a paused watch again.",
                 "check": f"{_DOES}:check Check the pages of a watch now, as soon as politeness allows.",
@@ -35,11 +34,11 @@ FEATURE = Feature(
             },
         },
     },
-    routers=(f"{_ROOM}.api:router", f"{_ROOM}.pages:router"),
+    routers=(f"{_ROOM}.pages:api", f"{_ROOM}.pages:router"),
     pages={"/changes": "nav"},
     page_form="page_watches/form.html",
     feeds={"/feeds/changes": "feed"},
     templates=Path(__file__).with_name("templates"),
-    follows=f"{_ROOM}.patterns:PatternWatches",
+    follows=f"{_ROOM}.watching:PatternWatches",
     senders=f"{_ROOM}.watching:senders",
 )

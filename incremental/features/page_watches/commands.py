@@ -6,7 +6,6 @@ from typing import Annotated, Any
 
 import typer
 
-from incremental.base.errors import InputError
 from incremental.base.lookup import find_sites
 from incremental.base.plain_text import clean
 from incremental.base.readable_urls import readable
@@ -19,7 +18,6 @@ from incremental.features.page_watches.watching import (
     span_minutes,
     watch_page,
     watch_result,
-    watched_page,
 )
 from incremental.interfaces.cli.common import (
     counted,
@@ -31,7 +29,7 @@ from incremental.interfaces.cli.common import (
     say,
     settings_of,
 )
-from incremental.interfaces.results.schema import by_name, change_result, when
+from incremental.interfaces.results.schema import change_result, when
 from incremental.settings.storage import daemon_at_work
 from store.page_watches import WatchRow, WatchStanding
 from store.watched_changes import ChangeQuery, WatchedChangeRow
@@ -52,12 +50,6 @@ def add(  # noqa: PLR0913 - each is an option of the command
         str | None,
         typer.Option(metavar="SPAN", help=f"Check at this interval, whatever it finds. {_SPAN}"),
     ] = None,
-    at_most_every: Annotated[
-        str | None, typer.Option(metavar="SPAN", help="Shortest time between two checks.")
-    ] = None,
-    at_least_every: Annotated[
-        str | None, typer.Option(metavar="SPAN", help="Longest time between two checks.")
-    ] = None,
     channel: Annotated[
         list[str] | None,
         typer.Option(
@@ -76,11 +68,8 @@ def add(  # noqa: PLR0913 - each is an option of the command
     Dates, counters, adverts and other noise are left out. Adding it again replaces its options.
     """
     settings, folder = settings_of(context)
-    if every is not None and (at_most_every or at_least_every):
-        raise InputError("--every", every, "cannot be combined with the other two spans")
     wish = WatchWish(
-        min_minutes=span_minutes(every or at_most_every),
-        max_minutes=span_minutes(every or at_least_every),
+        span_minutes(every),
         receivers=channel or (),
         include=[word for word in include or () if word],
         exclude=[word for word in exclude or () if word],
@@ -113,24 +102,6 @@ def _row(watch: WatchRow, standing: WatchStanding) -> list[Any]:
         *(when(standing.checked_at), when(standing.changed_at)),
         ", ".join(watch.receivers) or "every channel",
     ]
-
-
-def show(context: typer.Context, target: Which) -> None:
-    """Show the pages of a watch: last check, last change, next check."""
-    with open_store(context) as store:
-        watch = named_watch(store, target)
-        pages = [watched_page(page) for page in store.refreshes.of_watch(watch.id)]
-        standing = store.page_watches.standings()[watch.id]
-    result = by_name(watch_result(watch, standing)) | {"watched": pages}
-    columns = ("page", "checked", "status", "changed", "next check")
-    rows = [
-        (
-            *(readable(one.url), when(one.checked_at), one.status or "-"),
-            *(when(one.changed_at), when(one.due_at)),
-        )
-        for one in pages
-    ]
-    print_list(context, result, readable(watch.pattern), columns, rows)
 
 
 def pause(context: typer.Context, target: Which) -> None:

@@ -1,16 +1,22 @@
-"""Pages watched for changes: the watches, what changed, and the form that adds one."""
+"""Pages watched for changes, on the web page and for programs: the watches, and what changed."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Form, Query, Request
+from fastapi import Path as InPath
 from fastapi.responses import Response
+from pydantic import Field, StringConstraints
 
 from incremental.base.errors import InputError
+from incremental.base.lookup import site_numbered
 from incremental.base.tagging import parted
+from incremental.base.times import moment
 from incremental.features.page_watches.watching import (
+    PageWatch,
     WatchWish,
     check_now,
     found_watch,
@@ -18,8 +24,10 @@ from incremental.features.page_watches.watching import (
     receivers,
     span_minutes,
     watch_page,
+    watch_result,
 )
-from incremental.interfaces.web.api.schemas import RowId
+from incremental.interfaces.results.schema import TextChange, change_result
+from incremental.interfaces.web.api.schemas import RequestSchema, RowId, WordList, api_router
 from incremental.interfaces.web.context import StoreRoute, Web, web_of
 from incremental.interfaces.web.feeds import Entry
 from incremental.interfaces.web.routes.feeds import Format, answer, entry_id
@@ -37,6 +45,8 @@ _EMPTY = {"url": "", "every": "", "include": "", "exclude": "", "channel": []}
 _Text = Annotated[str, Form(max_length=2_000)]
 _Many = Annotated[str, Form(max_length=5_000)]
 _Names = Annotated[list[Annotated[str, Form(max_length=200)]], Form(max_length=50)]
+api = api_router("changes")
+_WatchId = Annotated[RowId, InPath(description="Id from the list.")]
 
 
 @router.get("/changes")
@@ -87,7 +97,7 @@ def _changes(
 
 
 @router.post("/changes/add")
-def add_watch(
+def add_form(
     request: Request,
     web: Web,
     store: Store,
@@ -99,8 +109,7 @@ def add_watch(
 ) -> Response:
     """Watch a page or a pattern, or replace the options of its watch."""
     try:
-        minutes = span_minutes(every)
-        wish = WatchWish(minutes, minutes, channel, parted(include), parted(exclude))
+        wish = WatchWish(span_minutes(every), channel, parted(include), parted(exclude))
         watch_page(store, web.settings, url, wish, now=web.now())
     except InputError as error:
         typed = {"url": url, "every": every, "include": include, "exclude": exclude}
@@ -158,3 +167,87 @@ def changes_feed(request: Request, form: Format) -> Response:
     ]
     title = words("page_watches.feed")
     return answer(request, form, "/feeds/changes", title, entries, home="/changes")
+
+
+@dataclass(frozen=True, slots=True)
+class TextChanges:
+    """Changes of watched pages, and the cursor after the latest."""
+
+    changes: list[TextChange]
+    cursor: int | None
+
+
+class NewPageWatch(RequestSchema):
+    """What to watch; adding the same again replaces its options."""
+
+    url: Annotated[str, StringConstraints(min_length=1, max_length=2_000)]
+    """A page, or a pattern such as `https://x.example/prices/*`."""
+    every_minutes: Annotated[float | None, Field(ge=1, le=525_600)] = None
+    channels: Annotated[
+        list[Annotated[str, StringConstraints(min_length=1, max_length=200)]], Field(max_length=50)
+    ] = Field(default_factory=list)
+    """Empty = every channel that is not narrowed to a topic or a search."""
+    include: WordList = Field(default_factory=list)
+    exclude: WordList = Field(default_factory=list)
+
+
+@api.get("/changes")
+def list_changes(
+    web: Web,
+    store: Store,
+    after: Annotated[
+        int | None, Query(ge=0, le=2**62, description="Continue after this cursor, oldest first.")
+    ] = None,
+    limit: Annotated[int, Query(ge=1, le=1_000)] = 100,
+    watch: Annotated[RowId | None, Query(description="Watch id.")] = None,
+    site: Annotated[RowId | None, Query(description="Site id.")] = None,
+    page: Annotated[RowId | None, Query(description="Page id.")] = None,
+    since: Annotated[str, Query(max_length=40, description="Age (`3h`) or date.")] = "",
+) -> TextChanges:
+    """List changes of watched pages, newest first; oldest first with `after`."""
+    if site is not None:
+        site_numbered(store, site)
+    query = ChangeQuery(
+        after=after,
+        since=moment(since, web.now()) if since else None,
+        site_id=site,
+        watch_id=watch,
+        page_id=page,
+        limit=limit,
+        oldest_first=after is not None,
+    )
+    found = store.watched_changes.changes(query)
+    cursor = max((one.id for one in found), default=after)
+    return TextChanges([change_result(one) for one in found], cursor)
+
+
+@api.get("/page-watches")
+def list_watches(store: Store) -> list[PageWatch]:
+    """List what is watched for changes."""
+    standings, watches = store.page_watches.standings(), store.page_watches.watches()
+    return [watch_result(one, standings[one.id]) for one in watches]
+
+
+@api.post("/page-watches", status_code=201)
+def add_watch(web: Web, store: Store, body: NewPageWatch) -> PageWatch:
+    """Watch a page or a pattern for changes of its text."""
+    wish = WatchWish(
+        body.every_minutes,
+        receivers=body.channels,
+        include=body.include,
+        exclude=body.exclude,
+    )
+    watch, _ = watch_page(store, web.settings, body.url, wish, now=web.now())
+    return _watch(store, watch.id)
+
+
+@api.delete("/page-watches/{watch_id}", status_code=204)
+def remove_watch(web: Web, store: Store, watch_id: _WatchId) -> None:
+    """Stop watching; recorded changes stay."""
+    found_watch(store, watch_id)
+    store.page_watches.remove(watch_id, now=web.now())
+
+
+def _watch(store: Store, watch_id: int) -> PageWatch:
+    standing = store.page_watches.standings()[watch_id]
+    return watch_result(found_watch(store, watch_id), standing)

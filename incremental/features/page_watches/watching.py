@@ -6,6 +6,9 @@
     a URL with ``*``     what is known of a watched site now, and what is found later
 
 A watch belongs to the first site whose scope contains it.
+
+Each pattern remembers in the store up to which page id it was compared, so that none is missed if the
+process dies, and no page is compared twice.
 """
 
 from __future__ import annotations
@@ -17,20 +20,19 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from incremental.base.errors import InputError, NotFoundError
-from incremental.base.plain_text import clean
 from incremental.base.readable_urls import site_name
-from incremental.base.scope import read_scope, trap
+from incremental.base.scope import compile_pattern, read_scope, trap
 from incremental.base.tagging import checked_words
 from incremental.base.texts import Text
 from incremental.base.times import DAY, HOUR, MINUTE
 from incremental.base.urls import canonical_key
-from incremental.features.page_watches.patterns import take_in
+from incremental.crawl.part import Part
 from incremental.interfaces.results.schema import by_name, result_of
 from incremental.settings.seeds import check_address, usable_seed
 from store import Store
 from store.enums import WatchState
 from store.page_watches import WatchRow, WatchStanding
-from store.values import RefreshRow, SeenLink
+from store.values import SeenLink, VisitRecord
 
 if TYPE_CHECKING:
     from incremental.settings import Settings
@@ -40,15 +42,15 @@ MAX_RECEIVERS = 50
 _SPAN = re.compile(r"([0-9]{1,6}(?:\.[0-9]{1,3})?) ?([mhd]?)")
 _UNITS = {"": MINUTE, "m": MINUTE, "h": HOUR, "d": DAY}
 SHORTEST_MINUTES, LONGEST_DAYS = 1.0, 365.0
+_BATCH = 2_000
 
 
 @dataclass(frozen=True, slots=True)
 class WatchWish:
     """What a user wants of a watch."""
 
-    min_minutes: float | None = None
-    """Shortest time between two visits; None = the site's."""
-    max_minutes: float | None = None
+    every_minutes: float | None = None
+    """Between two visits; None = as often as the page's changes make worthwhile."""
     receivers: Sequence[str] = ()
     """Empty = every channel that is not narrowed to a topic or a search."""
     include: Sequence[str] = ()
@@ -57,14 +59,13 @@ class WatchWish:
 
 @dataclass(frozen=True, slots=True)
 class PageWatch:
-    """A page or pattern that is watched for changes; intervals null = the site's."""
+    """A page or pattern that is watched for changes; no interval = as often as worthwhile."""
 
     id: int
     pattern: str
     site_id: int
     state: WatchState
-    min_minutes: float | None
-    max_minutes: float | None
+    every_minutes: float | None
     channels: Sequence[str]
     include: Sequence[str]
     exclude: Sequence[str]
@@ -75,22 +76,6 @@ class PageWatch:
     checked_at: datetime | None
     changed_at: datetime | None
     next_at: datetime | None
-
-
-@dataclass(frozen=True, slots=True)
-class WatchedPage:
-    """A page of a watch."""
-
-    page_id: int
-    url: str
-    title: str
-    checked_at: datetime | None
-    changed_at: datetime | None
-    gone_at: datetime | None
-    status: str | None
-    checks: int
-    due_at: datetime | None
-    """null = its watch is paused, or it is checked next."""
 
 
 def watch_page(
@@ -105,7 +90,7 @@ def watch_page(
     known = store.page_watches.watch_of(url)
     if known is None and len(store.page_watches.watches()) >= MAX_WATCHES:
         raise InputError("watches", MAX_WATCHES, Text("input.at_most", n=MAX_WATCHES))
-    least, most = _intervals(wish)
+    every = _seconds(wish.every_minutes)
     _check_receivers(store, settings, wish.receivers)
     include = checked_words(wish.include, "include")
     exclude = checked_words(wish.exclude, "exclude")
@@ -117,8 +102,8 @@ def watch_page(
         watch_id = store.page_watches.put(
             *(site_id, url),
             now=now,
-            min_interval_seconds=least,
-            max_interval_seconds=most,
+            min_interval_seconds=every,
+            max_interval_seconds=every,
             receivers=tuple(wish.receivers),
             include=include,
             exclude=exclude,
@@ -145,18 +130,11 @@ def span_minutes(text: str | None) -> float | None:
     return float(found[1]) * _UNITS[found[2]] / MINUTE
 
 
-def _intervals(wish: WatchWish) -> tuple[float | None, float | None]:
-    for field, minutes in (("min_minutes", wish.min_minutes), ("max_minutes", wish.max_minutes)):
-        if minutes is not None and not SHORTEST_MINUTES <= minutes <= LONGEST_DAYS * DAY / MINUTE:
-            way_out = Text(
-                "page_watches.watch_interval", minutes=SHORTEST_MINUTES, days=LONGEST_DAYS
-            )
-            raise InputError(field, f"{minutes:g}", way_out)
-    least = None if wish.min_minutes is None else wish.min_minutes * MINUTE
-    most = None if wish.max_minutes is None else wish.max_minutes * MINUTE
-    if least is not None and most is not None and least > most:
-        raise InputError("min_minutes", f"{wish.min_minutes:g}", Text("input.above_longest"))
-    return least, most
+def _seconds(minutes: float | None) -> float | None:
+    if minutes is not None and not SHORTEST_MINUTES <= minutes <= LONGEST_DAYS * DAY / MINUTE:
+        way_out = Text("page_watches.watch_interval", minutes=SHORTEST_MINUTES, days=LONGEST_DAYS)
+        raise InputError("every_minutes", f"{minutes:g}", way_out)
+    return None if minutes is None else minutes * MINUTE
 
 
 def _check_receivers(store: Store, settings: Settings, names: Sequence[str]) -> None:
@@ -232,18 +210,47 @@ def senders(store: Store) -> dict[int, WatchRow]:
 
 def watch_result(watch: WatchRow, standing: WatchStanding) -> PageWatch:
     """Return a watch with what became of it."""
-    spans = (watch.min_interval_seconds, watch.max_interval_seconds)
-    least, most = (None if one is None else one / MINUTE for one in spans)
-    minutes = {"min_minutes": least, "max_minutes": most}
+    every = watch.max_interval_seconds
     return result_of(
         PageWatch,
         by_name(watch) | by_name(standing),
-        **minutes,
+        every_minutes=None if every is None else every / MINUTE,
         channels=watch.receivers,
         next_at=standing.next_at or None,
     )
 
 
-def watched_page(page: RefreshRow) -> WatchedPage:
-    """Return a watched page."""
-    return result_of(WatchedPage, page, title=clean(page.title), due_at=page.next_at)
+def take_in(store: Store, watch: WatchRow, *, now: float) -> int:
+    """Let a pattern take in what it was not compared with yet; return how many pages are new to it."""
+    pattern, taken, after = compile_pattern(watch.pattern), 0, watch.taken_to
+    while pages := store.page_watches.pages_after(watch.site_id, after, limit=_BATCH):
+        after = pages[-1][0]
+        matching = [page for page, url in pages if pattern.search(url)]
+        taken += store.page_watches.take_in(watch, matching, after, now=now)
+    return taken
+
+
+class PatternWatches:
+    """The patterns of all sites. Used by the crawler's thread only."""
+
+    def __init__(self, store: Store, part: Part) -> None:
+        self._store = store
+        self._part = part
+        self._by_site: dict[int, list[int]] = {}
+
+    def load(self, now: float) -> None:
+        """Read the patterns: at start, and after another process changed them."""
+        self._by_site = {}
+        for watch in self._store.page_watches.watches():
+            if watch.is_pattern and self._part.has(watch.site_id):
+                self._by_site.setdefault(watch.site_id, []).append(watch.id)
+                take_in(self._store, watch, now=now)
+
+    def after(self, record: VisitRecord, now: float) -> None:
+        """Let the patterns of a site take in what its visit found."""
+        if not (record.links or record.more_pages or record.moved_to):
+            return
+        for watch_id in self._by_site.get(record.site_id, ()):
+            watch = self._store.page_watches.watch(watch_id)
+            if watch is not None:
+                take_in(self._store, watch, now=now)

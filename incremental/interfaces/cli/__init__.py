@@ -88,7 +88,7 @@ PURPOSES: dict[str, dict[str, Any]] = {
             "add": "topic:add Create a topic, or add examples to an existing one.",
             "list": "topic:list_topics List the topics with their state and page counts.",
             "show": "topic:show Show a topic's examples, its top terms, and what is missing.",
-            "edit": "topic:edit Change a topic, or show what can be changed.",
+            "edit": "topic:edit Change a topic: its name, words, sentence, method or tags.",
             "forget": "topic:forget Remove pages from what a topic learns from.",
             "test": "trying:try_out Judge a page by topics, and say what speaks for and against it.",
             "pause": "topic:pause Pause a topic: it scores no pages until it is resumed.",
@@ -97,7 +97,7 @@ PURPOSES: dict[str, dict[str, Any]] = {
         },
     },
     "Operate": {
-        "serve": "serving:serve Serve the web page, the API and the feeds; fetch nothing.",
+        "serve": "at_work:serve Serve the web page, the API and the feeds; fetch nothing.",
         "doctor": "doctor:doctor Check the installation, the store and the network; change nothing.",
         "list": "sites:list_sites List the watched sites.",
         "hubs": "explaining:hubs List hubs: new pages, next visit and the reason.",

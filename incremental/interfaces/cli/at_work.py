@@ -10,14 +10,17 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from incremental.base.clock import SystemClock
+import typer
+
+from incremental.base.clock import Clock, SystemClock
+from incremental.base.errors import InputError
 from incremental.base.threads import leave_within
 from incremental.crawl.crawler import Crawler
 from incremental.crawl.sharing import Membership
@@ -31,12 +34,18 @@ from incremental.daemon.assembly import (
 from incremental.daemon.at_work import AtWork, Job, LastingJob, jobs_of
 from incremental.daemon.daemon import Daemon, Step
 from incremental.daemon.health import Health
-from incremental.interfaces.cli.logs import say_error
+from incremental.interfaces.cli.common import printed_json, settings_file, settings_of
+from incremental.interfaces.cli.logs import begin_log, say, say_error
 from incremental.interfaces.cli.reporting import Reporter
-from incremental.interfaces.cli.serving import web_beside
 from incremental.sandbox import Read
 from incremental.settings import Settings
-from incremental.settings.storage import models_folder
+from incremental.settings.storage import (
+    keep_private,
+    models_folder,
+    note_settings,
+    open_configured_store,
+    same_settings,
+)
 from incremental.topics.training.nightly_training import Learner
 from incremental.visit.engines.elsewhere import Elsewhere, make_elsewhere
 from incremental.visit.host_gate import HostGate
@@ -50,6 +59,7 @@ if TYPE_CHECKING:
 
 # Of [daemon] stop_seconds, for what jobs of features have under way.
 _SETTLE_SHARE = 0.2
+_EXTRA = "its packages are not installed yet: pip install 'hubwatch[web]'"
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,3 +224,60 @@ def _keeper(store: Store, embedder: PageEmbedder | None) -> VectorKeeper | None:
     from incremental.topics.embedding.keeping import VectorKeeper  # noqa: PLC0415 - numpy
 
     return VectorKeeper(store, embedder)
+
+
+def serve(context: typer.Context) -> None:
+    """Serve the web page, the API and the feeds without fetching anything.
+
+    `hubwatch run` serves them as well. Use this while no daemon runs, or in a separate process beside a
+    daemon with `enabled = false` under [web].
+    """
+    settings, folder = settings_of(context)
+    begin_log(settings)
+    same_settings(settings, folder, settings_file(context))
+    keep_private(settings, folder, settings_file(context))
+    try:
+        from incremental.interfaces.web.context import Web  # noqa: PLC0415 - an extra, and half a second
+        from incremental.interfaces.web.server import Listener  # noqa: PLC0415
+    except ImportError:
+        raise InputError("the web page", "", _EXTRA) from None
+    with open_configured_store(settings, folder) as store:
+        note_settings(settings, folder, settings_file(context))
+        web = Web(settings, folder, SystemClock(), store, crawling=False)
+        listener = Listener(web)
+        if not printed_json(context, {"url": listener.url}):
+            say(f"web page at {listener.url}; nothing is fetched; Ctrl-C to stop")
+        listener.serve()
+
+
+@contextlib.contextmanager
+def web_beside(
+    store: Store,
+    settings: Settings,
+    folder: Path,
+    clock: Clock,
+    *,
+    health: Health | None = None,
+) -> Iterator[str | None]:
+    """Serve the store while the block runs; yield the address, or None after printing why not.
+
+    *health* is the daemon's. A busy port or a missing extra does not stop the crawler.
+
+    Raises:
+        SettingsError: the page would be reachable by others without any credential.
+    """
+    try:
+        from incremental.interfaces.web.context import Web  # noqa: PLC0415 - an extra, and half a second
+        from incremental.interfaces.web.server import ListenError, served  # noqa: PLC0415
+    except ImportError:
+        say(f"hubwatch: the web page: {_EXTRA}")
+        yield None
+        return
+    web = Web(settings, folder, clock, store, health=health)
+    with contextlib.ExitStack() as stack:
+        try:
+            address = stack.enter_context(served(web))
+        except ListenError as error:
+            say(f"hubwatch: running without the web page: {error}")
+            address = None
+        yield address

@@ -6,15 +6,14 @@
     files     may this user write the store's folder? are the settings kept from others?
     store     can it be read, is it of this version, is it sound (on demand)?
     network   does one watched site answer, through the one egress with its guard?
-    versions  is all there that the settings need, and does the model embed?
+    versions  which are at work, and does the model embed?
 """
 
 from __future__ import annotations
 
 import os
 import platform
-import re
-from collections.abc import Callable, Container, Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from importlib import metadata
 from pathlib import Path
@@ -58,7 +57,6 @@ _WAYS_OUT: dict[type[StoreError], str] = {
     StoreTooNewError: "install that version of Hubwatch, or restore a backup of this one's",
     StoreDamagedError: "stop the daemon, move the database away and restore a backup",
 }
-_REQUIRED = re.compile(r"""([A-Za-z0-9._-]+)(?:.*extra\s*==\s*['"]([^'"]+)['"])?""")
 
 
 def doctor(
@@ -200,38 +198,13 @@ def network_finding(answer: Response) -> Finding:
 
 
 def _versions(settings: Settings) -> Iterator[Finding]:
-    """Say what is at work; what the settings use has to be there, and the model has to embed."""
-    used = {
-        "": True,
-        "web": settings.web.enabled,
-        "postgres": bool(settings.store.database),
-        "dask": settings.engine.kind == "dask",
-    }
-    # A mere source tree has no version and asks for nothing.
+    """Say what is at work; the model has to embed, and a browser to draw."""
+    # A mere source tree has no version.
     own = next(iter(metadata.distributions(name="hubwatch")), None)
-    version = "" if own is None else own.version
-    yield ok("versions", f"Hubwatch {version or '?'}, Python {platform.python_version()}")
-    required = (own and own.requires) or []
-    extras = {extra for extra, wanted in used.items() if wanted}
-    yield from missing_findings(required, extras, _is_there)
+    version = "?" if own is None else own.version
+    yield ok("versions", f"Hubwatch {version}, Python {platform.python_version()}")
     yield embeddings_finding(settings.embeddings)
     yield browser_finding(settings.browser)
-
-
-def missing_findings(
-    required: Iterable[str], extras: Container[str], is_there: Callable[[str], bool]
-) -> Iterator[Finding]:
-    """Say what is not installed of *required*, in the form of package metadata; "" = of no extra."""
-    for line in required:
-        found = _REQUIRED.match(line)
-        extra = (found[2] or "") if found else ""
-        if found is not None and extra in extras and not is_there(found[1]):
-            wanted = f"hubwatch[{extra}]" if extra else "hubwatch"
-            yield problem("versions", f"not installed: {found[1]}", f"pip install '{wanted}'")
-
-
-def _is_there(name: str) -> bool:
-    return any(metadata.distributions(name=name))
 
 
 def _print(finding: Finding) -> None:

@@ -28,12 +28,14 @@ from incremental.interfaces.results.sites import Site, site_results
 from incremental.interfaces.site_editing import (
     TERMS,
     SiteEdit,
+    Visit,
     edit_site,
     hours_typed,
     number_typed,
+    request_page,
+    request_site,
     site_in_file,
 )
-from incremental.interfaces.visit_requests import Visit, request_page, request_site
 from incremental.settings import Settings
 from incremental.settings.storage import daemon_at_work
 from store import Store

@@ -26,9 +26,9 @@ from incremental.interfaces.cli.common import (
 from incremental.interfaces.cli.filtering import Given, filtered
 from incremental.interfaces.explain.backfill import headline
 from incremental.interfaces.filters import backfill_query
-from incremental.interfaces.results.judged import why_empty
 from incremental.interfaces.results.schema import Page, page_result, scored, when
 from incremental.interfaces.results.tables import columns_of, write_csv
+from incremental.interfaces.results.topics import why_empty
 from incremental.settings.storage import daemon_at_work
 from store import Store
 from store.answers import NewQuery

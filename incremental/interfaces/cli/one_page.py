@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from typing import Annotated, Any
 
 import typer
@@ -24,8 +23,8 @@ from incremental.interfaces.cli.common import (
     say,
 )
 from incremental.interfaces.explain.page_versions import (
-    compare,
-    excerpt,
+    Difference,
+    difference,
     previous,
     text_of,
     version_at,
@@ -35,18 +34,19 @@ from incremental.interfaces.results.schema import (
     PageVisit,
     Sighting,
     dated,
+    dated_row,
     result_of,
     utc,
     when,
 )
 from incremental.parse.decoding import decode_body
 from incremental.parse.dispatch import parse
-from incremental.parse.history.textdiff import Piece, Row, TextDiff
 from store import Store
 from store.answers import Version
 
 Address = Annotated[str, typer.Argument(help="A page's URL.")]
 At = Annotated[str | None, typer.Option(help="As of a span ago (3h, 1d) or a date.")]
+_MARKS = {"same": ("", "", ""), "removed": ("[-", "-]", "red"), "added": ("{+", "+}", "green")}
 # What people are shown of a page; programs get every column.
 _FACTS = {
     "title": "title",
@@ -131,19 +131,16 @@ def diff(  # noqa: PLR0913 - each is an option of the command
     with open_store(context) as store:
         page = find_page(store, url)
         versions = store.answers.versions(page["id"])
-        old, new, found = compare(store, page, *_two(versions, at, start, end))
-    answer = {
-        "url": page["url"],
-        "before": _version(old.version),
-        "after": _version(new.version),
-        "summary": found.summary,
-        "changed": found.is_change,
-        "rows": [_row(row) for row in found.rows if row.kind != "same"],
-    }
-    if printed_json(context, answer):
+        before, after = _two(versions, at, start, end)
+        found = difference(store, page["id"], page["url"], before, after)
+    if printed_json(context, {"url": page["url"]} | dated_row(found)):
         return
-    say(f"{when(old.version.at)} -> {when(new.version.at)}: {found.summary}")
-    _print_diff(found, noise=noise)
+    say(f"{when(found.before_at)} -> {when(found.after_at)}: {found.summary}")
+    _print_diff(found)
+    for text, reason in found.ignored if noise else ():
+        print(f"~ [{reason}] {clean(text)}")  # noqa: T201
+    if found.ignored and not noise:
+        say(f"{counted(len(found.ignored), 'line')} ignored as noise; --noise to show")
 
 
 def _two(
@@ -158,45 +155,17 @@ def _two(
     return version_at(versions, moment(start, now_at)), last
 
 
-def _row(row: Row) -> dict[str, Any]:
-    def side(pieces: Sequence[Piece]) -> list[dict[str, Any]]:
-        return [{"text": piece.text, "changed": piece.changed} for piece in pieces]
-
-    shown = {"kind": row.kind, "before": side(row.before), "after": side(row.after)}
-    return shown | ({"reason": row.reason} if row.reason else {})
-
-
-def _print_diff(found: TextDiff, *, noise: bool) -> None:
-    """Print the changed rows with a few lines of context."""
-    out = console()
-    for row in excerpt(found.rows, noise=noise):
-        for line in _drawn(row):
-            out.print(line)
-    if found.ignored and not noise:
-        say(f"{counted(len(found.ignored), 'line')} ignored as noise; --noise to show")
-
-
-def _drawn(row: Row | None) -> Iterable[Text]:
-    if row is None:
-        yield Text("  ...", style="dim")
-    elif row.kind == "same":
-        yield Text("  ").append(_text(row.after, ""))
-    elif row.kind == "ignored":
-        yield Text(f"~ [{row.reason}] ", style="dim").append(_text(row.after or row.before, ""))
-    else:
-        if row.before:
-            yield Text("- ", style="red").append(_text(row.before, "bold red"))
-        if row.after:
-            yield Text("+ ", style="green").append(_text(row.after, "bold green"))
-
-
-def _text(pieces: Sequence[Piece], style: str) -> Text:
-    line = Text()
-    for piece in pieces:
+def _print_diff(found: Difference) -> None:
+    """Print the changes with a few lines of context, marked as by ``git diff --word-diff``."""
+    out, line = console(), Text()
+    for kind, piece in found.pieces:
+        begin, end, style = _MARKS[kind]
         # Cleaning strips trailing spaces, which separate words here.
-        space = " " if piece.text[-1:].isspace() else ""
-        line.append(clean(piece.text) + space, style=style if piece.changed else "")
-    return line
+        space = " " if piece[-1:].isspace() else ""
+        line.append(begin + clean(piece) + end + space, style=style)
+        if piece.endswith("\n"):
+            out.print(line)
+            line = Text()
 
 
 def show(context: typer.Context, url: Address, *, at: At = None) -> None:

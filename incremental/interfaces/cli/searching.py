@@ -22,7 +22,7 @@ from incremental.interfaces.cli.common import (
 )
 from incremental.interfaces.cli.filtering import Given, filtered, in_words
 from incremental.interfaces.filters import from_json, to_json
-from incremental.interfaces.results.schema import NewPages, dated_row, page_result, when
+from incremental.interfaces.results.schema import NewPages, dated_row, like_page, page_result, when
 from store import Store
 from store.answers import NewQuery
 from store.search.words import read_query
@@ -34,7 +34,9 @@ Words = Annotated[
 ]
 Like = Annotated[
     str | None,
-    typer.Option(metavar="URL", help="Pages like this one in meaning, the most alike first."),
+    typer.Option(
+        metavar="URL", help="Pages like this announced one in meaning, the most alike first."
+    ),
 ]
 Limit = Annotated[int, typer.Option(min=1, max=1_000, help="Maximum number, newest first.")]
 Cursor = Annotated[int | None, typer.Option(help="Continue after this cursor.")]
@@ -57,9 +59,7 @@ def search(  # noqa: PLR0913 - each is an option of the command
         if like is None:
             _answer(context, store, query)
             return
-        from incremental.interfaces.cli.like import answer_like  # noqa: PLC0415 - numpy
-
-        answer_like(context, store, like, query)
+        _answer_like(context, store, find_page(store, like)["id"], query)
 
 
 def _check_asked(words: list[str] | None, like: str | None, after: int | None) -> None:
@@ -87,6 +87,24 @@ def _answer(context: typer.Context, store: Store, query: NewQuery) -> None:
     print_list(context, found, title, columns, rows, empty="nothing found")
     if answer.more and not wants_json(context):
         say(f"more: --after {answer.cursor}")
+
+
+def _answer_like(context: typer.Context, store: Store, page_id: int, query: NewQuery) -> None:
+    """Print the announced pages nearest in meaning to a page that has a vector."""
+    from incremental.topics.embedding.likeness import pages_like, vector_of  # noqa: PLC0415 - numpy
+
+    found = pages_like(store, *vector_of(store, page_id), query, but=page_id)
+    result = {"pages": [like_page(one.page, one.likeness) for one in found]}
+    rows = [
+        (
+            *(f"{one.likeness:.2f}", when(one.page.found_at), one.page.site, one.page.name),
+            readable(one.page.url),
+        )
+        for one in found
+    ]
+    columns = ("likeness", "found", "site", "title", "url")
+    title = counted(len(rows), "page")
+    print_list(context, result, title, columns, rows, empty="nothing found")
 
 
 def read(context: typer.Context, urls: Urls) -> None:

@@ -35,7 +35,7 @@ from incremental.interfaces.cli.common import (
 from incremental.interfaces.results.schema import when
 from incremental.interfaces.results.sites import AddedSite, add_sites, site_results
 from incremental.settings import Settings
-from incremental.settings.seeds import SeedTerms, everything_below, folder_of, usable_seed
+from incremental.settings.seeds import SeedTerms, folder_of, usable_seed
 from incremental.settings.storage import daemon_at_work, models_folder, open_configured_store
 from incremental.settings.template import settings_template
 from store import Store
@@ -119,8 +119,9 @@ def add(  # noqa: PLR0913 - each is an option of the command
     At a terminal, what is there is said at once: feeds, sitemaps, likely lists, new pages a day.
     """
     at_terminal = sys.stdin.isatty() and sys.stdout.isatty() and not wants_json(context)
-    if at_terminal and len(urls) == 1 and not include and not exclude and reach is Reach.HOST:
-        include = _asked_reach(usable_seed(urls[0]))
+    below = folder_of(usable_seed(urls[0])) if at_terminal and len(urls) == 1 else ""
+    if below and not (include or exclude) and reach is Reach.HOST:
+        say(f"The whole host is watched; only what is below {below}: add it with --reach prefix")
     terms = SeedTerms(
         reach=reach,
         include=tuple(include),
@@ -283,16 +284,6 @@ def _show_look(store: Store, site_id: int, look: FirstLook) -> None:
 def _urls(label: str, urls: Sequence[str]) -> list[tuple[str, str]]:
     shown = [readable(url) for url in urls] or ["none found"]
     return [(label, shown[0]), *(("", one) for one in shown[1:])]
-
-
-def _asked_reach(url: str) -> list[str]:
-    """Ask whether the whole host is meant, if a seed lies deeper; return patterns to include."""
-    below = folder_of(url)
-    if not below:
-        return []
-    say(f"{readable(url)} is not the home page of its site.")
-    only = typer.confirm(f"Watch only what is below {below}?", default=False, err=True)
-    return [everything_below(below)] if only else []
 
 
 def remove(

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from incremental.base.clock import SystemClock
+from incremental.base.errors import InputError
 from incremental.base.lookup import find_topic
 from incremental.base.plain_text import clean
 from incremental.base.readable_urls import readable
@@ -257,8 +258,7 @@ def edit(  # noqa: PLR0913 - each is an option of the command
 ) -> None:
     """Change a topic: name, keywords, sentence, method, tags, and words its pages must or must not have.
 
-    With other keywords, another sentence or another method it is trained again at once. Without options,
-    show them.
+    With other keywords, another sentence or another method it is trained again at once.
     """
     settings, _ = settings_of(context)
     learned: dict[str, Any] = {
@@ -268,12 +268,12 @@ def edit(  # noqa: PLR0913 - each is an option of the command
     }
     more = {"include": replaced(include), "exclude": replaced(exclude), "tags": replaced(tag)}
     given = {"name": new_name, **learned, **more}
+    if not _any_given(given):
+        way_out = f"give what to change; hubwatch topic show {shlex.quote(name)} says what it is"
+        raise InputError("options", "", way_out)
     with open_store(context) as store:
         before = _version(store, find_topic(store, name))
         old = before.row.name
-        if not _any_given(given):
-            _show_terms(context, store, before.row)
-            return
         row = edit_topic(store, before.row, **given, now=now())
         done = [f"{old} is now called {row.name}"] if row.name != old else []
         effect = ""
@@ -289,18 +289,6 @@ def edit(  # noqa: PLR0913 - each is an option of the command
 
 def _any_given(options: Mapping[str, object]) -> bool:
     return any(value is not None for value in options.values())
-
-
-def _show_terms(context: typer.Context, store: Store, row: TopicRow) -> None:
-    """Show what `topic edit` changes."""
-    facts = by_name(topic_result(store, row))
-    names = ("name", "keywords", "description", "method", "include", "exclude", "tags")
-    if printed_json(context, {name: facts[name] for name in names}):
-        return
-    rows = [
-        ("sentence" if one == "description" else one, shown(facts[one]) or "-") for one in names
-    ]
-    print_table("", ("", ""), rows)
 
 
 def forget(context: typer.Context, urls: Pages, *, of: OfTopic) -> None:

@@ -18,14 +18,13 @@ from incremental.interfaces.cli.common import (
     console,
     now,
     open_store,
-    print_table,
     printed_json,
     safe,
     say,
     settings_of,
     wants_json,
 )
-from incremental.interfaces.cli.topic import open_models, shown
+from incremental.interfaces.cli.topic import open_models
 from incremental.interfaces.explain.topic import explain_page
 from incremental.visit.once import ReadPage, read_page
 
@@ -33,11 +32,6 @@ SHOWN_WORDS = 8
 # Longer than any line.
 _WHOLE = 10_000
 _SOURCES = {"cache": "as it is in the cache", "fetched": "fetched now, not recorded"}
-_THRESHOLDS = {
-    "examples": "the scores of your examples",
-    "corrections": "the pages that you marked",
-    "usual": "what is usual",
-}
 _VERDICTS = {"doubtful": "doubtful (listed, and marked as such)"}
 # A shift by the user's corrections below this moves no verdict that anybody would notice.
 _LEAST_SHIFT = 0.05
@@ -50,9 +44,6 @@ def try_out(
     of: Annotated[
         list[str], typer.Option("--topic", metavar="NAME", help="Only this topic; may be repeated.")
     ] = [],  # noqa: B006 - Typer's way
-    verbose: Annotated[
-        bool, typer.Option("--verbose", help="Every method's score, and the parts of the score.")
-    ] = False,
 ) -> None:
     """Judge a page by topics, and say what speaks for and against it.
 
@@ -68,7 +59,7 @@ def try_out(
             read = read_page(store, settings, url, fetcher.fetch, now=now(), read=reader)
         fetcher.close()
         with open_models(context, store) as models:
-            text, all_of_it = read.text, verbose or wants_json(context)
+            text, all_of_it = read.text, wants_json(context)
             found = [
                 explain_page(store, models, row, text, by_method=all_of_it)
                 for row in rows
@@ -80,12 +71,12 @@ def try_out(
     elif read.text is None:
         say(f"hubwatch: {readable(read.url)}: {read.problem}")
     else:
-        _print(read, found, verbose=verbose)
+        _print(read, found)
     if read.text is None:
         raise typer.Exit(1)
 
 
-def _print(read: ReadPage, found: Iterable[Mapping[str, Any]], *, verbose: bool) -> None:
+def _print(read: ReadPage, found: Iterable[Mapping[str, Any]]) -> None:
     problem = f": {read.problem}" if read.problem else ""
     out = console()
     out.print(safe(f"{readable(read.url)}, {_SOURCES[read.source]}{problem}"))
@@ -97,12 +88,7 @@ def _print(read: ReadPage, found: Iterable[Mapping[str, Any]], *, verbose: bool)
         for label, text in reasons(facts):
             grid.add_row(safe(label), safe(text, _WHOLE))
         out.print(grid)
-        if verbose and facts["verdict"] is not None:
-            print_table("Parts of the score", ("", ""), _parts(facts))
-            columns = ("method", "score", "words", "notes")
-            print_table("Every method on its own", columns, _by_method(facts))
-    if not verbose:
-        say("every method's score: --verbose")
+    say("every method's score: --json")
 
 
 def headline(facts: Mapping[str, Any]) -> str:
@@ -158,24 +144,3 @@ def _nearest(facts: Mapping[str, Any]) -> str:
 def _way_out(facts: Mapping[str, Any]) -> str:
     other = "irrelevant" if facts["verdict"] == "relevant" else "relevant"
     return f"hubwatch {other} {quote(facts['url'])} --topic {quote(facts['topic'])}"
-
-
-def _parts(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return the numbers behind a verdict."""
-    unit = "standard deviations of ordinary pages"
-    chosen_by = _THRESHOLDS.get(facts["threshold_from"], facts["threshold_from"])
-    return [
-        ("above ordinary pages", f"{facts['standing']:.2f} {unit}"),
-        ("relevant from", f"{facts['threshold']:.2f}, chosen by {chosen_by}"),
-        ("needed", facts["needed"]),
-        ("score by view", shown(facts["views"])),
-        ("words for it", shown(facts["terms"])),
-        ("words it lacks", shown(facts["missing_terms"])),
-    ]
-
-
-def _by_method(facts: Mapping[str, Any]) -> list[tuple[str, str, str, str]]:
-    return [
-        (one["method"], f"{one['standing']:+.2f}", shown(one["terms"]), "; ".join(one["notes"]))
-        for one in facts["methods"]
-    ]

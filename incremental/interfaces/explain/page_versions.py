@@ -11,7 +11,7 @@ from incremental.base.texts import Text
 from incremental.parse.decoding import decode_body
 from incremental.parse.dispatch import parse
 from incremental.parse.history.reading import whole
-from incremental.parse.history.textdiff import Piece, Row, TextDiff, diff
+from incremental.parse.history.textdiff import Piece, Row, diff
 from incremental.parse.main_text import main_text
 from store import Store
 from store.answers import Version
@@ -58,14 +58,6 @@ def text_of(store: Store, page: dict[str, Any], version: Version) -> VersionText
     return VersionText(version, stored.title, stored.text)
 
 
-def compare(
-    store: Store, page: dict[str, Any], before: Version, after: Version
-) -> tuple[VersionText, VersionText, TextDiff]:
-    """Return two versions with their texts, and the difference. Raises like :func:`text_of`."""
-    old, new = text_of(store, page, before), text_of(store, page, after)
-    return old, new, diff(whole(old.title, old.text), whole(new.title, new.text))
-
-
 def previous(versions: list[Version], version: Version) -> Version:
     """Return the previous version; raises :class:`NotFoundError` for the first."""
     earlier = [one for one in versions if one.at < version.at]
@@ -93,7 +85,9 @@ def difference(store: Store, page_id: int, url: str, before: Version, after: Ver
     Raises:
         NotFoundError: a body is no longer in the cache.
     """
-    _, _, found = compare(store, {"id": page_id, "url": url}, before, after)
+    page = {"id": page_id, "url": url}
+    old, new = text_of(store, page, before), text_of(store, page, after)
+    found = diff(whole(old.title, old.text), whole(new.title, new.text))
     ignored = tuple((_plain(row.after or row.before), row.reason) for row in found.ignored)
     return Difference(
         before_at=before.at,
@@ -119,9 +113,9 @@ def versions_of_change(store: Store, page_id: int, change_id: int) -> tuple[Vers
     return Version(begun, entry.body_before), Version(entry.at, entry.body_after)
 
 
-def excerpt(rows: Sequence[Row], *, noise: bool = False) -> Iterator[Row | None]:
-    """Yield the changed rows, with *noise* the ignored ones, and some context; None = others are left out."""
-    kinds = {"added", "removed", "changed", *(["ignored"] if noise else [])}
+def _excerpt(rows: Sequence[Row]) -> Iterator[Row | None]:
+    """Yield the changed rows and some context; None = others are left out."""
+    kinds = {"added", "removed", "changed"}
     changed = [number for number, row in enumerate(rows) if row.kind in kinds]
     near = {number + step for number in changed for step in range(-_CONTEXT, _CONTEXT + 1)}
     left_out = False
@@ -138,7 +132,7 @@ def _plain(pieces: Sequence[Piece]) -> str:
 
 def _pieces(rows: Sequence[Row]) -> Iterator[tuple[str, str]]:
     """Yield the changes with a little context."""
-    for row in excerpt(rows):
+    for row in _excerpt(rows):
         if row is None:
             yield "same", "…\n"
         elif row.kind == "same":

@@ -1,18 +1,23 @@
-"""Topics."""
+"""Topics, and why the list of one is empty."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
+from incremental.base.lookup import find_topic
 from incremental.base.texts import read_text
 from incremental.interfaces.results.schema import result_of
 from incremental.topics.judging import EXAMPLE, IRRELEVANT, RELEVANT, warnings_of
 from store import Store
+from store.answers import NewQuery
+from store.enums import TopicState
 from store.topics.values import TopicRow
 
 _VERDICTS = ("relevant", "doubtful", "irrelevant", "guess")
+# Looked at, of the latest.
+MOST_JUDGED = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,3 +77,45 @@ def topic_results(store: Store) -> list[Topic]:
 def topic_result(store: Store, row: TopicRow) -> Topic:
     """Return one topic."""
     return next(topic for topic in topic_results(store) if topic.id == row.id)
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What became of the pages of a topic's empty list, of the latest :data:`MOST_JUDGED` at most."""
+
+    irrelevant: int
+    waiting: int
+    """New pages without a judgement of the topic."""
+
+
+def judged_for(store: Store, query: NewQuery) -> Judged:
+    """Count the pages behind a topic's list that hides irrelevant pages and is empty."""
+    of_topic = replace(query, hidden_verdict=None, min_score=None, limit=MOST_JUDGED)
+    irrelevant = len(store.answers.new(of_topic).rows)
+    every = len(store.answers.new(replace(of_topic, topic=None)).rows)
+    return Judged(irrelevant, max(every - irrelevant, 0))
+
+
+def why_empty(store: Store, query: NewQuery, topic: str) -> str:
+    """Say why no page of a topic is listed; empty = there is no new page, or no topic."""
+    if not topic:
+        return ""
+    row, found = find_topic(store, topic), judged_for(store, query)
+    waiting = f"{_pages(found.waiting)} not scored yet for {row.name}"
+    if row.state != TopicState.READY and found.waiting:
+        waiting += f", which is {row.state}" + (f": {read_text(row.why)}" if row.why else "")
+    if not found.irrelevant or query.hidden_verdict is None:
+        return waiting if found.waiting else ""
+    number = _pages(found.irrelevant)
+    of = "the latest" if found.irrelevant >= MOST_JUDGED else "the"
+    if query.min_score is not None:
+        none = f"no new page scores {query.min_score:g} or more for {row.name}"
+    elif found.irrelevant == 1:
+        none = f"{number} is not relevant to {row.name}; --irrelevant shows it"
+    else:
+        none = f"none of {of} {number} is relevant to {row.name}; --irrelevant shows them"
+    return none + (f"; {waiting}" if found.waiting else "")
+
+
+def _pages(number: int) -> str:
+    return "1 new page" if number == 1 else f"{number} new pages"

@@ -25,11 +25,10 @@ from incremental.base.errors import FeatureError, NotFoundError
 from incremental.base.features import Feature, target_of
 from incremental.base.texts import Text, named
 from incremental.daemon.health import SERIOUS, Problem, ProblemKind
-from incremental.interfaces.web.access import Gate
+from incremental.interfaces.web.access import Gate, Throttle
 from incremental.interfaces.web.context import Web
 from incremental.interfaces.web.guard import MACHINES, Guard
 from incremental.interfaces.web.metrics import MetricsPage
-from incremental.interfaces.web.throttle import Throttle
 from incremental.interfaces.web.undo import Undos
 from incremental.interfaces.web.views import error_page, problem_of, words_of
 from store.errors import StoreError
@@ -38,9 +37,9 @@ logger = logging.getLogger("hubwatch.web")
 STATIC = Path(__file__).with_name("static")
 _STATIC_SECONDS = 86_400
 _ROUTERS = (
-    *(f"api.{name}" for name in ("page_api", "sites", "hubs", "topic_api", "models")),
-    *(f"routes.{name}" for name in ("entry", "answers", "news", "adding", "sites")),
-    *(f"routes.{name}" for name in ("page_html", "topic_html", "models", "status", "feeds")),
+    *(f"api.{name}" for name in ("page_api", "sites", "topic_api")),
+    *(f"routes.{name}" for name in ("entry", "news", "adding", "sites")),
+    *(f"routes.{name}" for name in ("page_html", "topic_html", "status", "feeds")),
 )
 
 

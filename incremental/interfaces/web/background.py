@@ -1,4 +1,4 @@
-"""Work that takes minutes and was begun by a request, such as training: one of each name, in a thread."""
+"""Work that takes minutes and was begun by a request, such as a first look: one of each name, in a thread."""
 
 from __future__ import annotations
 
@@ -14,8 +14,6 @@ from incremental.base.threads import Start, start_thread
 
 if TYPE_CHECKING:
     from incremental.interfaces.web.context import Web
-
-_TRAINING = "training"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,24 +73,6 @@ def _outcome(work: Callable[[], object]) -> object:
         return work()
     except HubwatchError as error:
         return error
-
-
-def training_of(web: Web) -> Work | None:
-    """Return the last training that was begun in this process."""
-    return web.background.last(_TRAINING)
-
-
-def begin_training(web: Web) -> Work:
-    """Train on all labels now, unless that is under way."""
-    return web.background.begin(_TRAINING, partial(_train, web))
-
-
-def _train(web: Web) -> object:
-    # Training loads heavy libraries.
-    from incremental.topics.training.nightly_training import learn_now  # noqa: PLC0415
-
-    with web.store() as store:
-        return learn_now(store, web.models, web.now())
 
 
 def look_of(web: Web, site_id: int) -> Work | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import threading
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -20,8 +19,6 @@ from fastapi.dependencies.models import Dependant
 from fastapi.responses import Response
 from fastapi.routing import APIRoute
 
-from classifier.hub import HubClassifier
-from classifier.hub.registry import ActiveClassifier
 from incremental.base.clock import Clock
 from incremental.base.errors import InputError
 from incremental.base.lookup import page_numbered, site_numbered, topic_numbered
@@ -32,7 +29,6 @@ from incremental.interfaces.results.status import Status, health_of, status_of
 from incremental.interfaces.web.background import Background
 from incremental.settings import Settings
 from incremental.settings.storage import models_folder
-from incremental.topics.training.model_versions import ModelVersion, list_models
 from store import Store
 from store.answers import PageDetail
 from store.errors import StoreError
@@ -41,7 +37,6 @@ from store.values import SiteRow
 
 # Headers of a 304 (RFC 9110, section 15.4.5).
 _KEPT = ("etag", "cache-control", "vary", "last-modified", "link")
-_Stamp = tuple[tuple[str, int], ...]
 _Id = Annotated[int, InPath(ge=1, le=2**62, description="Id from the list.")]
 # What a handler gets for an id in its path, by the type that it asks for.
 _ROWS: dict[Any, tuple[str, Callable[[Store, int], object]]] = {
@@ -49,41 +44,6 @@ _ROWS: dict[Any, tuple[str, Callable[[Store, int], object]]] = {
     TopicRow: ("topic_id", topic_numbered),
     PageDetail: ("page_id", page_numbered),
 }
-
-
-class HubModels:
-    """The versions of the hub classifier, cached until they change: loading one takes 0.2 s. Thread-safe.
-
-    Raises ModelError if not even the shipped version loads.
-    """
-
-    def __init__(self, root: Path) -> None:
-        self._root = root
-        self._active = ActiveClassifier(root)
-        self._lock = threading.Lock()
-        self._seen: _Stamp | None = None
-        self._rows: list[ModelVersion] = []
-
-    def current(self) -> HubClassifier:
-        """Return the active version."""
-        with self._lock:
-            return self._active.current()
-
-    def versions(self) -> list[ModelVersion]:
-        """Return every version, oldest first; see :func:`.list_models`."""
-        with self._lock:
-            seen = self._stamp()
-            if seen != self._seen:
-                self._rows, self._seen = list_models(self._root), seen
-            return self._rows
-
-    def _stamp(self) -> _Stamp:
-        try:
-            entries = sorted(self._root.iterdir())
-            return tuple((entry.name, entry.stat().st_mtime_ns) for entry in entries)
-        except OSError:
-            # No folder yet, or a version is being installed.
-            return ()
 
 
 @dataclass(frozen=True)
@@ -120,11 +80,6 @@ class Web:
     def background(self) -> Background:
         """Work that takes minutes and was begun by a request."""
         return Background(self.now)
-
-    @cached_property
-    def hub_models(self) -> HubModels:
-        """The versions of the hub classifier."""
-        return HubModels(self.models)
 
     @property
     def models(self) -> Path:

@@ -6,7 +6,7 @@ An entry's id depends on the page's URL only, so it is the same in every feed an
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
@@ -51,17 +51,6 @@ class Feed:
     """The URL of the feed itself."""
     entries: Sequence[Entry] = ()
     updated_at: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class Outline:
-    """One feed in an OPML list."""
-
-    title: str
-    feed: str
-    home: str
-    tags: tuple[str, ...] = ()
-    """The first is its folder; all are its categories."""
 
 
 def atom(feed: Feed) -> bytes:
@@ -127,24 +116,36 @@ def json_feed(feed: Feed) -> bytes:
     return json.dumps(fields, ensure_ascii=False).encode("utf-8", "replace")
 
 
-def opml(title: str, outlines: Sequence[Outline], *, at: float) -> bytes:
-    """Write a list of feeds as OPML 2.0, those with a tag in folders."""
-    root = etree.Element("opml", version="2.0")
+def opml(
+    title: str,
+    outlines: Iterable[tuple[str, Mapping[str, str]]],
+    *,
+    at: float | None = None,
+    spaces: Mapping[str, str] | None = None,
+) -> bytes:
+    """Write outlines, each with its folder (``A/B``; empty = none) and its attributes, as OPML 2.0.
+
+    *at* is when it was made; *spaces* are the namespaces of attributes by their prefix.
+    """
+    root = etree.Element("opml", version="2.0", nsmap=dict(spaces or {}))
     head = _add(root, "head")
     _add(head, "title", title)
-    _add(head, "dateCreated", _mail_date(at))
-    body = _add(root, "body")
-    folders: dict[str, Any] = {"": body}
-    for one in outlines:
-        folder = _line(one.tags[0], _TITLE) if one.tags else ""
-        if folder not in folders:
-            folders[folder] = _add(body, "outline", text=folder, title=folder)
-        name = _line(one.title, _TITLE)
-        # OPML 2.0: a category without a slash is a tag.
-        more = {"category": ",".join(_line(tag, _TITLE) for tag in one.tags)} if one.tags else {}
-        facts = {"text": name, "title": name, "xmlUrl": one.feed, "htmlUrl": one.home}
-        _add(folders[folder], "outline", type="rss", **facts, **more)
+    if at is not None:
+        _add(head, "dateCreated", _mail_date(at))
+    folders: dict[str, Any] = {"": _add(root, "body")}
+    for path, said in outlines:
+        plain = {name: _plain(clean(value)) for name, value in said.items()}
+        etree.SubElement(_folder(folders, path), "outline", plain)
     return _xml(root)
+
+
+def _folder(folders: dict[str, Any], path: str) -> Any:  # noqa: ANN401 - lxml has no types
+    """Return the outline of a folder, made within its own if it is new."""
+    if path not in folders:
+        above, _, name = path.rpartition("/")
+        shown = _line(name, _TITLE) or "/"
+        folders[path] = _add(_folder(folders, above), "outline", text=shown, title=shown)
+    return folders[path]
 
 
 def _add(parent: Any, name: str, content: str = "", **attributes: str) -> Any:  # noqa: ANN401 - lxml has no types

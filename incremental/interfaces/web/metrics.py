@@ -19,6 +19,7 @@ from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
 
 from classifier.hub.errors import HubClassifierError
+from classifier.hub.registry import ActiveClassifier
 from incremental.daemon.health import ProblemKind
 from incremental.interfaces.explain.page import budget_and_visit
 from incremental.interfaces.results.status import daemon_places
@@ -57,7 +58,7 @@ class MetricsPage:
             buckets=_DELAY_BUCKETS,
             registry=self._registry,
         )
-        self._registry.register(_Gauges(partial(_of_store, web)))
+        self._registry.register(_Gauges(partial(_of_store, web, ActiveClassifier(web.models))))
         self._of_health = CollectorRegistry()
         self._of_health.register(_Gauges(partial(_of_health, web)))
         with web.store() as store:
@@ -115,7 +116,7 @@ class _Gauges(Collector):
         return self._read()
 
 
-def _of_store(web: Web) -> Iterator[Metric]:
+def _of_store(web: Web, hubs: ActiveClassifier) -> Iterator[Metric]:
     now = web.now()
     with web.store() as store:
         yield from _sites(web.settings, store, now)
@@ -128,9 +129,9 @@ def _of_store(web: Web) -> Iterator[Metric]:
         yield _gauge("quarantined", about, ["kind"], quarantined)
         yield from _daemons(store)
         models = [([f"topic:{t.name}", t.version], 1) for t in store.topics.topics() if t.version]
-        # A damaged model shows on the models page; the other metrics must still work.
+        # `hubwatch models list` says what is wrong with it; the other metrics must still work.
         with contextlib.suppress(HubClassifierError):
-            models.insert(0, (["hub", web.hub_models.current().version], 1))
+            models.insert(0, (["hub", hubs.version], 1))
         yield _gauge("model", "A model in use: always 1.", ["model", "version"], models)
 
 

@@ -163,21 +163,18 @@ def test_an_address_that_was_missed_is_named_where_it_is_explained(served: Serve
     assert url in answer.text
 
 
-def test_programs_and_the_command_line_say_it_alike(
+def test_what_is_learned_is_said_and_taken_back(
     served: Served, announced: Callable[[], list[int]], hubwatch: Run
 ) -> None:
     page_row = served.store.read.page(announced()[0])
     assert page_row is not None
-    client = served.client()
-    answer = client.post("/api/v1/not-news", json={"url": page_row.url}).json()
-    assert answer["says"].startswith(
-        "Noted. Pages like it are still announced until you call one more"
-    )
+    now = served.clock.now()
+    noted = object_to(served.store, page_row.url, now=now)
+    assert noted.says.startswith("Noted. Pages like it are still announced until you call one more")
     site = served.store.read.site(page_row.site_id)
     assert site is not None
     assert [one["url"] for one in json.loads(site.not_news)] == [page_row.url]
-    undone = client.post("/api/v1/not-news", json={"url": page_row.url, "undo": True})
-    assert undone.json()["says"] == "Taken back."
+    assert take_back(served.store, page_row.url, now=now).says == "Taken back."
     assert hubwatch("not-news", "https://unknown.example/").code == 4
 
 

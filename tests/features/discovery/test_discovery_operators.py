@@ -16,38 +16,28 @@ from incremental.features.discovery.operators import (
     operators,
 )
 from incremental.features.discovery.search_provider import (
-    NoProvider,
     SearchAnswer,
     SearchProvider,
-    SearchResult,
-    SearchStatus,
 )
 from incremental.topics.wording import Wording
 
 
 class Provider(SearchProvider):
-    """Knows pages by word; has no operators of its own unless told."""
+    """Knows pages by word; has no operators of its own."""
 
-    name = "fake"
-
-    def __init__(self, pages: Mapping[str, Sequence[str]], like: Sequence[str] = ()) -> None:
+    def __init__(self, pages: Mapping[str, Sequence[str]]) -> None:
         super().__init__()
         self.asked: list[str] = []
-        self.status = SearchStatus.ANSWERED
-        self._pages, self._like = pages, like
+        self.problem = ""
+        self._pages = pages
 
     def search(self, query: str, count: int, page: int = 1, /) -> SearchAnswer:
         self.asked.append(query if page == 1 else f"{query} #{page}")
         found = [url for word in query.split() for url in self._pages.get(word, ())]
         return self._answer(found[count * (page - 1) :], count)
 
-    def related(self, url: str, count: int, /) -> SearchAnswer:
-        return self._answer(self._like, count) if self._like else super().related(url, count)
-
     def _answer(self, urls: Sequence[str], count: int) -> SearchAnswer:
-        if self.status is not SearchStatus.ANSWERED:
-            return SearchAnswer(self.status)
-        return SearchAnswer(self.status, tuple(SearchResult(url, url) for url in urls[:count]))
+        return SearchAnswer(() if self.problem else tuple(urls[:count]), self.problem)
 
 
 class Linking(Provider):
@@ -77,7 +67,7 @@ def sources(
     return Sources(
         linkers=lambda url, count: list((linkers or {}).get(url, ()))[:count],
         read=lambda urls: [there[url] for url in urls if url in there],
-        provider=provider or NoProvider(),
+        provider=provider,
     )
 
 
@@ -117,7 +107,7 @@ def test_backward_follows_each_hub_once_and_then_asks_for_others() -> None:
 
 def test_keyword_asks_pairs_that_most_good_pages_have_and_none_twice() -> None:
     provider = Provider({"land": ["p/1"], "auction": ["p/2"]})
-    keyword = Keyword(sources(provider), "land sale", Asked(), Wording())
+    keyword = Keyword(provider, "land sale", Asked(), Wording())
     seeds = [
         page("a", keywords=["harbour", "auction", "plot"]),
         page("b", keywords=["plot", "auction"]),
@@ -147,7 +137,7 @@ def test_questions_are_of_words_as_the_pages_write_them() -> None:
 
 def test_keyword_asks_for_titles_when_it_has_no_other_words() -> None:
     provider = Provider({"Bridge": ["p/1"]})
-    keyword = Keyword(sources(provider), "span", Asked(), Wording())
+    keyword = Keyword(provider, "span", Asked(), Wording())
     keyword.pages([KnownPage("a", title="Bridge opens", terms=("span",))], 10)
     assert provider.asked == ["span", "Bridge opens"]
 
@@ -155,7 +145,7 @@ def test_keyword_asks_for_titles_when_it_has_no_other_words() -> None:
 def test_keyword_asks_for_more_of_what_paid() -> None:
     """Two of the best pages were found by one question, so its next ten results are wanted."""
     provider = Provider({"land": [f"p/{number}" for number in range(40)]})
-    keyword = Keyword(sources(provider), "land", Asked(), Wording())
+    keyword = Keyword(provider, "land", Asked(), Wording())
     found = [one.url for one in keyword.pages([page("a")], 10)]
     best = [KnownPage(url, via="land") for url in found[:2]]
     assert keyword.pages(best, 10)[0].url == "p/10"
@@ -175,25 +165,23 @@ def test_a_link_counts_as_much_as_the_page_that_shows_it() -> None:
 
 def test_a_question_without_an_answer_may_be_asked_again() -> None:
     provider = Provider({"land": ["p/1"]})
-    keyword = Keyword(sources(provider), "land", Asked(), Wording())
-    provider.status = SearchStatus.UNAVAILABLE
+    keyword = Keyword(provider, "land", Asked(), Wording())
+    provider.problem = "down"
     assert keyword.pages([page("a")], 10) == []
-    provider.status = SearchStatus.ANSWERED
+    provider.problem = ""
     assert [one.url for one in keyword.pages([page("a")], 10)] == ["p/1"]
 
 
-def test_related_asks_by_words_where_there_is_no_operator() -> None:
+def test_related_asks_by_the_top_terms_of_a_page() -> None:
     provider = Provider({"plot": ["p/1"]})
-    related = Related(sources(provider), Asked(), Wording())
+    related = Related(provider, Asked(), Wording())
     found = related.pages([page("a", terms=["plot", "sale", "city", "bid", "fifth"])], 5)
     assert ([one.url for one in found], provider.asked) == (["p/1"], ["plot sale city bid"])
-    with_operator = Related(sources(Provider({}, like=["q/1"])), Asked(), Wording())
-    assert with_operator.pages([page("a", terms=["plot"])], 5)[0].url == "q/1"
 
 
 def test_related_asks_about_each_seed_once() -> None:
     provider = Provider({"plot": ["p/1"]})
-    related = Related(sources(provider), Asked(), Wording())
+    related = Related(provider, Asked(), Wording())
     related.pages([page("a", terms=["plot"])], 5)
     assert related.pages([page("a", terms=["plot"])], 5) == []
 

@@ -15,14 +15,11 @@ from classifier.words.values import PageText
 from incremental.base.errors import InputError
 from incremental.base.texts import read_text
 from incremental.base.urls import canonical_key
-from incremental.features.discovery.accepting import accept_sites
 from incremental.features.discovery.discoverer import Dependencies, Discoverer
+from incremental.features.discovery.facts import accept_sites
 from incremental.features.discovery.search_provider import (
-    NoProvider,
     SearchAnswer,
     SearchProvider,
-    SearchResult,
-    SearchStatus,
 )
 from incremental.fetch.status import FetchStatus, Request, Response
 from incremental.settings import Settings, build_settings
@@ -99,17 +96,15 @@ class Lists:
 class Words(SearchProvider):
     """A search provider that knows one page, and fails when told."""
 
-    name = "words"
-
-    def __init__(self, status: SearchStatus = SearchStatus.ANSWERED, **operators: str) -> None:
+    def __init__(self, problem: str = "", **operators: str) -> None:
         super().__init__(**operators)
-        self.status = status
+        self.problem = problem
         self.queries: list[str] = []
 
     def search(self, query: str, _count: int, _page: int = 1, /) -> SearchAnswer:
         self.queries.append(query)
-        found = (SearchResult("http://found.example/bridge"), SearchResult("http://10.0.0.1/"))
-        return SearchAnswer(self.status, found if self.status is SearchStatus.ANSWERED else ())
+        found = ("http://found.example/bridge", "http://10.0.0.1/")
+        return SearchAnswer(() if self.problem else found, self.problem)
 
 
 @pytest.fixture
@@ -129,14 +124,17 @@ def bridges(sqlite_store: Store) -> Store:
 
 
 def discoverer(
-    store: Store, world: World, provider: Any = None, settings: Settings | None = None
+    store: Store,
+    world: World,
+    provider: SearchProvider | None,
+    settings: Settings | None = None,
 ) -> Discoverer:
     topic = store.topics.topic("bridges")
     assert topic is not None
     dependencies = Dependencies(
         fetch=world.fetch,
         scorer=Lists(),  # type: ignore[arg-type] # scores lists
-        provider=provider or Words(),
+        provider=provider,
         now=lambda: world.time,
         pause=world.pause,
     )
@@ -153,8 +151,8 @@ def proposed(store: Store) -> list[str]:
 
 def test_words_lead_to_a_site_and_links_to_others(bridges: Store) -> None:
     world = World()
-    run = discoverer(bridges, world).run(rounds=20, pages=50)
-    assert run.status == "done"
+    run = discoverer(bridges, world, Words()).run(rounds=20, pages=50)
+    assert run.ended_at is not None
     assert "found.example" in proposed(bridges)
     assert "known.example" not in proposed(bridges)
     assert "http://found.example/bridge" in world.pages()
@@ -180,7 +178,7 @@ def test_links_alone_lead_from_site_to_site(bridges: Store) -> None:
     digest = bridges.cache.put(url, PAGES[url])
     bridges.write.update_page(ids[canonical_key(url)], body_md5=digest)
     world = World()
-    discoverer(bridges, world, NoProvider()).run(rounds=30, pages=50)
+    discoverer(bridges, world, None).run(rounds=30, pages=50)
     found = proposed(bridges)
     assert url not in world.pages()
     assert found[0] == "spans.example"
@@ -188,7 +186,7 @@ def test_links_alone_lead_from_site_to_site(bridges: Store) -> None:
     assert "sport.example" not in found
 
 
-def test_a_run_goes_on_after_a_kill(bridges: Store) -> None:
+def test_after_a_kill_the_next_run_fetches_nothing_twice(bridges: Store) -> None:
     class KilledError(Exception):
         pass
 
@@ -197,20 +195,20 @@ def test_a_run_goes_on_after_a_kill(bridges: Store) -> None:
 
     world = World()
     with pytest.raises(KilledError):
-        discoverer(bridges, world).run(rounds=9, pages=50, progress=killed)
-    asked = len(world.pages())
-    run = discoverer(bridges, world).run(rounds=9, pages=50)
-    assert run.status == "done"
-    assert len(set(world.pages())) == len(world.pages()) > 0
-    assert asked <= len(world.pages())
-    assert [one.number for one in bridges.discovery.rounds(run.id)] == list(
-        range(1, len(bridges.discovery.rounds(run.id)) + 1)
-    )
+        discoverer(bridges, world, Words()).run(rounds=9, pages=50, progress=killed)
+    (topic,) = bridges.topics.topics()
+    cut_off = bridges.discovery.last_run(topic.id)
+    assert cut_off is not None
+    assert cut_off.ended_at is None
+    assert world.pages()
+    run = discoverer(bridges, world, Words()).run(rounds=9, pages=50)
+    assert run.ended_at is not None
+    assert len(set(world.pages())) == len(world.pages())
 
 
 def test_one_host_is_asked_with_its_pause(bridges: Store) -> None:
     world = World()
-    discoverer(bridges, world).run(rounds=20, pages=50)
+    discoverer(bridges, world, Words()).run(rounds=20, pages=50)
     by_host: dict[str, list[float]] = {}
     for url, at in world.asked:
         if not url.endswith("robots.txt"):
@@ -222,29 +220,15 @@ def test_one_host_is_asked_with_its_pause(bridges: Store) -> None:
 def test_a_site_is_read_a_few_times_only(bridges: Store) -> None:
     settings = build_settings({"discovery": {"max_pages_per_site": 1}})
     world = World()
-    discoverer(bridges, world, settings=settings).run(rounds=20, pages=50)
+    discoverer(bridges, world, Words(), settings).run(rounds=20, pages=50)
     hosts = [url.split("/")[2] for url in world.pages()]
     assert len(hosts) == len(set(hosts))
 
 
-def test_a_site_is_asked_no_more_after_a_kill(bridges: Store) -> None:
-    settings = build_settings({"discovery": {"max_pages_per_site": 1}})
-    world = World()
-    status = "running"
-    while status == "running":
-        stop = iter([False, True]).__next__
-        cut_off = discoverer(bridges, world, settings=settings)
-        status = cut_off.run(rounds=20, pages=50, stop=stop).status
-    hosts = [url.split("/")[2] for url in world.pages()]
-    assert len(hosts) == len(set(hosts)) > 1
-
-
-@pytest.mark.parametrize("status", [s for s in SearchStatus if s is not SearchStatus.ANSWERED])
-def test_a_provider_in_trouble_ends_no_run(bridges: Store, status: SearchStatus) -> None:
-    run = discoverer(bridges, World(), Words(status)).run(rounds=10, pages=50)
-    assert (run.status, read_text(run.why)) == ("done", "no operator found anything more")
-    notes = " ".join(one.note for one in bridges.discovery.rounds(run.id))
-    assert (status.value.replace("_", " ") in notes) == (status is not SearchStatus.OFF)
+def test_a_provider_in_trouble_ends_no_run(bridges: Store) -> None:
+    run = discoverer(bridges, World(), Words("it is down")).run(rounds=10, pages=50)
+    assert read_text(run.why) == "no operator found anything more"
+    assert run.note == "the search provider: it is down"
 
 
 def test_a_topic_without_pages_says_what_it_needs(sqlite_store: Store) -> None:
@@ -253,7 +237,7 @@ def test_a_topic_without_pages_says_what_it_needs(sqlite_store: Store) -> None:
     assert row is not None
     TopicModelStore(sqlite_store, ()).learn(row)
     with pytest.raises(InputError, match="at least one example page"):
-        discoverer(sqlite_store, World())
+        discoverer(sqlite_store, World(), Words())
 
 
 @pytest.fixture
@@ -268,33 +252,25 @@ def described(sqlite_store: Store) -> Store:
 
 
 def test_a_sentence_is_enough_to_search_with_its_words(described: Store) -> None:
-    words = Words(related_query="like:{url}", linkers_query="link:{url}")
+    words = Words(linkers_query="link:{url}")
     world = World()
     run = discoverer(described, world, words).run(rounds=20, pages=50)
-    assert run.status == "done"
+    assert run.ended_at is not None
     assert proposed(described) == ["found.example"]
     assert words.queries[0] == "steel bridges rivers cables"
     assert all(query.strip() for query in words.queries)
-    assert not {"like:", "link:"} & set(words.queries)
+    assert "link:" not in words.queries
     assert "" not in world.pages()
-
-
-def test_a_search_from_a_sentence_goes_on_after_a_stop(described: Store) -> None:
-    run = discoverer(described, World()).run(rounds=20, pages=50, stop=iter([False, True]).__next__)
-    assert run.status == "running"
-    words = Words()
-    assert discoverer(described, World(), words).run(rounds=20, pages=50).status == "done"
-    assert "steel bridges rivers cables" not in words.queries
 
 
 def test_a_sentence_without_a_search_provider_says_what_it_needs(described: Store) -> None:
     with pytest.raises(InputError, match=r"set \[discovery\] url"):
-        discoverer(described, World(), NoProvider())
+        discoverer(described, World(), None)
 
 
 def test_accepted_sites_are_watched_from_their_hubs(bridges: Store) -> None:
     world = World()
-    discoverer(bridges, world).run(rounds=20, pages=50)
+    discoverer(bridges, world, Words()).run(rounds=20, pages=50)
     topic = bridges.topics.topic("bridges")
     assert topic is not None
     offers = bridges.discovery.proposals(topic.id)
@@ -302,17 +278,17 @@ def test_accepted_sites_are_watched_from_their_hubs(bridges: Store) -> None:
     seeds = {row.seed_url for row in bridges.read.sites()}
     assert {f"http://{one.host}/" for one in offers} <= seeds
     assert proposed(bridges) == []
-    discoverer(bridges, world).run(rounds=5, pages=50)
+    discoverer(bridges, world, Words()).run(rounds=5, pages=50)
     assert not {one.host for one in offers} & set(proposed(bridges))
 
 
 def test_rejected_sites_are_not_proposed_again(bridges: Store) -> None:
     world = World()
-    discoverer(bridges, world).run(rounds=20, pages=50)
+    discoverer(bridges, world, Words()).run(rounds=20, pages=50)
     topic = bridges.topics.topic("bridges")
     assert topic is not None
     (first, *_) = bridges.discovery.proposals(topic.id)
     bridges.discovery.decide([first.id], ProposalState.REJECTED, now=START)
-    discoverer(bridges, world).run(rounds=20, pages=50)
+    discoverer(bridges, world, Words()).run(rounds=20, pages=50)
     assert first.host not in proposed(bridges)
     assert json.loads(first.pages)

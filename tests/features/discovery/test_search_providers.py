@@ -7,8 +7,12 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from incremental.features.discovery.providers.searxng import SearxngProvider
-from incremental.features.discovery.search_provider import SearchStatus
+from incremental.features.discovery.search_provider import (
+    PatientProvider,
+    SearchAnswer,
+    SearchProvider,
+    SearxngProvider,
+)
 from incremental.fetch.status import FetchStatus, Request, Response
 
 
@@ -39,29 +43,21 @@ def _searxng(*urls: str) -> bytes:
     return json.dumps({"query": "x", "results": found}).encode()
 
 
-def test_searxng_gives_pages_with_plain_text() -> None:
+def test_searxng_gives_pages() -> None:
     web = Web(_searxng("https://a.org/1", "https://b.org/"), _searxng())
     answer = SearxngProvider(web.fetch, "https://search.example/").search("land tender", 10)
-    assert [result.url for result in answer.results] == ["https://a.org/1", "https://b.org/"]
-    assert (answer.results[0].title, answer.results[0].snippet) == ("https://a.org/1", "a & b")
+    assert [*answer.urls] == ["https://a.org/1", "https://b.org/"]
     assert web.requests[0].url.startswith("https://search.example/search?")
     assert (web.asked()["q"], web.asked()["format"]) == (["land tender"], ["json"])
-
-
-def test_searxng_is_asked_for_more_pages_until_nothing_new_comes() -> None:
-    web = Web(_searxng("https://a.org/1"), _searxng("https://a.org/2"), _searxng("https://a.org/2"))
-    answer = SearxngProvider(web.fetch, "https://search.example").search("x", 40)
-    assert [result.url[-1] for result in answer.results] == ["1", "2"]
-    assert [web.asked(n)["pageno"] for n in range(3)] == [["1"], ["2"], ["3"]]
 
 
 def test_an_operator_that_is_not_set_up_is_off() -> None:
     web = Web(_searxng("https://a.org/"), _searxng())
     plain = SearxngProvider(web.fetch, "https://search.example")
-    assert plain.related("https://x.org/", 5).status is SearchStatus.OFF
+    assert plain.linkers("https://x.org/", 5) == SearchAnswer()
     assert not web.requests
     with_links = SearxngProvider(web.fetch, "https://s.example", linkers_query="link:{url}")
-    assert with_links.linkers("https://x.org/", 5).results
+    assert with_links.linkers("https://x.org/", 5).urls
     assert web.asked()["q"] == ["link:https://x.org/"]
 
 
@@ -69,7 +65,7 @@ def test_what_is_no_address_and_doubles_are_left_out() -> None:
     urls = ("javascript:alert(1)", "https://a.org/#x", "https://a.org/#y", "ftp://b.org/", "")
     web = Web(_searxng(*urls), _searxng())
     answer = SearxngProvider(web.fetch, "https://search.example").search("x", 10)
-    assert [result.url for result in answer.results] == ["https://a.org/"]
+    assert [*answer.urls] == ["https://a.org/"]
 
 
 @pytest.mark.parametrize(
@@ -78,27 +74,23 @@ def test_what_is_no_address_and_doubles_are_left_out() -> None:
 )
 def test_what_is_not_the_interface_is_not_understood(body: bytes) -> None:
     answer = SearxngProvider(Web(body).fetch, "https://search.example").search("x", 5)
-    assert answer.status is SearchStatus.NOT_UNDERSTOOD
-    assert "API" in answer.detail
+    assert "JSON" in answer.problem or "API" in answer.problem
 
 
 @pytest.mark.parametrize(
-    ("status", "code", "expected"),
+    ("status", "code", "said"),
     [
-        (FetchStatus.BLOCKED, 401, SearchStatus.DENIED),
-        (FetchStatus.BLOCKED, 403, SearchStatus.DENIED),
-        (FetchStatus.RATE_LIMITED, 429, SearchStatus.RATE_LIMITED),
-        (FetchStatus.TIMED_OUT, 0, SearchStatus.UNAVAILABLE),
-        (FetchStatus.SERVER_ERROR, 502, SearchStatus.UNAVAILABLE),
-        (FetchStatus.FORBIDDEN_ADDRESS, 0, SearchStatus.UNAVAILABLE),
+        (FetchStatus.BLOCKED, 403, "HTTP 403"),
+        (FetchStatus.RATE_LIMITED, 429, "HTTP 429"),
+        (FetchStatus.TIMED_OUT, 0, "timed out"),
+        (FetchStatus.SERVER_ERROR, 502, "HTTP 502"),
     ],
 )
-def test_a_provider_in_trouble_is_a_status(
-    status: FetchStatus, code: int, expected: SearchStatus
-) -> None:
+def test_a_provider_in_trouble_says_why(status: FetchStatus, code: int, said: str) -> None:
     web = Web(status=status, code=code)
     answer = SearxngProvider(web.fetch, "https://search.example").search("x", 5)
-    assert (answer.status, answer.results) == (expected, ())
+    assert (answer.urls, said in answer.problem) == ((), True), answer.problem
+    assert answer.retry_after_seconds == (30.0 if code == 429 else None)
 
 
 def test_further_results_are_asked_for_by_the_provider_s_own_count() -> None:
@@ -111,7 +103,58 @@ def test_no_page_of_results_is_asked_for_twice() -> None:
     """An instance that gives three a page: the second ten begin on its second page all the same."""
     web = Web(_searxng("https://a.org/"), _searxng("https://b.org/"))
     provider = SearxngProvider(web.fetch, "https://search.example")
-    found = [provider.search("x", 10, page).results[0].url for page in (1, 2)]
+    found = [provider.search("x", 10, page).urls[0] for page in (1, 2)]
     assert found == ["https://a.org/", "https://b.org/"]
     assert [web.asked(number)["pageno"] for number in range(2)] == [["1"], ["2"]]
     assert len(web.requests) == 2
+
+
+class Time:
+    """A clock that a pause moves."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def pause(self, seconds: float) -> None:
+        self.now += seconds
+
+
+class Fake(SearchProvider):
+    """Answers as it is told; keeps when it was asked."""
+
+    def __init__(self, time: Time, *answers: SearchAnswer) -> None:
+        super().__init__()
+        self.asked_at: list[float] = []
+        self._time, self._answers = time, list(answers)
+
+    def search(self, query: str, count: int, page: int = 1, /) -> SearchAnswer:  # noqa: ARG002 - the base's
+        self.asked_at.append(self._time.now)
+        return self._answers.pop(0) if self._answers else SearchAnswer()
+
+
+def patient(fake: Fake, time: Time, notes: list[str]) -> PatientProvider:
+    return PatientProvider(fake, lambda: time.now, time.pause, notes.append, 2.0)
+
+
+def test_queries_keep_their_distance() -> None:
+    time = Time()
+    fake = Fake(time)
+    asking = patient(fake, time, [])
+    for _ in range(3):
+        assert asking.search("x", 1) == SearchAnswer()
+    assert fake.asked_at == [0.0, 2.0, 4.0]
+
+
+def test_a_provider_that_failed_is_left_alone_and_longer_each_time() -> None:
+    time, notes = Time(), list[str]()
+    limited = SearchAnswer(problem="slow", retry_after_seconds=600.0)
+    down = SearchAnswer(problem="down")
+    fake = Fake(time, down, down, limited)
+    asking = patient(fake, time, notes)
+    for second in range(2_000):
+        time.now = float(second)
+        asking.search("x", 1)
+        if len(fake.asked_at) > 3:
+            break
+    assert [at // 10 for at in fake.asked_at] == [0, 6, 18, 78]
+    assert notes == [f"the search provider: {why}" for why in ("down", "down", "slow")]

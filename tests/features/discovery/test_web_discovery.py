@@ -1,14 +1,13 @@
-"""Further sites by page and API: proposals are shown, taken and turned down; the last search is announced."""
+"""Further sites by page: proposals are shown, taken and turned down; the last search is announced."""
 
 from __future__ import annotations
 
 import re
-from typing import Any
 
 import pytest
 from web_served import Served, post
 
-from store.discovery.values import NewProposal, RoundRecord, RoundRow
+from store.discovery.values import NewProposal
 
 HOSTILE = "<script>alert(1)</script>\u202e"
 SITES = ("spans.example", "cables.example", "sport.example")
@@ -16,14 +15,11 @@ SITES = ("spans.example", "cables.example", "sport.example")
 
 @pytest.fixture
 def searched(served: Served) -> Served:
-    """A topic with number 1, a search of two rounds, and three proposed sites."""
+    """A topic with number 1, a search, and three proposed sites."""
     store, now = served.store, served.clock.now()
     topic = store.topics.add("Bridges & 桥", ["bridge"], "fused", now=now)
-    run = store.discovery.begin(topic, rounds=2, pages=40, now=now - 600)
-    for number, (operator, reward) in enumerate((("forward", 0.25), ("keyword", 0.75)), start=1):
-        row = RoundRow(number, operator, '{"forward": null}', 9, 7, number, reward, HOSTILE, now)
-        store.discovery.record(RoundRecord(run, topic, row, "{}"))
-    store.discovery.end(run, "done", "all rounds done", now=now)
+    store.discovery.begin(topic, now=now - 600)
+    store.discovery.end(topic, "all rounds done", HOSTILE, now=now)
     proposals = [
         NewProposal(
             host,
@@ -43,8 +39,7 @@ def watched_names(served: Served) -> set[str]:
 
 
 def listed(served: Served, state: str = "proposed") -> list[str]:
-    answer = served.client().get("/api/v1/topics/1/proposals", params={"state": state})
-    return [one["site"] for one in answer.json()]
+    return [one.host for one in served.store.discovery.proposals(1, state)]
 
 
 def test_before_the_first_search_the_page_says_how_to_begin(served: Served) -> None:
@@ -59,8 +54,6 @@ def test_the_page_shows_proposals_and_the_last_search(searched: Served) -> None:
     html = searched.client().get("/topics/1/discovery").text
     for said in (*SITES, "https://spans.example/best", "spans.example/list", "all rounds done"):
         assert said in html, said
-    assert re.search(r'<meter min="0" max="1" value="0.75">', html)
-    assert "Operators with higher rewards are chosen more often" in html
     assert html.index("spans.example") < html.index("sport.example")
 
 
@@ -104,42 +97,24 @@ def test_all_that_are_shown_are_taken_with_one_button(searched: Served) -> None:
 
 def test_accepted_sites_begin_from_their_hubs(searched: Served) -> None:
     client = searched.client()
-    order = {"sites": [SITES[0], SITES[1]]}
-    done = client.post("/api/v1/topics/1/proposals/accept", json=order).json()
-    assert done["sites"] == order["sites"]
-    hubs = client.get("/api/v1/hubs", params={"site": done["site_ids"][0]}).json()
+    post(client, "/topics/1/proposals", site=[SITES[0], SITES[1]], decision="accept")
+    hubs = client.get("/api/v1/hubs").json()
     assert f"https://{SITES[0]}/list" in [hub["url"] for hub in hubs]
     assert listed(searched) == [SITES[2]]
 
 
 @pytest.mark.parametrize("what", ["accept", "reject"])
 def test_a_site_that_was_not_proposed_changes_nothing(searched: Served, what: str) -> None:
-    order = {"sites": [SITES[0], "never.example"]}
-    answer = searched.client().post(f"/api/v1/topics/1/proposals/{what}", json=order)
+    chosen = [SITES[0], "never.example"]
+    answer = post(searched.client(), "/topics/1/proposals", site=chosen, decision=what)
     assert answer.status_code == 404
-    assert "never.example" in answer.json()["detail"]
+    assert "never.example" in answer.text
     assert listed(searched) == list(SITES)
     assert SITES[0] not in watched_names(searched)
 
 
-def test_the_api_tells_the_last_search_round_by_round(searched: Served) -> None:
-    found: dict[str, Any] = searched.client().get("/api/v1/topics/1/discovery").json()
-    assert (found["run"]["status"], found["proposals"]) == ("done", {"proposed": 3})
-    assert [(one["operator"], one["reward"], one["new_sites"]) for one in found["rounds"]] == [
-        ("forward", 0.25, 1),
-        ("keyword", 0.75, 2),
-    ]
-    (best, *_) = searched.client().get("/api/v1/topics/1/proposals").json()
-    assert best["hubs"] == [{"url": "https://spans.example/list", "probability": 0.9}]
-
-
-def test_a_topic_that_nothing_was_looked_for_has_no_search(served: Served) -> None:
-    client = served.client()
-    assert client.get("/api/v1/topics/1/discovery").status_code == 404
-    assert client.get("/topics/1/discovery").status_code == 404
-    served.store.topics.add("x", ["bridge"], "fused", now=served.clock.now())
-    empty: dict[str, Any] = {"run": None, "proposals": {}, "rounds": [], "skipped": []}
-    assert client.get("/api/v1/topics/1/discovery").json() == empty
+def test_a_topic_that_is_not_there_has_no_search(served: Served) -> None:
+    assert served.client().get("/topics/1/discovery").status_code == 404
 
 
 def test_who_only_reads_is_shown_no_button(searched: Served) -> None:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from incremental.features.messages.delivery import name_of
+from incremental.features.messages.hooks import name_of
 
 _HEX = "a" * 32
 BY_HAND = {

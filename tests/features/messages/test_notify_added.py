@@ -88,10 +88,10 @@ def test_a_channel_with_words_announces_only_what_has_them(tmp_path: Path) -> No
         assert [title in said for title in titles] == [True, False, True, False]
 
 
-def test_how_digests_are_grouped_is_given_and_checked(hubwatch: Run) -> None:
+def test_when_a_channel_sends_is_given_and_checked(hubwatch: Run) -> None:
     address = "json://hooks.example/key"
-    assert hubwatch("notify", "add", "team", address, "--group-by", "topic").code == 0
-    refused = hubwatch("notify", "add", "team", "--group-by", "colour")
-    assert (refused.code, "group_by" in refused.err) == (2, True)
+    assert hubwatch("notify", "add", "team", address).code == 0
+    refused = hubwatch("notify", "add", "team", "--daily-at", "eight")
+    assert (refused.code, "daily_at" in refused.err) == (2, True)
     hubwatch("notify", "add", "team", "--daily-at", "08:00")
-    assert hubwatch("notify", "list", "--json").json[0]["when"] == "daily at 08:00, by topic"
+    assert hubwatch("notify", "list", "--json").json[0]["when"] == "daily at 08:00"

@@ -9,17 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from receivers import MailServer, Received, WebHook
-from stories import HOME, HOUR, START
+from stories import HOUR, START
 from test_notify_hooks import KEEP, calls, hooks, python
 from test_notify_stories import LATER, LOCAL, announce, notifier, run
 from watching import LINES, PRICE, change, watched
 
-from incremental.base.urls import canonical_key
 from incremental.features.messages.changed import says
 from incremental.features.messages.message import MAX_LINES
 from store import Store
 from store.search.words import index_words
-from store.values import TopicScore
 from store.watched_changes import ChangeQuery
 
 
@@ -181,35 +179,6 @@ def test_a_digest_counts_new_and_changed_pages(sqlite_store: Store) -> None:
     (message,) = hook.messages
     assert message.title == "2 new pages, 1 changed page"
     assert "Changed: Green tea" in message.body
-
-
-def test_a_digest_may_be_grouped_by_topic(sqlite_store: Store) -> None:
-    topic = sqlite_store.topics.add("bridges", ["bridge"], "fused", now=START)
-    with WebHook() as hook:
-        messages = notifier(sqlite_store, hook.url, every_minutes=60, group_by="topic")
-        messages.step(START)
-        score = TopicScore(
-            *(canonical_key(HOME + "bridge"), topic, 0.9, "relevant"),
-            fetched=True,
-            method="fused",
-            version="1",
-        )
-        announce(sqlite_store, "river", "bridge", topic_scores=(score,))
-        run(messages, LATER)
-    (message,) = hook.messages
-    assert message.body.splitlines() == [
-        *("[bridges]", "", "About bridge", HOME + "bridge", "news.example", ""),
-        *("[Other pages]", "", "About river", HOME + "river", "news.example"),
-    ]
-
-
-def test_a_digest_may_be_grouped_by_site(sqlite_store: Store) -> None:
-    with WebHook() as hook:
-        messages = notifier(sqlite_store, hook.url, every_minutes=60, group_by="site")
-        messages.step(START)
-        announce(sqlite_store, "river", "bridge")
-        run(messages, LATER)
-    assert hook.messages[0].body.count("[news.example]") == 1
 
 
 def test_a_hook_gets_the_change_as_json(sqlite_store: Store, tmp_path: Path) -> None:

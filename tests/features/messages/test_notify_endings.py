@@ -16,7 +16,7 @@ from stories import START
 from test_notify_stories import LATER, LOCAL, announce
 
 from incremental.base.clock import SystemClock
-from incremental.features.messages.delivery import deliver, without_secrets
+from incremental.features.messages.hooks import deliver, without_secrets
 from incremental.features.messages.message import Message
 from incremental.features.messages.notifier import Notifier
 from incremental.features.messages.settings import ChannelSettings

@@ -22,8 +22,7 @@ from incremental.base.clock import SystemClock
 from incremental.base.errors import SettingsError
 from incremental.base.threads import InlineExecutor, pause
 from incremental.features.messages.channels import given_channels, standings
-from incremental.features.messages.delivery import Delivered
-from incremental.features.messages.hooks import MAX_OUTPUT_BYTES, call
+from incremental.features.messages.hooks import MAX_OUTPUT_BYTES, Delivered, call
 from incremental.features.messages.notifier import Notifier, send_test
 from incremental.features.messages.plan import MAX_ATTEMPTS
 from incremental.features.messages.settings import HookChannel

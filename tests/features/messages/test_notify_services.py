@@ -14,7 +14,7 @@ from apprise_addresses import services
 
 from incremental.base.clock import SystemClock
 from incremental.base.errors import SettingsError
-from incremental.features.messages.delivery import GUARDED, check_service, deliver, name_of
+from incremental.features.messages.hooks import GUARDED, check_service, deliver, name_of
 from incremental.features.messages.message import Message
 from incremental.fetch.guard import Endpoint, ForbiddenAddressError
 from incremental.fetch.libraries import LibraryGate

@@ -19,23 +19,17 @@ SITE = "https://news.example/"
 def test_a_watch_is_added_listed_paused_checked_and_removed(hubwatch: Run) -> None:
     hubwatch("add", SITE)
     added = hubwatch("watch-page", "add", PRICE, "--every", "6h", "--include", "tea", "--json").json
-    assert (added["pattern"], added["min_minutes"], added["max_minutes"]) == (PRICE, 360, 360)
+    assert (added["pattern"], added["every_minutes"]) == (PRICE, 360)
     assert (added["pages"], added["include"]) == (1, ["tea"])
     said = hubwatch("watch-page", "add", SITE + "prices/*").err
     assert "those found later" in said
     rows = hubwatch("watch-page", "list", "--json").json
     assert [row["pattern"] for row in rows] == [PRICE, SITE + "prices/*"]
     assert hubwatch("watch-page", "check", PRICE, "--json").json == {"pages": 1}
-    shown = hubwatch("watch-page", "show", "1", "--json").json
-    assert [page["url"] for page in shown["watched"]] == [PRICE]
     assert hubwatch("watch-page", "pause", PRICE, "--json").json["state"] == "paused"
     assert hubwatch("watch-page", "check", PRICE).code == 2
     assert hubwatch("watch-page", "resume", PRICE, "--json").json["state"] == "active"
-    for command in ("list", "show"):
-        assert (
-            PRICE.removeprefix("https://")
-            in hubwatch("watch-page", command, *["1"][: command == "show"]).out
-        )
+    assert PRICE.removeprefix("https://") in hubwatch("watch-page", "list").out
     assert hubwatch("watch-page", "remove", PRICE).code == 0
     assert hubwatch("watch-page", "remove", PRICE).code == 4
 
@@ -81,8 +75,6 @@ def test_a_site_known_for_a_watched_page_alone_can_be_added_in_full(hubwatch: Ru
         (("https://elsewhere.example/*",), "lies in no watched site"),
         ((PRICE, "--every", "soon"), "give a span of time"),
         ((PRICE, "--every", "0m"), "1 minute to 365 days"),
-        ((PRICE, "--every", "1h", "--at-most-every", "2h"), "cannot be combined"),
-        ((PRICE, "--at-most-every", "2h", "--at-least-every", "1h"), "longer than"),
         ((PRICE, "--channel", "nobody"), "no channel has that name"),
         ((PRICE, "--include", "!!"), "give a word"),
     ],

@@ -135,7 +135,7 @@ def test_a_server_in_trouble_changes_nothing(tmp_path: Path) -> None:
 
 def test_the_given_interval_is_kept(tmp_path: Path) -> None:
     with shop(tmp_path, offer("12 euros")) as crawl:
-        follow(crawl, min_minutes=120, max_minutes=120)
+        follow(crawl, every_minutes=120)
         asked = len(crawl.statuses(PRICE))
         crawl.run(DAY)
         assert len(crawl.statuses(PRICE)) - asked == pytest.approx(12, abs=1)
@@ -168,7 +168,7 @@ def test_watched_pages_leave_the_lists_their_visits(tmp_path: Path) -> None:
     pages = {HOME: page(*names)} | {HOME + name[1:]: offer("1 euro") for name in names}
     with watch(tmp_path, pages) as crawl:
         crawl.run(HOUR)
-        follow(crawl, HOME + "p/*", max_minutes=1)
+        follow(crawl, HOME + "p/*", every_minutes=1)
         before = len(crawl.statuses(HOME))
         crawl.run(2 * DAY)
         assert len(crawl.statuses(HOME)) - before > 4
@@ -277,7 +277,7 @@ def test_paused_it_is_not_visited_and_resumed_it_is_compared_with_before(tmp_pat
 
 def test_check_now_visits_at_once(tmp_path: Path) -> None:
     with shop(tmp_path, offer("12 euros")) as crawl:
-        follow(crawl, min_minutes=60 * 24 * 30)
+        follow(crawl, every_minutes=60 * 24 * 30)
         crawl.run(HOUR)
         checks = watched(crawl).checks
         assert check_now(crawl.store, named_watch(crawl.store, PRICE), now=crawl.clock.now()) == 1
@@ -303,9 +303,8 @@ def test_a_removed_watch_gives_its_page_back_to_the_pattern(tmp_path: Path) -> N
     [
         ("ftp://x.example/a", {}, "not a web address"),
         ("https://other.example/*", {}, "lies in no watched site"),
-        (PRICE, {"min_minutes": 0.0}, "1 minute to 365 days"),
-        (PRICE, {"max_minutes": float("nan")}, "1 minute to 365 days"),
-        (PRICE, {"min_minutes": 9.0, "max_minutes": 5.0}, "longer than the longest"),
+        (PRICE, {"every_minutes": 0.0}, "1 minute to 365 days"),
+        (PRICE, {"every_minutes": float("nan")}, "1 minute to 365 days"),
         (PRICE, {"receivers": ["nobody"]}, "no channel has that name"),
         (PRICE, {"include": ["!"]}, "give a word"),
         ("http://127.0.0.1/a", {}, "allowed_hosts"),
@@ -352,7 +351,7 @@ def test_an_announced_page_has_one_schedule_its_watchs_while_that_stands(tmp_pat
         assert crawl.new() == ["/prices/tea.html"]
         planned = watched(crawl)
         assert planned.watch_id is None
-        follow(crawl, min_minutes=120, max_minutes=120)
+        follow(crawl, every_minutes=120)
         asked = len(crawl.statuses(PRICE))
         crawl.run(DAY)
         assert len(crawl.statuses(PRICE)) - asked == pytest.approx(12, abs=1)

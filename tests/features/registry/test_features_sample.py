@@ -211,7 +211,7 @@ from incremental.interfaces.cli import commands
 from incremental.settings import build_settings
 from incremental.settings.reference import reference
 off = frozenset({names!r})
-settings = build_settings({{"features": {{"off": list(off)}}, "discovery": {{"queries_per_day": 3}},
+settings = build_settings({{"features": {{"off": list(off)}}, "discovery": {{"max_pages_per_site": 3}},
     "messages": {{"channel": [{{"name": "of old"}}]}}}})
 assert not settings.further and "discovery" not in [one.name for one in reference(off)]
 assert "mcp" not in commands(off) and "discover" not in commands(off)

@@ -45,7 +45,7 @@ from incremental.interfaces.web.context import Web
 from incremental.interfaces.web.routes.news import event_numbered
 from incremental.topics.editing import give_feedback
 from store import Store
-from store.answers import PageDetail, StoredText, Version
+from store.answers import PageDetail, StoredText
 from store.crawl.backfills import BackfillEvent, BackfillQuery
 
 router = api_router("pages")
@@ -57,7 +57,6 @@ _PAGE: Any = shape_of(
     topics=list[PageTopic],
 )
 _TEXT: Any = shape_of(StoredText, leave=["language", "cluster", "forgotten_at"])
-_VERSIONS: Any = list[shape_of(Version)]  # type: ignore[misc]  # likewise
 
 
 class LikePages(ResponseSchema):
@@ -143,12 +142,6 @@ def get_text(web: Web, store: Store, page: PageDetail, at: _Time = "") -> dict[s
     version = version_at(store.answers.versions(page.page_id), when)
     found = text_of(store, {"id": page.page_id, "url": page.url}, version)
     return {"title": found.title, "text": found.text, "md5": version.body_md5, "at": version.at}
-
-
-@router.get("/pages/{page_id}/versions", response_model=_VERSIONS)
-def get_versions(store: Store, page: PageDetail) -> list[Version]:
-    """List the versions of a page's body, oldest first."""
-    return store.answers.versions(page.page_id)
 
 
 @router.get("/pages/{page_id}/history")

@@ -132,22 +132,6 @@ class NewLabels(RequestSchema):
     label: Annotated[str, StringConstraints(pattern="^(hub|article)$")]
 
 
-class LongWork(ResponseSchema):
-    """Work that takes minutes."""
-
-    running: bool
-    started_at: Moment
-    ended_at: Moment
-    """null = it is under way."""
-    error: str
-
-
-class ActiveModel(ResponseSchema):
-    """The active version."""
-
-    active: str
-
-
 class Explanation(ResponseSchema):
     """The explanation of a URL; see `hubwatch check`."""
 

@@ -1,33 +1,48 @@
-"""Sites: list, add, change, visit now, remove; status."""
+"""Sites: list, add, change, visit now, remove; status; hubs, labels, and explanations of URLs."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import Query
 
 from incremental.base.lookup import site_numbered
 from incremental.base.tagging import checked_tags
 from incremental.base.times import moment
+from incremental.interfaces.explain.page import explain
+from incremental.interfaces.results.hubs import Hub, hub_results
 from incremental.interfaces.results.schema import SiteVisit, result_of
 from incremental.interfaces.results.sites import AddedSite, Site, add_sites, site_results
 from incremental.interfaces.results.status import Status
-from incremental.interfaces.site_editing import SiteEdit, edit_site
-from incremental.interfaces.visit_requests import Visit, request_page, request_site
+from incremental.interfaces.site_editing import (
+    SiteEdit,
+    Visit,
+    edit_site,
+    request_page,
+    request_site,
+)
 from incremental.interfaces.web.api.schemas import (
+    Explanation,
+    NewLabels,
     NewSites,
     NewVisits,
     RowId,
     SiteChange,
+    WebAddress,
     api_router,
+    shape_of,
 )
 from incremental.interfaces.web.context import Web
 from incremental.settings.seeds import SeedTerms
+from incremental.topics.training.corrections import Correction, correct_all
 from store import Store
 from store.editing import Tag
-from store.values import SiteRow
+from store.enums import LabelOrigin
+from store.values import LabelEntry, SiteRow
 
 router = api_router("sites")
+_LABELS: Any = list[shape_of(LabelEntry, leave=["canonical_key", "anchor"])]  # type: ignore[misc]  # made of fields
+_LIMIT = Query(ge=1, le=5_000, description="Maximum number.")
 
 
 @router.get("/sites")
@@ -118,3 +133,41 @@ def visit_now(web: Web, store: Store, body: NewVisits) -> list[Visit]:
 def get_status(web: Web, store: Store) -> Status:
     """Return what is due, and each site's budget, price and visits of the last day."""
     return web.status(store)
+
+
+@router.get("/hubs")
+def list_hubs(
+    web: Web,
+    store: Store,
+    site: Annotated[RowId | None, Query(description="Only this site.")] = None,
+    limit: Annotated[int, _LIMIT] = 200,
+) -> list[Hub]:
+    """List hubs, most productive first: their yield, and when and why each is visited next."""
+    rows = [site_numbered(store, site)] if site is not None else store.read.sites()
+    return hub_results(store, web.settings, rows, now=web.now())[:limit]
+
+
+@router.get("/labels", response_model=_LABELS)
+def list_labels(
+    store: Store,
+    origin: LabelOrigin | None = None,
+    limit: Annotated[int, _LIMIT] = 1_000,
+) -> list[LabelEntry]:
+    """List labels, latest first."""
+    rows = store.read.labels(origin)
+    return rows[::-1][:limit]
+
+
+@router.post("/labels")
+def label_pages(web: Web, store: Store, body: NewLabels) -> list[Correction]:
+    """Label pages: applies at once, overrides everything else, and trains the classifier."""
+    return correct_all(store, body.urls, body.label, now=web.now())
+
+
+@router.get("/check")
+def check(
+    web: Web, store: Store, url: Annotated[WebAddress, Query(description="Any URL.")]
+) -> Explanation:
+    """Explain how a URL is classified and why it was (not) found. Fetches nothing."""
+    answer = explain(store, web.settings, url, now=web.now(), models=web.models)
+    return Explanation(**answer)

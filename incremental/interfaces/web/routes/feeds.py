@@ -17,7 +17,7 @@ from incremental.base.lookup import check_tag
 from incremental.base.texts import Words
 from incremental.interfaces.filters import Filters, from_json
 from incremental.interfaces.web.context import ConditionalRoute, Web, unless_known, web_of
-from incremental.interfaces.web.feeds import Entry, Feed, Outline, atom, json_feed, opml
+from incremental.interfaces.web.feeds import Entry, Feed, atom, json_feed, opml
 from incremental.interfaces.web.reading import gained, merged, paragraphs
 from incremental.interfaces.web.routes.forms import base_of
 from incremental.interfaces.web.routes.news import search_filters
@@ -70,7 +70,17 @@ def all_feeds(request: Request, web: Web, store: Store) -> Response:
     """Return all feeds as OPML, for import into a feed reader."""
     base = base_of(request)
     outlines = [
-        Outline(feed.title, f"{base}{feed.path}.atom", base + _home(feed.filters), feed.tags)
+        (
+            next(iter(feed.tags), ""),
+            {
+                "type": "rss",
+                **dict.fromkeys(("text", "title"), feed.title),
+                "xmlUrl": f"{base}{feed.path}.atom",
+                "htmlUrl": base + _home(feed.filters),
+                # OPML 2.0: a category without a slash is a tag.
+                **({"category": ",".join(feed.tags)} if feed.tags else {}),
+            },
+        )
         for feed in _all(store, request)
     ]
     at = store.monitor.last_announced()

@@ -17,8 +17,8 @@ from incremental.base.tagging import checked_name
 from incremental.base.texts import Text
 from incremental.base.urls import canonical_key
 from incremental.interfaces.filters import Filters, from_json, lenient, number, to_json
-from incremental.interfaces.results.judged import judged_for
 from incremental.interfaces.results.status import next_look
+from incremental.interfaces.results.topics import judged_for
 from incremental.interfaces.web.api.schemas import RowId as PathId
 from incremental.interfaces.web.context import StoreRoute, Web, web_of
 from incremental.interfaces.web.reading import (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Form, Query, Request
@@ -14,28 +15,31 @@ from incremental.base.errors import InputError
 from incremental.base.lookup import site_numbered
 from incremental.base.scope import Reach
 from incremental.base.tagging import parted
-from incremental.base.texts import Words, stored
-from incremental.interfaces.explain.page import explain
+from incremental.base.texts import stored
+from incremental.fetch.status import HARMLESS
+from incremental.interfaces.explain.page import budget_and_visit, explain
 from incremental.interfaces.results.hubs import hub_results
 from incremental.interfaces.results.schema import by_name
 from incremental.interfaces.results.sites import site_results
 from incremental.interfaces.results.status import DAY
 from incremental.interfaces.site_editing import (
     SiteEdit,
+    Visit,
     edit_site,
     hours_typed,
     number_typed,
+    request_pages,
+    request_site,
     site_in_file,
 )
-from incremental.interfaces.visit_requests import Visit, request_pages, request_site
 from incremental.interfaces.web.api.schemas import RowId
-from incremental.interfaces.web.charts import bars
 from incremental.interfaces.web.context import StoreRoute, Web, web_of
 from incremental.interfaces.web.explanation import explanation
-from incremental.interfaces.web.facts import Health, hour_rates, site_health
 from incremental.interfaces.web.routes.forms import Back, see, tone
 from incremental.interfaces.web.undo import undoable
 from incremental.interfaces.web.views import page, problem_of, query, words_of
+from incremental.schedule.profile import by_hour_of_day
+from incremental.schedule.state import SiteState
 from incremental.topics.training.corrections import correct
 from store import Store
 from store.answers import PageDetail
@@ -44,6 +48,9 @@ from store.values import SiteRow
 
 router = APIRouter(include_in_schema=False, route_class=StoreRoute)
 _MOST_HUBS = 500
+_LEAST_VISITS = 3
+LEAST_COUNTED = 24.0
+"""New links from which on a site's day is shown: one an hour."""
 _Text = Annotated[str, Field(max_length=2_000)]
 _Number = Annotated[str, Field(max_length=20)]
 _NUMBERS = ("requests_per_day", "min_interval_minutes", "max_interval_hours")
@@ -62,26 +69,68 @@ def sites_page(
 
 
 def _sites(web: Web, store: Store, request: Request, rows: list[SiteRow]) -> list[dict[str, Any]]:
-    words, now = words_of(request), web.now()
-    counts = store.read.visit_counts(now - DAY)
-    healths = site_health(web, store, rows, counts)
-    return [
-        {
-            **by_name(site),
-            **healths[site.id].values,
-            "health": healths[site.id].tone,
-            "health_why": _why(words, healths[site.id]),
-            "visits_by_status": counts.get(site.id, {}),
-        }
-        for site in site_results(store, rows)
-    ]
+    """Return sites with their budget, price, next visit, last new page and health."""
+    words, now, monitor = words_of(request), web.now(), store.monitor
+    counts, unread = store.read.visit_counts(now - DAY), monitor.unread_seeds()
+    last_new, due = monitor.last_announced(), monitor.next_due()
+    notes = web.settings.enabled.by_id("site_notes", store)
+    found = []
+    for row, site in zip(rows, site_results(store, rows), strict=True):
+        visits = counts.get(row.id, {})
+        tone, why, said = _health(row, visits, unread.get(row.id), notes.get(row.id))
+        if "status" in said:
+            said["status"] = words.maybe("fetch", str(said["status"]))
+        found.append(
+            {
+                **by_name(site),
+                **budget_and_visit(web.settings, row, due.get(row.id), now=now),
+                "last_new_at": last_new.get(row.id),
+                "health": tone,
+                "health_why": words(f"sites.why_{why}", **said),
+                "visits_by_status": visits,
+            }
+        )
+    return found
 
 
-def _why(words: Words, health: Health) -> str:
-    said = dict(health.said)
-    if "status" in said:
-        said["status"] = words.maybe("fetch", str(said["status"]))
-    return words(f"sites.why_{health.why}", **said)
+def _health(
+    row: SiteRow, counts: Mapping[str, int], unread: str | None, note: str | None
+) -> tuple[str, str, dict[str, object]]:
+    """Return the health of a site (good, warn, bad, or idle) and why: a text of ``sites.why_...``.
+
+    *counts*: its visits of the last day by status; *unread*: why its seed was never read.
+    """
+    visits = sum(counts.values())
+    failed = {status: count for status, count in counts.items() if status not in HARMLESS}
+    if row.state == SiteStatus.PAUSED:
+        return "idle", "paused", {}
+    if unread:
+        return "bad", "unread", {"status": unread}
+    if failed and 2 * sum(failed.values()) > visits:
+        worst = max(failed, key=failed.__getitem__)
+        share = round(100 * sum(failed.values()) / visits)
+        return "bad", "failing", {"share": share, "status": worst}
+    if note:
+        return "warn", "noted", {"note": note}
+    if not visits:
+        return "idle", "quiet", {}
+    return ("good", "fine", {"n": visits}) if visits >= _LEAST_VISITS else ("good", "begun", {})
+
+
+def hour_rates(web: Web, row: SiteRow) -> list[float] | None:
+    """Return the new links per day in each hour of the day, in the server's time zone.
+
+    From links that were counted, unlike the schedule's expectation, which begins with an even day.
+    None = too few were counted to show when the site publishes.
+    """
+    state = SiteState.from_text(row.revisit)
+    counted = sum(state.hours)
+    if counted < LEAST_COUNTED or not state.rate_total:
+        return None
+    hours = [len(state.hours) * links / counted for links in state.hours]
+    zone = datetime.fromtimestamp(web.now(), UTC).astimezone().utcoffset()
+    ahead = round(zone.total_seconds() / 3600) if zone is not None else 0
+    return [state.rate_total * share for share in by_hour_of_day(hours, ahead)]
 
 
 @router.get("/sites/{site_id}")
@@ -106,7 +155,7 @@ def site_view(
     typed: Mapping[str, Any] | None = None,
 ) -> Response:
     """Show one site, with what was *typed* into its form and refused."""
-    web, words = web_of(request), words_of(request)
+    web = web_of(request)
     with web.store() as store:
         row = site_numbered(store, site_id)
         (site,) = _sites(web, store, request, [row])
@@ -115,17 +164,11 @@ def site_view(
         events = store.read.site_changes(site_id, limit=10)
         in_file = site_in_file(row, web.settings) is not None
         lines = [*web.settings.enabled.asked("site_line", store, row, web.now())]
-    chart = None
-    if rates:
-        hours = [f"{hour:02d}" for hour in range(24)]
-        chart = bars(
-            words("sites.by_hour"), hours, {words("hubs.per_day"): rates}, every=3, wide=False
-        )
     values = {
         "site": site | {"events": events},
         "hubs": hubs,
         "lines": lines,
-        "by_hour": chart,
+        "by_hour": [(f"{hour:02d}", rate) for hour, rate in enumerate(rates or ())],
         "tone": tone,
         "problem": problem,
         "asked": asked,
@@ -174,7 +217,7 @@ def label(
     store: Store,
     url: Annotated[str, Form(max_length=2_000)],
     label: Annotated[str, Form(pattern="^(hub|article)$")],
-    back: Back = "/models",
+    back: Back = "/sites",
 ) -> Response:
     """Label a page as hub or article."""
     correct(store, url, label, now=web.now())
