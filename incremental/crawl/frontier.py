@@ -521,18 +521,19 @@ class Frontier:
         limit = {Share.REVISIT: CHOICE, Share.ARTICLE: None}.get(share, 1)
         ask = partial(self._store.read.due_hubs, site.row.id, share=HubClass(share))
         while due := ask(now, limit=limit):
-            ready = [hub for hub in due if self._is_ready(hub, site, now)]
+            index = {hub.page_id: site.index(hub, now) for hub in due}
+            ready = [hub for hub in due if self._is_ready(hub, site, index[hub.page_id], now)]
             if ready and share is Share.ARTICLE:
                 articles = [one for one in ask(NEVER, limit=None) if one.due_at < NEVER]
                 return next_to_read(articles, ready, partial(_weight, site, now), now)
             if ready:
-                return max(ready, key=lambda hub: site.index(hub, now))
+                return max(ready, key=lambda hub: index[hub.page_id])
         return None
 
-    def _is_ready(self, hub: HubRow, site: WatchedSite, now: float) -> bool:
+    def _is_ready(self, hub: HubRow, site: WatchedSite, index: float, now: float) -> bool:
         """Whether a due hub is to be visited now; else it is put off."""
         # Visited before the clock went back, it would be put off again and again.
-        if hub.visited_at is None or hub.visited_at > now:
+        if hub.visited_at is None or hub.visited_at > now or site.is_overdue(hub, index, now):
             return True
         # The policy's state may have changed since the row was written.
         due_at = site.hub_due_at(hub, now)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -35,6 +36,7 @@ _ACCEPT = (
 )
 
 
+@lru_cache(maxsize=2_048)
 def url_problem(url: str) -> str:
     """Return why *url* cannot be fetched, for display; empty if it can."""
     if len(url) > _MAX_URL_LENGTH:
@@ -50,6 +52,7 @@ def url_problem(url: str) -> str:
     return ""
 
 
+@lru_cache(maxsize=2_048)
 def ascii_url(url: str) -> str:
     """Return *url* as sent; raises requests' InvalidURL if its host is ambiguous."""
     prepared = PreparedRequest()
@@ -83,7 +86,7 @@ def prepare(
     access: SiteAccess,
     cookies: Mapping[str, str],
 ) -> requests.PreparedRequest:
-    """Build the request for *url* with our identity, validators and this origin's credentials.
+    """Build the request for *url*, as :func:`ascii_url` gives it: our identity, validators, credentials.
 
     *cookies* were set by the site during this fetch and replace configured ones of the same name.
     """
@@ -97,14 +100,18 @@ def prepare(
         **validators,
         **(request.headers if origin(url) == origin(request.url) else {}),
     }
-    shown = {**access.cookies, **cookies}
-    auth = None
+    # Not prepare(), which spends more time on parts that a request does not have than on those it has.
+    prepared = PreparedRequest()
+    prepared.method, prepared.url = "GET" if request.post is None else "POST", url
+    prepared.prepare_headers(headers)
+    if shown := {**access.cookies, **cookies}:
+        prepared.prepare_cookies(shown)
+    if request.post is not None:
+        prepared.prepare_body(request.post, None)
     if access.username is not None:
-        auth = HTTPBasicAuth(access.username.encode(), (access.password or "").encode())
-    method = "GET" if request.post is None else "POST"
-    return requests.Request(
-        method, url, headers=headers, cookies=shown, auth=auth, data=request.post
-    ).prepare()
+        password = (access.password or "").encode()
+        prepared.prepare_auth(HTTPBasicAuth(access.username.encode(), password))
+    return prepared
 
 
 def _is_plain(value: str) -> bool:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import requests
-from urllib3 import HTTPHeaderDict
+from urllib3 import HTTPHeaderDict, HTTPResponse
 
 from incremental.base.errors import SettingsError
 from incremental.base.texts import named
@@ -201,7 +201,11 @@ class Fetcher:
             return Response(url=url, status=FetchStatus.INVALID_URL, detail=problem)
         try:
             with closing(self._send(journey, request)) as answer:
-                return self._read(answer, journey, request)
+                response = self._read(answer, journey, request)
+                # Of an answer without a body nothing is read that would give its connection back.
+                if isinstance(answer.raw, HTTPResponse) and answer.raw.length_remaining == 0:
+                    answer.raw.release_conn()
+                return response
         except EXPECTED_ERRORS as error:
             return _failure(journey.url, error)
 
