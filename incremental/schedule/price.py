@@ -68,9 +68,10 @@ class PricePolicy:
         shape = self._shape(hub, site)
         before = hub
         # Links shared with hubs that are not followed are no arrivals here.
-        followed = site.seen_at if hub.key else ()
-        shared = {key: links for key, links in visit.shared.items() if key in followed}
-        visit = replace(visit, shared=shared)
+        if visit.shared:
+            followed = site.seen_at if hub.key else ()
+            shared = {key: links for key, links in visit.shared.items() if key in followed}
+            visit = replace(visit, shared=shared)
         open_hours = self._open_hours(hub, site, visit.at)
         hub = learn_overlap(hub, site, visit, shape)
         hub, site = learn_hours(hub, site, visit, shape)

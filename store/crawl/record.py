@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
 from peewee import Database
@@ -54,6 +54,7 @@ _SET_GONE = Updated(
 _SET_PAGES = Updated(Page, lambda pages: any_of(Page.id, pages))
 _LIVING = Prepared(lambda page: Page.select(LIVING).where(Page.id == page))
 _HOST = Upserted(Host, ["name"])
+_HOST_COLUMNS = tuple(HostRow.__dataclass_fields__)
 _NEW_SIGHTINGS = Inserted(
     Sighting, ("hub", "page", "first_seen_at", "anchor", "tag_path", "position"), ignore=True
 )
@@ -300,6 +301,7 @@ class Recorder(SiteRecords, LabelRecords):
         Hub.update(baseline_at=None).where(others & (Hub.kind == HubKind.HTML)).execute(self._db)
 
     def _put_host(self, host: HostRow) -> None:
-        fields = columns({key: value for key, value in asdict(host).items() if value is not None})
+        given = ((name, getattr(host, name)) for name in _HOST_COLUMNS)
+        fields = columns({name: value for name, value in given if value is not None})
         fields["crawl_delay_seconds"] = host.crawl_delay_seconds
         _HOST.run(self._db, [fields])
