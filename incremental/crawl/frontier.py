@@ -209,17 +209,21 @@ class Frontier:
         """Return when any class of fetches has something due that its share allows."""
         due = self._store.read.due_times(site.row.id)
         self._due[site.row.id] = due
-        bounded = (
-            (due.hubs[HubClass.REVISIT], now),
-            (due.hubs[HubClass.COVERED], site.even_at(Share.COVERED, now)),
-            (due.hubs[HubClass.EXPLORE], site.unread_at(now)),
-            (due.hubs[HubClass.ARTICLE], site.reserve_at(now)),
-            (due.read, site.allows_at(Share.READ, now)),
-            (due.awaited, now),
-            (due.watch, now),
-            (due.refresh, site.allows_at(Share.REFRESH, now)),
+        bounded: tuple[tuple[float | None, Callable[[float], float] | None], ...] = (
+            (due.hubs[HubClass.REVISIT], None),
+            (due.hubs[HubClass.COVERED], partial(site.even_at, Share.COVERED)),
+            (due.hubs[HubClass.EXPLORE], site.unread_at),
+            (due.hubs[HubClass.ARTICLE], site.reserve_at),
+            (due.read, partial(site.allows_at, Share.READ)),
+            (due.awaited, None),
+            (due.watch, None),
+            (due.refresh, partial(site.allows_at, Share.REFRESH)),
         )
-        moments = [max(due_at, open_at) for due_at, open_at in bounded if due_at is not None]
+        moments = [
+            max(due_at, now if open_at is None else open_at(now))
+            for due_at, open_at in bounded
+            if due_at is not None
+        ]
         known = (due_at for kind, due_at in due.hubs.items() if kind is not HubClass.EXPLORE)
         if any(due_at is not None and due_at < NEVER for due_at in known):
             # A price that fell brings visits forward.
