@@ -291,7 +291,7 @@ _DIGITS = re.compile(r"\d+")
 _HEX = re.compile(r"^[0-9a-f]{12,}$")
 
 
-@lru_cache(maxsize=4_096)
+@lru_cache(maxsize=2_048)
 def template(url: str) -> str:
     """Return the form of a URL: host and folders with numbers, hashes and slugs blanked.
 

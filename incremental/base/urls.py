@@ -103,7 +103,7 @@ def _join(base: str, url: str) -> str:
         return ""
 
 
-@lru_cache(maxsize=8_192)
+@lru_cache(maxsize=4_096)
 def _normalize(url: str) -> str | None:
     """Do the work of :func:`normalize`; cached, because a site's links recur on every visit."""
     # Most are, and what follows would return them as they are, in ten times the time.
@@ -210,7 +210,7 @@ def split_fetched(url: str) -> tuple[str, str, str]:
     return netloc, f"{slash}{path}", query
 
 
-@lru_cache(maxsize=12_288)
+@lru_cache(maxsize=8_192)
 def canonical_key(url: str) -> str:
     """Return what the store compares for a URL in fetch form: equal for URLs of one page.
 

@@ -71,7 +71,7 @@ def host_key(url: str) -> str:
         return ""
 
 
-@lru_cache(maxsize=2_048)
+@lru_cache(maxsize=1_024)
 def _is_loopback(name: str) -> bool:
     if name == "localhost" or name.endswith(".localhost"):
         return True
