@@ -26,6 +26,8 @@ needs an environment of its own: it depends on a package with the same name as o
 
 first_visits_per_second, ...  visits of lists by the wall clock, robots.txt included
 cpu_ms_first, ...             processor time of a visit, readers included, server not
+cpu_ms_bare_requests          processor time of a conditional request by requests alone: the least that an
+                              unchanged visit could take with it
 statements_per_visit          SQL statements of all four visits; a batch of rows is one, BEGIN none
 peakrss_mb                   of this process; readersrss_mb: of its readers together
 ratio_first, ...              visits a second, over Scrapy's pages a second
@@ -42,16 +44,30 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
+import requests
 from lab.cli import parser_of, print_json, show, whole_number
 from lab.load_server import LoadServer
 from lab.postgres_server import PostgresServer
 from lab.scrapy_rounds import Round, scrapy_reads
-from lab.speed import SETTINGS, Phase, Setup, add_lists, addresses_of, crawl, crawling, rss_mb
+from lab.speed import (
+    SETTINGS,
+    WORKERS,
+    Phase,
+    Setup,
+    add_lists,
+    addresses_of,
+    crawl,
+    crawling,
+    rss_mb,
+)
 from lab.watcher_mix import measure_mixes, scrapy_mix
+from requests.adapters import HTTPAdapter
 from rich.console import Console
 from rich.progress import Progress
 
@@ -128,6 +144,26 @@ def report(
     return {"ours": ours, "rooms": rooms["first"], "rooms_by_visit": rooms}
 
 
+def bare_requests(pages: int, hosts: int) -> float:
+    """Return the processor milliseconds of a conditional request by ``requests`` alone."""
+    with LoadServer() as server, requests.Session() as session:
+        session.mount("http://", HTTPAdapter(pool_connections=hosts, pool_maxsize=WORKERS))
+        session.trust_env = False
+        lists = list(itertools.chain(*addresses_of(server, pages, hosts)))
+        tags = {url: session.get(url).headers["ETag"] for url in lists}
+
+        def ask(url: str) -> int:
+            return session.get(url, headers={"If-None-Match": tags[url]}).status_code
+
+        with ThreadPoolExecutor(WORKERS) as threads:
+            for _ in range(2):  # the first time it connects
+                began = time.process_time()
+                statuses = set(threads.map(ask, lists))
+                spent = time.process_time() - began
+    assert statuses == {HTTPStatus.NOT_MODIFIED}
+    return 1000 * spent / len(lists)
+
+
 def scrapy(pages: int, hosts: int) -> dict[str, dict[str, float]]:
     """Let Scrapy read the same lists: ``first``, then ``same_links``, of the next printing."""
     read: dict[str, dict[str, float]] = {}
@@ -167,6 +203,7 @@ def main() -> int:
                 readings = measure(pages, hosts, HubRole.LIST, tick, again)[0]["first"]
             mixes = measure_mixes(pages, hosts, tick, lambda name: there(database(name)))
     answer = report(phases, memory, readings)
+    answer["ours"]["cpu_ms_bare_requests"] = bare_requests(pages, hosts)
     for name, mix in mixes.items():
         answer["ours"] |= mix.figures(name)
     if arguments.peer:

@@ -150,10 +150,8 @@ class Rule(StrEnum):
     LIST_PAGE = "list_page"
     SAME_PAGE = "same_page"
 
-    @property
-    def fate(self) -> Fate:
-        """Fate of a link by this rule, unless an objection applies (``decide.news``)."""
-        return _FATES.get(self, Fate.KNOWN)
+    fate: Fate
+    """Of a link by this rule, unless an objection applies (``decide.news``)."""
 
     @property
     def withholds(self) -> bool:
@@ -171,6 +169,9 @@ _FATES = {
     Rule.LATER_PAGE: Fate.HUB,
     Rule.NEVER_THERE: Fate.NEVER_THERE,
 }
+# Looked up for each link, several times.
+for _rule in Rule:
+    _rule.fate = _FATES.get(_rule, Fate.KNOWN)
 _WITHHOLDING = frozenset(
     {
         Rule.NOT_NEWS,

@@ -194,7 +194,11 @@ def visit_hub(answer: Outcome, row: HubRow) -> Decision:
     found: list[SeenLink] = []
     row = replace(row, links_md5=links_digest(found))
     page = answer.page
-    reading = None if page is None else Reading(page, None, Scope(HOME), found, True, None)
+    reading = (
+        None
+        if page is None
+        else Reading(page, None, Scope(HOME), found, True, links_digest(found), None)
+    )
     case = case_of(answer, row, reading)
     if case is Case.NOT_A_LIST:
         return decide(answer, NotAListFacts(**of_hub(row), problem=why_not_a_hub(page, row)))

@@ -188,8 +188,12 @@ class HashedRows:
 
 def bucket(hashes: NDArray[np.uint32], bits: int) -> NDArray[np.int64]:
     """Spread a hash over 2**bits buckets (multiplicative hashing, Knuth 6.4)."""
-    mixed = (hashes ^ (hashes >> np.uint32(15))) * np.uint32(0x9E3779B1)
-    return (mixed >> np.uint32(32 - bits)).astype(np.int64)
+    return (_mixed(hashes) >> np.uint32(32 - bits)).astype(np.int64)
+
+
+def _mixed(hashes: NDArray[np.uint32]) -> NDArray[np.uint32]:
+    mixed: NDArray[np.uint32] = (hashes ^ (hashes >> np.uint32(15))) * np.uint32(0x9E3779B1)
+    return mixed
 
 
 def _bucket_of(gram: str, bits: int) -> int:
@@ -219,31 +223,44 @@ def hash_tokens(parts: Sequence[UrlParts]) -> HashedRows:
     return HashedRows(rows, np.array(buckets, dtype=np.int64), counts)
 
 
+# Of each view: where its table begins among all, by how much a hash is shifted, and n-gram lengths.
+_STARTS: Final = np.cumsum([0, *(1 << view.bits for view in VIEWS[:-1])])
+_SHIFTS: Final = np.array([32 - view.bits for view in VIEWS], dtype=np.uint32)
+_SHORTEST: Final = np.array([view.shortest for view in VIEWS])
+_LONGEST: Final = np.array([view.longest for view in VIEWS])
+
+
 def _view_sums(
-    texts: Sequence[str], view: TableView, table: NDArray[np.int8]
+    texts: Sequence[Sequence[str]], tables: Sequence[NDArray[np.int8]]
 ) -> NDArray[np.float64]:
-    """Return the sum of the weights of each text's n-grams, over the root of their number."""
-    # As the trainer's hash_views and np.bincount would, in a third of the time: weights are added up by the
-    # place where an n-gram begins, then over each text.
-    sums, counts = np.zeros(len(texts)), np.zeros(len(texts), dtype=np.int64)
-    lengths = np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))
+    """Return, of each view's *texts*, the weights of their n-grams, summed, over the root of their number."""
+    # As the trainer's hash_views and np.bincount would: weights are added up by the place where an n-gram
+    # begins, then over each text. All views at once, as a few links are mostly calls of numpy.
+    table = np.concatenate(tables)
+    lengths = np.array([len(text) for of_view in texts for text in of_view], dtype=np.int64)
+    views = np.repeat(np.arange(len(VIEWS)), len(texts[0]))
+    sums, counts = np.zeros(len(lengths)), np.zeros(len(lengths), dtype=np.int64)
     written = np.flatnonzero(lengths)
-    codes = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
+    joined = "".join(text for of_view in texts for text in of_view)
+    codes = np.frombuffer(joined.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
     ends = np.cumsum(lengths[written])
-    left = (np.repeat(ends, lengths[written]) - np.arange(len(codes))).astype(np.int16)
+    left = np.repeat(ends, lengths[written]) - np.arange(len(codes))
+    view = np.repeat(views[written], lengths[written])
+    shortest, most = _SHORTEST[view], np.minimum(_LONGEST[view], left)
     found = np.zeros(len(codes), dtype=np.int32)
     grown = np.zeros(len(codes), dtype=np.uint32)
-    for size in range(1, min(view.longest, len(codes)) + 1):
+    for size in range(1, min(int(_LONGEST.max()), len(codes)) + 1):
         count = len(codes) - size + 1
         grown = grown[:count] * np.uint32(0x01000193) + codes[size - 1 :] + np.uint32(size)
-        if size >= view.shortest:
-            whole = left[:count] >= size
-            found[:count] += table[bucket(grown, view.bits)] * whole
-            counts += np.maximum(lengths - size + 1, 0)
+        at = np.flatnonzero((shortest[:count] <= size) & (size <= most[:count]))
+        found[at] += table[_STARTS[view[at]] + (_mixed(grown[at]) >> _SHIFTS[view[at]])]
+        counts += np.maximum(lengths - size + 1, 0) * (
+            (_SHORTEST[views] <= size) & (size <= _LONGEST[views])
+        )
     if len(written):
         sums[written] = np.add.reduceat(found, ends - lengths[written])
     roots: NDArray[np.float64] = np.sqrt(np.maximum(counts, 1))
-    return sums / roots
+    return (sums / roots).reshape(len(VIEWS), -1)
 
 
 def _sums(hashed: HashedRows, table: NDArray[np.int8]) -> NDArray[np.float64]:
@@ -273,10 +290,8 @@ class ValueTables:
         self, links: Sequence[LinkEvidence], parts: Sequence[UrlParts]
     ) -> NDArray[np.float64]:
         pairs = list(zip(links, parts, strict=True))
-        columns = [
-            _view_sums([view.text(link, part) for link, part in pairs], view, table)
-            for view, table in zip(VIEWS, self.weights, strict=False)
-        ]
+        texts = [[view.text(link, part) for link, part in pairs] for view in VIEWS]
+        columns = [*_view_sums(texts, self.weights[:-1])]
         columns.append(_sums(hash_tokens(parts), self.weights[-1]))
         columns.append(np.sum(columns, axis=0))
         return np.stack(columns, axis=1).astype(np.float64) * self.step

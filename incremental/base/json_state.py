@@ -16,11 +16,10 @@ class JsonState:
 
     def to_text(self) -> str:
         """Return the fields that differ from a new state's; long lists with three decimals."""
-        new = type(self)()
         texts = (
-            f'"{field.name}":{_list_text(value) if isinstance(value, tuple) else to_json(value)}'
-            for field in fields(self)
-            if (value := getattr(self, field.name)) != getattr(new, field.name)
+            f'"{name}":{_list_text(value) if isinstance(value, tuple) else to_json(value)}'
+            for name, default in _defaults(type(self))  # type: ignore[arg-type]  # classes hash
+            if (value := getattr(self, name)) != default
         )
         return f"{{{','.join(texts)}}}"
 
@@ -30,6 +29,12 @@ class JsonState:
         known, saved = {field.name for field in fields(cls)}, json.loads(text).items()
         values = {k: tuple(v) if isinstance(v, list) else v for k, v in saved}
         return cls(**{k: v for k, v in values.items() if k in known})
+
+
+@lru_cache(maxsize=32)
+def _defaults(kind: type[JsonState]) -> tuple[tuple[str, object], ...]:
+    new = kind()
+    return tuple((field.name, getattr(new, field.name)) for field in fields(kind))
 
 
 # The rhythms of a site change once a day, and are written at each of its visits.

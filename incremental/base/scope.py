@@ -19,7 +19,7 @@ from urllib.parse import unquote, urlsplit
 
 from incremental.base.errors import InputError
 from incremental.base.texts import Text
-from incremental.base.urls import domain_of, host_of, registered_domain
+from incremental.base.urls import domain_of, host_of, registered_domain, split_fetched
 
 if TYPE_CHECKING:
     from store.values import SiteRow
@@ -242,11 +242,10 @@ class _OnBytes:
         return self._compiled.search(text.encode("utf-8", "replace"))  # type: ignore[arg-type]  # as it was compiled
 
 
-@lru_cache(maxsize=4_096)
 def trap(url: str) -> str | None:
-    """Return why *url* looks like a trap or an asset; None = it may be a page."""
-    parts = urlsplit(url)
-    path = unquote(parts.path)
+    """Return why *url*, in fetch form, looks like a trap or an asset; None = it may be a page."""
+    _, path, query = split_fetched(url)
+    path = unquote(path) if "%" in path else path
     segments = [segment for segment in path.split("/") if segment]
     if _ASSET.search(path):
         return Text("trap.asset")
@@ -259,9 +258,9 @@ def trap(url: str) -> str | None:
         repeats = max(Counter(s for s in segments if not s.isdigit()).values(), default=0)
         if repeats >= MAX_SEGMENT_REPEATS:
             return Text("trap.repeated", n=repeats)
-    if parts.query.count("&") >= MAX_QUERY_PARAMETERS:
+    if query.count("&") >= MAX_QUERY_PARAMETERS:
         return Text("trap.parameters")
-    return Text("trap.calendar") if _is_calendar(path, parts.query) else None
+    return Text("trap.calendar") if _is_calendar(path, query) else None
 
 
 def _is_calendar(path: str, query: str) -> bool:
@@ -292,6 +291,7 @@ _DIGITS = re.compile(r"\d+")
 _HEX = re.compile(r"^[0-9a-f]{12,}$")
 
 
+@lru_cache(maxsize=2_048)
 def template(url: str) -> str:
     """Return the form of a URL: host and folders with numbers, hashes and slugs blanked.
 

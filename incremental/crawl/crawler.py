@@ -18,7 +18,8 @@ from functools import partial
 from math import inf
 from typing import TYPE_CHECKING
 
-from incremental.base.attempts import Bug, attempt
+from incremental.base.attempts import attempt
+from incremental.base.times import HOUR
 from incremental.crawl.engine import Engine
 from incremental.crawl.facts import FactReader
 from incremental.crawl.followers import Follower
@@ -214,7 +215,11 @@ class Crawler:
             self.load(now)
 
     def _settle(self, outcome: Outcome, now: float) -> None:
-        """Decide on, record and reschedule one visit; an unexpected exception counts as a failure."""
+        """Decide on, record and reschedule one visit.
+
+        After an unexpected exception it is recorded without what follows from it; if that is not possible
+        either, as a failure.
+        """
         task = outcome.task
         outcome, host = self.frontier.release(outcome, now)
         if outcome.lost:
@@ -223,10 +228,13 @@ class Crawler:
         bug = attempt(partial(self._settle_one, outcome, host, now))
         if bug is None:
             return
-        # What was not recorded must not be in memory either.
-        self.frontier.reread(task.site_id, now)
-        bug = attempt(partial(self._settle_one, as_failed(outcome, bug), host, now))
-        if bug is not None:
+        for again in (replace(outcome, bug=bug), as_failed(outcome, bug)):
+            # What was not recorded must not be in memory either.
+            self.frontier.reread(task.site_id, now)
+            bug = attempt(partial(self._settle_one, again, host, now))
+            if bug is None:
+                break
+        else:
             again_at = self.quarantine.page(task, bug, now, put_off=True)
             self.topics.topic_fetches.put_off(task, again_at)
             self.frontier.reread(task.site_id, now)
@@ -278,16 +286,13 @@ class Crawler:
                 self._learn(facts, decision, outcome, site)
             plan = VisitPlan(due, host=host)
             announced = self._write(decision.record, site, plan, opinion)
-            withdrawn = attempt(partial(self._follow_up, decision, outcome, site, now))
-            # After a bug in what follows the visit is recorded all the same.
-            bug = withdrawn if isinstance(withdrawn, Bug) else outcome.bug
-            self.quarantine.visited(outcome.task, bug, now)
+            # After a bug, which may be in what follows, the visit is recorded alone.
+            withdrawn = outcome.bug is None and self._follow_up(decision, outcome, site, now)
+            self.quarantine.visited(outcome.task, outcome.bug, now)
         self._remember(record)
         if self._announced is not None:
             self._announced(record, announced)
-        if isinstance(withdrawn, Bug):
-            self.frontier.reread(site.row.id, now)
-        elif withdrawn:
+        if withdrawn:
             self._outdated = True
 
     def _learn(
@@ -309,8 +314,9 @@ class Crawler:
         opinion: Sequence[TopicScore] | None,
     ) -> list[int]:
         """Write a visit; return the ids of announced pages."""
-        beside = sum(self._settings.enabled.asked("requests", self._store, site.row.id))
-        if beside:
+        if not 0 <= record.at - site.beside_at < HOUR:
+            site.beside_at = record.at
+            beside = sum(self._settings.enabled.asked("requests", self._store, site.row.id))
             site.budget = spend(site.budget, site.terms.requests_per_day, record.at, others=beside)
         state = SiteUpdate(budget=site.budget.to_text(), revisit=site.state.to_text())
         before = site.named.get(record.page_id, frozenset())
@@ -358,16 +364,15 @@ class Crawler:
         """
         record = decision.record
         first = record.hub_fields.get("baseline_at") == now
-        with self._store.write.together():  # of its own: a bug here undoes nothing of the visit
-            if first and self._upkeep.hand_over(record.page_id, site, now):
-                return True
-            if "scope" in record.site_fields:
-                self._upkeep.rename(record.page_id, site)
-            self._overflows.settle(decision, site, now)
-            self._verify(record, site)
-            self._upkeep.after(outcome.task.url, site, now, is_hub=decision.is_hub)
-            for follower in self._followers:
-                follower.after(record, now)
+        if first and self._upkeep.hand_over(record.page_id, site, now):
+            return True
+        if "scope" in record.site_fields:
+            self._upkeep.rename(record.page_id, site)
+        self._overflows.settle(decision, site, now)
+        self._verify(record, site)
+        self._upkeep.after(outcome.task.url, site, now, is_hub=decision.is_hub)
+        for follower in self._followers:
+            follower.after(record, now)
         return False
 
     def _settle_topic_fetch(self, outcome: Outcome, host: HostRow | None, now: float) -> None:

@@ -51,6 +51,7 @@ from incremental.decide.hubs import HubCounts, HubLimits, HubScorer, score_targe
 from incremental.decide.links import (
     at_home,
     is_later_page,
+    links_digest,
     targets,
     top_folder,
 )
@@ -228,6 +229,12 @@ class FactReader:
     ) -> Reading:
         feed = learn_site(page, hub, site.row, now)
         scope = feed.scope if feed is not None else site.scope
+        elsewhere = is_other_source(outcome.way, read_way(hub.way))
+        shown = hash((scope, site.path_aliases, *((link.url, link.others) for link in page.links)))
+        same = site.shown.get(hub.page_id) == (shown, hub.links_md5) and hub.links_md5
+        # Known links of a known list are recognised together.
+        if same and page.kind is PageKind.HTML and hub.baseline_at is not None and not elsewhere:
+            return Reading(page, feed, scope, (), True, same, None)
         found = targets(
             page.links,
             scope,
@@ -237,12 +244,14 @@ class FactReader:
         )
         if page.kind is PageKind.SITEMAP and not found:
             found = self._at_home(page, hub, site)
+        digest = links_digest(found)
+        site.shown[hub.page_id] = (shown, digest)
         continued = True
-        if is_other_source(outcome.way, read_way(hub.way)):
+        if elsewhere:
             known = self._store.read.known(site.row.id, [t.canonical_key for t in found])
             continued = continues(found, known)
         first = self._first_reading(outcome, page, hub, site)
-        return Reading(page, feed, scope, found, continued, first)
+        return Reading(page, feed, scope, found, continued, digest, first)
 
     def _at_home(self, page: Page, hub: HubRow, site: WatchedSite) -> list[SeenLink]:
         """Read a sitemap that names only another host as this site's, if enough of its pages are known."""
@@ -289,7 +298,8 @@ class FactReader:
         read, hub, found, now = self._store.read, listed["hub"], listed["found"], listed["now"]
         page, scope, row = listed["page"], listed["scope"], listed["row"]
         known = read.known(site.row.id, [t.canonical_key for t in found])
-        visible = read.visible(hub.page_id)
+        shown = read.first_shown(hub.page_id)
+        visible = set(shown)
         unknown = [t for t in found if t.canonical_key not in known]
         lost = visible - {k.id for k in known.values()}
         suspicious = min(len(unknown), len(lost)) >= MIGRATION_MIN_LINKS
@@ -302,7 +312,7 @@ class FactReader:
             found=found,
             known=known,
             visible=frozenset(visible),
-            young=self._young(hub),
+            young=_young(hub, shown),
             scores=self._scores(unknown, hub, site, now),
             labels=read.corrections([t.canonical_key for t in unknown]),
             counts=self._hub_counts(site.row.id) if unknown else HubCounts(0, {}),
@@ -339,12 +349,6 @@ class FactReader:
         again = shown_later(view)
         known = {key: one for key, one in view.known.items() if key not in again}
         return self._topics.guess(page, replace(view, known=known), now)
-
-    def _young(self, hub: HubRow) -> frozenset[int]:
-        """Return the ids of pages new on the hub at its last visit, if that was not its first."""
-        if hub.baseline_at is None or hub.visited_at is None or hub.baseline_at == hub.visited_at:
-            return frozenset()
-        return frozenset(self._store.read.first_shown(hub.page_id, hub.visited_at))
 
     def _quota(self, site_id: int, unknown: int, now: float) -> int:
         """Return how many new pages the site may still announce today."""
@@ -601,6 +605,13 @@ class FactReader:
         gained = [t for t in led_to(page) if t.canonical_key not in old and not is_later_page(t)]
         context = self.context(site, now)
         return [t for t in gained if context.missing_like(t.url) < NEVER_THERE]
+
+
+def _young(hub: HubRow, shown: Mapping[int, float]) -> frozenset[int]:
+    """Return the ids of pages new on the hub at its last visit, if that was not its first."""
+    if hub.baseline_at is None or hub.baseline_at == hub.visited_at:
+        return frozenset()
+    return frozenset(page for page, at in shown.items() if at == hub.visited_at)
 
 
 def _not_news(site: WatchedSite) -> Withheld:

@@ -209,17 +209,21 @@ class Frontier:
         """Return when any class of fetches has something due that its share allows."""
         due = self._store.read.due_times(site.row.id)
         self._due[site.row.id] = due
-        bounded = (
-            (due.hubs[HubClass.REVISIT], now),
-            (due.hubs[HubClass.COVERED], site.even_at(Share.COVERED, now)),
-            (due.hubs[HubClass.EXPLORE], site.unread_at(now)),
-            (due.hubs[HubClass.ARTICLE], site.reserve_at(now)),
-            (due.read, site.allows_at(Share.READ, now)),
-            (due.awaited, now),
-            (due.watch, now),
-            (due.refresh, site.allows_at(Share.REFRESH, now)),
+        bounded: tuple[tuple[float | None, Callable[[float], float] | None], ...] = (
+            (due.hubs[HubClass.REVISIT], None),
+            (due.hubs[HubClass.COVERED], partial(site.even_at, Share.COVERED)),
+            (due.hubs[HubClass.EXPLORE], site.unread_at),
+            (due.hubs[HubClass.ARTICLE], site.reserve_at),
+            (due.read, partial(site.allows_at, Share.READ)),
+            (due.awaited, None),
+            (due.watch, None),
+            (due.refresh, partial(site.allows_at, Share.REFRESH)),
         )
-        moments = [max(due_at, open_at) for due_at, open_at in bounded if due_at is not None]
+        moments = [
+            max(due_at, now if open_at is None else open_at(now))
+            for due_at, open_at in bounded
+            if due_at is not None
+        ]
         known = (due_at for kind, due_at in due.hubs.items() if kind is not HubClass.EXPLORE)
         if any(due_at is not None and due_at < NEVER for due_at in known):
             # A price that fell brings visits forward.
@@ -521,18 +525,19 @@ class Frontier:
         limit = {Share.REVISIT: CHOICE, Share.ARTICLE: None}.get(share, 1)
         ask = partial(self._store.read.due_hubs, site.row.id, share=HubClass(share))
         while due := ask(now, limit=limit):
-            ready = [hub for hub in due if self._is_ready(hub, site, now)]
+            index = {hub.page_id: site.index(hub, now) for hub in due}
+            ready = [hub for hub in due if self._is_ready(hub, site, index[hub.page_id], now)]
             if ready and share is Share.ARTICLE:
                 articles = [one for one in ask(NEVER, limit=None) if one.due_at < NEVER]
                 return next_to_read(articles, ready, partial(_weight, site, now), now)
             if ready:
-                return max(ready, key=lambda hub: site.index(hub, now))
+                return max(ready, key=lambda hub: index[hub.page_id])
         return None
 
-    def _is_ready(self, hub: HubRow, site: WatchedSite, now: float) -> bool:
+    def _is_ready(self, hub: HubRow, site: WatchedSite, index: float, now: float) -> bool:
         """Whether a due hub is to be visited now; else it is put off."""
         # Visited before the clock went back, it would be put off again and again.
-        if hub.visited_at is None or hub.visited_at > now:
+        if hub.visited_at is None or hub.visited_at > now or site.is_overdue(hub, index, now):
             return True
         # The policy's state may have changed since the row was written.
         due_at = site.hub_due_at(hub, now)

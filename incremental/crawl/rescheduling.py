@@ -42,7 +42,9 @@ def reschedule(decision: Decision, site: WatchedSite, now: float) -> HubUpdate:
         if hub.role in (HubRole.SEED, HubRole.HOME)
         else "page"
     )
-    state = replace(site.hub_state(hub), key=str(hub.page_id), kind=kind)
+    state, key = site.hub_state(hub), str(hub.page_id)
+    if (state.key, state.kind) != (key, kind):
+        state = replace(state, key=key, kind=kind)
     if decision.gone:
         site.hub_states.pop(hub.page_id, None)
         site.state = site.policy.retire(state, site.state)

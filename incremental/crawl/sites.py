@@ -62,7 +62,7 @@ MAX_URGENT_PAGES = 8
 # Fields of a site that only memory knows, and that are kept when it is evicted.
 _REMEMBERED = (
     *("allocation", "resumed_at", "coverage", "coverage_at", "planned_at", "planned_price"),
-    *("covered_daily", "articles_gained_at", "articles_at", "baselines", "budget"),
+    *("covered_daily", "articles_gained_at", "articles_at", "baselines", "budget", "beside_at"),
 )
 # Of a site that goes on under other terms.
 _CARRIED = (
@@ -148,6 +148,8 @@ class WatchedSite:
     busy: bool = False
     """A visit is under way."""
     coverage: Coverage = field(default_factory=Coverage)
+    beside_at: float = 0.0
+    """When requests that features made beside its visits were last counted."""
     covered_daily: int = 0
     """Covered hubs that are read daily, if their share of the budget allows."""
     resumed_at: float = 0.0
@@ -167,6 +169,8 @@ class WatchedSite:
     """What the site's known URLs say about a new one."""
     depths: dict[int, int | None] = field(default_factory=dict)
     """Steps from the seed, by page id of hubs whose links were scored; only a user's label changes them."""
+    shown: dict[int, tuple[int, str]] = field(default_factory=dict)
+    """Hash of the links that each hub showed, as written, and MD5 of where they lead, by page id."""
     other_hubs: int | None = None
     """How many feeds and sitemaps there are; None = to be counted again."""
     named: dict[int, frozenset[str]] = field(default_factory=dict)
@@ -291,6 +295,12 @@ class WatchedSite:
     def index(self, hub: HubRow, now: float) -> float:
         """Return how urgent a visit of the hub is, on the policy's own scale."""
         return self.policy.index(self.hub_state(hub), self.state, self.budget, now)
+
+    def is_overdue(self, hub: HubRow, index: float, now: float) -> bool:
+        """Whether a hub of this *index* is surely due, which costs less than finding out since when."""
+        if hub.role in {HubRole.PAGE, ARTICLE} or self.is_covered(hub.page_id, hub.role):
+            return False
+        return self.policy.is_overdue(self.hub_state(hub), self.state, self.budget, index, now)
 
     def is_covered(self, page_id: int, role: str) -> bool:
         """Whether a hub is covered by others; a hub labelled by a user never is."""

@@ -84,6 +84,8 @@ def gained_behind(view: HubView, rules: Mapping[str, Rule]) -> frozenset[str]:
 
 def _newborn(view: HubView) -> frozenset[str]:
     """Return the links into new sections: their pages are news whatever their dates."""
+    if not (view.new_folders or view.is_new_section):
+        return frozenset()
     return frozenset(t.canonical_key for t in view.found if view.came_up(t))
 
 

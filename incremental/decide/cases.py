@@ -24,7 +24,6 @@ from incremental.decide.hub_facts import (
     SameFacts,
     SameLinksFacts,
 )
-from incremental.decide.links import links_digest
 from incremental.decide.refresh import RefreshFacts, decide_refresh
 from incremental.decide.verification import VerifiedFacts, decide_verification
 from incremental.fetch.status import HAS_PAGE, FetchStatus
@@ -56,6 +55,8 @@ class Reading:
     found: Sequence[SeenLink]
     is_continued: bool
     """Its links come from the same source as at the last visit, or are mostly those that it showed."""
+    links_md5: str
+    """Of :attr:`found`, which is empty if a list shows what it showed at the last visit."""
     first: FirstReading | None
     """None = the hub was read before, or is not only one by its URL."""
 
@@ -84,7 +85,7 @@ def _reads_like_an_article(_: Outcome, hub: HubRow, reading: Reading | None) -> 
 
 def _has_same_links(_: Outcome, hub: HubRow, reading: Reading | None) -> bool:
     known = hub.baseline_at is not None and reading is not None and reading.is_continued
-    return known and reading is not None and links_digest(reading.found) == hub.links_md5
+    return known and reading is not None and reading.links_md5 == hub.links_md5
 
 
 def why_not_a_hub(page: Page | None, hub: HubRow) -> str:

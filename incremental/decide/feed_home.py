@@ -153,14 +153,15 @@ class LearnedSite:
 
 def learn_site(page: Page, hub: HubRow, row: SiteRow, now: float) -> LearnedSite | None:
     """Learn a feed's site from its first entries; None = not given by the user, or read before."""
+    if page.kind is not PageKind.FEED or hub.role not in GIVEN or not page.links:
+        return None
     rules, scope = row.scope, Scope.from_rules(row.seed_url, row.scope)
-    given = page.kind is PageKind.FEED and hub.role in GIVEN
     # A feed of many sites stays one.
     is_open = hub.canonical_key in scope.open_feeds
     # A feed that last had nothing in scope is learned from again: its site may have moved, or it was
     # empty at first.
     learned = bool(hub.shown_links) or (hub.baseline_at is not None and is_open)
-    if not given or learned or not page.links:
+    if learned:
         return None
     found = feed_site(page, hub.url) if hub.role == HubRole.SEED else FeedSite(None)
     if found.home is not None and not lies_well(page.links, scope):

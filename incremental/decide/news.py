@@ -355,13 +355,14 @@ def _new_hub(view: HubView, target: SeenLink, *, place: int) -> NewHub:
 
 def _to_verify(view: HubView, rules: Mapping[str, Rule]) -> frozenset[str]:
     """Return the unknown pages to verify before they are announced, as far as the budget allows."""
-    fresh = [
-        t.canonical_key
+    unknown = [
+        t
         for t in view.found
         if rules[t.canonical_key].fate is Fate.ANNOUNCE and t.canonical_key not in view.known
     ]
-    if not fresh:
+    if not unknown:
         return frozenset()
+    fresh = [t.canonical_key for t in unknown]
     guesses = view.guesses
     if guesses is not None:
         # What topics expect most of comes first, as the budget may not reach all.
@@ -371,14 +372,14 @@ def _to_verify(view: HubView, rules: Mapping[str, Rule]) -> frozenset[str]:
     # error pages and the pages behind forms and donations.
     first = {
         t.canonical_key
-        for t in view.found
+        for t in unknown
         if view.hub.role == HubRole.ARTICLE
         or t.canonical_key in view.never_there
         or host_of(t.url) in view.leading
         or (view.hub.kind != HubKind.FEED and may_be_furniture(t.url))
     }
     # Verified first, so that a feed which lists an article before it exists does not fool us.
-    return frozenset(fresh[: view.verifications]) | first.intersection(fresh)
+    return frozenset(fresh[: view.verifications]) | first
 
 
 @dataclass(frozen=True, slots=True)

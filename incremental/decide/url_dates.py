@@ -30,6 +30,7 @@ _URL_DATE = re.compile(
     r"(?<!\d)((?:19|20)\d{2})([/_-]?)(0[1-9]|1[0-2])"
     rf"(?:((?:[_-]|/(?!{LONE_NUMBER}))?)(0[1-9]|[12]\d|3[01]))?(?!\d)"
 )
+_FOUR_DIGITS = re.compile(r"\d{4}")
 _SIX_DIGITS = re.compile(r"(?<!\d)\d{6}(?!\d)")
 # Numbers of one form from which days are read, rather than serial numbers.
 MIN_RUNS = 8
@@ -80,6 +81,8 @@ class UrlDates:
     def of(self, url: str) -> float | None:
         """Return the end of the day (or month) that *url* names, unix seconds UTC; of several the latest."""
         path = _path(url)
+        if not _FOUR_DIGITS.search(path):
+            return None
         named = [self._six(url, run) for run in _SIX_DIGITS.findall(path)]
         for year, apart, month, apart_too, day in _URL_DATE.findall(path):
             joined = not apart and (not day or apart_too)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Annotated
 from urllib.parse import urlsplit
 
@@ -106,6 +107,7 @@ class SiteAccess:
             raise SettingsError("proxy", "...", "must look like http://host:port")
 
 
+@lru_cache(maxsize=2_048)
 def origin(url: str) -> str:
     """Return scheme, host and port of *url*, normalized: ``https://example.org:443``.
 
@@ -118,6 +120,7 @@ def origin(url: str) -> str:
     return f"{scheme}://{host_name(url)}:{parts.port or _DEFAULT_PORTS[scheme]}"
 
 
+@lru_cache(maxsize=2_048)
 def host_name(url: str) -> str:
     """Return the host of *url* in lower case, without a trailing dot."""
     return (urlsplit(url).hostname or "").rstrip(".").lower()

@@ -13,6 +13,7 @@ import contextlib
 import hashlib
 import ipaddress
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated
 
 import msgspec
@@ -70,12 +71,18 @@ def host_key(url: str) -> str:
         return ""
 
 
+@lru_cache(maxsize=1_024)
+def _is_loopback(name: str) -> bool:
+    if name == "localhost" or name.endswith(".localhost"):
+        return True
+    with contextlib.suppress(ValueError):
+        return ipaddress.ip_address(name).is_loopback
+    return False
+
+
 def polite_delay_seconds(state: HostState, settings: PolitenessSettings) -> float:
     """Return the pause between two requests to a healthy host."""
-    loopback = state.name == "localhost" or state.name.endswith(".localhost")
-    with contextlib.suppress(ValueError):
-        loopback = loopback or ipaddress.ip_address(state.name).is_loopback
-    if loopback:
+    if _is_loopback(state.name):
         return 0.0
     asked = min(state.crawl_delay_seconds or 0.0, LONGEST_ASKED_SECONDS)
     return max(settings.min_delay_seconds, asked)

@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import asdict, dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin, urlsplit
 
@@ -52,6 +52,7 @@ _NO_RULES = frozenset(
 )
 
 
+@lru_cache(maxsize=2_048)
 def robots_url(url: str) -> str:
     """Return the URL of the robots.txt for *url*: one per scheme, host and port."""
     return urljoin(url, "/robots.txt")

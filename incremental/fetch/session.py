@@ -10,7 +10,6 @@
 
 from __future__ import annotations
 
-import re
 import ssl
 from contextlib import AbstractContextManager, closing
 from copy import copy
@@ -19,11 +18,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import requests
-from requests import PreparedRequest
-from requests.auth import HTTPBasicAuth
-from requests.exceptions import InvalidURL
-from urllib3 import HTTPHeaderDict
-from urllib3.util import make_headers, parse_url
+from urllib3 import HTTPHeaderDict, HTTPResponse
 
 from incremental.base.errors import SettingsError
 from incremental.base.texts import named
@@ -49,6 +44,13 @@ from incremental.fetch.options import (
     host_name,
     origin,
 )
+from incremental.fetch.outgoing import (
+    ascii_url,
+    is_robots_url,
+    prepare,
+    url_problem,
+    without_userinfo,
+)
 from incremental.fetch.status import HAS_PAGE, FetchStatus, Request, Response
 from incremental.fetch.transport import Allowance, GuardedAdapter
 
@@ -59,102 +61,6 @@ if TYPE_CHECKING:
 
     from incremental.base.clock import Clock
     from incremental.fetch.guard import Resolver
-    from incremental.fetch.options import FetchSettings
-    from incremental.fetch.status import Request
-
-# RFC 9110, section 4.1, recommends supporting at least this length.
-_MAX_URL_LENGTH = 8_000
-_MAX_HOST_LENGTH = 253  # RFC 1035, section 2.3.4, as text
-_MAX_LABEL = 63  # the same
-# Parsers disagree about backslashes and blanks: one's host is another's path or password.
-_AMBIGUOUS = re.compile(r"[\x00-\x20\x7f\\]")
-_HOST = re.compile(r"[a-z0-9._-]+|[0-9a-f:.]+")
-_USERINFO = re.compile(r"//[^/?#]*@")
-_MAX_VALIDATOR_LENGTH = 1_000
-_ACCEPT = (
-    "text/html,application/xhtml+xml,application/xml;q=0.9,application/rss+xml;q=0.9,"
-    "application/atom+xml;q=0.9,application/feed+json;q=0.9,*/*;q=0.7"
-)
-
-
-def url_problem(url: str) -> str:
-    """Return why *url* cannot be fetched, for display; empty if it can."""
-    if len(url) > _MAX_URL_LENGTH:
-        return "the URL is too long"
-    if _AMBIGUOUS.search(url):
-        return "the URL contains a blank, a backslash or a control character"
-    try:
-        origin(url)
-    except ValueError:
-        return "not an absolute http(s) URL"
-    if "@" in urlsplit(url).netloc:
-        return "the URL contains a user name: put credentials into the site's settings"
-    return ""
-
-
-def ascii_url(url: str) -> str:
-    """Return *url* as sent; raises requests' InvalidURL if its host is ambiguous."""
-    prepared = PreparedRequest()
-    prepared.prepare_url(url, None)
-    ready = prepared.url or ""
-    connected = (parse_url(ready).host or "").strip("[]").rstrip(".").lower()
-    fits_dns = len(connected) <= _MAX_HOST_LENGTH and _HOST.fullmatch(connected)
-    labels_fit = all(0 < len(label) <= _MAX_LABEL for label in connected.split("."))
-    # urllib.parse decides which secrets are sent, urllib3 where the connection goes; a URL in which they
-    # see different hosts is refused.
-    differs = "@" in urlsplit(ready).netloc or connected != host_name(ready)
-    if differs or not fits_dns or not labels_fit:
-        raise InvalidURL("the host of the URL is ambiguous, or no name at all")
-    return ready
-
-
-def is_robots_url(url: str) -> bool:
-    """Return whether *url* is the robots.txt of its origin."""
-    return urlsplit(url).path == "/robots.txt"
-
-
-def without_userinfo(url: str) -> str:
-    """Return *url* without user name and password."""
-    return _USERINFO.sub("//", url, count=1)
-
-
-def prepare(
-    url: str,
-    request: Request,
-    settings: FetchSettings,
-    access: SiteAccess,
-    cookies: Mapping[str, str],
-) -> requests.PreparedRequest:
-    """Build the request for *url* with our identity, validators and this origin's credentials.
-
-    *cookies* were set by the site during this fetch and replace configured ones of the same name.
-    """
-    given = {"If-None-Match": request.etag, "If-Modified-Since": request.last_modified}
-    validators = {name: value for name, value in given.items() if value and _is_plain(value)}
-    headers = {
-        "User-Agent": settings.user_agent_header,
-        "Accept": _ACCEPT,
-        **make_headers(accept_encoding=True),
-        **access.headers,
-        **validators,
-        **(request.headers if origin(url) == origin(request.url) else {}),
-    }
-    shown = {**access.cookies, **cookies}
-    auth = None
-    if access.username is not None:
-        auth = HTTPBasicAuth(access.username.encode(), (access.password or "").encode())
-    method = "GET" if request.post is None else "POST"
-    return requests.Request(
-        method, url, headers=headers, cookies=shown, auth=auth, data=request.post
-    ).prepare()
-
-
-def _is_plain(value: str) -> bool:
-    """Whether a validator is safe to send back."""
-    # A server's value must not break the request.
-    one_line = value.isascii() and value.isprintable() and value == value.strip()
-    return one_line and len(value) <= _MAX_VALIDATOR_LENGTH
-
 
 _CHUNK_BYTES = 64 * 1024
 # Of all headers of an answer together: twice as much as browsers and servers commonly accept.
@@ -293,7 +199,11 @@ class Fetcher:
             return Response(url=url, status=FetchStatus.INVALID_URL, detail=problem)
         try:
             with closing(self._send(journey, request)) as answer:
-                return self._read(answer, journey, request)
+                response = self._read(answer, journey, request)
+                # Of an answer without a body nothing is read that would give its connection back.
+                if isinstance(answer.raw, HTTPResponse) and answer.raw.length_remaining == 0:
+                    answer.raw.release_conn()
+                return response
         except EXPECTED_ERRORS as error:
             return _failure(journey.url, error)
 

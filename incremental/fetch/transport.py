@@ -47,7 +47,8 @@ if TYPE_CHECKING:
     from incremental.base.clock import Clock
     from incremental.fetch.guard import AddressGuard, Endpoint
 
-_POOLED_HOSTS = 64
+# Hosts to which connections stay open: while some rest between two requests, others are asked.
+_POOLED_HOSTS = 256
 
 
 class Allowance(threading.local):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 
 from incremental.base.json_state import JsonState
 
@@ -80,6 +81,7 @@ class Way(JsonState):
         return Listing(self.name, self.place, self.folder)
 
 
+@lru_cache(maxsize=512)  # most hubs of a site have the same
 def read_way(text: str) -> Way | None:
     """Return a stored way; None = not decided yet."""
     return Way.from_text(text) if text else None

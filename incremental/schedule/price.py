@@ -48,6 +48,8 @@ _PRIOR_YOUNG_HOURS = 20.0
 _MOST_LINKS = ((5, 1.94), (10, 5.73), (15, 9.95), (20, 14.36), (30, 23.5), (50, 42.4), (100, 90.9))
 # Of as many hubs as a site may have, and more; a shape with its states takes 33 kB.
 _SHAPES_KEPT = 512
+# Index over price from which on rounding does not matter.
+_SURELY = 1 + 1e-6
 _HINT_PRIOR = 2.0
 _HINT_FADE = 0.98
 # Assumed saving of a "not modified" answer over a full page.
@@ -66,9 +68,10 @@ class PricePolicy:
         shape = self._shape(hub, site)
         before = hub
         # Links shared with hubs that are not followed are no arrivals here.
-        followed = site.seen_at if hub.key else ()
-        shared = {key: links for key, links in visit.shared.items() if key in followed}
-        visit = replace(visit, shared=shared)
+        if visit.shared:
+            followed = site.seen_at if hub.key else ()
+            shared = {key: links for key, links in visit.shared.items() if key in followed}
+            visit = replace(visit, shared=shared)
         open_hours = self._open_hours(hub, site, visit.at)
         hub = learn_overlap(hub, site, visit, shape)
         hub, site = learn_hours(hub, site, visit, shape)
@@ -114,6 +117,18 @@ class PricePolicy:
         longest = longest_interval(hub, site, budget, self.terms, now)
         overdue = min(max(now - hub.visited_at, 0.0) / longest, 1e6)
         return max(value, self._price(site, budget) * overdue)
+
+    def is_overdue(
+        self, hub: HubState, site: SiteState, budget: BudgetState, index: float, now: float
+    ) -> bool:
+        """Whether :meth:`due_at` surely lies before *now*, by the hub's *index*; False = it may yet."""
+        if hub.failures or not hub.visits or self.terms.windows:
+            return False
+        latest = max(hub.visited_at + self.terms.min_interval_seconds, hub.wait_until)
+        # Over a longer time due_at() does not look at the links that a list drops.
+        if not latest <= now <= hub.visited_at + WEEK * HOUR:
+            return False
+        return index > _SURELY * self._price(site, budget)
 
     def why(
         self, hub: HubState, site: SiteState, budget: BudgetState, now: float

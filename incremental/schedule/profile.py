@@ -19,6 +19,8 @@ WEEK = 168
 DAY = 24
 BINS = 12
 HOUR = 3600.0
+_HOURS_OF_DAY = tuple(hour % DAY for hour in range(WEEK))
+_DAYS_OF_WEEK = tuple(hour // DAY for hour in range(WEEK))
 _DAY_PRIOR_LINKS = 48.0
 # Pseudo-links behind the prior: two for each hour of the day, two for each hour of the week.
 _CELL_PRIOR_LINKS = 336.0
@@ -173,8 +175,8 @@ def learned_hours(counts: Sequence[float], prior: Sequence[float]) -> tuple[floa
     shape = list(prior)
     # Hours of the day and days of the week first, which needs few links; then single hours of the week,
     # as far as there are links for them.
-    for group in (lambda hour: hour % 24, lambda hour: hour // 24):
-        shape = _corrected(shape, smooth, total, group)
+    for groups in (_HOURS_OF_DAY, _DAYS_OF_WEEK):
+        shape = _corrected(shape, smooth, total, groups)
     mixed = [
         (count + _CELL_PRIOR_LINKS * value / WEEK) / (total + _CELL_PRIOR_LINKS) * WEEK
         for count, value in zip(smooth, shape, strict=True)
@@ -186,19 +188,19 @@ def _corrected(
     shape: Sequence[float],
     counts: Sequence[float],
     total: float,
-    group: Callable[[int], int],
+    groups: Sequence[int],
 ) -> list[float]:
     """Scale each group of hours by its links over those that *shape* expects, with pseudo-links."""
     brought = [0.0] * 24
     expected = [0.0] * 24
-    for hour in range(WEEK):
-        brought[group(hour)] += counts[hour]
-        expected[group(hour)] += shape[hour] / WEEK
+    for group, count, share in zip(groups, counts, shape, strict=True):
+        brought[group] += count
+        expected[group] += share / WEEK
     factors = [
         (seen + _DAY_PRIOR_LINKS * share) / ((total + _DAY_PRIOR_LINKS) * share) if share else 1.0
         for seen, share in zip(brought, expected, strict=True)
     ]
-    return [value * factors[group(hour)] for hour, value in enumerate(shape)]
+    return [value * factors[group] for group, value in zip(groups, shape, strict=True)]
 
 
 def learned_minutes(counts: Sequence[float], prior: Sequence[float]) -> tuple[float, ...]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from incremental.schedule.profile import (
     BINS,
@@ -66,10 +67,11 @@ def count_visit(hub: HubState, visit: Visit, open_hours: float | None = None) ->
             failures=hub.failures + 1,
             wait_until=visit.at + visit.wait_seconds if visit.wait_seconds else 0.0,
         )
-    hub = _dated(hub, visit) if visit.baseline else _counted(hub, visit, open_hours)
+    counts = _dated(hub, visit) if visit.baseline else _counted(hub, visit, open_hours)
     novel = 0 if visit.baseline else visit.novel
     return replace(
         hub,
+        **counts,
         visited_at=visit.at,
         tried_at=visit.at,
         first_at=hub.first_at or visit.at,
@@ -94,45 +96,43 @@ def seen_unmodified(share: float, visits: int, visit: Visit) -> float:
     return share + (visit.not_modified - share) / min(visits + 1, 20)
 
 
-def _counted(hub: HubState, visit: Visit, open_hours: float | None) -> HubState:
-    """Add one visit's links and time to the discounted counts."""
+def _counted(hub: HubState, visit: Visit, open_hours: float | None) -> dict[str, Any]:
+    """Return the discounted counts with one visit's links and time added."""
     # A visit dated before the last one (the clock went back) has no exposure.
     hours = max(visit.at - hub.visited_at, 0.0) / HOUR if hub.visited_at else 0.0
     hours = min(hours, _LONGEST_EXPOSURE_HOURS)
     fade = 0.5 ** (hours / 24 / RATE_HALF_LIFE_DAYS)
     most = max(LARGEST_BATCH, 20 * rate_of(hub, SiteState()) * hours)
     judged = visit.novel if visit.relevant is not None else 0
-    return replace(
-        hub,
-        novel=hub.novel * fade + min(visit.novel, most),
-        exposure_hours=hub.exposure_hours * fade + hours,
-        open_hours=hub.open_hours * fade
+    return {
+        "novel": hub.novel * fade + min(visit.novel, most),
+        "exposure_hours": hub.exposure_hours * fade + hours,
+        "open_hours": hub.open_hours * fade
         + (hours if open_hours is None else min(open_hours, hours)),
-        vanished=hub.vanished * fade + min(visit.vanished, hub.young),
+        "vanished": hub.vanished * fade + min(visit.vanished, hub.young),
         # A vanished link counts half the time, as it went at some moment in between.
-        young_hours=hub.young_hours * fade
+        "young_hours": hub.young_hours * fade
         + hours * (hub.young - min(visit.vanished, hub.young) / 2),
-        judged=hub.judged * fade + judged,
-        relevant=hub.relevant * fade + (visit.relevant or 0),
-    )
+        "judged": hub.judged * fade + judged,
+        "relevant": hub.relevant * fade + (visit.relevant or 0),
+    }
 
 
-def _dated(hub: HubState, visit: Visit) -> HubState:
-    """Take a first rate from printed publication times of the last two weeks."""
+def _dated(hub: HubState, visit: Visit) -> dict[str, Any]:
+    """Return the counts of a first rate, from printed publication times of the last two weeks."""
     times = sorted(at for at in visit.published if at <= visit.at)
     recent = [at for at in times if at > visit.at - _DATED_BASELINE_DAYS * DAY]
     if len(times) < 2:  # noqa: PLR2004 - one date says nothing of a rate
-        return hub
+        return {}
     # A list of the latest links covers only the time back to the oldest of them.
     covered = min(visit.at - times[0], _DATED_BASELINE_DAYS * DAY) / HOUR
     # Half weight: dates are printed by templates and changed by hand.
     links = min(float(len(recent)), LARGEST_BATCH) / 2
-    return replace(
-        hub,
-        novel=hub.novel + links,
-        exposure_hours=hub.exposure_hours + max(covered, 1.0) / 2,
-        open_hours=hub.open_hours + max(covered, 1.0) / 2,
-    )
+    return {
+        "novel": hub.novel + links,
+        "exposure_hours": hub.exposure_hours + max(covered, 1.0) / 2,
+        "open_hours": hub.open_hours + max(covered, 1.0) / 2,
+    }
 
 
 def prior_of(site: SiteState) -> tuple[float, float]:
@@ -180,10 +180,12 @@ def site_shape(site: SiteState) -> Shape:
 
 def hub_shape(hub: HubState, site: SiteState) -> Shape:
     """Return the hub's own shape, shrunk to its site's."""
-    prior = site_shape(site)
     if not hub.hours:
-        return prior
-    return Shape(learned_hours(hub.hours, prior.hours), learned_minutes(hub.minutes, prior.minutes))
+        return site_shape(site)
+    hours, minutes = site.shape or FLAT.hours, FLAT.minutes
+    if site.shape and site.pulse:
+        minutes = site.pulse
+    return Shape(learned_hours(hub.hours, hours), learned_minutes(hub.minutes, minutes))
 
 
 def learn_hours(

@@ -133,6 +133,7 @@ _SET_GONE = Updated(
 _SET_PAGES = Updated(Page, lambda pages: any_of(Page.id, pages))
 _LIVING = Prepared(lambda page: Page.select(LIVING).where(Page.id == page))
 _HOST = Upserted(Host, ["name"])
+_HOST_COLUMNS = tuple(HostRow.__dataclass_fields__)
 _NEW_SIGHTINGS = Inserted(
     Sighting, ("hub", "page", "first_seen_at", "anchor", "tag_path", "position"), ignore=True
 )
@@ -198,13 +199,16 @@ class Recorder(SiteRecords, LabelRecords):
         # Killed at any instant, either all of a visit is in the store or nothing is; the visit is then due
         # again, and nothing is announced twice.
         with writing(self._db, self._where):
-            living = _LIVING.rows(self._db, page=record.page_id)
-            if living:
-                # Another page may have replaced it while it was fetched.
-                record = replace(record, page_id=living[0][0])
+            hub = columns({**record.hub_fields, **plan.hub_fields})
+            if record.drop_hub or not self._set_hub(record.page_id, hub):
+                living = _LIVING.rows(self._db, page=record.page_id)
+                if living and living[0][0] != record.page_id:
+                    # Another page replaced it while it was fetched.
+                    record = replace(record, page_id=living[0][0])
+                    self._set_hub(record.page_id, hub)
             announced = self._record_links(record, plan.named)
             # Before it is announced, so that its text is indexed once.
-            self._record_page(record, plan, judged=opinion is not None)
+            self._record_page(record, judged=opinion is not None)
             if record.fate == Fate.ANNOUNCE:
                 rule = record.page_fields.get("rule")
                 announced += self._announce(record, {record.page_id: rule}, record.first_hub_id)
@@ -316,7 +320,11 @@ class Recorder(SiteRecords, LabelRecords):
         common = {"site": record.site_id, "kind": kind, "at": record.at, "hub_id": hub_id}
         _NEW_CHANGES.run(self._db, [{**common, "page": page, "detail": d} for page, d in pages])
 
-    def _record_page(self, record: VisitRecord, plan: VisitPlan, *, judged: bool) -> None:
+    def _set_hub(self, page_id: int, fields: Mapping[str, object]) -> bool:
+        """Set columns of a hub; return whether there is one."""
+        return bool(fields) and SET_HUB.run(self._db, fields, page=page_id) > 0
+
+    def _record_page(self, record: VisitRecord, *, judged: bool) -> None:
         """Write the visit's log entry and the changes of the visited page and its site."""
         links = record.links or ()
         visit = {
@@ -334,9 +342,6 @@ class Recorder(SiteRecords, LabelRecords):
         _NEW_VISIT.run(self._db, [visit])
         if record.drop_hub:
             Hub.delete().where(Hub.page == record.page_id).execute(self._db)
-        elif record.hub_fields or plan.hub_fields:
-            fields = columns({**record.hub_fields, **plan.hub_fields})
-            SET_HUB.run(self._db, fields, page=record.page_id)
         self._record_visited(record, judged=judged)
         if record.text is not None:
             put_text(self._db, record.page_id, record.text, record.at)
@@ -375,6 +380,7 @@ class Recorder(SiteRecords, LabelRecords):
         Hub.update(baseline_at=None).where(others & (Hub.kind == HubKind.HTML)).execute(self._db)
 
     def _put_host(self, host: HostRow) -> None:
-        fields = columns({key: value for key, value in asdict(host).items() if value is not None})
+        given = ((name, getattr(host, name)) for name in _HOST_COLUMNS)
+        fields = columns({name: value for name, value in given if value is not None})
         fields["crawl_delay_seconds"] = host.crawl_delay_seconds
         _HOST.run(self._db, [fields])

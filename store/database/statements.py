@@ -15,6 +15,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import Enum
 from inspect import signature
+from types import NoneType
 from typing import Any
 
 import peewee
@@ -68,19 +69,24 @@ def _plain(value: object) -> object:
     return value.value if isinstance(value, Enum) else value
 
 
+_AS_THEY_ARE = frozenset({str, float, int, bool, NoneType, bytes})
+
+
 def _bound(
     database: Database, parameters: Sequence[object], values: Mapping[str, object]
 ) -> list[object]:
     bound: list[object] = []
     for parameter in parameters:
-        if not isinstance(parameter, _Slot):
+        if type(parameter) is not _Slot:
             bound.append(parameter)
-        elif parameter.many:
-            listed: Any = values[parameter.name]
-            plain = [_plain(value) for value in listed]
-            bound.append(json.dumps(plain) if isinstance(database, SqliteDatabase) else plain)
-        else:
-            bound.append(_plain(values[parameter.name]))
+            continue
+        value: Any = values[parameter.name]
+        if parameter.many:
+            plain = [_plain(one) for one in value]
+            value = json.dumps(plain) if isinstance(database, SqliteDatabase) else plain
+        elif type(value) not in _AS_THEY_ARE:
+            value = _plain(value)
+        bound.append(value)
     return bound
 
 

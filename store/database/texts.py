@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,6 +12,7 @@ MAX_TEXT = 500
 # Characters kept of a URL, a language or a validator (ETag, Last-Modified).
 MAX_ADDRESS = 2_000
 
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 _BOUNDS = dict.fromkeys(("title", "anchor", "why"), MAX_TEXT) | dict.fromkeys(
     ("url", "next_url", "language", "etag", "last_modified"), MAX_ADDRESS
 )
@@ -37,4 +39,7 @@ def columns(
 
 def to_json(value: object) -> str:
     """Serialize a JSON column."""
-    return storable(json.dumps(value, ensure_ascii=False, separators=(",", ":")), None)
+    # A number says what the encoder would, but infinity.
+    if type(value) in (float, int) and abs(value) < math.inf:  # type: ignore[arg-type]  # a number
+        return repr(value)
+    return storable(_ENCODER.encode(value), None)

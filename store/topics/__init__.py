@@ -311,12 +311,14 @@ def put_scores(db: Database, site_id: int, scores: Sequence[TopicScore], now: fl
 
     Pages and topics deleted meanwhile are skipped.
     """
+    if not scores:
+        return
     ids: dict[str, int] = {}
     for batch in batches(score.canonical_key for score in scores):
         same = (Page.site == site_id) & Page.canonical_key.in_(batch)
         ids.update(Page.select(Page.canonical_key, LIVING).where(same).tuples().execute(db))
     query = Topic.select(Topic.id).where(Topic.id.in_({score.topic_id for score in scores}))
-    known = {topic for (topic,) in query.tuples().execute(db)} if scores else set()
+    known = {topic for (topic,) in query.tuples().execute(db)}
     named = ("score", "verdict", "fetched", "method", "version", "terms", "at")
     # A guess never replaces a judgement, nor a judgement a user's mark.
     outranked = (PageTopic.method != YOU) | (EXCLUDED.method == YOU)

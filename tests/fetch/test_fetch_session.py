@@ -297,6 +297,21 @@ def test_a_kept_connection_that_the_server_closed_is_no_failure() -> None:
         assert [asking.fetch(Request(server.url())).body for _ in "ab"] == [PAGE, PAGE]
 
 
+def test_an_answer_without_a_body_leaves_the_connection_open() -> None:
+    def twice(connection: socket.socket, _: threading.Event) -> None:
+        connection.sendall(answer(b"", "304 Not Modified"))
+        served.append(read_request(connection))
+        connection.sendall(answer(PAGE))
+
+    served: list[str] = []
+    with LocalServer({"/": twice}) as server:
+        asking = fetcher()
+        first = asking.fetch(Request(server.url(), etag='"1"'))
+        second = asking.fetch(Request(server.url()))
+    assert (first.status, second.body) == (FetchStatus.NOT_MODIFIED, PAGE)
+    assert (len(served), len(server.requests)) == (1, 1), "a connection is counted once"
+
+
 def test_one_fetcher_serves_many_threads() -> None:
     answers = {f"/{n}": answer(str(n).encode() * 1000) for n in range(30)}
     with LocalServer(answers) as server, ThreadPoolExecutor(8) as threads:

@@ -42,6 +42,31 @@ hubs = st.builds(
 )
 
 
+@settings(deadline=None, max_examples=200)
+@given(
+    hub=hubs,
+    hint=st.none() | st.floats(0, 100),
+    price=st.floats(0.1, 1e4),
+    hours=st.floats(0, 2 * WEEK),
+)
+def test_what_is_surely_overdue_is_due(
+    hub: HubState, hint: float | None, price: float, hours: float
+) -> None:
+    hub = hub if hint is None else hinted(hub, NOW + hint * HOUR)
+    policy, budget = PricePolicy(FREE), BudgetState(trim=-12, floor_minutes=price)
+    now = NOW + hours * HOUR
+    if policy.is_overdue(hub, SITE, budget, policy.index(hub, SITE, budget, now), now):
+        assert policy.due_at(hub, SITE, budget, now) <= now
+
+
+def test_most_that_is_overdue_is_surely_so() -> None:
+    policy, hub = PricePolicy(FREE), _hub(1.0)  # due after an hour
+    for hours, overdue in ((0.9, False), (1.1, True), (100.0, True), (WEEK + 1.0, False)):
+        now = NOW + hours * HOUR
+        index = policy.index(hub, SITE, CHEAP, now)
+        assert policy.is_overdue(hub, SITE, CHEAP, index, now) == overdue
+
+
 @pytest.mark.parametrize(("rate", "hours"), [(1.0, 1.0), (4.0, 0.5), (0.25, 2.0), (0.01, 10.0)])
 def test_constant_rates_are_visited_by_the_square_root_law(rate: float, hours: float) -> None:
     """At a price of half a link-hour: rate t^2 / 2 = 1/2."""

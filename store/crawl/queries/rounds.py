@@ -192,7 +192,7 @@ _CANDIDATES = Prepared(
     )
 )
 _VISIBLE = Prepared(
-    lambda hub: Sighting.select(Sighting.page).where(
+    lambda hub: Sighting.select(Sighting.page, Sighting.first_seen_at).where(
         (Sighting.hub == hub) & Sighting.gone_at.is_null()
     )
 )
@@ -201,11 +201,6 @@ _LED_TO = Prepared(
         Page.select(Page.id)
         .where((Page.site == site) & (Page.moved_to == page) & (Page.rule == rule))
         .limit(1)
-    )
-)
-_FIRST_SHOWN = Prepared(
-    lambda hub, at: Sighting.select(Sighting.page).where(
-        (Sighting.hub == hub) & (Sighting.first_seen_at == at)
     )
 )
 
@@ -332,15 +327,15 @@ class RoundQueries(Repository):
 
     def visible(self, hub_id: int) -> set[int]:
         """Return the ids of the pages that the hub showed at its last visit."""
-        return {page for (page,) in self._asked(_VISIBLE, hub=hub_id)}
+        return set(self.first_shown(hub_id))
 
     def was_led_to(self, site_id: int, page_id: int) -> bool:
         """Whether the page replaced one that redirected to it."""
         return bool(self._asked(_LED_TO, site=site_id, page=page_id, rule=Rule.LED_ON))
 
-    def first_shown(self, hub_id: int, at: float) -> set[int]:
-        """Return the ids of the pages that the hub first showed at *at*."""
-        return {page for (page,) in self._asked(_FIRST_SHOWN, hub=hub_id, at=at)}
+    def first_shown(self, hub_id: int) -> dict[int, float]:
+        """Return when the hub first showed each page that it showed at its last visit, by page id."""
+        return dict(self._asked(_VISIBLE, hub=hub_id))
 
     def sights(self, hub_id: int) -> list[Sight]:
         """Return every page the hub ever showed, with its first position."""
