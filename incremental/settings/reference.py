@@ -213,10 +213,13 @@ def _range(bounds: list[msgspec.Meta]) -> str:
     lowest = next((one.ge for one in bounds if one.ge is not None), None)
     above = next((one.gt for one in bounds if one.gt is not None), None)
     highest = next((one.le for one in bounds if one.le is not None and one.le < _ENDLESS), None)
+    return span(lowest, highest) if above is None else f" above {above:,}"
+
+
+def span(lowest: float | None, highest: float | None) -> str:
+    """Return the range of a number in words, to follow "a number"; empty = any."""
     if lowest is not None and highest is not None:
         return f" from {lowest:,} to {highest:,}"
     if lowest is not None:
         return f", {lowest:,} or more"
-    if above is not None:
-        return f" above {above:,}"
     return "" if highest is None else f", at most {highest:,}"

@@ -24,6 +24,23 @@ def arguments(command: str) -> list[str]:
     return [command, SITE] if command in ("check", "add") else [command]
 
 
+@pytest.mark.parametrize(
+    ("option", "value", "says"),
+    [
+        ("--limit", "0", "must be a whole number, 1 or more, not 0"),
+        ("--limit", "many", "must be a whole number, 1 or more, not 'many'"),
+        ("--min-score", "1.5", "must be a number from 0 to 1, not 1.5"),
+        ("--min-score", "high", "must be a number from 0 to 1, not 'high'"),
+    ],
+)
+def test_a_wrong_number_is_told_what_the_option_takes(
+    hubwatch: Run, option: str, value: str, says: str
+) -> None:
+    done = hubwatch("new", option, value)
+    assert done.code == 2
+    assert f"'{option}': {says}" in done.err
+
+
 # --- settings ---------------------------------------------------------------------------------
 
 

@@ -135,6 +135,17 @@ def test_on_a_phone_the_text_covers_the_list_and_going_back_uncovers_it(shown: P
     assert shown.evaluate("document.documentElement.scrollWidth") <= 390
 
 
+def test_a_phone_shows_the_tab_of_its_page(shown: Page) -> None:
+    shown.set_viewport_size({"width": 320, "height": 700})
+    shown.goto(shown.url + "status")
+    tab = shown.locator(".tabs [aria-current]").bounding_box()
+    assert tab is not None
+    assert tab["x"] >= 0
+    assert tab["x"] + tab["width"] <= 320
+    # Otherwise this would show nothing.
+    assert shown.evaluate("document.querySelector('.tabs').scrollLeft") > 0
+
+
 def test_without_javascript_a_title_leads_to_the_text(served: Served, browser: Browser) -> None:
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()

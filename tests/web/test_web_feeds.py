@@ -89,6 +89,16 @@ def test_a_feed_is_not_sent_twice(served: Served) -> None:
         assert client.get(path, headers={"If-None-Match": '"other"'}).status_code == 200
 
 
+@pytest.mark.parametrize("form", ["atom", "json"])
+def test_a_feed_without_entries_is_not_sent_twice(served: Served, form: str) -> None:
+    client = served.client()
+    client.post("/api/v1/topics", json={"name": "None", "keywords": ["zeppelin"]})
+    first = client.get(f"/feeds/topic/1.{form}")
+    assert "bridge" not in first.text
+    served.clock.advance_to(served.clock.now() + 3_600)
+    assert client.get(f"/feeds/topic/1.{form}").headers["etag"] == first.headers["etag"]
+
+
 def test_a_feed_of_a_search_tells_what_it_finds_read_or_not(served: Served) -> None:
     client = served.client()
     client.put("/api/v1/searches/招标 & co", json={"q": "招标", "show": "unread"})

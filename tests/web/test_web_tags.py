@@ -41,6 +41,15 @@ def test_lists_are_narrowed_by_a_tag(tagged: Served) -> None:
     ]
 
 
+@pytest.mark.parametrize("path", ["/api/v1/sites", "/api/v1/pages"])
+def test_a_tag_that_nothing_has_is_an_error_that_names_those_there_are(
+    tagged: Served, path: str
+) -> None:
+    answer = tagged.client().get(path, params={"tag": "Pres"})
+    assert answer.status_code == 404
+    assert "Press" in answer.text
+
+
 def test_a_tag_has_a_feed_and_a_folder_in_the_list_of_feeds(tagged: Served) -> None:
     client = tagged.client()
     feed = client.get("/feeds/tag/桥梁.json").json()

@@ -33,7 +33,7 @@ from incremental.interfaces.cli.common import (
     wants_json,
 )
 from incremental.interfaces.results.schema import when
-from incremental.interfaces.results.sites import AddedSite, add_sites, site_results
+from incremental.interfaces.results.sites import AddedSite, add_sites, listed_sites
 from incremental.settings import Settings
 from incremental.settings.seeds import SeedTerms, folder_of, usable_seed
 from incremental.settings.storage import daemon_at_work, models_folder, open_configured_store
@@ -329,9 +329,7 @@ def list_sites(
 ) -> None:
     """List the watched sites."""
     with open_store(context) as store:
-        rows = [
-            one for one in site_results(store, store.read.sites()) if tag is None or tag in one.tags
-        ]
+        rows = listed_sites(store, tag)
     fields = ["id", "name", "seed", "state", "reach", "hubs", "candidates", "pages", "new_pages"]
     table = [
         [

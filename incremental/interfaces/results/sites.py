@@ -10,6 +10,7 @@ from typing import Any
 
 from classifier.hub.labels import HUB
 from incremental.base.errors import InputError
+from incremental.base.lookup import check_tag
 from incremental.base.scope import read_scope
 from incremental.base.urls import canonical_key, host_of
 from incremental.interfaces.results.schema import result_of
@@ -67,6 +68,17 @@ def site_results(store: Store, rows: Iterable[SiteRow]) -> list[Site]:
         )
         for row in rows
     ]
+
+
+def listed_sites(store: Store, tag: str | None) -> list[Site]:
+    """Return all sites in the order they were added, or those with *tag*.
+
+    Raises:
+        NotFoundError: no site and no topic has the tag.
+    """
+    if tag is not None:
+        check_tag(store, tag)
+    return [one for one in site_results(store, store.read.sites()) if tag in {None, *one.tags}]
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,13 @@ from incremental.base.times import moment
 from incremental.interfaces.explain.page import explain
 from incremental.interfaces.results.hubs import Hub, hub_results
 from incremental.interfaces.results.schema import SiteVisit, result_of
-from incremental.interfaces.results.sites import AddedSite, Site, add_sites, site_results
+from incremental.interfaces.results.sites import (
+    AddedSite,
+    Site,
+    add_sites,
+    listed_sites,
+    site_results,
+)
 from incremental.interfaces.results.status import Status
 from incremental.interfaces.site_editing import (
     SiteEdit,
@@ -51,8 +57,7 @@ def list_sites(
     tag: Annotated[str | None, Query(max_length=40, description="Only sites with it.")] = None,
 ) -> list[Site]:
     """List the watched sites in the order they were added."""
-    sites = site_results(store, store.read.sites())
-    return [site for site in sites if tag is None or tag in site.tags]
+    return listed_sites(store, tag)
 
 
 @router.post("/sites")

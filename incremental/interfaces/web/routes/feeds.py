@@ -181,7 +181,7 @@ def answer(
         home=base + home,
         address=f"{base}{path}.{form}{full}",
         entries=entries,
-        updated_at=max((one.found_at for one in entries), default=web_of(request).now()),
+        updated_at=max((one.found_at for one in entries), default=0.0),
     )
     return unless_known(request, Response(write(feed), media_type=kind))
 

@@ -205,6 +205,10 @@
   }
   hideSoon();
 
+  // A phone shows some of the tabs only.
+  const tab = document.querySelector(".tabs [aria-current]");
+  if (tab) tab.scrollIntoView({ block: "nearest", inline: "center" });
+
   const chosen = (poll) => poll.hasAttribute("data-poll") && poll.querySelector("input:checked");
   document.addEventListener("htmx:beforeRequest", (event) => {
     const poll = event.target.hasAttribute("data-poll");
