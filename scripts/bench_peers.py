@@ -23,7 +23,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -34,6 +34,7 @@ from bs4 import BeautifulSoup
 from lab.cli import parser_of, print_json, show
 from lab.clocks import SimulatedClock
 from lab.peer_environment import peer_python
+from lab.postgres_server import PostgresServer
 from replay import BASELINE_SHARE, DAY, Tally, score, simulate, truth_beside
 from replay_site import ReplaySite
 from rich.console import Console
@@ -52,10 +53,11 @@ class Peer:
     """A program, and what a person has to do before it watches a site."""
 
     requirements: tuple[str, ...]
-    """The first one names the version."""
+    """The first one names the version, if *version* does not."""
     manual: str
     feed: bool = False
     """It wants the address of a feed."""
+    version: str = ""
 
 
 PEERS = {
@@ -77,6 +79,13 @@ PEERS = {
     ),
     "changedetection": Peer(
         ("changedetection.io==0.60.10",), "choose the page, give an XPath for its links"
+    ),
+    # A program of Go, to be in PATH: its environment has what asks its API.
+    "miniflux": Peer(
+        ("requests==2.32.5",),
+        "run PostgreSQL, find the feed and give its address",
+        feed=True,
+        version="of 2026-08-11",
     ),
 }
 
@@ -125,7 +134,12 @@ def _feed(site: ReplaySite, url: str) -> str | None:
 @contextmanager
 def _checks(name: str, url: str, server: str) -> Iterator[Any]:
     python = peer_python(f"peer-{name}", " ".join(PEERS[name].requirements))
-    with tempfile.TemporaryDirectory(prefix=f"hubwatch-{name}-") as folder:
+    with ExitStack() as stack:
+        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix=f"hubwatch-{name}-"))
+        environment = dict(os.environ)
+        if name == "miniflux":
+            postgres = stack.enter_context(PostgresServer())
+            environment["DATABASE_URL"] = postgres.database(name)
         command = [str(python), str(_DRIVER), name, url, folder, str(urlsplit(server).port)]
         with (Path(folder) / "log").open("w", encoding="utf-8") as log:
             process = subprocess.Popen(  # noqa: S603 - a script of ours
@@ -133,6 +147,7 @@ def _checks(name: str, url: str, server: str) -> Iterator[Any]:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=log,
+                env=environment,
                 text=True,
                 start_new_session=True,
             )
@@ -166,7 +181,9 @@ def figures(name: str, tally: Tally, site: ReplaySite, truth: Path) -> dict[str,
         "announced": found["announced"],
         "requests": found["fetches"],
         "requests_per_day": found["fetches_per_day"],
-        "version": peer.requirements[0].partition("==")[2] if peer else "this one",
+        "version": (peer.version or peer.requirements[0].partition("==")[2])
+        if peer
+        else "this one",
         "manual": peer.manual if peer else "nothing",
     }
 

@@ -174,6 +174,49 @@ def changedetection(url: str, folder: Path) -> Check:
     return check
 
 
+def miniflux(url: str, _folder: Path) -> Check:
+    """Miniflux, by its API: a feed, refreshed; new entries are unread. The caller gives it a database."""
+    import requests
+
+    port = _free_port()
+    name = "hubwatch-peer"
+    environment = {
+        **os.environ,
+        "RUN_MIGRATIONS": "1",
+        "CREATE_ADMIN": "1",
+        "ADMIN_USERNAME": name,
+        "ADMIN_PASSWORD": name,
+        "LISTEN_ADDR": f"127.0.0.1:{port}",
+        "DISABLE_SCHEDULER_SERVICE": "1",
+        "FETCHER_ALLOW_PRIVATE_NETWORKS": "1",
+        "HTTP_CLIENT_PROXY": f"http://127.0.0.1:{os.environ['PEER_PORT']}",
+    }
+    subprocess.Popen(["miniflux"], env=environment, stdout=sys.stderr)  # noqa: S607 - as installed
+    session = requests.Session()
+    session.trust_env = False
+    session.auth = (name, name)
+
+    def call(method: str, path: str, **given: Any) -> Any:  # noqa: ANN401 - its JSON
+        address = f"http://127.0.0.1:{port}/v1/{path}"
+        answer = session.request(method, address, timeout=30, **given)
+        answer.raise_for_status()
+        return answer.json() if answer.text else None
+
+    _waited(lambda: call("GET", "me"))
+    added = {"feed_url": url, "category_id": 1, "fetch_via_proxy": True}
+    feed = call("POST", "feeds", json=added)["feed_id"]
+
+    def check() -> list[str]:
+        call("PUT", f"feeds/{feed}/refresh")
+        entries = call("GET", f"feeds/{feed}/entries?status=unread&limit=1000")["entries"]
+        if entries:
+            ids = [one["id"] for one in entries]
+            call("PUT", "entries", json={"entry_ids": ids, "status": "read"})
+        return [one["url"] for one in entries]
+
+    return check
+
+
 def _api_key(folder: Path) -> str:
     for name in ("changedetection.json", "url-watches.json"):
         file = folder / name
@@ -220,7 +263,7 @@ def _everything_at(port: int) -> None:
 
 
 CHECKS: dict[str, Callable[[str, Path], Check]] = {
-    one.__name__: one for one in (reader, urlwatch, trafilatura, scrapy, changedetection)
+    one.__name__: one for one in (reader, urlwatch, trafilatura, scrapy, changedetection, miniflux)
 }
 
 
