@@ -65,6 +65,8 @@ class FirstLook:
     """By the dates of the feed or of the links; None = too few are dated."""
     requests_per_day: float = 0.0
     """The most that will be made."""
+    without_tls: bool = False
+    """It answers without HTTPS only, and is watched so, as its address was typed without a scheme."""
 
 
 def first_look(  # noqa: PLR0913 - what reads and judges, by name
@@ -76,8 +78,12 @@ def first_look(  # noqa: PLR0913 - what reads and judges, by name
     read: Read,
     scorer: HubScorer,
     now: float,
+    any_scheme: bool = False,
 ) -> FirstLook:
-    """Fetch a site's seed and its first feed, and return what they show."""
+    """Fetch a site's seed and its first feed, and return what they show.
+
+    *any_scheme*: the address was typed without one, so a site without HTTPS is watched without it.
+    """
     asked = row.requests_per_day
     look = FirstLook(
         row.seed_url,
@@ -92,6 +98,18 @@ def first_look(  # noqa: PLR0913 - what reads and judges, by name
         plain = row.seed_url.replace("https://", "http://", 1)
         may_lack_tls = response.status in _NO_TLS and plain != row.seed_url
         if may_lack_tls and answers(store, settings, plain, fetch, now=now):
+            if any_scheme:
+                store.write.replace_seed(row.id, canonical_key(plain), plain, now=now)
+                seen = first_look(
+                    store,
+                    settings,
+                    replace(row, seed_url=plain),
+                    fetch=fetch,
+                    read=read,
+                    scorer=scorer,
+                    now=now,
+                )
+                return replace(seen, without_tls=True)
             reading = Text("verdict.only_http", problem=reading, url=plain)
         return replace(look, problem=reading)
     page, behind = reading.page, reading.behind

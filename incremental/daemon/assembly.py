@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from concurrent.futures import Executor
 from functools import partial
 from pathlib import Path
@@ -200,15 +200,15 @@ def make_reader(settings: Settings, *, workers: int | None = None) -> Iterator[R
 
 
 def first_looks(
-    store: Store, settings: Settings, models: Path | None, site_ids: Sequence[int], clock: Clock
+    store: Store, settings: Settings, models: Path | None, typed: Mapping[int, str], clock: Clock
 ) -> Iterator[tuple[int, FirstLook]]:
-    """Look at the seeds of sites, one after the other; yield their ids and what they show."""
+    """Look at the seeds of sites, by id as typed, one after the other; yield ids and what they show."""
     # The parser takes a while to load, which other commands need not wait for.
     from incremental.crawl.first_look import first_look  # noqa: PLC0415
 
     fetcher, scorer = make_fetcher(settings, clock), hub_scorer(models)
     with contextlib.closing(fetcher), make_reader(settings, workers=1) as read:
-        for site_id in site_ids:
+        for site_id, text in typed.items():
             row = store.read.site(site_id)
             if row is not None:
                 seen = first_look(
@@ -219,6 +219,7 @@ def first_looks(
                     read=read,
                     scorer=scorer,
                     now=clock.now(),
+                    any_scheme="://" not in text,
                 )
                 yield site_id, seen
 

@@ -25,7 +25,12 @@ NAMES_FEED = f'<link rel="alternate" type="application/rss+xml" href="{FEED}">'
 
 
 def look(
-    folder: Path, pages: Mapping[str, object], terms: SeedTerms | None = None, seed: str = SEED
+    folder: Path,
+    pages: Mapping[str, object],
+    terms: SeedTerms | None = None,
+    seed: str = SEED,
+    *,
+    any_scheme: bool = False,
 ) -> tuple[FirstLook, list[str]]:
     """Return what is seen, and what was asked for."""
     settings, web = Settings(), FakeWeb(SimulatedClock(START), pages)
@@ -41,7 +46,11 @@ def look(
             read=read_body,
             scorer=FolderScorer(),
             now=START,
+            any_scheme=any_scheme,
         )
+        after = store.read.site(row.id)
+        assert after is not None
+        assert after.seed_url.removesuffix("/") == seen.url.removesuffix("/")
     return seen, web.urls()
 
 
@@ -147,8 +156,11 @@ def test_a_host_without_https_is_named_by_its_other_address(tmp_path: Path) -> N
         "https://news.example/robots.txt": refused,
         "http://news.example/": page("/1.html", title="News"),
     }
-    seen, _ = look(tmp_path, pages)
+    seen, _ = look(tmp_path / "typed", pages)
     assert "It answers without HTTPS: add http://news.example/ instead" in seen.problem
+    seen, _ = look(tmp_path / "bare", pages, any_scheme=True)
+    assert (seen.url, seen.without_tls, seen.problem) == ("http://news.example/", True, "")
+    assert seen.links == 1
 
 
 def test_a_host_that_does_not_answer_at_all_has_no_other_address(tmp_path: Path) -> None:

@@ -57,7 +57,7 @@ def test_a_limit_is_that_of_the_code(name: str, figure: int) -> None:
     [
         (
             "run",
-            ["web", "notify", "postgres", "semantic", "embeddings", "mcp", "s3", "browser", "dask"],
+            ["web", "notify", "postgres", "semantic", "embeddings", "mcp", "browser", "dask"],
         ),
         (
             "test",
@@ -68,7 +68,6 @@ def test_a_limit_is_that_of_the_code(name: str, figure: int) -> None:
                 "semantic",
                 "embeddings",
                 "mcp",
-                "s3",
                 "browser",
                 "dask",
                 "test",

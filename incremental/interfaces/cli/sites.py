@@ -239,7 +239,7 @@ def _look(
     # The classifier and the parser take half a second to load, which other commands need not wait for.
     from incremental.daemon.assembly import first_looks  # noqa: PLC0415
 
-    added = [one.site_id for one in results if one.site_id is not None and one.hub_of is None]
+    added = {one.site_id: one.url for one in results if one.site_id and one.hub_of is None}
     with progress_bar() as bar:
         found = first_looks(store, settings, models_folder(settings, folder), added, SystemClock())
         looks = dict(bar.track(found, total=len(added), description="looking"))
@@ -258,6 +258,8 @@ def _show_look(store: Store, site_id: int, look: FirstLook) -> None:
             f"tried again; to undo: hubwatch remove '{name}'"
         )
         return
+    if look.without_tls:
+        say(f"{name} does not answer by HTTPS; it is watched at {readable(look.url)}")
     rate = look.new_pages_per_day
     rows: list[tuple[str, str]] = [
         ("title", look.title or "-"),

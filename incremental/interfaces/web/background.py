@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -80,16 +80,16 @@ def look_of(web: Web, site_id: int) -> Work | None:
     return web.background.last(f"look {site_id}")
 
 
-def begin_looks(web: Web, site_ids: Sequence[int]) -> None:
-    """Look at the seeds of sites now, each on its own."""
-    for site_id in site_ids:
-        web.background.begin(f"look {site_id}", partial(_look, web, site_id))
+def begin_looks(web: Web, typed: Mapping[int, str]) -> None:
+    """Look at the seeds of sites, by id as typed, each on its own."""
+    for site_id, text in typed.items():
+        web.background.begin(f"look {site_id}", partial(_look, web, site_id, text))
 
 
-def _look(web: Web, site_id: int) -> object:
+def _look(web: Web, site_id: int, text: str) -> object:
     # It loads the classifier.
     from incremental.daemon.assembly import first_looks  # noqa: PLC0415
 
     with web.store() as store:
-        looks = first_looks(store, web.settings, web.models, [site_id], web.clock)
+        looks = first_looks(store, web.settings, web.models, {site_id: text}, web.clock)
         return dict(looks).get(site_id)

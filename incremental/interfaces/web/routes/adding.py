@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import partial
+from itertools import islice
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Form, Query, Request
@@ -60,13 +61,13 @@ def add(
         return show_forms(request, [], [say(error)], urls)
     seeds, now = typed[:_MOST_SEEDS], web.now()
     found = add_sites(store, web.settings, seeds, terms=terms, tags=chosen, now=now, say=say)
-    added = (one.site_id for one in found if one.site_id and not one.hub_of)
-    rows = [site_numbered(store, site_id) for site_id in dict.fromkeys(added)]
+    added = {one.site_id: one.url for one in found if one.site_id and not one.hub_of}
+    rows = [site_numbered(store, site_id) for site_id in added]
     problems = [one.error for one in found if one.error]
     refused = [one.url for one in found if one.error] + typed[_MOST_SEEDS:]
     if len(typed) > _MOST_SEEDS:
         problems.append(words_of(request)("add.too_many", n=_MOST_SEEDS))
-    begin_looks(web, [row.id for row in rows[:_MOST_LOOKS]])
+    begin_looks(web, dict(islice(added.items(), _MOST_LOOKS)))
     joined = [one for one in found if one.hub_of]
     return show_forms(request, rows, problems, "\n".join(refused), joined)
 
