@@ -54,7 +54,7 @@ prepare_browser() {
     .venv/bin/python - <<'PYTHON' && return
 import sys
 
-from incremental.settings.browser import BrowserSettings
+from incremental.settings.sections import BrowserSettings
 from incremental.visit.rendering.browser import find_browser
 
 sys.exit(find_browser(BrowserSettings()).problem is not None)

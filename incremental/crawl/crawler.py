@@ -18,7 +18,7 @@ from functools import partial
 from math import inf
 from typing import TYPE_CHECKING
 
-from incremental.base.attempts import attempt
+from incremental.base.attempts import Bug, attempt
 from incremental.base.times import HOUR
 from incremental.crawl.engine import Engine
 from incremental.crawl.facts import FactReader
@@ -215,31 +215,40 @@ class Crawler:
             self.load(now)
 
     def _settle(self, outcome: Outcome, now: float) -> None:
-        """Decide on, record and reschedule one visit.
-
-        After an unexpected exception it is recorded without what follows from it; if that is not possible
-        either, as a failure.
-        """
+        """Decide on, record and reschedule one visit."""
         task = outcome.task
         outcome, host = self.frontier.release(outcome, now)
         if outcome.lost:
             self.frontier.give_back(task, now)
             return
-        bug = attempt(partial(self._settle_one, outcome, host, now))
-        if bug is None:
-            return
-        for again in (replace(outcome, bug=bug), as_failed(outcome, bug)):
-            # What was not recorded must not be in memory either.
-            self.frontier.reread(task.site_id, now)
-            bug = attempt(partial(self._settle_one, again, host, now))
-            if bug is None:
-                break
-        else:
+        bug = self._recorded(
+            lambda one, alone: self._settle_one(one, host, now, alone=alone), outcome, now
+        )
+        if bug is not None:
             again_at = self.quarantine.page(task, bug, now, put_off=True)
             self.topics.topic_fetches.put_off(task, again_at)
             self.frontier.reread(task.site_id, now)
 
-    def _settle_one(self, outcome: Outcome, host: HostRow, now: float) -> None:
+    def _recorded(
+        self, record: Callable[[Outcome, bool], None], outcome: Outcome, now: float
+    ) -> Bug | None:
+        """Record an outcome; after an unexpected exception alone, without what follows, else as a failure.
+
+        Returns the exception if nothing could be recorded.
+        """
+        bug = attempt(partial(record, outcome, False))
+        if bug is None:
+            return None
+        failed = as_failed(outcome, bug)
+        for again, alone in ((replace(outcome, bug=bug), True), (failed, False), (failed, True)):
+            # What was not recorded must not be in memory either.
+            self.frontier.reread(outcome.task.site_id, now)
+            bug = attempt(partial(record, again, alone))
+            if bug is None:
+                break
+        return bug
+
+    def _settle_one(self, outcome: Outcome, host: HostRow, now: float, *, alone: bool) -> None:
         site = self.frontier.watched.in_memory(outcome.task.site_id)
         if not outcome.task.site_id:
             self._settle_topic_fetch(outcome, host, now)
@@ -254,19 +263,24 @@ class Crawler:
                 site.other_hubs = None
                 self.quarantine.visited(outcome.task, outcome.bug, now)
         elif facts is not None:
-            self._apply(facts, outcome, site, host, now)
+            self._apply(facts, outcome, site, host, now, alone=alone)
         if self.frontier.watched.in_memory(site.row.id) is site:
             self.frontier.refresh(site, now)
 
-    def _apply(
+    def _apply(  # noqa: PLR0913 - what happened, where, and what of it is written
         self,
         facts: Facts,
         outcome: Outcome,
         site: WatchedSite,
         host: HostRow | None,
         now: float,
+        *,
+        alone: bool,
     ) -> None:
-        """Decide and carry it out: the body, then all rows, follow-up included, in one transaction."""
+        """Decide and carry it out: the body, then all rows, in one transaction.
+
+        What follows from the visit is part of it, unless it is recorded *alone*.
+        """
         decision = decide(outcome, facts)
         record = decision.record
         if decision.keep_body:
@@ -286,8 +300,7 @@ class Crawler:
                 self._learn(facts, decision, outcome, site)
             plan = VisitPlan(due, host=host)
             announced = self._write(decision.record, site, plan, opinion)
-            # After a bug, which may be in what follows, the visit is recorded alone.
-            withdrawn = outcome.bug is None and self._follow_up(decision, outcome, site, now)
+            withdrawn = not alone and self._follow_up(decision, outcome, site, now)
             self.quarantine.visited(outcome.task, outcome.bug, now)
         self._remember(record)
         if self._announced is not None:
@@ -390,11 +403,19 @@ class Crawler:
         if not outcome.task.site_id:
             self._settle_topic_fetch(outcome, None, now)
             return
+        bug = self._recorded(
+            lambda one, alone: self._refuse_one(one, now, alone=alone), outcome, now
+        )
+        if bug is not None:
+            self.quarantine.page(outcome.task, bug, now, put_off=True)
+            self.frontier.reread(outcome.task.site_id, now)
+
+    def _refuse_one(self, outcome: Outcome, now: float, *, alone: bool) -> None:
         site = self.frontier.watched.in_memory(outcome.task.site_id)
         facts = self._facts.ask(outcome, site, now) if site is not None else None
         # The page is announced all the same, only not read.
         if site is not None and facts is not None and not isinstance(facts, RobotsFacts):
-            self._apply(facts, outcome, site, None, now)
+            self._apply(facts, outcome, site, None, now, alone=alone)
 
     def _verify(self, record: VisitRecord, site: WatchedSite) -> None:
         """Queue pages that are news unless they turn out to be hubs or missing."""

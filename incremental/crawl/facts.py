@@ -515,7 +515,7 @@ class FactReader:
         switch = original != row.canonical_key and date_in_url(row.url) is None
         known = read.known(site.row.id, [original]) if switch else {}
         comes = any(page.state == PageState.KNOWN for page in known.values())
-        pages = 1 if comes else max(read.missing_pages(site.row.id), 1)
+        pages = 0 if comes else read.missing_pages(site.row.id)
         days = max(now - site.row.added_at, 0.0) / DAY
         return MissingPages(pages, days, site.terms.requests_per_day)
 

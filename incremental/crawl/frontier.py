@@ -384,6 +384,8 @@ class Frontier:
             if admitted is not None:
                 site.busy = True
                 return admitted
+            if self.watched.in_memory(site.row.id) is not site:
+                return None  # read again after a bug, and queued
         return None
 
     def _turn(self, site: WatchedSite, task: VisitTask, now: float) -> Answer | None:

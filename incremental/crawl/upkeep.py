@@ -2,7 +2,7 @@
 
 ::
 
-    aliases      after a list was read: two addresses with one body (incremental.decide.path_aliases)
+    aliases      after a list was read: two addresses with one body (incremental.base.path_aliases)
     given feeds  after their first reading, or a new scope (incremental.decide.feed_home)
     owed hubs    after an overflow (incremental.crawl.overflows)
     candidates   after a first reading: lists not read yet, of the form of address that was read

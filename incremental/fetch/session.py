@@ -202,7 +202,7 @@ class Fetcher:
                 response = self._read(answer, journey, request)
                 # Of an answer without a body nothing is read that would give its connection back.
                 if isinstance(answer.raw, HTTPResponse) and answer.raw.length_remaining == 0:
-                    answer.raw.release_conn()
+                    answer.raw.drain_conn()
                 return response
         except EXPECTED_ERRORS as error:
             return _failure(journey.url, error)

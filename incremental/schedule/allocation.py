@@ -257,7 +257,7 @@ class MissingPages:
     """A site's pages that are linked and not there."""
 
     pages: int
-    """Those that are asked for again."""
+    """Those that are asked for again; 0 = this one shares its requests with none."""
     days: float
     """Since the site was added."""
     per_day: float
@@ -271,7 +271,7 @@ class MissingPages:
         if self.days < _NEW_SITE_DAYS or not listed:
             wait = 2 * age
         elif age < _AWAITED_SECONDS:
-            wait = min(age, _AWAITED_WAIT * self.pages)
+            wait = min(age, _AWAITED_WAIT * max(self.pages, 1))
         else:
             wait = age
         return min(wait, self.longest)

@@ -56,6 +56,10 @@ def open_configured_store(
         StoreError: see :func:`store.open_store`.
     """
     where = store_address(settings, folder)
+    if "://" in settings.store.cache:
+        raise SettingsError(
+            "[store] cache", settings.store.cache, "a folder; machines may share it"
+        )
     quota = int(settings.store.cache_quota_mb * MEGABYTE)
     cache = folder / (settings.store.cache or Path(settings.store.folder) / "pages")
     return open_store(

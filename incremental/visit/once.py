@@ -96,6 +96,12 @@ def answers(store: Store, settings: Settings, url: str, fetch: Fetch, *, now: fl
     """
     gate = HostGate(store, settings)
     response = fetch(Request(robots_url(url)))
-    store.write.put_host(gate.release(url, response, now, robots=True))
+    host = gate.release(url, response, now, robots=True)
     there = response.status in {FetchStatus.FETCHED, FetchStatus.GONE}
-    return there and urlsplit(response.url).scheme == urlsplit(url).scheme
+    there = there and urlsplit(response.url).scheme == urlsplit(url).scheme
+    if there:
+        # The other scheme's failure holds nothing up any more.
+        rest = max(settings.politeness.min_delay_seconds, host.crawl_delay_seconds or 0.0)
+        host = replace(host, next_allowed_at=min(host.next_allowed_at, now + rest))
+    store.write.put_host(host)
+    return there

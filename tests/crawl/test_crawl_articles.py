@@ -488,7 +488,7 @@ def test_articles_and_hubs_do_not_wait_out_a_clock_that_went_back(tmp_path: Path
 def test_what_is_in_memory_alone_outlives_a_change_by_another_process(tmp_path: Path) -> None:
     """Whatever is added to a watched site has to say here where it is kept."""
     rows = {"row", "scope", "terms", "path_aliases", "policy", "state", "hub_states", "depths"}
-    rows |= {"named", "other_hubs"}
+    rows |= {"named", "other_hubs", "shown"}
     with watch(tmp_path, site()) as crawl:
         crawl.run(16 * DAY)
         frontier = crawl.crawler.frontier

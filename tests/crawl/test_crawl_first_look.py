@@ -163,6 +163,20 @@ def test_a_host_without_https_is_named_by_its_other_address(tmp_path: Path) -> N
     assert seen.links == 1
 
 
+def test_the_failure_of_https_does_not_hold_up_a_host_without_it(tmp_path: Path) -> None:
+    refused = Reply(error=requests.ConnectionError)
+    pages = {
+        SEED: refused,
+        "https://news.example/robots.txt": refused,
+        "http://news.example/": page("/1.html", title="News"),
+    }
+    look(tmp_path, pages, any_scheme=True)
+    with open_configured_store(Settings(), tmp_path) as store:
+        host = store.read.host("news.example")
+    assert host is not None
+    assert host.next_allowed_at <= START + Settings().politeness.min_delay_seconds
+
+
 def test_a_host_that_does_not_answer_at_all_has_no_other_address(tmp_path: Path) -> None:
     refused = Reply(error=requests.ConnectionError)
     hosts = ("https://news.example/", "http://news.example/")

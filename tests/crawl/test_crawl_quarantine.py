@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from topic_web import NEW, topic_of, two_subjects, verdicts, watch_topic
 
 import store.crawl.quarantine
 from classifier.hub.evidence import LinkEvidence
+from incremental.crawl.upkeep import Upkeep
 from incremental.topics.active_topic import ActiveTopic
 from store.crawl.record import Recorder
 from store.models import Page
@@ -20,6 +22,7 @@ from store.values import VisitRecord
 
 SICK, WELL = "https://sick.example/", "https://well.example/"
 POISON = SICK + "poison.html"
+HOME = "https://news.example/"
 
 
 class Squeamish(FolderScorer):
@@ -167,3 +170,44 @@ def test_a_topic_with_a_bug_keeps_no_page_from_being_announced(
             pass
         assert len(verdicts(crawl, NEW)) == len(NEW)
         assert crawl.store.quarantine.entries() == []
+
+
+def test_a_bug_in_what_follows_a_page_that_robots_txt_denies_holds_up_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is announced all the same, once, and the site goes on."""
+    after = Upkeep.after
+
+    def with_bug(self: Upkeep, url: str, *others: Any, **named: Any) -> None:
+        if "/secret/" in url:
+            raise ValueError("a bug")
+        after(self, url, *others, **named)
+
+    monkeypatch.setattr(Upkeep, "after", with_bug)
+    stories = [f"/story-{n}.html" for n in range(5)]
+
+    def home(now: float) -> str:
+        late = ["/late.html"] if now >= START + 1.5 * DAY else []
+        secret = ["/secret/a.html"] if now >= START + DAY else []
+        return page(*late, *secret, *stories)
+
+    robots = Reply(b"User-agent: *\nDisallow: /secret/\n")
+    with watch(tmp_path, {HOME: home, HOME + "robots.txt": robots}, HOME) as crawl:
+        assert crawl.run(3 * DAY).new() == ["/secret/a.html", "/late.html"]
+        (held,) = crawl.store.quarantine.entries()
+        assert held.kind == "page"
+
+
+def test_a_later_page_of_a_list_whose_reading_fails_is_not_waited_for(tmp_path: Path) -> None:
+    def shown(now: float, first: int) -> str:
+        stories = [f"/story-{n}.html" for n in range(60 if now >= START + DAY else 20)]
+        older = f'<a rel="next" href="/page/{first // 10 + 2}/">Older</a>'
+        return page(*stories[::-1][first : first + 10], text=older)
+
+    pages: dict[str, Any] = {HOME: partial(shown, first=0)}
+    pages |= {f"{HOME}page/{n}/": partial(shown, first=10 * n - 10) for n in range(2, 8)}
+    pages[HOME + "page/3/"] = lambda now: now / 0
+    with watch(tmp_path, pages, HOME) as crawl:
+        crawl.run(1.5 * DAY)
+        (site,) = crawl.crawler.frontier.watched
+        assert (site.next_pages, site.first_pages, site.may_go) == ({}, {}, True)

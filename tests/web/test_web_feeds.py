@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html
 import json
-from datetime import UTC, datetime
 from urllib.parse import urlsplit
 
 import feedparser
@@ -132,13 +131,6 @@ def test_an_entry_tells_where_it_leads(served: Served) -> None:
     items = served.client().get("/feeds/site/1.json").json()["items"]
     assert {item["url"] for item in items} == {f"{HOME}new-{n}.html" for n in range(3)}
     assert {item["authors"][0]["name"] for item in items} == {"news.example"}
-
-
-def test_a_feed_without_entries_is_of_now(empty: Served) -> None:
-    now = datetime.fromtimestamp(empty.clock.now(), UTC)
-    assert (
-        f"<updated>{now:%Y-%m-%dT%H:%M:%SZ}</updated>" in empty.client().get("/feeds/new.atom").text
-    )
 
 
 @pytest.mark.parametrize("form", ["atom", "json"])

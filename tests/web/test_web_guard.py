@@ -57,7 +57,7 @@ def test_every_route_is_closed_to_who_shows_nothing(empty: Served) -> None:
         answer = client.request(method, path, follow_redirects=False)
         if path in MAY_BE_ASKED_BY_ANYBODY and method == "GET":
             assert answer.status_code == 200, path
-        elif path == "/login":
+        elif path in {"/login", "/preferences"}:
             assert answer.status_code == 403, method
         elif path.startswith("/answer/"):
             assert answer.status_code == (404 if method == "GET" else 403), method
@@ -325,6 +325,23 @@ def test_who_guesses_has_to_wait_longer_and_longer(served: Served) -> None:
     assert answer.status_code == 429
     served.clock.advance_to(served.clock.now() + int(answer.headers["retry-after"]))
     assert post(client, "/login", secret=PASSWORD).status_code == 303
+
+
+def test_logging_in_leads_to_the_page_that_was_asked_for(served: Served) -> None:
+    client = served.with_settings(password=PASSWORD).client()
+    form = client.get("/sites?tag=a").text
+    assert '<input type="hidden" name="next" value="/sites?tag=a">' in form
+
+
+def test_language_and_theme_can_be_chosen_before_logging_in(served: Served) -> None:
+    client = served.with_settings(password=PASSWORD).client()
+    assert post(client, "/preferences", language="zh", back="/login").status_code == 303
+    assert "登录" in client.get("/login").text
+
+
+def test_a_chosen_language_keeps_what_a_list_is_filtered_by(served: Served) -> None:
+    form = served.client().get("/?q=bridge&show=all").text
+    assert 'name="back" value="/?q=bridge&amp;show=all"' in form
 
 
 @pytest.mark.parametrize(

@@ -195,7 +195,8 @@ class Discoverer:
         said = [word for _, word in written_words(sentence, language_of(sentence))]
         description = " ".join(keywords[:3] or said[:SENTENCE_WORDS] or words[:2])
         ways = operators(sources, [*keywords, *words], description, state.asked)
-        return Exploration(ways, state, self._seeds, read=self._read, rank=self._ranked)
+        known = [page.known for page in self._pages.values()]
+        return Exploration(ways, state, known, read=self._read, rank=self._ranked)
 
     def _round(self, exploration: Exploration, rounds: int, pages: int, progress: Progress) -> str:
         """Run one round; return why the run ended as a stored text, empty if it has not."""

@@ -230,7 +230,7 @@ def serve(context: typer.Context) -> None:
     """Serve the web page, the API and the feeds without fetching anything.
 
     `hubwatch run` serves them as well. Use this while no daemon runs, or in a separate process beside a
-    daemon with `enabled = false` under [web].
+    daemon whose settings of the section `web` have `enabled = false`.
     """
     settings, folder = settings_of(context)
     begin_log(settings)

@@ -38,7 +38,7 @@ from incremental.interfaces.web.context import Web
 from store.errors import StoreError
 
 # No credentials needed; what is below ``/answer/`` checks the signature in its path.
-PUBLIC = ("/answer/", "/healthz", "/login", "/static/")
+PUBLIC = ("/answer/", "/healthz", "/login", "/preferences", "/static/")
 # For programs: they get a 401 instead of the login form.
 MACHINES = ("/api/", "/feeds/", "/metrics")
 FORM_COOKIE = "hubwatch_form"

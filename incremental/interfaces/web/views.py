@@ -36,6 +36,8 @@ _TEMPLATES = Path(__file__).with_name("templates")
 _STATIC = Path(__file__).with_name("static")
 _UNITS = (("d", 86_400.0), ("h", 3_600.0), ("min", 60.0))
 _MOST_SHOWN = 300
+# Longer addresses are not gone back to.
+_LONGEST_WAY_BACK = 2_000
 PREFERENCES: Mapping[str, Collection[str]] = {
     "language": LANGUAGES,
     "theme": ("system", "light", "dark"),
@@ -247,9 +249,11 @@ def page(
 
 
 def _way_back(request: Request) -> str:
-    """Return the path that forms go back to: this one if it is a whole page, else the first page."""
-    whole = request.method in {"GET", "HEAD"} and "hx-request" not in request.headers
-    return request.url.path if whole else "/"
+    """Return the address that forms go back to: this one if it is a whole page, else the first page."""
+    if request.method not in {"GET", "HEAD"} or "hx-request" in request.headers:
+        return "/"
+    path, query = request.url.path, request.url.query
+    return f"{path}?{query}" if query and len(path + query) < _LONGEST_WAY_BACK else path
 
 
 def may_write(request: Request) -> bool:

@@ -186,6 +186,24 @@ def test_links_alone_lead_from_site_to_site(bridges: Store) -> None:
     assert "sport.example" not in found
 
 
+def test_the_next_run_goes_on_where_the_last_one_ended(
+    bridges: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The pages of earlier runs do not count against its own bounds."""
+    chain = [f"http://s{n}.example/bridge-0" for n in range(20)]
+    for n, url in enumerate(chain):
+        monkeypatch.setitem(PAGES, url, page(f"Bridge {n}", BRIDGE, *chain[n + 1 : n + 4]))
+    start = page("A bridge", BRIDGE, *chain[:3])
+    monkeypatch.setitem(PAGES, "http://known.example/bridge", start)
+    world = World()
+    read = []
+    for _ in range(3):
+        discoverer(bridges, world, None).run(rounds=20, pages=6)
+        read.append(len(world.pages()))
+    assert read[0] < read[1] < read[2]
+    assert len(set(world.pages())) == len(world.pages())
+
+
 def test_after_a_kill_the_next_run_fetches_nothing_twice(bridges: Store) -> None:
     class KilledError(Exception):
         pass
