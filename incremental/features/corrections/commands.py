@@ -18,6 +18,7 @@ from incremental.interfaces.cli.common import (
     report,
     say,
     settings_of,
+    wants_json,
 )
 
 Address = Annotated[str, typer.Argument(metavar="URL", help="The page.")]
@@ -60,3 +61,5 @@ def not_news(
             return
         done = (take_back if undo else object_to)(store, url, now=now())
     report(context, done, done.says)
+    if not (undo or wants_json(context)):
+        say(f"to undo: hubwatch not-news --undo {done.url}")

@@ -24,7 +24,7 @@ from incremental.interfaces.cli.common import (
     wants_json,
 )
 
-OfTopic = Annotated[str, typer.Option("--topic", metavar="NAME", help="The topic to search for.")]
+OfTopic = Annotated[str, typer.Option("--topic", metavar="NAME", help="The topic of the search.")]
 Sites = Annotated[
     list[str] | None, typer.Argument(metavar="[SITE]...", help="As listed by `proposals`.")
 ]

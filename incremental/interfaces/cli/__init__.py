@@ -222,6 +222,14 @@ app = typer.Typer(
 )
 
 
+def _show_version(asked: bool) -> None:
+    if asked:
+        from importlib import metadata  # noqa: PLC0415 - quick --help
+
+        typer.echo(f"hubwatch {metadata.version('hubwatch')}")
+        raise typer.Exit
+
+
 @app.callback()
 def options(
     context: typer.Context,
@@ -236,6 +244,9 @@ def options(
             is_eager=True,
         ),
     ] = None,
+    version: Annotated[  # noqa: ARG001 - its callback shows it
+        bool, typer.Option("--version", help="Show the version and exit.", callback=_show_version)
+    ] = False,
 ) -> None:
     """Store the global options."""
     context.obj = config

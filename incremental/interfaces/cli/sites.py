@@ -106,8 +106,12 @@ def add(  # noqa: PLR0913 - each is an option of the command
     requests_per_day: Annotated[
         float | None, typer.Option(min=0, help="Request budget of the site.")
     ] = None,
-    min_interval_minutes: Annotated[float | None, typer.Option(min=0.01)] = None,
-    max_interval_hours: Annotated[float | None, typer.Option(min=0.01)] = None,
+    min_interval_minutes: Annotated[
+        float | None, typer.Option(min=0.01, help="Minimum time between visits of a hub.")
+    ] = None,
+    max_interval_hours: Annotated[
+        float | None, typer.Option(min=0.01, help="Maximum time between visits of a hub.")
+    ] = None,
     tag: Annotated[list[str], typer.Option(help="A tag of the sites; may be repeated.")] = [],  # noqa: B006
     look: Annotated[
         bool | None,
