@@ -119,7 +119,7 @@ def test_a_clock_that_goes_back_grants_nothing() -> None:
 def test_the_share_of_articles_is_bounded(
     articles: int, gains: int, days: float, weight: float
 ) -> None:
-    assert 0.02 <= article_share(articles, gains, days, weight) <= 0.4
+    assert 0.02 <= article_share(articles, gains, days, weight) <= 0.3
 
 
 def test_a_reserve_is_kept_for_what_turns_up() -> None:
