@@ -95,21 +95,13 @@ def first_look(  # noqa: PLR0913 - what reads and judges, by name
         look, url=response.url, sitemaps=HostGate(store, settings).sitemaps(row.seed_url)
     )
     if isinstance(reading, str):
-        plain = row.seed_url.replace("https://", "http://", 1)
-        may_lack_tls = response.status in _NO_TLS and plain != row.seed_url
-        if may_lack_tls and answers(store, settings, plain, fetch, now=now):
-            if any_scheme:
-                store.write.replace_seed(row.id, canonical_key(plain), plain, now=now)
-                seen = first_look(
-                    store,
-                    settings,
-                    replace(row, seed_url=plain),
-                    fetch=fetch,
-                    read=read,
-                    scorer=scorer,
-                    now=now,
-                )
-                return replace(seen, without_tls=True)
+        plain = _without_tls(store, settings, row, response, fetch=fetch, now=now)
+        if plain and any_scheme:
+            store.write.replace_seed(row.id, canonical_key(plain), plain, now=now)
+            row = replace(row, seed_url=plain)
+            seen = first_look(store, settings, row, fetch=fetch, read=read, scorer=scorer, now=now)
+            return replace(seen, without_tls=True)
+        if plain:
             reading = Text("verdict.only_http", problem=reading, url=plain)
         return replace(look, problem=reading)
     page, behind = reading.page, reading.behind
@@ -132,6 +124,16 @@ def first_look(  # noqa: PLR0913 - what reads and judges, by name
         is_shell=behind is not None and not behind.links,
         new_pages_per_day=daily_rate(dates, now),
     )
+
+
+def _without_tls(  # noqa: PLR0913 - what asks, by name
+    store: Store, settings: Settings, row: SiteRow, failed: Response, *, fetch: Fetch, now: float
+) -> str:
+    """Return the address without HTTPS, if the seed answers there alone; else empty."""
+    plain = row.seed_url.replace("https://", "http://", 1)
+    if failed.status not in _NO_TLS or plain == row.seed_url:
+        return ""
+    return plain if answers(store, settings, plain, fetch, now=now) else ""
 
 
 def _read(response: Response, read: Read) -> Reading | str:

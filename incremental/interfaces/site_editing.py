@@ -174,7 +174,7 @@ def _columns(row: SiteRow, given: dict[str, Any], settings: Settings) -> dict[st
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """What becomes of a requested visit."""
+    """The answer to a request for a visit."""
 
     url: str
     site: str

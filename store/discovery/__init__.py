@@ -148,7 +148,7 @@ class Discovery(Repository):
         return self._counts(Proposal.select(*key, fn.COUNT(Proposal.id)).group_by(*key))
 
     def forget_older(self, *, before: float) -> int:
-        """Delete some pages read before *before* or, without any, open proposals; return how many."""
+        """Delete a batch of pages read before *before*, or else open proposals; return how many."""
         old = DiscoveryPage.select(DiscoveryPage.id, DiscoveryPage.topic)
         old = old.where(DiscoveryPage.at < before).limit(MAX_ROWS)
         undecided = (Proposal.state == ProposalState.PROPOSED) & (Proposal.proposed_at < before)
