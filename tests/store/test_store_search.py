@@ -48,6 +48,12 @@ def found(store: Store, words: str, **query: object) -> list[int]:
     return sorted(int(row.url.removeprefix(HOME)) for row in rows)
 
 
+@given(st.text(alphabet=st.characters(max_codepoint=127), max_size=60))
+def test_plain_english_is_cut_as_beside_another_script(text: str) -> None:
+    beside = " ".join(f"{line} жж" for line in text.split("\n"))
+    assert [word for word in index_words(beside) if word != "жж"] == index_words(text)
+
+
 FOUND: list[tuple[str, list[int]]] = [
     ("budget", [1]),
     ("BUDGET council", [1]),
