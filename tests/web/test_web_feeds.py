@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml import etree
-from web_served import HOME, OTHER, Served
+from web_served import HOME, OTHER, Served, post
 
 from incremental.interfaces.web.feeds import Entry, Feed, atom, json_feed, opml
 
@@ -100,7 +100,7 @@ def test_a_feed_without_entries_is_not_sent_twice(served: Served, form: str) -> 
 
 def test_a_feed_of_a_search_tells_what_it_finds_read_or_not(served: Served) -> None:
     client = served.client()
-    client.put("/api/v1/searches/招标 & co", json={"q": "招标", "show": "unread"})
+    post(client, "/searches", name="招标 & co", q="招标", show="unread")
     path = "/feeds/search/%E6%8B%9B%E6%A0%87%20%26%20co.json"
     for _ in range(2):
         (item,) = client.get(path).json()["items"]
@@ -112,7 +112,7 @@ def test_a_feed_of_a_search_tells_what_it_finds_read_or_not(served: Served) -> N
 def test_the_list_of_feeds_names_each(served: Served) -> None:
     client = served.client()
     client.post("/api/v1/topics", json={"name": "A & B", "keywords": ["ferry"]})
-    client.put("/api/v1/searches/s", json={"q": "bridge"})
+    post(client, "/searches", name="s", q="bridge")
     root = etree.fromstring(client.get("/feeds/all.opml").content)
     rows = root.findall("body/outline")
     assert [row.get("text") for row in rows[1:]] == ["news.example", "other.example", "A & B", "s"]

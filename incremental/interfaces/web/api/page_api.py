@@ -6,9 +6,9 @@ from typing import Annotated, Any, Literal
 
 from fastapi import Path as InPath
 from fastapi import Query
-from pydantic import Field, model_validator
+from pydantic import Field
 
-from incremental.base.lookup import find_page, page_numbered, topic_numbered
+from incremental.base.lookup import find_page, page_numbered
 from incremental.base.times import moment
 from incremental.interfaces.explain.page_versions import (
     Difference,
@@ -25,8 +25,6 @@ from incremental.interfaces.results.schema import (
     Page,
     PageChange,
     PageTopic,
-    PageVisit,
-    Sighting,
     like_page,
     page_result,
     page_topic,
@@ -43,7 +41,6 @@ from incremental.interfaces.web.api.schemas import (
 )
 from incremental.interfaces.web.context import Web
 from incremental.interfaces.web.routes.news import event_numbered
-from incremental.topics.editing import give_feedback
 from store import Store
 from store.answers import PageDetail, StoredText
 from store.crawl.backfills import BackfillEvent, BackfillQuery
@@ -71,15 +68,6 @@ class MarkRequest(RequestSchema):
     pages: Annotated[list[RowId], Field(min_length=1, max_length=1_000)]
     read: bool | None = None
     starred: bool | None = None
-    topic: RowId | None = None
-    """The topic that *relevant* is about."""
-    relevant: bool | None = None
-
-    @model_validator(mode="after")
-    def _needs_topic(self) -> MarkRequest:
-        if (self.topic is None) != (self.relevant is None):
-            raise ValueError("topic and relevant go together")
-        return self
 
 
 class Marked(ResponseSchema):
@@ -88,7 +76,6 @@ class Marked(ResponseSchema):
     pages: list[int]
 
 
-_NARROWED = asking(*(name for name in HINTS if name != "show"))
 _After = Annotated[int | None, Query(ge=0, le=2**62, description="Continue after this cursor.")]
 _Time = Annotated[str, Query(max_length=40, description="Age (`3d`) or date.")]
 
@@ -97,21 +84,18 @@ _Time = Annotated[str, Query(max_length=40, description="Age (`3d`) or date.")]
 def new_pages(
     web: Web,
     store: Store,
-    filters: Annotated[Filters, _NARROWED],
+    filters: Annotated[Filters, asking(*HINTS)],
     after: _After = None,
     order: Annotated[
         Literal["newest", "oldest"] | None,
         Query(description="Default: oldest with `after`, else newest."),
     ] = None,
     limit: Annotated[int, Query(ge=1, le=1_000)] = 100,
-    read: bool | None = None,
-    starred: bool | None = None,
 ) -> NewPages:
     """List new pages. Paging by `cursor` skips and repeats none, even if new ones arrive meanwhile."""
     if order is None:
         order = "newest" if after is None else "oldest"
-    more: dict[str, Any] = {"read": read, "starred": starred}
-    asked = known(store, filters).query(web.now(), after=after, limit=limit, order=order, **more)
+    asked = known(store, filters).query(web.now(), after=after, limit=limit, order=order)
     answer = store.answers.new(asked)
     return NewPages([page_result(row) for row in answer.rows], answer.cursor, answer.more)
 
@@ -193,26 +177,10 @@ def get_like(
     return LikePages(pages=[like_page(one.page, one.likeness) for one in found])
 
 
-@router.get("/pages/{page_id}/sightings")
-def get_sightings(store: Store, page: PageDetail) -> list[Sighting]:
-    """List the hubs that have shown a page, with times."""
-    return [result_of(Sighting, row) for row in store.read.sightings(page.page_id)]
-
-
-@router.get("/pages/{page_id}/visits")
-def get_visits(store: Store, page: PageDetail) -> list[PageVisit]:
-    """List the latest visits of a page, newest first."""
-    return [result_of(PageVisit, row) for row in store.read.visits(page.page_id)]
-
-
 @router.post("/pages/marks")
 def mark_pages(web: Web, store: Store, body: MarkRequest) -> Marked:
-    """Mark pages as read, starred, or relevant to a topic."""
+    """Mark pages as read or starred."""
     announced = store.answers.mark(body.pages, now=web.now(), read=body.read, starred=body.starred)
-    if body.topic is not None and body.relevant is not None:
-        name = topic_numbered(store, body.topic).name
-        urls = store.read.urls(announced)
-        give_feedback(store, name, urls, relevant=body.relevant, now=web.now())
     return Marked(pages=announced)
 
 
@@ -220,13 +188,6 @@ class Backfills(ResponseSchema):
     """Backfills, and the cursor after the latest."""
 
     backfills: list[shape_of(BackfillEvent)]  # type: ignore[valid-type]  # made of fields
-    cursor: int | None
-
-
-class BackfillPages(ResponseSchema):
-    """Pages of a backfill, and the cursor to continue from."""
-
-    pages: list[Page]
     cursor: int | None
 
 
@@ -253,10 +214,11 @@ def list_pages(
     event_id: Annotated[RowId, InPath(description="Id from the list.")],
     after: _After = None,
     limit: Annotated[int, Query(ge=1, le=1_000)] = 100,
-) -> BackfillPages:
+) -> NewPages:
     """List the pages of a backfill, in the order of its list."""
-    query = BackfillQuery(event=event_id, after=after, limit=limit, order="oldest")
     event_numbered(store, event_id)
-    rows = store.backfills.pages(query)
+    rows = store.backfills.pages(
+        BackfillQuery(event=event_id, after=after, limit=limit, order="oldest")
+    )
     cursor = rows[-1].cursor if rows else after
-    return BackfillPages(pages=[page_result(row) for row in rows], cursor=cursor)
+    return NewPages([page_result(row) for row in rows], cursor, len(rows) == limit)
