@@ -30,7 +30,6 @@ FEATURE = Feature(
                 "add": f"{_DOES}:add Add a message channel, or change one that was added.",
                 "remove": f"{_DOES}:remove Remove a channel that was added.",
                 "test": f"{_DOES}:try_channel Send a test message to a channel now.",
-                "outbox": f"{_DOES}:outbox Show the latest messages of a channel: sent, waiting or failed.",
                 "retry": f"{_DOES}:retry Retry messages that failed for good.",
             },
         },

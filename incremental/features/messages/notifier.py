@@ -29,20 +29,14 @@ from incremental.base.times import DAY, HOUR
 from incremental.daemon.at_work import Trouble
 from incremental.features.messages.changed import ChangedPages, Senders
 from incremental.features.messages.channels import plan_of
-from incremental.features.messages.hooks import (
-    Delivered,
-    call,
-    call_for_backfill,
-    call_for_change,
-    call_for_page,
-    deliver,
-)
+from incremental.features.messages.hooks import Delivered, call, deliver
 from incremental.features.messages.message import (
     MAX_PAGES,
     SAMPLE,
     Item,
     best_topic,
     compose,
+    for_programs,
     of_change,
     of_event,
     of_page,
@@ -54,12 +48,11 @@ from incremental.interfaces.answer_links import AnswerLinks
 from store import Store
 from store.answers import NewQuery
 from store.answers.announced import AnnouncedPage
-from store.crawl.backfills import BackfillEvent, BackfillQuery
+from store.crawl.backfills import BackfillQuery
 from store.crawl.quarantine import QuarantineKind
 from store.database.texts import storable
 from store.enums import OutboxState, TopicVerdict
 from store.outbox import OutboxRow
-from store.watched_changes import WatchedChangeRow
 
 logger = logging.getLogger("hubwatch.messages")
 
@@ -310,34 +303,28 @@ class Notifier:
     def _begun(
         self, channel: ChannelSettings, entries: Sequence[OutboxRow], key: str, now: float
     ) -> Future[Delivered]:
-        """Begin to send a message, or to call a hook."""
+        """Begin to send a message, or to call a hook, for which there is one call for each page."""
+        items = [self._item(one, channel, now) for one in entries]
         if isinstance(channel, HookChannel):
-            # There is one call for each page.
-            given = self._given(entries[0], channel, key)
+            given = for_programs(items[0], channel.name, key)
             return self._hook_executor.submit(partial(call, self._gate, channel, given, key))
-        shown = [self._shown(one, channel, now) for one in entries]
-        message = compose(shown, language=self._language)
+        message = compose(items, language=self._language)
         return self._executor.submit(partial(deliver, self._gate, channel.url, message, key))
 
-    def _given(self, entry: OutboxRow, channel: HookChannel, key: str) -> bytes:
-        """Return what a hook is called with."""
-        change = self._change(entry)
+    def _item(self, entry: OutboxRow, channel: ChannelSettings, now: float) -> Item:
+        """Return what is told of an entry: its change or backfill event if it is there, else its page."""
+        change = self._store.watched_changes.change(entry.change_id) if entry.change_id else None
         if change is not None:
-            return call_for_change(channel, change, key)
-        event = self._event(entry)
+            return of_change(change)
+        event = self._store.backfills.event(entry.backfill_id) if entry.backfill_id else None
         if event is not None:
-            return call_for_backfill(channel, *event, key)
-        return call_for_page(channel, self._page(entry), key)
-
-    def _shown(self, entry: OutboxRow, channel: ChannelSettings, now: float) -> Item:
-        """Return what a message shows of an entry: its change or backfill event, else its page."""
-        change = self._change(entry)
-        if change is not None:
-            return of_change(change, self._page(entry), channel.topic)
-        event = self._event(entry)
-        if event is not None:
-            return of_event(event[0])
-        page = self._page(entry)
+            asked = BackfillQuery(event=event.id, limit=MAX_PAGES, order="oldest")
+            return of_event(event, self._store.backfills.pages(asked))
+        detail = self._store.answers.page(entry.page_id, most=1)
+        page = detail.news if detail is not None else None
+        if page is None:
+            names = (entry.page_id, entry.url, entry.title, entry.anchor, "", entry.site_id)
+            page = AnnouncedPage(0, *names, entry.queued_at, None, None, None, None, "known")
         return of_page(page, channel.topic, self._irrelevant_url(page, channel.topic, now))
 
     def _irrelevant_url(self, page: AnnouncedPage, topic: str, now: float) -> str:
@@ -346,30 +333,6 @@ class Notifier:
         if self._answer_links is None or row is None or not page.cursor:
             return ""
         return self._answer_links.irrelevant(row, page, now)
-
-    def _change(self, entry: OutboxRow) -> WatchedChangeRow | None:
-        """Return the change of an entry; None = there is none, or it was forgotten."""
-        return self._store.watched_changes.change(entry.change_id) if entry.change_id else None
-
-    def _event(self, entry: OutboxRow) -> tuple[BackfillEvent, list[AnnouncedPage]] | None:
-        """Return the backfill event of an entry with its first pages; None = it is a page."""
-        event = (
-            None if entry.backfill_id is None else self._store.backfills.event(entry.backfill_id)
-        )
-        if event is None:
-            return None
-        asked = BackfillQuery(event=event.id, limit=MAX_PAGES, order="oldest")
-        return event, self._store.backfills.pages(asked)
-
-    def _page(self, entry: OutboxRow) -> AnnouncedPage:
-        """Return the page of an entry, with what is known of it now."""
-        detail = self._store.answers.page(entry.page_id, most=1)
-        if detail is not None and detail.news is not None:
-            return replace(detail.news, url=entry.url)
-        return AnnouncedPage(
-            *(0, entry.page_id, entry.url, entry.title, entry.anchor, "", entry.site_id),
-            *(entry.queued_at, None, None, None, None, "known"),
-        )
 
 
 def _narrowed(query: NewQuery, topic: int | None, min_score: float, since: float) -> NewQuery:
@@ -392,11 +355,10 @@ def send_test(gate: LibraryGate, channel: ChannelSettings, *, now: float) -> Del
     if not _trying.acquire(blocking=False):
         return Delivered(ok=False, error="another test is running")
     try:
-        sample, key = replace(SAMPLE, found_at=now), f"test-{now:.0f}"
+        item = of_page(replace(SAMPLE, found_at=now), channel.topic, kind="test")
+        key = f"test-{now:.0f}"
         if isinstance(channel, HookChannel):
-            given = call_for_page(channel, sample, key, kind="test")
-            return call(gate, channel, given, key)
-        message = compose([of_page(sample, channel.topic)])
-        return deliver(gate, channel.url, message, key)
+            return call(gate, channel, for_programs(item, channel.name, key), key)
+        return deliver(gate, channel.url, compose([item]), key)
     finally:
         _trying.release()

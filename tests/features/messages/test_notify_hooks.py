@@ -98,9 +98,12 @@ def test_a_failure_is_shown_like_a_channels_and_tried_again(store: Store, tmp_pa
     run(messages, LATER)
     channels = given_channels(build_settings({"messages": {"hook": [_hook()]}}))
     (standing,) = standings(store, channels, now=LATER)
-    assert standing.held_by == "retry"
-    assert LATER < (standing.held_until or 0) < LATER + 70
-    assert (standing.counts["waiting"], standing.last_error) == (1, "exit code 1: no [31mroom")
+    assert standing["held_by"] == "retry"
+    assert LATER < (standing["held_until"] or 0) < LATER + 70
+    assert (standing["counts"]["waiting"], standing["last_error"]) == (
+        1,
+        "exit code 1: no [31mroom",
+    )
     run(messages, LATER + 100)
     run(messages, LATER + 300)
     assert len({one["key"] for one in calls(file)}) == 1
