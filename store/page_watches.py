@@ -19,12 +19,12 @@ from peewee import Case, fn
 
 from store.crawl.refreshes import WATCHED
 from store.database import writing
-from store.database.repository import Repository, Shape, batches
+from store.database.repository import Repository, Shape
 from store.database.statements import Prepared, Updated
 from store.database.texts import MAX_ADDRESS, storable, to_json
 from store.enums import PageState, WatchState
-from store.models import BackfillPage, News, Page, PageWatch, Refresh, Site, VisitRequest
-from store.values import ASKED, NEVER_DUE
+from store.models import BackfillPage, News, Page, PageWatch, Refresh, Site
+from store.values import NEVER_DUE
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,18 +222,3 @@ class PageWatches(Repository):
             .limit(limit)
         )
         return self._rows(query)
-
-    def check_now(self, page_ids: Iterable[int], *, now: float) -> int:
-        """Request checks of pages now; return the number of watched ones."""
-        count = 0
-        with writing(self._db, self._where):
-            for batch in batches(page_ids):
-                chosen = Refresh.page.in_(batch) & WATCHED
-                query = Refresh.select(Refresh.page, Refresh.site_id).where(chosen)
-                pages = list(query.tuples().execute(self._db))
-                asked = [{"page": page, "site_id": site, "at": now} for page, site in pages]
-                if asked:
-                    Refresh.update(due_at=ASKED).where(chosen).execute(self._db)
-                    VisitRequest.insert_many(asked).on_conflict_ignore().execute(self._db)
-                count += len(asked)
-        return count

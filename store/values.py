@@ -431,8 +431,6 @@ class ReadText:
 
 # Due later than any clock can reach: its watch is paused.
 NEVER_DUE = 1e12
-ASKED = 0.0
-"""Due time of a page that a user wants checked now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -465,8 +463,8 @@ class RefreshRow:
 
     @property
     def next_at(self) -> float | None:
-        """When it is due; None = its watch is paused, or it is checked next."""
-        return self.due_at if ASKED < self.due_at < NEVER_DUE else None
+        """When it is due; None = its watch is paused."""
+        return self.due_at if self.due_at < NEVER_DUE else None
 
 
 @dataclass(frozen=True, slots=True)

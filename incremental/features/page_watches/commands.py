@@ -11,8 +11,6 @@ from incremental.base.plain_text import clean
 from incremental.base.readable_urls import readable
 from incremental.base.times import moment
 from incremental.features.page_watches.watching import (
-    WatchWish,
-    check_now,
     named_watch,
     pause_watch,
     span_minutes,
@@ -68,14 +66,13 @@ def add(  # noqa: PLR0913 - each is an option of the command
     Dates, counters, adverts and other noise are left out. Adding it again replaces its options.
     """
     settings, folder = settings_of(context)
-    wish = WatchWish(
-        span_minutes(every),
-        receivers=channel or (),
-        include=[word for word in include or () if word],
-        exclude=[word for word in exclude or () if word],
-    )
+    wish = {"channels": channel, "include": include, "exclude": exclude}
+    given: dict[str, Any] = {
+        name: [one for one in words or () if one] for name, words in wish.items()
+    }
+    given["every_minutes"] = span_minutes(every)
     with open_store(context) as store:
-        watch, taken = watch_page(store, settings, target, wish, now=now())
+        watch, taken = watch_page(store, settings, target, now=now(), **given)
         standing = store.page_watches.standings()[watch.id]
         running = daemon_at_work(store, settings, folder)
     pages = counted(standing.pages, "page")
@@ -121,16 +118,6 @@ def _set(context: typer.Context, target: str, *, paused: bool) -> None:
     done = "paused" if paused else "resumed"
     state = {"id": watch.id, "state": "paused" if paused else "active"}
     report(context, state, f"{done} {readable(watch.pattern)}")
-
-
-def check(context: typer.Context, target: Which) -> None:
-    """Check the pages of a watch now, as soon as politeness allows, even over the budget."""
-    settings, folder = settings_of(context)
-    with open_store(context) as store:
-        count = check_now(store, named_watch(store, target), now=now())
-        running = daemon_at_work(store, settings, folder)
-    who = "the daemon does it" if running else "start the daemon: hubwatch run"
-    report(context, {"pages": count}, f"{counted(count, 'page')} to be checked now; {who}")
 
 
 def remove(context: typer.Context, target: Which) -> None:

@@ -17,8 +17,6 @@ from incremental.base.tagging import parted
 from incremental.base.times import moment
 from incremental.features.page_watches.watching import (
     PageWatch,
-    WatchWish,
-    check_now,
     found_watch,
     pause_watch,
     receivers,
@@ -35,6 +33,7 @@ from incremental.interfaces.web.routes.forms import see, tone
 from incremental.interfaces.web.undo import undoable
 from incremental.interfaces.web.views import page, problem_of, query, words_of
 from store import Store
+from store.enums import WatchState
 from store.watched_changes import ChangeQuery
 
 router = APIRouter(include_in_schema=False, route_class=StoreRoute)
@@ -109,8 +108,9 @@ def add_form(
 ) -> Response:
     """Watch a page or a pattern, or replace the options of its watch."""
     try:
-        wish = WatchWish(span_minutes(every), channel, parted(include), parted(exclude))
-        watch_page(store, web.settings, url, wish, now=web.now())
+        wish = {"channels": channel, "include": parted(include), "exclude": parted(exclude)}
+        minutes = span_minutes(every)
+        watch_page(store, web.settings, url, now=web.now(), every_minutes=minutes, **wish)
     except InputError as error:
         typed = {"url": url, "every": every, "include": include, "exclude": exclude}
         return _changes(
@@ -125,27 +125,24 @@ def act(
     web: Web,
     store: Store,
     watch_id: RowId,
-    action: Literal["pause", "resume", "check", "remove"],
+    action: Literal["pause", "resume", "remove"],
 ) -> Response:
-    """Pause, resume, check or remove a watch."""
-    asked = 0
-    try:
-        watch = found_watch(store, watch_id)
-        if action == "check":
-            asked = check_now(store, watch, now=web.now())
-        elif action == "remove":
-            store.page_watches.remove(watch_id, now=web.now())
-        else:
-            paused = action == "pause"
-            pause_watch(store, watch, paused=paused, now=web.now())
-            undoable(
-                request,
-                f"watch_{action}d",
-                lambda store, now: pause_watch(store, watch, paused=not paused, now=now),
-            )
-    except InputError as error:
-        return _changes(request, problem=problem_of(request, error))
-    return see(query("/changes", asked=asked))
+    """Pause, resume or remove a watch; to resume an active one checks its pages now."""
+    watch = found_watch(store, watch_id)
+    if action == "remove":
+        store.page_watches.remove(watch_id, now=web.now())
+        return see("/changes")
+    paused = action == "pause"
+    pause_watch(store, watch, paused=paused, now=web.now())
+    if paused == (watch.state is WatchState.PAUSED):
+        # Its pages are due at once.
+        return see(query("/changes", asked=store.page_watches.standings()[watch_id].pages))
+    undoable(
+        request,
+        f"watch_{action}d",
+        lambda store, now: pause_watch(store, watch, paused=not paused, now=now),
+    )
+    return see("/changes")
 
 
 @router.get("/feeds/changes.{form}")
@@ -231,14 +228,9 @@ def list_watches(store: Store) -> list[PageWatch]:
 @api.post("/page-watches", status_code=201)
 def add_watch(web: Web, store: Store, body: NewPageWatch) -> PageWatch:
     """Watch a page or a pattern for changes of its text."""
-    wish = WatchWish(
-        body.every_minutes,
-        receivers=body.channels,
-        include=body.include,
-        exclude=body.exclude,
-    )
-    watch, _ = watch_page(store, web.settings, body.url, wish, now=web.now())
-    return _watch(store, watch.id)
+    wish = body.model_dump(exclude={"url"})
+    watch, _ = watch_page(store, web.settings, body.url, now=web.now(), **wish)
+    return watch_result(watch, store.page_watches.standings()[watch.id])
 
 
 @api.delete("/page-watches/{watch_id}", status_code=204)
@@ -246,8 +238,3 @@ def remove_watch(web: Web, store: Store, watch_id: _WatchId) -> None:
     """Stop watching; recorded changes stay."""
     found_watch(store, watch_id)
     store.page_watches.remove(watch_id, now=web.now())
-
-
-def _watch(store: Store, watch_id: int) -> PageWatch:
-    standing = store.page_watches.standings()[watch_id]
-    return watch_result(found_watch(store, watch_id), standing)

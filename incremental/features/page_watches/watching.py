@@ -1,4 +1,4 @@
-"""Watching pages for changes of their text: adding, changing, pausing, removing, checking now.
+"""Watching pages for changes of their text: adding, changing, pausing, removing.
 
 ::
 
@@ -13,7 +13,6 @@ process dies, and no page is compared twice.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -24,7 +23,7 @@ from incremental.base.readable_urls import site_name
 from incremental.base.scope import compile_pattern, read_scope, trap
 from incremental.base.tagging import checked_words
 from incremental.base.texts import Text
-from incremental.base.times import DAY, HOUR, MINUTE
+from incremental.base.times import DAY, MINUTE, span_seconds
 from incremental.base.urls import canonical_key
 from incremental.crawl.part import Part
 from incremental.interfaces.results.schema import by_name, result_of
@@ -39,22 +38,8 @@ if TYPE_CHECKING:
 
 MAX_WATCHES = 1_000
 MAX_RECEIVERS = 50
-_SPAN = re.compile(r"([0-9]{1,6}(?:\.[0-9]{1,3})?) ?([mhd]?)")
-_UNITS = {"": MINUTE, "m": MINUTE, "h": HOUR, "d": DAY}
 SHORTEST_MINUTES, LONGEST_DAYS = 1.0, 365.0
 _BATCH = 2_000
-
-
-@dataclass(frozen=True, slots=True)
-class WatchWish:
-    """What a user wants of a watch."""
-
-    every_minutes: float | None = None
-    """Between two visits; None = as often as the page's changes make worthwhile."""
-    receivers: Sequence[str] = ()
-    """Empty = every channel that is not narrowed to a topic or a search."""
-    include: Sequence[str] = ()
-    exclude: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +63,21 @@ class PageWatch:
     next_at: datetime | None
 
 
-def watch_page(
-    store: Store, settings: Settings, text: str, wish: WatchWish, *, now: float
+def watch_page(  # noqa: PLR0913 - what a user wants of a watch
+    store: Store,
+    settings: Settings,
+    text: str,
+    *,
+    now: float,
+    every_minutes: float | None = None,
+    channels: Sequence[str] = (),
+    include: Sequence[str] = (),
+    exclude: Sequence[str] = (),
 ) -> tuple[WatchRow, int]:
     """Watch a page or a pattern, or change its watch; return it with the number of pages it took in.
+
+    *every_minutes* None = as often as the page's changes make worthwhile; no *channels* = every one that is
+    not narrowed to a topic or a search.
 
     Raises:
         InputError: a value cannot be used; nothing was changed.
@@ -90,10 +86,9 @@ def watch_page(
     known = store.page_watches.watch_of(url)
     if known is None and len(store.page_watches.watches()) >= MAX_WATCHES:
         raise InputError("watches", MAX_WATCHES, Text("input.at_most", n=MAX_WATCHES))
-    every = _seconds(wish.every_minutes)
-    _check_receivers(store, settings, wish.receivers)
-    include = checked_words(wish.include, "include")
-    exclude = checked_words(wish.exclude, "exclude")
+    every = _seconds(every_minutes)
+    _check_receivers(store, settings, channels)
+    include, exclude = checked_words(include, "include"), checked_words(exclude, "exclude")
     check_address(url, settings.fetch)
     if (why := trap(url)) is not None and "*" not in url:
         raise InputError("url", url, Text("input.trap", why=why))
@@ -104,7 +99,7 @@ def watch_page(
             now=now,
             min_interval_seconds=every,
             max_interval_seconds=every,
-            receivers=tuple(wish.receivers),
+            receivers=tuple(channels),
             include=include,
             exclude=exclude,
         )
@@ -117,17 +112,17 @@ def watch_page(
 
 
 def span_minutes(text: str | None) -> float | None:
-    """Read ``30m``, ``6h`` or ``2d``; a number alone is minutes.
+    """Read ``30m``, ``6h`` or ``2d``; None for nothing.
 
     Raises:
         InputError: not a span of time.
     """
-    if text is None or not text.strip():
+    if not text or not text.strip():
         return None
-    found = _SPAN.fullmatch(text.strip())
-    if found is None:
+    seconds = span_seconds(text)
+    if seconds is None:
         raise InputError("span", text[:40], Text("input.time_span"))
-    return float(found[1]) * _UNITS[found[2]] / MINUTE
+    return seconds / MINUTE
 
 
 def _seconds(minutes: float | None) -> float | None:
@@ -186,21 +181,6 @@ def pause_watch(store: Store, watch: WatchRow, *, paused: bool, now: float) -> N
     """Pause or resume a watch."""
     state = WatchState.PAUSED if paused else WatchState.ACTIVE
     store.page_watches.set_state(watch.id, state, now=now)
-
-
-def check_now(store: Store, watch: WatchRow, *, now: float) -> int:
-    """Let the pages of a watch be checked as soon as politeness allows; return how many.
-
-    Raises:
-        InputError: the watch, or its site, is paused.
-    """
-    if watch.state is WatchState.PAUSED:
-        raise InputError("watch", "", Text("input.site_paused", site=watch.pattern))
-    site = store.read.site(watch.site_id)
-    if site is not None and site.state == "paused":
-        raise InputError("site", "", Text("input.site_paused", site=site.name))
-    pages = store.refreshes.of_watch(watch.id)
-    return store.page_watches.check_now([page.page_id for page in pages], now=now)
 
 
 def senders(store: Store) -> dict[int, WatchRow]:

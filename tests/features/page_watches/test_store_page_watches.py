@@ -16,7 +16,7 @@ from store import Store, open_store
 from store.enums import PageState, WatchState
 from store.maintenance.retention import Kind
 from store.page_watches import WatchRow, WatchStanding
-from store.values import ASKED, NEVER_DUE, NextRefresh
+from store.values import NEVER_DUE, NextRefresh
 from store.watched_changes import ChangeQuery
 
 PATTERN = HOME + "prices/*"
@@ -77,7 +77,7 @@ def test_pages_that_moved_away_are_not_taken_in(store: Store) -> None:
     assert store.page_watches.pages_after(1, max(here, there), limit=10) == []
 
 
-def test_paused_pages_are_not_due_and_asked_ones_come_first(store: Store) -> None:
+def test_paused_pages_are_not_due_and_resumed_ones_at_once(store: Store) -> None:
     page = watched(store)
     assert [store.refreshes.due(1, at, watched=True) is not None for at in (START - 1, START)] == [
         False,
@@ -88,9 +88,7 @@ def test_paused_pages_are_not_due_and_asked_ones_come_first(store: Store) -> Non
     store.refreshes.postpone(page, START)
     assert store.refreshes.row(page).due_at == NEVER_DUE  # type: ignore[union-attr]
     store.page_watches.set_state(1, WatchState.ACTIVE, now=START + DAY)
-    assert store.page_watches.check_now([page, 999], now=START) == 1
-    assert store.refreshes.due(1, START - DAY, watched=True).due_at == ASKED  # type: ignore[union-attr]
-    assert store.editing.visit_requests() == {1: [page]}
+    assert store.refreshes.due(1, START + DAY, watched=True).due_at == START + DAY  # type: ignore[union-attr]
 
 
 def test_a_visit_writes_what_it_learned(store: Store) -> None:
