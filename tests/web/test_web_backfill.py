@@ -105,7 +105,6 @@ def test_the_feeds_announce_the_event_once_and_the_pages_on_demand(served: Serve
     assert {e.link for e in older.entries} == {HOME + name for name in NAMES}
     assert len(client.get("/feeds/backfill.json").json()["items"]) == 30
     assert "/feeds/backfill.atom" in client.get("/feeds").text
-    assert "/feeds/backfill" not in client.get("/feeds/all.opml").text
 
 
 def test_the_api_lists_events_and_their_pages(served: Served) -> None:

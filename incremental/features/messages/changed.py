@@ -65,11 +65,11 @@ class ChangedPages:
             watches = self._senders()
             tags = self._store.tags.of_sites()
             wanted = [
-                (change.id, change.page_id)
+                (change.page_id, None, change.id)
                 for change in found
                 if (watch := watches.get(change.watch_id or 0)) is not None
                 and wants(channel, watch, change, tags.get(change.site_id, ()))
             ]
-            self._store.outbox.queue_changes(channel.name, wanted, now=now)
+            self._store.outbox.queue(channel.name, wanted, now=now)
             self._seen[channel.name] = found[-1].id
             query = replace(query, after=found[-1].id)

@@ -61,7 +61,7 @@ from store.crawl.backfills import BackfillQuery
 from store.crawl.quarantine import QuarantineKind
 from store.database.texts import storable
 from store.enums import OutboxState, TopicVerdict
-from store.outbox import OutboxRow
+from store.outbox import OutboxRow, alone
 
 logger = logging.getLogger("hubwatch.messages")
 
@@ -245,8 +245,8 @@ class Notifier:
         query = self._query(channel, since, now)
         while query is not None:
             answer = self._store.answers.new(query)
-            ids = [row.page_id for row in answer.rows if self._is_ripe(row, channel, now)]
-            self._store.outbox.queue(channel.name, ids, now=now)
+            ripe = alone(row.page_id for row in answer.rows if self._is_ripe(row, channel, now))
+            self._store.outbox.queue(channel.name, ripe, now=now)
             query = replace(query, after=answer.cursor) if answer.more else None
         # Pages of a backfill are not scored, so channels that are narrowed do not get them.
         if not (channel.topic or channel.search or channel.tag or channel.include):
@@ -258,8 +258,8 @@ class Notifier:
         """Queue backfill events, one entry each."""
         query = BackfillQuery(since=since, limit=MOST, order="oldest")
         while events := self._store.backfills.events(query):
-            pairs = [(event.id, event.page_id) for event in events]
-            self._store.outbox.queue_backfills(channel.name, pairs, now=now)
+            wanted = [(event.page_id, event.id, 0) for event in events]
+            self._store.outbox.queue(channel.name, wanted, now=now)
             query = replace(query, after=events[-1].id)
 
     def _query(self, channel: ChannelSettings, since: float, now: float) -> NewQuery | None:

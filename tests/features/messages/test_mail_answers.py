@@ -30,6 +30,7 @@ from incremental.settings.sections import WebSettings
 from incremental.topics.editing import begin
 from store.answers import NewQuery
 from store.answers.announced import AnnouncedPage
+from store.outbox import alone
 
 pytest.importorskip("apprise", reason="the extra `notify` is not installed")
 PUBLIC = "https://hubwatch.example"
@@ -67,7 +68,7 @@ def mailed(served: Served, ids: list[int], url: str = "", **fields: Any) -> Mail
         messages = Notifier(served.store, settings, SystemClock(), executor=executor, folder=folder)
         now = served.clock.now()
         messages.begin(now)
-        served.store.outbox.queue("mail", ids, now=now)
+        served.store.outbox.queue("mail", alone(ids), now=now)
         messages.finish(served.clock.now)
     (raw,) = server.mails
     found = email.message_from_string(raw, policy=default)

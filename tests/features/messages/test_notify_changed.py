@@ -75,7 +75,7 @@ def test_a_restart_between_recording_and_sending_loses_and_repeats_nothing(store
         change(store, watched(store))
         # A process dies after it has queued the change.
         (found,) = store.watched_changes.changes(ChangeQuery())
-        store.outbox.queue_changes("hook", [(found.id, found.page_id)], now=LATER)
+        store.outbox.queue("hook", [(found.page_id, None, found.id)], now=LATER)
         run(notifier(store, hook.url), LATER + 100)
     assert len(hook.messages) == 1
 

@@ -20,6 +20,7 @@ from incremental.fetch.options import FetchSettings
 from incremental.settings import Settings
 from incremental.settings.sections import FeatureSettings
 from store import Store
+from store.outbox import alone
 from store.values import TopicScore
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -222,7 +223,7 @@ def test_killed_in_the_middle_it_announces_each_page_once(tmp_path: Path) -> Non
 def test_what_was_given_up_can_be_tried_again(sqlite_store: Store, kept: str) -> None:
     announce(sqlite_store, "bridge")
     (page,) = sqlite_store.read.find_page(HOME + "bridge", "")
-    sqlite_store.outbox.queue("hook", [page["id"]], now=LATER)
+    sqlite_store.outbox.queue("hook", alone([page["id"]]), now=LATER)
     (entry,) = sqlite_store.outbox.open("hook")
     sqlite_store.outbox.begin([entry.id], "key")
     if kept == "sent":

@@ -15,6 +15,7 @@ from incremental.base.urls import canonical_key
 from store import Store, open_store
 from store.enums import PageState, WatchState
 from store.maintenance.retention import Kind
+from store.outbox import alone
 from store.page_watches import WatchRow, WatchStanding
 from store.values import NEVER_DUE, NextRefresh
 from store.watched_changes import ChangeQuery
@@ -141,10 +142,14 @@ def test_a_change_is_queued_once_for_each_channel_beside_its_page(store: Store) 
     for number in range(2):
         change(store, page, at=START + number)
     pairs = [(row.id, page) for row in store.watched_changes.changes(ChangeQuery())]
-    assert store.outbox.queue("mail", [page], now=START) == 1
-    assert store.outbox.queue_changes("mail", pairs, now=START) == 2
-    assert store.outbox.queue_changes("mail", pairs, now=START) == 0
-    assert store.outbox.queue("mail", [page], now=START) == 0
+    assert store.outbox.queue("mail", alone([page]), now=START) == 1
+    assert (
+        store.outbox.queue("mail", [(page, None, change) for change, page in pairs], now=START) == 2
+    )
+    assert (
+        store.outbox.queue("mail", [(page, None, change) for change, page in pairs], now=START) == 0
+    )
+    assert store.outbox.queue("mail", alone([page]), now=START) == 0
     assert sorted(one.change_id for one in store.outbox.open("mail")) == [0, *sorted(dict(pairs))]
 
 
@@ -182,7 +187,7 @@ def test_what_every_round_asks_uses_an_index(tmp_path: Path) -> None:
         opened.watched_changes.changes(ChangeQuery(after=0, since=START, oldest_first=True))
         opened.watched_changes.changes(ChangeQuery(watch_id=1))
         opened.watched_changes.change(1)
-        opened.outbox.queue_changes("mail", [(1, page)], now=START)
+        opened.outbox.queue("mail", [(page, None, 1)], now=START)
         connection.set_trace_callback(None)
         asked = [one for one in statements if one.startswith("SELECT")]
         assert len(asked) > 6
