@@ -1,9 +1,9 @@
 """Lists announced pages: a query yields ids, in a bounded number of rows, and these yield results.
 
-Ids are walked in the order of announcement along the most selective index (hub, site, language, unread
+Ids are walked in the order of announcement along the most selective index (site, language, unread
 or starred)::
 
-    several hubs or sites   a walk each, merged
+    several sites   a walk each, merged
     since, until            two ids that bound the walk
     topic                   few pages: walk only those; many: test each row
     words                   few matches: only those; few rows left by the rest: test each of them;
@@ -142,8 +142,6 @@ class _NewsIds:
             *([News.read_at.is_null(not query.read)] if query.read is not None else []),
             *([News.starred_at.is_null(not query.starred)] if query.starred is not None else []),
         ]
-        if query.hubs is not None and query.sites is not None:
-            self._conditions.append(News.site.in_(query.sites))
         if query.language is not None:
             self._conditions.append(News.language == (primary_language(query.language) or ""))
         if any(x is not None for x in (query.topic, query.verdict, query.min_score)):
@@ -166,9 +164,7 @@ class _NewsIds:
         if self._phrases is not None and not is_searchable(self._phrases):
             return []
         walks: list[list[Any]] = [[]]
-        if self._query.hubs is not None:
-            walks = [[News.hub_id == hub] for hub in self._query.hubs]
-        elif self._walked is not None:
+        if self._walked is not None:
             walks = [[News.site == site] for site in self._walked]
         low, high = self._fence
         if cursor is not None and self._newest:
@@ -279,12 +275,11 @@ class _NewsIds:
         one = fn.EXISTS(PageTopic.select(SQL("1")).where(judged & (PageTopic.page == News.page)))
         return reduce(and_, [one, *self._words_of_topic(topic)])
 
-    def _words_of_topic(self, topic: int | str | None) -> list[Any]:
+    def _words_of_topic(self, topic: int | None) -> list[Any]:
         """Return the conditions of the words that a topic's pages must or must not have."""
         if topic is None:
             return []
-        same = Topic.name == topic if isinstance(topic, str) else Topic.id == topic
-        rows = Topic.select(Topic.include, Topic.exclude).where(same).tuples()
+        rows = Topic.select(Topic.include, Topic.exclude).where(Topic.id == topic).tuples()
         return [
             condition
             for include, exclude in rows.execute(self._db)
@@ -316,9 +311,6 @@ class _NewsIds:
         if query.topic is None:
             # The indexes begin with the topic.
             wanted: list[Any] = [PageTopic.topic.in_(Topic.select(Topic.id))]
-        elif isinstance(query.topic, str):
-            named = Topic.select(Topic.id).where(Topic.name == query.topic)
-            wanted = [PageTopic.topic == named]
         else:
             wanted = [PageTopic.topic == query.topic]
         if query.topic is not None and query.hidden_verdict is not None:

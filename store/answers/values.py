@@ -21,10 +21,8 @@ class NewQuery:
     """Site ids; an empty tuple finds nothing."""
     tag: str | None = None
     """Pages of the sites with this tag, and those that its topics hold for relevant or doubtful."""
-    hubs: tuple[int, ...] | None = None
-    """Page ids of the hubs that first showed them."""
-    topic: int | str | None = None
-    """Id or name of a topic that scored them; an unknown one finds nothing."""
+    topic: int | None = None
+    """Id of a topic that scored them; an unknown one finds nothing."""
     verdict: str | None = None
     """The verdict of *topic*, or of any topic."""
     hidden_verdict: str | None = None

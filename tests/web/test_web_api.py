@@ -149,7 +149,7 @@ def test_what_a_change_changed(served: Served) -> None:
         "/api/v1/sites/99",
         "/api/v1/topics/99",
         "/api/v1/hubs?site=99",
-        *(f"/api/v1/{kind}?site=99" for kind in ("pages", "visits", "backfills", "changes")),
+        *(f"/api/v1/{kind}?site=99" for kind in ("pages", "visits", "changes")),
         "/api/v1/pages?topic=99",
         "/api/v1/pages?tag=nope",
         "/api/v1/nothing",

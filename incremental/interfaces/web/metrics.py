@@ -100,10 +100,6 @@ class _Gauges(Collector):
     def __init__(self, read: Callable[[], Iterator[Metric]]) -> None:
         self._read = read
 
-    def describe(self) -> list[Metric]:
-        """Return nothing, so that registering does not read the store."""
-        return []
-
     def collect(self) -> Iterator[Metric]:
         return self._read()
 

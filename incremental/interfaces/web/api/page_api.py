@@ -1,10 +1,9 @@
-"""Pages: new pages, details, marks, backfills."""
+"""Pages: new pages, details, marks."""
 
 from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from fastapi import Path as InPath
 from fastapi import Query
 from pydantic import Field
 
@@ -18,32 +17,28 @@ from incremental.interfaces.explain.page_versions import (
     version_at,
     versions_of_change,
 )
-from incremental.interfaces.filters import HINTS, Filters, backfill_query, known
+from incremental.interfaces.filters import known
 from incremental.interfaces.results.schema import (
-    LikePage,
     NewPages,
     Page,
     PageChange,
     PageTopic,
-    like_page,
     page_result,
     page_topic,
     result_of,
 )
 from incremental.interfaces.web.api.schemas import (
+    AskedFilters,
     RequestSchema,
     ResponseSchema,
     RowId,
     WebAddress,
     api_router,
-    asking,
     shape_of,
 )
 from incremental.interfaces.web.context import Web
-from incremental.interfaces.web.routes.news import event_numbered
 from store import Store
 from store.answers import PageDetail, StoredText
-from store.crawl.backfills import BackfillEvent, BackfillQuery
 
 router = api_router("pages")
 _PAGE: Any = shape_of(
@@ -54,12 +49,6 @@ _PAGE: Any = shape_of(
     topics=list[PageTopic],
 )
 _TEXT: Any = shape_of(StoredText, leave=["language", "cluster", "forgotten_at"])
-
-
-class LikePages(ResponseSchema):
-    """Pages like another, the most alike first."""
-
-    pages: list[LikePage]
 
 
 class MarkRequest(RequestSchema):
@@ -84,7 +73,7 @@ _Time = Annotated[str, Query(max_length=40, description="Age (`3d`) or date.")]
 def new_pages(
     web: Web,
     store: Store,
-    filters: Annotated[Filters, asking(*HINTS)],
+    filters: AskedFilters,
     after: _After = None,
     order: Annotated[
         Literal["newest", "oldest"] | None,
@@ -142,39 +131,18 @@ def get_history(
 
 @router.get("/pages/{page_id}/diff", response_model=shape_of(Difference))
 def get_diff(
-    web: Web,
     store: Store,
     page: PageDetail,
     change: Annotated[RowId | None, Query(description="Change id from the history.")] = None,
-    start: Annotated[str, Query(alias="from", max_length=40, description="A time.")] = "",
-    end: Annotated[str, Query(alias="to", max_length=40, description="A time.")] = "",
 ) -> Difference:
-    """Return a text diff of a page: of a change, between two times, or of the last change."""
+    """Return a text diff of a page: of a change, or of the last one."""
     if change is not None:
         before, after = versions_of_change(store, page.page_id, change)
     else:
         versions = store.answers.versions(page.page_id)
-        after = version_at(versions, moment(end, web.now()) if end else None)
-        early = moment(start, web.now()) if start else None
-        before = previous(versions, after) if early is None else version_at(versions, early)
+        after = version_at(versions, None)
+        before = previous(versions, after)
     return difference(store, page.page_id, page.url, before, after)
-
-
-@router.get("/pages/{page_id}/like")
-def get_like(
-    web: Web,
-    store: Store,
-    page: PageDetail,
-    filters: Annotated[Filters, asking("site", "topic", "tag", "language", "since")],
-    limit: Annotated[int, Query(ge=1, le=1_000)] = 20,
-) -> LikePages:
-    """List announced pages like this one in meaning; 404 if it has no vector (yet)."""
-    asked = known(store, filters).query(web.now(), limit=limit)
-    # Loads numpy.
-    from incremental.topics.embedding.likeness import pages_like, vector_of  # noqa: PLC0415
-
-    found = pages_like(store, *vector_of(store, page.page_id), asked, but=page.page_id)
-    return LikePages(pages=[like_page(one.page, one.likeness) for one in found])
 
 
 @router.post("/pages/marks")
@@ -182,43 +150,3 @@ def mark_pages(web: Web, store: Store, body: MarkRequest) -> Marked:
     """Mark pages as read or starred."""
     announced = store.answers.mark(body.pages, now=web.now(), read=body.read, starred=body.starred)
     return Marked(pages=announced)
-
-
-class Backfills(ResponseSchema):
-    """Backfills, and the cursor after the latest."""
-
-    backfills: list[shape_of(BackfillEvent)]  # type: ignore[valid-type]  # made of fields
-    cursor: int | None
-
-
-@router.get("/backfills", response_model=Backfills)
-def list_backfills(
-    web: Web,
-    store: Store,
-    filters: Annotated[Filters, asking("site", "tag", "since", "until")],
-    after: _After = None,
-    limit: Annotated[int, Query(ge=1, le=1_000)] = 100,
-) -> dict[str, Any]:
-    """List backfills, newest first; oldest first with `after`."""
-    order = "newest" if after is None else "oldest"
-    asked = known(store, filters).query(web.now())
-    query = backfill_query(store, asked, after=after, limit=limit, order=order)
-    rows = store.backfills.events(query)
-    cursor = max((row.id for row in rows), default=after)
-    return {"backfills": rows, "cursor": cursor}
-
-
-@router.get("/backfills/{event_id}/pages")
-def list_pages(
-    store: Store,
-    event_id: Annotated[RowId, InPath(description="Id from the list.")],
-    after: _After = None,
-    limit: Annotated[int, Query(ge=1, le=1_000)] = 100,
-) -> NewPages:
-    """List the pages of a backfill, in the order of its list."""
-    event_numbered(store, event_id)
-    rows = store.backfills.pages(
-        BackfillQuery(event=event_id, after=after, limit=limit, order="oldest")
-    )
-    cursor = rows[-1].cursor if rows else after
-    return NewPages([page_result(row) for row in rows], cursor, len(rows) == limit)

@@ -158,24 +158,12 @@ def api_router(tag: str, path: str = "") -> APIRouter:
     )
 
 
-def asking(*names: str) -> Any:  # noqa: ANN401 - a dependency
-    """Return a dependency that reads the filters *names* from the query."""
-
-    def ask(**given: Any) -> Filters:  # noqa: ANN401 - by name
-        return Filters(**given)
-
-    parameters = [
-        Parameter(
-            name, Parameter.KEYWORD_ONLY, default=getattr(Filters(), name), annotation=_of(name)
-        )
-        for name in names
-    ]
-    ask.__signature__ = Signature(parameters)  # type: ignore[attr-defined]  # read by FastAPI
-    return Depends(ask)
+def _ask(**given: Any) -> Filters:  # noqa: ANN401 - by name
+    return Filters(**given)
 
 
-def _of(name: str) -> Any:  # noqa: ANN401 - an annotation
-    """Return the annotation of a filter, with its bounds."""
+def _filter(name: str) -> Parameter:
+    """Return the parameter of a filter, with its bounds."""
     hint, about = get_args(HINTS[name])
     bounds = {
         "description": about.help,
@@ -184,4 +172,11 @@ def _of(name: str) -> Any:  # noqa: ANN401 - an annotation
         "le": about.most,
         "pattern": about.one_of or None,
     }
-    return Annotated[hint, Query(**bounds)]
+    kind: Any = Annotated[hint, Query(**bounds)]
+    only, default = Parameter.KEYWORD_ONLY, getattr(Filters(), name)
+    return Parameter(name, only, default=default, annotation=kind)
+
+
+_ask.__signature__ = Signature([_filter(name) for name in HINTS])  # type: ignore[attr-defined]  # read by FastAPI
+AskedFilters = Annotated[Filters, Depends(_ask)]
+"""The filters in a query."""
