@@ -13,7 +13,6 @@ from incremental.base.times import moment
 from incremental.features.page_watches.watching import (
     named_watch,
     pause_watch,
-    span_minutes,
     watch_page,
     watch_result,
 )
@@ -45,9 +44,9 @@ def add(  # noqa: PLR0913 - each is an option of the command
     ],
     *,
     every: Annotated[
-        str | None,
+        str,
         typer.Option(metavar="SPAN", help=f"Check at this interval, whatever it finds. {_SPAN}"),
-    ] = None,
+    ] = "",
     channel: Annotated[
         list[str] | None,
         typer.Option(
@@ -67,12 +66,9 @@ def add(  # noqa: PLR0913 - each is an option of the command
     """
     settings, folder = settings_of(context)
     wish = {"channels": channel, "include": include, "exclude": exclude}
-    given: dict[str, Any] = {
-        name: [one for one in words or () if one] for name, words in wish.items()
-    }
-    given["every_minutes"] = span_minutes(every)
+    given = {name: [one for one in words or () if one] for name, words in wish.items()}
     with open_store(context) as store:
-        watch, taken = watch_page(store, settings, target, now=now(), **given)
+        watch, taken = watch_page(store, settings, target, now=now(), every=every, **given)
         standing = store.page_watches.standings()[watch.id]
         running = daemon_at_work(store, settings, folder)
     pages = counted(standing.pages, "page")

@@ -9,23 +9,19 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Form, Query, Request
 from fastapi import Path as InPath
 from fastapi.responses import Response
-from pydantic import Field, StringConstraints
 
 from incremental.base.errors import InputError
 from incremental.base.lookup import site_numbered
 from incremental.base.tagging import parted
 from incremental.base.times import moment
 from incremental.features.page_watches.watching import (
-    PageWatch,
     found_watch,
     pause_watch,
     receivers,
-    span_minutes,
     watch_page,
-    watch_result,
 )
 from incremental.interfaces.results.schema import TextChange, change_result
-from incremental.interfaces.web.api.schemas import RequestSchema, RowId, WordList, api_router
+from incremental.interfaces.web.api.schemas import RowId, api_router
 from incremental.interfaces.web.context import StoreRoute, Web, web_of
 from incremental.interfaces.web.feeds import Entry
 from incremental.interfaces.web.routes.feeds import Format, answer, entry_id
@@ -109,8 +105,7 @@ def add_form(
     """Watch a page or a pattern, or replace the options of its watch."""
     try:
         wish = {"channels": channel, "include": parted(include), "exclude": parted(exclude)}
-        minutes = span_minutes(every)
-        watch_page(store, web.settings, url, now=web.now(), every_minutes=minutes, **wish)
+        watch_page(store, web.settings, url, now=web.now(), every=every, **wish)
     except InputError as error:
         typed = {"url": url, "every": every, "include": include, "exclude": exclude}
         return _changes(
@@ -174,20 +169,6 @@ class TextChanges:
     cursor: int | None
 
 
-class NewPageWatch(RequestSchema):
-    """What to watch; adding the same again replaces its options."""
-
-    url: Annotated[str, StringConstraints(min_length=1, max_length=2_000)]
-    """A page, or a pattern such as `https://x.example/prices/*`."""
-    every_minutes: Annotated[float | None, Field(ge=1, le=525_600)] = None
-    channels: Annotated[
-        list[Annotated[str, StringConstraints(min_length=1, max_length=200)]], Field(max_length=50)
-    ] = Field(default_factory=list)
-    """Empty = every channel that is not narrowed to a topic or a search."""
-    include: WordList = Field(default_factory=list)
-    exclude: WordList = Field(default_factory=list)
-
-
 @api.get("/changes")
 def list_changes(
     web: Web,
@@ -216,25 +197,3 @@ def list_changes(
     found = store.watched_changes.changes(query)
     cursor = max((one.id for one in found), default=after)
     return TextChanges([change_result(one) for one in found], cursor)
-
-
-@api.get("/page-watches")
-def list_watches(store: Store) -> list[PageWatch]:
-    """List what is watched for changes."""
-    standings, watches = store.page_watches.standings(), store.page_watches.watches()
-    return [watch_result(one, standings[one.id]) for one in watches]
-
-
-@api.post("/page-watches", status_code=201)
-def add_watch(web: Web, store: Store, body: NewPageWatch) -> PageWatch:
-    """Watch a page or a pattern for changes of its text."""
-    wish = body.model_dump(exclude={"url"})
-    watch, _ = watch_page(store, web.settings, body.url, now=web.now(), **wish)
-    return watch_result(watch, store.page_watches.standings()[watch.id])
-
-
-@api.delete("/page-watches/{watch_id}", status_code=204)
-def remove_watch(web: Web, store: Store, watch_id: _WatchId) -> None:
-    """Stop watching; recorded changes stay."""
-    found_watch(store, watch_id)
-    store.page_watches.remove(watch_id, now=web.now())

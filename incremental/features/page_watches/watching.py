@@ -69,15 +69,15 @@ def watch_page(  # noqa: PLR0913 - what a user wants of a watch
     text: str,
     *,
     now: float,
-    every_minutes: float | None = None,
+    every: str = "",
     channels: Sequence[str] = (),
     include: Sequence[str] = (),
     exclude: Sequence[str] = (),
 ) -> tuple[WatchRow, int]:
     """Watch a page or a pattern, or change its watch; return it with the number of pages it took in.
 
-    *every_minutes* None = as often as the page's changes make worthwhile; no *channels* = every one that is
-    not narrowed to a topic or a search.
+    *every* is a span such as ``6h``; empty = as often as the page's changes make worthwhile. No *channels* =
+    every one that is not narrowed to a topic or a search.
 
     Raises:
         InputError: a value cannot be used; nothing was changed.
@@ -86,7 +86,7 @@ def watch_page(  # noqa: PLR0913 - what a user wants of a watch
     known = store.page_watches.watch_of(url)
     if known is None and len(store.page_watches.watches()) >= MAX_WATCHES:
         raise InputError("watches", MAX_WATCHES, Text("input.at_most", n=MAX_WATCHES))
-    every = _seconds(every_minutes)
+    seconds = span(every)
     _check_receivers(store, settings, channels)
     include, exclude = checked_words(include, "include"), checked_words(exclude, "exclude")
     check_address(url, settings.fetch)
@@ -97,8 +97,8 @@ def watch_page(  # noqa: PLR0913 - what a user wants of a watch
         watch_id = store.page_watches.put(
             *(site_id, url),
             now=now,
-            min_interval_seconds=every,
-            max_interval_seconds=every,
+            min_interval_seconds=seconds,
+            max_interval_seconds=seconds,
             receivers=tuple(channels),
             include=include,
             exclude=exclude,
@@ -111,25 +111,21 @@ def watch_page(  # noqa: PLR0913 - what a user wants of a watch
         return watch, store.page_watches.take_in(watch, [page_id], 0, now=now)
 
 
-def span_minutes(text: str | None) -> float | None:
-    """Read ``30m``, ``6h`` or ``2d``; None for nothing.
+def span(text: str) -> float | None:
+    """Return the seconds between two checks, typed as ``30m``, ``6h`` or ``2d``; None for nothing.
 
     Raises:
-        InputError: not a span of time.
+        InputError: not a span of time, or too short or long.
     """
-    if not text or not text.strip():
+    if not text.strip():
         return None
     seconds = span_seconds(text)
     if seconds is None:
         raise InputError("span", text[:40], Text("input.time_span"))
-    return seconds / MINUTE
-
-
-def _seconds(minutes: float | None) -> float | None:
-    if minutes is not None and not SHORTEST_MINUTES <= minutes <= LONGEST_DAYS * DAY / MINUTE:
+    if not SHORTEST_MINUTES * MINUTE <= seconds <= LONGEST_DAYS * DAY:
         way_out = Text("page_watches.watch_interval", minutes=SHORTEST_MINUTES, days=LONGEST_DAYS)
-        raise InputError("every_minutes", f"{minutes:g}", way_out)
-    return None if minutes is None else minutes * MINUTE
+        raise InputError("span", text[:40], way_out)
+    return seconds
 
 
 def _check_receivers(store: Store, settings: Settings, names: Sequence[str]) -> None:

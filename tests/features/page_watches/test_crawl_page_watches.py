@@ -133,7 +133,7 @@ def test_a_server_in_trouble_changes_nothing(tmp_path: Path) -> None:
 
 def test_the_given_interval_is_kept(tmp_path: Path) -> None:
     with shop(tmp_path, offer("12 euros")) as crawl:
-        follow(crawl, every_minutes=120)
+        follow(crawl, every="2h")
         asked = len(crawl.statuses(PRICE))
         crawl.run(DAY)
         assert len(crawl.statuses(PRICE)) - asked == pytest.approx(12, abs=1)
@@ -166,7 +166,7 @@ def test_watched_pages_leave_the_lists_their_visits(tmp_path: Path) -> None:
     pages = {HOME: page(*names)} | {HOME + name[1:]: offer("1 euro") for name in names}
     with watch(tmp_path, pages) as crawl:
         crawl.run(HOUR)
-        follow(crawl, HOME + "p/*", every_minutes=1)
+        follow(crawl, HOME + "p/*", every="1m")
         before = len(crawl.statuses(HOME))
         crawl.run(2 * DAY)
         assert len(crawl.statuses(HOME)) - before > 4
@@ -273,7 +273,7 @@ def test_paused_it_is_not_visited_and_resumed_it_is_compared_with_before(tmp_pat
 
 def test_an_active_watch_that_is_resumed_is_checked_at_once(tmp_path: Path) -> None:
     with shop(tmp_path, offer("12 euros")) as crawl:
-        follow(crawl, every_minutes=60 * 24 * 30)
+        follow(crawl, every="30d")
         crawl.run(HOUR)
         checks = watched(crawl).checks
         watch = named_watch(crawl.store, PRICE)
@@ -300,8 +300,8 @@ def test_a_removed_watch_gives_its_page_back_to_the_pattern(tmp_path: Path) -> N
     [
         ("ftp://x.example/a", {}, "not a web address"),
         ("https://other.example/*", {}, "lies in no watched site"),
-        (PRICE, {"every_minutes": 0.0}, "1 minute to 365 days"),
-        (PRICE, {"every_minutes": float("nan")}, "1 minute to 365 days"),
+        (PRICE, {"every": "0m"}, "1 minute to 365 days"),
+        (PRICE, {"every": "400d"}, "1 minute to 365 days"),
         (PRICE, {"channels": ["nobody"]}, "no channel has that name"),
         (PRICE, {"include": ["!"]}, "give a word"),
         ("http://127.0.0.1/a", {}, "allowed_hosts"),
@@ -348,7 +348,7 @@ def test_an_announced_page_has_one_schedule_its_watchs_while_that_stands(tmp_pat
         assert crawl.new() == ["/prices/tea.html"]
         planned = watched(crawl)
         assert planned.watch_id is None
-        follow(crawl, every_minutes=120)
+        follow(crawl, every="2h")
         asked = len(crawl.statuses(PRICE))
         crawl.run(DAY)
         assert len(crawl.statuses(PRICE)) - asked == pytest.approx(12, abs=1)
