@@ -456,8 +456,7 @@ class RefreshRow:
     last_modified: str | None
     body_md5: str | None
     state: PageState
-    min_interval_seconds: float | None
-    max_interval_seconds: float | None
+    every_seconds: float | None
     found_at: float | None
     """When it was announced."""
 

@@ -97,8 +97,7 @@ def watch_page(  # noqa: PLR0913 - what a user wants of a watch
         watch_id = store.page_watches.put(
             *(site_id, url),
             now=now,
-            min_interval_seconds=seconds,
-            max_interval_seconds=seconds,
+            every_seconds=seconds,
             receivers=tuple(channels),
             include=include,
             exclude=exclude,
@@ -186,7 +185,7 @@ def senders(store: Store) -> dict[int, WatchRow]:
 
 def watch_result(watch: WatchRow, standing: WatchStanding) -> PageWatch:
     """Return a watch with what became of it."""
-    every = watch.max_interval_seconds
+    every = watch.every_seconds
     return result_of(
         PageWatch,
         by_name(watch) | by_name(standing),

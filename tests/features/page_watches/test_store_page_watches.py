@@ -38,10 +38,10 @@ def pages(opened: Store, *names: str) -> list[int]:
 def test_a_watch_keeps_what_was_given_and_is_changed_by_its_pattern(store: Store) -> None:
     news_site(store)
     first = store.page_watches.put(1, PRICE, now=START, receivers=["邮件"], include=["a"])
-    again = store.page_watches.put(1, PRICE, now=START + 1, max_interval_seconds=60.0)
+    again = store.page_watches.put(1, PRICE, now=START + 1, every_seconds=60.0)
     (row,) = store.page_watches.watches()
     assert (first, again, row.added_at) == (row.id, row.id, START)
-    assert (row.receivers, row.include, row.max_interval_seconds) == ((), (), 60.0)
+    assert (row.receivers, row.include, row.every_seconds) == ((), (), 60.0)
     assert store.page_watches.watch_of(PRICE) == row
     assert store.page_watches.watches(99) == []
 

@@ -32,7 +32,7 @@ def test_a_watch_is_added_shown_paused_checked_and_removed(served: Served) -> No
     assert "No page is watched for changes yet." in client.get("/changes").text
     watch(served, every="6h", include="tea, rice")
     (row,) = served.store.page_watches.watches()
-    assert (row.pattern, row.min_interval_seconds, row.include) == (URL, 21_600.0, ("tea", "rice"))
+    assert (row.pattern, row.every_seconds, row.include) == (URL, 21_600.0, ("tea", "rice"))
     html = client.get("/changes").text
     assert "news.example/new-1.html" in html
     asked = post(client, f"/changes/{row.id}/resume")
