@@ -14,9 +14,7 @@ process dies, and no page is compared twice.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from incremental.base.errors import InputError, NotFoundError
 from incremental.base.readable_urls import site_name
@@ -26,7 +24,7 @@ from incremental.base.texts import Text
 from incremental.base.times import DAY, MINUTE, span_seconds
 from incremental.base.urls import canonical_key
 from incremental.crawl.part import Part
-from incremental.interfaces.results.schema import by_name, result_of
+from incremental.interfaces.results.schema import by_name, dated
 from incremental.settings.seeds import check_address, usable_seed
 from store import Store
 from store.enums import WatchState
@@ -40,27 +38,10 @@ MAX_WATCHES = 1_000
 MAX_RECEIVERS = 50
 SHORTEST_MINUTES, LONGEST_DAYS = 1.0, 365.0
 _BATCH = 2_000
-
-
-@dataclass(frozen=True, slots=True)
-class PageWatch:
-    """A page or pattern that is watched for changes; no interval = as often as worthwhile."""
-
-    id: int
-    pattern: str
-    site_id: int
-    state: WatchState
-    every_minutes: float | None
-    channels: Sequence[str]
-    include: Sequence[str]
-    exclude: Sequence[str]
-    added_at: datetime
-    pages: int
-    gone: int
-    """Pages that are missing now."""
-    checked_at: datetime | None
-    changed_at: datetime | None
-    next_at: datetime | None
+_SHOWN = (
+    *("id", "pattern", "site_id", "state", "every_minutes", "channels", "include", "exclude"),
+    *("added_at", "pages", "gone", "checked_at", "changed_at", "next_at"),
+)
 
 
 def watch_page(  # noqa: PLR0913 - what a user wants of a watch
@@ -183,16 +164,16 @@ def senders(store: Store) -> dict[int, WatchRow]:
     return {one.id: one for one in store.page_watches.watches()}
 
 
-def watch_result(watch: WatchRow, standing: WatchStanding) -> PageWatch:
-    """Return a watch with what became of it."""
+def watch_result(watch: WatchRow, standing: WatchStanding) -> dict[str, Any]:
+    """Return a watch with what became of it, for JSON; no interval = as often as worthwhile."""
+    facts = by_name(watch) | by_name(standing)
     every = watch.every_seconds
-    return result_of(
-        PageWatch,
-        by_name(watch) | by_name(standing),
-        every_minutes=None if every is None else every / MINUTE,
-        channels=watch.receivers,
-        next_at=standing.next_at or None,
-    )
+    facts |= {
+        "every_minutes": None if every is None else every / MINUTE,
+        "channels": watch.receivers,
+        "next_at": standing.next_at or None,
+    }
+    return dated({name: facts[name] for name in _SHOWN})
 
 
 def take_in(store: Store, watch: WatchRow, *, now: float) -> int:
