@@ -182,13 +182,12 @@ class Client:
         **more: Any,  # noqa: ANN401 - fields of Filters
     ) -> Iterator[Page]:
         """Yield announced pages, oldest first; see :meth:`hubwatch.Hubwatch.new_pages`."""
-        marks = {"unread": {"read": False}, "starred": {"starred": True}}
         asked = {
             "since": str(since),
             "until": str(until),
             "site": site and self._site_id(site),
             "topic": topic and self._topic_id(topic),
-            **marks.get(show, {}),
+            "show": show,
             **more,
         }
         while True:

@@ -32,6 +32,7 @@ from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
 
+import msgspec
 from lab.cli import parser_of, print_json, show
 from lab.local_server import Answered, Asked, LocalServer
 
@@ -221,16 +222,13 @@ def _announce(called: Called) -> None:
 def _messages(crawler: Any, settings: Any, clock: Any, url: str) -> Any:  # noqa: ANN401 - as below
     """Return what sends the new pages to *url*."""
     from incremental.features.messages.notifier import Notifier  # noqa: PLC0415
-    from incremental.features.messages.settings import ChannelSettings  # noqa: PLC0415
-    from incremental.fetch.libraries import LibraryGate  # noqa: PLC0415 - of the tree under test
+    from incremental.features.messages.settings import ChannelSettings, MessagesSettings  # noqa: PLC0415 - of the tree under test
 
-    return Notifier(
-        crawler._store,  # noqa: SLF001 - the Python interface delivers nothing
-        [ChannelSettings("site", url)],
-        gate=LibraryGate(settings.fetch, clock),
-        executor=_AtOnce(),
-        saved_query=lambda _: None,
+    own = msgspec.structs.replace(
+        settings, further=(MessagesSettings((ChannelSettings("site", url),)),)
     )
+    # The Python interface delivers nothing.
+    return Notifier(crawler._store, own, clock, executor=_AtOnce())  # noqa: SLF001
 
 
 def _announced(crawler: Any, path: str) -> bool:  # noqa: ANN401 - of the tree under test

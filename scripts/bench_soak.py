@@ -53,9 +53,8 @@ from incremental.daemon.assembly import make_crawler
 from incremental.daemon.daemon import Step
 from incremental.daemon.housekeeping import Housekeeping
 from incremental.features.messages.notifier import Notifier
-from incremental.features.messages.settings import ChannelSettings
+from incremental.features.messages.settings import ChannelSettings, MessagesSettings
 from incremental.fetch.guard import Endpoint
-from incremental.fetch.libraries import LibraryGate
 from incremental.fetch.options import FetchSettings
 from incremental.fetch.session import Fetcher
 from incremental.interfaces.web.context import Web
@@ -218,10 +217,10 @@ class Soak:
                 models=models,
                 announced=partial(self._announced, store),
             )
-            gate = LibraryGate(settings.fetch, clock)
-            notifier = Notifier(
-                store, self._channels, gate=gate, executor=messages, saved_query=lambda _: None
+            own = msgspec.structs.replace(
+                settings, further=(MessagesSettings(channel=self._channels),)
             )
+            notifier = Notifier(store, own, clock, executor=messages)
             jobs: dict[str, Step] = {
                 "housekeeping": Housekeeping(store, settings).step,
                 "learning": Learner(store, models, settings.hubs.retrain_labels).step,

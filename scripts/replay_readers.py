@@ -12,12 +12,12 @@ from concurrent.futures import Executor, Future
 from typing import Any
 
 from lab.new_pages import listed
+from msgspec import structs
 
 from incremental.base.clock import SystemClock
 from incremental.features.messages.hooks import Delivered
 from incremental.features.messages.notifier import Notifier
-from incremental.features.messages.settings import ChannelSettings
-from incremental.fetch.libraries import LibraryGate
+from incremental.features.messages.settings import ChannelSettings, MessagesSettings
 from incremental.interfaces.web.routes.feeds import feed_entry
 from incremental.settings import Settings
 from store import Store
@@ -43,13 +43,9 @@ class Readers:
 
     def __init__(self, store: Store, settings: Settings) -> None:
         self._store = store
-        self._notifier = Notifier(
-            store,
-            [ChannelSettings("replay", "json://127.0.0.1/", max_per_hour=1_000)],
-            gate=LibraryGate(settings.fetch, SystemClock()),
-            executor=_Taking(),
-            saved_query=lambda _: None,
-        )
+        channel = ChannelSettings("replay", "json://127.0.0.1/", max_per_hour=1_000)
+        own = structs.replace(settings, further=(MessagesSettings(channel=(channel,)),))
+        self._notifier = Notifier(store, own, SystemClock(), executor=_Taking())
         self._step_at = self._compare_at = 0.0
         self._before: dict[int, AnnouncedPage] = {}
         self._lost: Counter[str] = Counter()

@@ -53,9 +53,16 @@ class OutboxRow:
     """The change of its page to report; 0 = announce it as new."""
 
 
+Wanted = tuple[int, int | None, int]
+"""A page with its backfill event, None = announced alone, and its change, 0 = announced as new."""
 _ENTRY = Shape(
     OutboxRow, OutboxEntry, url=Page.url, title=Page.title, anchor=Page.anchor, site_id=Page.site
 )
+
+
+def alone(page_ids: Iterable[int]) -> list[Wanted]:
+    """Return pages that are announced as new, each alone."""
+    return [(page, None, 0) for page in page_ids]
 
 
 class Outbox(Repository):
@@ -96,28 +103,12 @@ class Outbox(Repository):
         here = (Channel.name == storable(name)) & Channel.settings.is_null(is_null=False)
         return bool(self._write(Channel.delete().where(here)))
 
-    def queue(self, channel: str, page_ids: Iterable[int], *, now: float) -> int:
-        """Queue pages never queued for this channel; return their number."""
-        return self._queue(channel, ((page, None, 0) for page in page_ids), now)
-
-    def queue_backfills(
-        self, channel: str, events: Iterable[tuple[int, int]], *, now: float
-    ) -> int:
-        """Queue events, each given with its first page, that were never queued; return their number.
+    def queue(self, channel: str, wanted: Iterable[Wanted], *, now: float) -> int:
+        """Queue what was never queued for this channel; return how much it was.
 
         An event is not queued again if its first page changes its URL.
         """
         # A backfilled page has one event and is never announced alone, so its entry is the event's.
-        return self._queue(channel, ((page, event, 0) for event, page in events), now)
-
-    def queue_changes(self, channel: str, changes: Iterable[tuple[int, int]], *, now: float) -> int:
-        """Queue changes, each given with its page, never queued for this channel; return their number."""
-        return self._queue(channel, ((page, None, change) for change, page in changes), now)
-
-    def _queue(
-        self, channel: str, wanted: Iterable[tuple[int, int | None, int]], now: float
-    ) -> int:
-        """Queue (page, backfill event, change), each once."""
         names, queued = ("page", "backfill_id", "change_id"), 0
         entry = (OutboxEntry.page, OutboxEntry.backfill_id, OutboxEntry.change_id)
         with writing(self._db, self._where):

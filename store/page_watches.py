@@ -19,12 +19,12 @@ from peewee import Case, fn
 
 from store.crawl.refreshes import WATCHED
 from store.database import writing
-from store.database.repository import Repository, Shape, batches
+from store.database.repository import Repository, Shape
 from store.database.statements import Prepared, Updated
 from store.database.texts import MAX_ADDRESS, storable, to_json
 from store.enums import PageState, WatchState
-from store.models import BackfillPage, News, Page, PageWatch, Refresh, Site, VisitRequest
-from store.values import ASKED, NEVER_DUE
+from store.models import BackfillPage, News, Page, PageWatch, Refresh, Site
+from store.values import NEVER_DUE
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +36,8 @@ class WatchRow:
     pattern: str
     """A URL, or a glob over whole URLs."""
     state: WatchState
-    min_interval_seconds: float | None
-    max_interval_seconds: float | None
+    every_seconds: float | None
+    """Between two visits; None = as often as its changes make worthwhile."""
     receivers: tuple[str, ...]
     """To whom its changes are sent; empty = to all who did not narrow what they want."""
     include: tuple[str, ...]
@@ -67,8 +67,6 @@ class WatchStanding:
 # Maximum number of pages of a pattern.
 MAX_PAGES = 500
 _WATCH = Shape(WatchRow, PageWatch, site_id=PageWatch.site)
-# With the refreshes of its pages, as every visit asks for them.
-_SPANS = ("min_interval_seconds", "max_interval_seconds")
 _SET = Updated(Refresh, lambda page: Refresh.page == page)
 _KNOWN = Prepared(lambda page: Refresh.select(Refresh.watch).where(Refresh.page == page))
 
@@ -84,16 +82,14 @@ class PageWatches(Repository):
         pattern: str,
         *,
         now: float,
-        min_interval_seconds: float | None = None,
-        max_interval_seconds: float | None = None,
+        every_seconds: float | None = None,
         receivers: Sequence[str] = (),
         include: Sequence[str] = (),
         exclude: Sequence[str] = (),
     ) -> int:
         """Add a watch, or set the columns of the one with this pattern; return its id."""
         fields: dict[str, Any] = {
-            "min_interval_seconds": min_interval_seconds,
-            "max_interval_seconds": max_interval_seconds,
+            "every_seconds": every_seconds,
             "receivers": to_json(list(receivers)),
             "include": to_json(list(include)),
             "exclude": to_json(list(exclude)),
@@ -107,9 +103,10 @@ class PageWatches(Repository):
                 row = {"site": site_id, "pattern": key, "added_at": now, **fields}
                 return int(PageWatch.insert(row).execute(self._db))
             PageWatch.update(fields).where(PageWatch.id == found).execute(self._db)
-            spans = {name: fields[name] for name in _SPANS}
-            Refresh.update(spans).where(Refresh.watch == found).execute(self._db)
-            # With other intervals it may be due at once.
+            # As every visit asks for it with its refresh.
+            mine = Refresh.update(every_seconds=every_seconds).where(Refresh.watch == found)
+            mine.execute(self._db)
+            # With another interval it may be due at once.
             active = (Refresh.watch == found) & (Refresh.due_at < NEVER_DUE)
             soon = (Refresh.due_at > now) & active
             Refresh.update(due_at=now).where(soon).execute(self._db)
@@ -156,7 +153,7 @@ class PageWatches(Repository):
             announced = Refresh.page.in_(News.select(News.page)) | Refresh.page.in_(
                 BackfillPage.select(BackfillPage.page)
             )
-            plain = {"watch": None, "due_at": now, **dict.fromkeys(_SPANS)}
+            plain = {"watch": None, "due_at": now, "every_seconds": None}
             Refresh.update(plain).where(mine & announced).execute(self._db)
             PageWatch.delete().where(PageWatch.id == watch_id).execute(self._db)
             others = PageWatch.site == site
@@ -188,7 +185,7 @@ class PageWatches(Repository):
         fields = {
             "watch": watch.id,
             "due_at": NEVER_DUE if watch.state is WatchState.PAUSED else now,
-            **{name: getattr(watch, name) for name in _SPANS},
+            "every_seconds": watch.every_seconds,
         }
         with writing(self._db, self._where):
             mine = Refresh.select(fn.COUNT(Refresh.page))
@@ -222,18 +219,3 @@ class PageWatches(Repository):
             .limit(limit)
         )
         return self._rows(query)
-
-    def check_now(self, page_ids: Iterable[int], *, now: float) -> int:
-        """Request checks of pages now; return the number of watched ones."""
-        count = 0
-        with writing(self._db, self._where):
-            for batch in batches(page_ids):
-                chosen = Refresh.page.in_(batch) & WATCHED
-                query = Refresh.select(Refresh.page, Refresh.site_id).where(chosen)
-                pages = list(query.tuples().execute(self._db))
-                asked = [{"page": page, "site_id": site, "at": now} for page, site in pages]
-                if asked:
-                    Refresh.update(due_at=ASKED).where(chosen).execute(self._db)
-                    VisitRequest.insert_many(asked).on_conflict_ignore().execute(self._db)
-                count += len(asked)
-        return count

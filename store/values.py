@@ -431,8 +431,6 @@ class ReadText:
 
 # Due later than any clock can reach: its watch is paused.
 NEVER_DUE = 1e12
-ASKED = 0.0
-"""Due time of a page that a user wants checked now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -458,15 +456,14 @@ class RefreshRow:
     last_modified: str | None
     body_md5: str | None
     state: PageState
-    min_interval_seconds: float | None
-    max_interval_seconds: float | None
+    every_seconds: float | None
     found_at: float | None
     """When it was announced."""
 
     @property
     def next_at(self) -> float | None:
-        """When it is due; None = its watch is paused, or it is checked next."""
-        return self.due_at if ASKED < self.due_at < NEVER_DUE else None
+        """When it is due; None = its watch is paused."""
+        return self.due_at if self.due_at < NEVER_DUE else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,12 +19,20 @@ _MAX_AHEAD = 2 * DAY
 
 _UNITS = {"m": MINUTE, "h": HOUR, "d": DAY, "w": 7 * DAY}
 _MOST_DIGITS = 12
-_SPAN = re.compile(r"^(\d+(?:\.\d+)?)([mhdw])$")
+_SPAN = re.compile(r"([0-9]+(?:\.[0-9]+)?)([mhdw])")
 
 
 def believable(published_at: float | None, now: float) -> float | None:
     """Return a page's date, None if it is in the future: events are listed under the day they happen."""
     return published_at if published_at is None or published_at <= now + _MAX_AHEAD else None
+
+
+def span_seconds(text: str) -> float | None:
+    """Return the seconds of a span such as ``3h``; None = it is none."""
+    span = _SPAN.fullmatch(text.strip())
+    if span is None or len(span[1]) > _MOST_DIGITS:
+        return None
+    return float(span[1]) * _UNITS[span[2]]
 
 
 def moment(text: str, at: float) -> float:
@@ -33,9 +41,9 @@ def moment(text: str, at: float) -> float:
     Raises:
         InputError: it is neither.
     """
-    span = _SPAN.match(text.strip())
-    if span and len(span[1]) <= _MOST_DIGITS:
-        return at - float(span[1]) * _UNITS[span[2]]
+    span = span_seconds(text)
+    if span is not None:
+        return at - span
     try:
         # Without a zone, the local one.
         return datetime.fromisoformat(text.strip()).timestamp()

@@ -574,13 +574,8 @@ class FactReader:
 
     @staticmethod
     def _watch_terms(row: RefreshRow, site: WatchedSite, now: float) -> WatchTerms:
-        least, most = bounds(
-            row.min_interval_seconds,
-            row.max_interval_seconds,
-            site.terms.min_interval_seconds,
-            site.terms.max_interval_seconds,
-        )
-        return WatchTerms(site.price(now), least, most)
+        shortest, longest = site.terms.min_interval_seconds, site.terms.max_interval_seconds
+        return WatchTerms(site.price(now), *bounds(row.every_seconds, shortest, longest))
 
     def _gained(
         self, outcome: Outcome, row: RefreshRow, site: WatchedSite, now: float

@@ -9,7 +9,6 @@ from collections.abc import Collection
 
 from incremental.visit.visit import VisitTask, hub_task, refresh_task, verification_task
 from store import Store
-from store.values import ASKED
 
 
 class RequestedVisits:
@@ -44,15 +43,13 @@ class RequestedVisits:
         self._drop(task.site_id, task.page_id)
 
     def _task_of(self, page_id: int) -> VisitTask | None:
-        refresh = self._store.refreshes.row(page_id)
-        if refresh is not None and refresh.due_at == ASKED:
-            return refresh_task(refresh)
         hub = self._store.read.hub(page_id)
         if hub is not None:
             return hub_task(hub)
         verification = self._store.read.verification(page_id)
         if verification is not None and verification.verify_due_at is not None:
             return verification_task(verification)
+        refresh = self._store.refreshes.row(page_id)
         return refresh_task(refresh) if refresh is not None else None
 
     def _drop(self, site_id: int, page_id: int) -> None:

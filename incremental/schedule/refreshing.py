@@ -88,10 +88,8 @@ def interval_seconds(seen: Counted, terms: WatchTerms) -> float:
     return max(min(wanted, terms.max_seconds), terms.min_seconds)
 
 
-def bounds(
-    least: float | None, most: float | None, site_least: float, site_most: float
-) -> tuple[float, float]:
-    """Return the shortest and longest interval: a watch's own, else those of its site."""
-    longest = min(site_most, LONGEST_SECONDS)
-    shortest = least if least is not None else min(site_least, most or site_least)
-    return shortest, max(most if most is not None else longest, shortest)
+def bounds(every: float | None, site_least: float, site_most: float) -> tuple[float, float]:
+    """Return the shortest and longest interval: that of a watch, else those of its site."""
+    if every is not None:
+        return every, every
+    return site_least, max(min(site_most, LONGEST_SECONDS), site_least)

@@ -58,6 +58,15 @@ MAX_HISTORY = 500
 # Conditions of what is counted: announced, unread, starred.
 _COUNTED = (None, News.read_at.is_null(), News.starred_at.is_null(is_null=False))
 _BY = Page.alias()
+_DETAIL = Shape(
+    PageDetail,
+    Page,
+    ("is_hub", "news", "text", "topics", "history", "next_refresh_at"),
+    page_id=Page.id,
+    site=Site.name,
+    site_id=Page.site,
+    moved_to=_BY.url,
+)
 _HISTORY = Shape(HistoryEntry, Change, hub_url=_BY.url)
 _SEARCH = Shape(SavedSearchRow, SavedSearch)
 _TEXT = (
@@ -130,49 +139,23 @@ class Answers(Repository):
 
     def page(self, page_id: int, *, most: int = 100) -> PageDetail | None:
         """Return the facts of a page and the latest *most* entries of its history."""
-        facts = self._facts(page_id)
-        if facts is None:
+        query = _DETAIL.select().join(Site, on=Site.id == Page.site)
+        query = query.join(_BY, JOIN.LEFT_OUTER, on=_BY.id == Page.moved_to)
+        detail = self._first(_DETAIL, query.where(Page.id == page_id))
+        if detail is None:
             return None
         planned = (Refresh.page == page_id) & (Refresh.due_at < NEVER_DUE)
-        next_at = self._scalar(Refresh.select(Refresh.due_at).where(planned))
         news = self._scalar(News.select(News.id).where(News.page == page_id))
         with storage_errors(self._where):
-            return PageDetail(
-                **facts,
+            return replace(
+                detail,
+                is_hub=bool(self._rows(Hub.select(Hub.page).where(Hub.page == page_id))),
                 news=news_rows(self._db, [news]).get(news) if news is not None else None,
                 text=self.text(page_id),
                 topics=tuple(topics_of(self._db, [page_id]).get(page_id, ())),
                 history=tuple(self.history(page_id, limit=most)),
-                next_refresh_at=next_at,
+                next_refresh_at=self._scalar(Refresh.select(Refresh.due_at).where(planned)),
             )
-
-    def _facts(self, page_id: int) -> dict[str, Any] | None:
-        query = (
-            Page.select(
-                Page.id.alias("page_id"),
-                Page.url,
-                Page.canonical_key,
-                Page.title,
-                Page.anchor,
-                Site.name.alias("site"),
-                Page.site.alias("site_id"),
-                Page.state,
-                Page.language,
-                Page.published_at,
-                Page.first_seen_at,
-                Page.verified_at,
-                Page.rule,
-                Page.body_md5,
-                _BY.url.alias("moved_to"),
-                Page.changes_from,
-            )
-            .join(Site, on=Site.id == Page.site)
-            .join(_BY, JOIN.LEFT_OUTER, on=_BY.id == Page.moved_to)
-            .where(Page.id == page_id)
-        )
-        rows = self._dicts(query)
-        hub = Hub.select(Hub.page).where(Hub.page == page_id)
-        return rows[0] | {"is_hub": bool(self._rows(hub))} if rows else None
 
     def history(
         self, page_id: int, *, limit: int = 100, before: int | None = None

@@ -1,9 +1,9 @@
 """Lists announced pages: a query yields ids, in a bounded number of rows, and these yield results.
 
-Ids are walked in the order of announcement along the most selective index (hub, site, language, unread
+Ids are walked in the order of announcement along the most selective index (site, language, unread
 or starred)::
 
-    several hubs or sites   a walk each, merged
+    several sites   a walk each, merged
     since, until            two ids that bound the walk
     topic                   few pages: walk only those; many: test each row
     words                   few matches: only those; few rows left by the rest: test each of them;
@@ -26,18 +26,9 @@ from store.answers.excerpts import LEAD_BYTES, lead, with_excerpts
 from store.answers.values import NewQuery, NewsAnswer
 from store.enums import TopicVerdict
 from store.models import News, Page, PageText, PageTopic, Site, SiteTag, Topic, TopicTag
-from store.search.fulltext import (
-    count_any,
-    count_news,
-    found_any,
-    found_news,
-    has_any,
-    is_searchable,
-    news_ids,
-    stands_in,
-)
+from store.search.fulltext import Match, all_of, any_of
 from store.search.news import primary_language
-from store.search.words import Phrase, read_query
+from store.search.words import read_query
 
 MOST_ROWS = 1_000_000
 # Pages of a topic, or matches of words, up to which each is taken one by one.
@@ -51,6 +42,8 @@ _BATCH = 500
 # Sites of a tag up to which each is walked along its own index.
 FEW_SITES = 50
 _MAX_ID = 2**63 - 1
+# Of the row that is tested, as peewee calls it.
+_OWN_ID = '"t1"."id"'
 
 
 def new_pages(database: Database, query: NewQuery) -> NewsAnswer:
@@ -134,6 +127,7 @@ class _NewsIds:
         self._query = query
         self._newest = query.order != "oldest"
         self._phrases = read_query(query.text) if query.text.strip() else None
+        self._matching = None if self._phrases is None else all_of(database, self._phrases)
         # Whether a topic or words select few pages.
         self._few = False
         self._conditions = [
@@ -142,8 +136,6 @@ class _NewsIds:
             *([News.read_at.is_null(not query.read)] if query.read is not None else []),
             *([News.starred_at.is_null(not query.starred)] if query.starred is not None else []),
         ]
-        if query.hubs is not None and query.sites is not None:
-            self._conditions.append(News.site.in_(query.sites))
         if query.language is not None:
             self._conditions.append(News.language == (primary_language(query.language) or ""))
         if any(x is not None for x in (query.topic, query.verdict, query.min_score)):
@@ -152,7 +144,8 @@ class _NewsIds:
         if query.among is not None:
             self._few = True
             self._conditions.append(News.page.in_(query.among))
-        self._few = self._few or self._has_few(query.include)
+        if query.include:
+            self._few = self._few or any_of(database, query.include).is_few(FEW_ROWS)
         self._conditions += self._with_words(query.include, query.exclude)
         # Walks along few sites; None = all rows, tested one by one.
         self._walked = query.sites
@@ -163,12 +156,8 @@ class _NewsIds:
 
     def after(self, cursor: int | None, count: int) -> list[int]:
         """Return the next *count* ids after *cursor*, in the query's order."""
-        if self._phrases is not None and not is_searchable(self._phrases):
-            return []
         walks: list[list[Any]] = [[]]
-        if self._query.hubs is not None:
-            walks = [[News.hub_id == hub] for hub in self._query.hubs]
-        elif self._walked is not None:
+        if self._walked is not None:
             walks = [[News.site == site] for site in self._walked]
         low, high = self._fence
         if cursor is not None and self._newest:
@@ -178,10 +167,10 @@ class _NewsIds:
         found: set[int] = set()
         for key in walks:
             conditions = [*self._conditions, *key]
-            if self._phrases is None:
+            if self._matching is None:
                 found |= set(self._listed(conditions, low, high, count))
             else:
-                found |= set(self._found(self._phrases, conditions, (low, high), count))
+                found |= set(self._found(self._matching, conditions, (low, high), count))
         return sorted(found, reverse=self._newest)[:count]
 
     def _listed(
@@ -203,38 +192,29 @@ class _NewsIds:
         return [row for (row,) in rows.tuples().execute(self._db)]
 
     def _found(
-        self,
-        phrases: Sequence[Phrase],
-        conditions: list[Any],
-        between: tuple[int, int],
-        count: int,
+        self, matching: Match, conditions: list[Any], between: tuple[int, int], count: int
     ) -> list[int]:
         """Return ids of rows that match the words, by the cheapest plan."""
-        if count_news(self._db, phrases, most=FEW_ROWS + 1) <= FEW_ROWS:
-            few = News.id.in_(found_news(self._db, phrases, between))
+        if matching.is_few(FEW_ROWS):
+            few = News.id.in_(matching.ids(between))
             return self._listed([*conditions, few], 0, _MAX_ID, count, along_ids=False)
         if not conditions:
-            piece = found_news(self._db, phrases, between, newest=self._newest, most=count)
+            piece = matching.ids(between, newest=self._newest, most=count)
             return self._listed([News.id.in_(piece)], 0, _MAX_ID, count, along_ids=False)
         few_rows = News.select(News.id).where(reduce(and_, conditions)).limit(NARROW_ROWS + 1)
         narrow = len(list(few_rows.tuples().execute(self._db))) <= NARROW_ROWS
-        if narrow and not any(phrase.prefix for phrase in phrases):
-            asked = stands_in(self._db, phrases, '"t1"."id"')
-            return self._listed([*conditions, asked], *between, count)
-        return self._streamed(phrases, conditions, between, count)
+        if narrow and not any(phrase.prefix for phrase in self._phrases or ()):
+            return self._listed([*conditions, matching.holds(_OWN_ID)], *between, count)
+        return self._streamed(matching, conditions, between, count)
 
     def _streamed(
-        self,
-        phrases: Sequence[Phrase],
-        conditions: list[Any],
-        between: tuple[int, int],
-        count: int,
+        self, matching: Match, conditions: list[Any], between: tuple[int, int], count: int
     ) -> list[int]:
         """Take full-text matches in id order, in growing pieces, until enough rows match the rest."""
         (low, high), size = between, 4 * count
         ids: list[int] = []
         while True:
-            here = news_ids(self._db, phrases, (low, high), newest=self._newest, most=size)
+            here = matching.listed((low, high), newest=self._newest, most=size)
             for batch in chunked(here, _BATCH):
                 wanted = [*conditions, News.id.in_(batch)]
                 ids += self._listed(wanted, 0, _MAX_ID, count - len(ids), along_ids=False)
@@ -279,12 +259,11 @@ class _NewsIds:
         one = fn.EXISTS(PageTopic.select(SQL("1")).where(judged & (PageTopic.page == News.page)))
         return reduce(and_, [one, *self._words_of_topic(topic)])
 
-    def _words_of_topic(self, topic: int | str | None) -> list[Any]:
+    def _words_of_topic(self, topic: int | None) -> list[Any]:
         """Return the conditions of the words that a topic's pages must or must not have."""
         if topic is None:
             return []
-        same = Topic.name == topic if isinstance(topic, str) else Topic.id == topic
-        rows = Topic.select(Topic.include, Topic.exclude).where(same).tuples()
+        rows = Topic.select(Topic.include, Topic.exclude).where(Topic.id == topic).tuples()
         return [
             condition
             for include, exclude in rows.execute(self._db)
@@ -293,19 +272,14 @@ class _NewsIds:
 
     def _with_words(self, include: Sequence[str], exclude: Sequence[str]) -> list[Any]:
         """Return the conditions on words: few matches are listed, many are tested row by row."""
-        own = '"t1"."id"'
         conditions: list[Any] = []
-        if self._has_few(include):
-            conditions.append(News.id.in_(found_any(self._db, include)))
-        elif include:
-            conditions.append(has_any(self._db, include, own))
+        if include:
+            wanted = any_of(self._db, include)
+            few = wanted.is_few(FEW_ROWS)
+            conditions.append(News.id.in_(wanted.ids()) if few else wanted.holds(_OWN_ID))
         if exclude:
-            conditions.append(has_any(self._db, exclude, own, negated=True))
+            conditions.append(any_of(self._db, exclude).holds(_OWN_ID, negated=True))
         return conditions
-
-    def _has_few(self, words: Sequence[str]) -> bool:
-        """Whether the query has words that few pages contain."""
-        return bool(words) and count_any(self._db, words, most=FEW_ROWS + 1) <= FEW_ROWS
 
     def _column(self, query: Any) -> list[Any]:  # noqa: ANN401 - a peewee query
         return [row for (row,) in query.tuples().execute(self._db)]
@@ -316,9 +290,6 @@ class _NewsIds:
         if query.topic is None:
             # The indexes begin with the topic.
             wanted: list[Any] = [PageTopic.topic.in_(Topic.select(Topic.id))]
-        elif isinstance(query.topic, str):
-            named = Topic.select(Topic.id).where(Topic.name == query.topic)
-            wanted = [PageTopic.topic == named]
         else:
             wanted = [PageTopic.topic == query.topic]
         if query.topic is not None and query.hidden_verdict is not None:

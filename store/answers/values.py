@@ -21,10 +21,8 @@ class NewQuery:
     """Site ids; an empty tuple finds nothing."""
     tag: str | None = None
     """Pages of the sites with this tag, and those that its topics hold for relevant or doubtful."""
-    hubs: tuple[int, ...] | None = None
-    """Page ids of the hubs that first showed them."""
-    topic: int | str | None = None
-    """Id or name of a topic that scored them; an unknown one finds nothing."""
+    topic: int | None = None
+    """Id of a topic that scored them; an unknown one finds nothing."""
     verdict: str | None = None
     """The verdict of *topic*, or of any topic."""
     hidden_verdict: str | None = None
@@ -129,17 +127,17 @@ class PageDetail:
     rule: str | None
     """The rule that decided last whether it is announced, a ``store.rules.Rule``."""
     body_md5: str | None
-    is_hub: bool
     moved_to: str | None
     """URL it moved to."""
-    news: AnnouncedPage | None
-    """None = not announced as new, so it cannot be marked."""
-    text: StoredText | None
-    topics: tuple[TopicMark, ...]
-    history: tuple[HistoryEntry, ...]
-    next_refresh_at: float | None
-    changes_from: float | None = None
+    changes_from: float | None
     """Time of the latest expired change: earlier history is gone. None = complete."""
+    is_hub: bool = False
+    news: AnnouncedPage | None = None
+    """None = not announced as new, so it cannot be marked."""
+    text: StoredText | None = None
+    topics: tuple[TopicMark, ...] = ()
+    history: tuple[HistoryEntry, ...] = ()
+    next_refresh_at: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,10 +87,9 @@ MERGES = (
         Refresh.page,
         (),
         joined(
-            # A watch goes with its intervals.
+            # A watch goes with its interval.
             lambda row: (row["watch"] is not None, row["checked_at"] or 0),
-            min_interval_seconds=better,
-            max_interval_seconds=better,
+            every_seconds=better,
             due_at=least,
             changed_at=most,
             gone_at=better,

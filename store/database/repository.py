@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import fields
 from enum import StrEnum
 from typing import Any, Generic, TypeVar, get_origin, get_type_hints
@@ -23,11 +23,17 @@ MAX_ROWS = 90
 class Shape(Generic[T]):
     """Columns of a model that fill a value: those named like its fields, or given as *others*.
 
-    Columns of tuples and dicts hold JSON.
+    Columns of tuples and dicts hold JSON. *leave* are the last fields, which keep their defaults.
     """
 
-    def __init__(self, value: type[T], model: type[Model], **others: Any) -> None:  # noqa: ANN401 - peewee expressions
-        names = [field.name for field in fields(value)]  # type: ignore[arg-type]  # a dataclass
+    def __init__(
+        self,
+        value: type[T],
+        model: type[Model],
+        leave: Collection[str] = (),
+        **others: Any,  # noqa: ANN401 - peewee expressions
+    ) -> None:
+        names = [one.name for one in fields(value) if one.name not in leave]  # type: ignore[arg-type]  # a dataclass
         hints = get_type_hints(value)
         self.columns: list[Any] = [others.get(name) or getattr(model, name) for name in names]
         self._value, self._model = value, model

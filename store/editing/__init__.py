@@ -61,17 +61,16 @@ class Tags(Repository):
 
     def set_site_tags(self, site_id: int, tags: Sequence[str]) -> None:
         """Replace the tags of a site."""
-        rows = [{"site": site_id, "tag": storable(tag)} for tag in dict.fromkeys(tags)]
-        self._replace(SiteTag, SiteTag.site == site_id, rows)
+        self._replace(SiteTag, SiteTag.site, site_id, tags)
 
     def set_topic_tags(self, topic_id: int, tags: Sequence[str]) -> None:
         """Replace the tags of a topic."""
-        rows = [{"topic": topic_id, "tag": storable(tag)} for tag in dict.fromkeys(tags)]
-        self._replace(TopicTag, TopicTag.topic == topic_id, rows)
+        self._replace(TopicTag, TopicTag.topic, topic_id, tags)
 
-    def _replace(self, model: Any, mine: Any, rows: list[dict[str, object]]) -> None:  # noqa: ANN401 - peewee's own
+    def _replace(self, model: Any, owner: Any, owner_id: int, tags: Sequence[str]) -> None:  # noqa: ANN401 - peewee's own
+        rows = [{owner.name: owner_id, "tag": storable(tag)} for tag in dict.fromkeys(tags)]
         with writing(self._db, self._where):
-            model.delete().where(mine).execute(self._db)
+            model.delete().where(owner == owner_id).execute(self._db)
             if rows:
                 model.insert_many(rows).execute(self._db)
 

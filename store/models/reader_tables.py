@@ -32,9 +32,8 @@ class PageWatch(Table):
     """A URL, or a glob over whole URLs."""
     state = TextField(default="active")
     """:class:`~store.enums.WatchState`."""
-    min_interval_seconds = DoubleField(null=True)
-    """NULL = the site's."""
-    max_interval_seconds = DoubleField(null=True)
+    every_seconds = DoubleField(null=True)
+    """Between two visits; NULL = as its changes make worthwhile."""
     receivers = TextField(default="[]")
     """JSON list: to whom changes are sent; empty = to all who did not narrow what they want."""
     include = TextField(default="[]")
@@ -53,12 +52,11 @@ class Refresh(Table):
     page = ForeignKeyField(Page, primary_key=True, on_delete="CASCADE", lazy_load=False)
     watch = ForeignKeyField(PageWatch, null=True, on_delete="CASCADE", lazy_load=False, index=True)
     """NULL = an announced page, refreshed by its age."""
-    min_interval_seconds = DoubleField(null=True)
-    """Those of its watch; NULL = the site's."""
-    max_interval_seconds = DoubleField(null=True)
+    every_seconds = DoubleField(null=True)
+    """That of its watch."""
     site_id = IntegerField()
     due_at = DoubleField()
-    """0 = a user asked for it; later than any clock goes = paused."""
+    """Later than any clock goes = paused."""
     checked_at = DoubleField(null=True)
     changed_at = DoubleField(null=True)
     """When the text of a watched page last changed."""

@@ -71,120 +71,84 @@ def _vector(head: Sequence[str], body: Sequence[str]) -> str:
     return " ".join(f"'{word}':{','.join(at[:255])}" for word, at in places.items())
 
 
-def is_searchable(phrases: Sequence[Phrase]) -> bool:
-    """Return whether the query has terms; exclusions alone find nothing."""
-    return any(not phrase.excluded for phrase in phrases)
+class Match:
+    """The announced pages that have some words; see :func:`all_of` and :func:`any_of`."""
+
+    def __init__(self, database: Database, value: str) -> None:
+        """*value* is in the language of the engine; an empty one matches nothing."""
+        self._db = database
+        self._column, asked, self._mark = (
+            ("rowid", "news_words MATCH ?", "?")
+            if is_sqlite(database)
+            else ("news_id", "words @@ %s::tsquery", "%s")
+        )
+        self._asked, self._values = (asked, [value]) if value else ("1 = 0", [])
+
+    def ids(
+        self,
+        between: tuple[int | None, int | None] = (None, None),
+        *,
+        newest: bool = True,
+        most: int | None = None,
+    ) -> SQL:
+        """Return a subquery: the ids of the pages, *between* inclusive bounds.
+
+        With *most*, that many at most, newest or oldest. Both databases read them in id order without
+        scanning the rest, SQLite straight from the index.
+        """
+        conditions = [self._asked]
+        values: list[object] = [*self._values]
+        for sign, bound in ((">=", between[0]), ("<=", between[1])):
+            if bound is not None:
+                conditions.append(f"{self._column} {sign} {self._mark}")
+                values.append(bound)
+        direction = "DESC" if newest else "ASC"
+        order = f" ORDER BY {self._column} {direction} LIMIT {most:d}" if most else ""
+        where = " AND ".join(conditions)
+        return SQL(f"(SELECT {self._column} FROM news_words WHERE {where}{order})", values)  # noqa: S608 - names of ours
+
+    def listed(self, between: tuple[int, int], *, newest: bool, most: int) -> list[int]:
+        """Return the ids that :meth:`ids` selects, in id order."""
+        found = self.ids(between, newest=newest, most=most)
+        return [row for (row,) in _run(self._db, found.sql[1:-1], *found.params).fetchall()]
+
+    def is_few(self, most: int) -> bool:
+        """Return whether at most so many pages match."""
+        inner = f"SELECT 1 AS one FROM news_words WHERE {self._asked} LIMIT {most + 1:d}"  # noqa: S608 - names of ours
+        statement = f"SELECT COUNT(*) FROM ({inner}) AS found"  # noqa: S608 - likewise
+        return int(_run(self._db, statement, *self._values).fetchone()[0]) <= most
+
+    def holds(self, news_id: str, *, negated: bool = False) -> SQL:
+        """Return a condition: the page of the outer query's row matches, or does not.
+
+        *news_id* is the quoted name of that query's column.
+        """
+        inner = f"SELECT 1 FROM news_words WHERE {self._column} = {news_id} AND {self._asked}"  # noqa: S608 - names of ours
+        return SQL(f"{'NOT ' if negated else ''}EXISTS ({inner})", self._values)
 
 
-def found_news(
-    database: Database,
-    phrases: Sequence[Phrase],
-    between: tuple[int | None, int | None] = (None, None),
-    *,
-    newest: bool = True,
-    most: int | None = None,
-) -> SQL:
-    """Return a subquery: ids of announced pages that match, *between* inclusive bounds.
-
-    With *most*, that many at most, newest or oldest. Both databases read them in id order without scanning
-    the rest, SQLite straight from the index.
-    """
-    column, asked, value = _asked(database, phrases)
-    mark = "?" if is_sqlite(database) else "%s"
-    conditions, values = [asked], [value]
-    for sign, bound in ((">=", between[0]), ("<=", between[1])):
-        if bound is not None:
-            conditions.append(f"{column} {sign} {mark}")
-            values.append(bound)
-    order = f" ORDER BY {column} {'DESC' if newest else 'ASC'} LIMIT {most:d}" if most else ""
-    where = " AND ".join(conditions)
-    return SQL(f"(SELECT {column} FROM news_words WHERE {where}{order})", values)  # noqa: S608 - names of ours
+def all_of(database: Database, phrases: Sequence[Phrase]) -> Match:
+    """Return the pages that a search finds; exclusions alone find nothing."""
+    if all(phrase.excluded for phrase in phrases):
+        return Match(database, "")
+    if is_sqlite(database):
+        return Match(database, _match(phrases))
+    return Match(database, " & ".join(("!" if p.excluded else "") + _lexemes(p) for p in phrases))
 
 
-def news_ids(
-    database: Database,
-    phrases: Sequence[Phrase],
-    between: tuple[int | None, int | None],
-    *,
-    newest: bool,
-    most: int,
-) -> list[int]:
-    """Return the ids that :func:`found_news` selects, in id order."""
-    found = found_news(database, phrases, between, newest=newest, most=most)
-    return [row for (row,) in _run(database, found.sql[1:-1], *found.params).fetchall()]
-
-
-def count_news(database: Database, phrases: Sequence[Phrase], *, most: int) -> int:
-    """Count the announced pages that match, up to *most*."""
-    _, asked, value = _asked(database, phrases)
-    inner = f"SELECT 1 AS one FROM news_words WHERE {asked} LIMIT {most:d}"  # noqa: S608 - names of ours
-    statement = f"SELECT COUNT(*) FROM ({inner}) AS found"  # noqa: S608 - likewise
-    return int(_run(database, statement, value).fetchone()[0])
-
-
-def stands_in(database: Database, phrases: Sequence[Phrase], news_id: str) -> SQL:
-    """Return a condition: the page of the outer query's row matches.
-
-    *news_id* is the quoted name of that query's column.
-    """
-    column, asked, value = _asked(database, phrases)
-    inner = f"SELECT 1 FROM news_words WHERE {column} = {news_id} AND {asked}"  # noqa: S608 - names of ours
-    return SQL(f"EXISTS ({inner})", [value])
-
-
-def has_any(
-    database: Database, words: Sequence[str], news_id: str, *, negated: bool = False
-) -> SQL:
-    """Return a condition: the page of the outer query's row has one of these words or phrases, or none.
-
-    *news_id* is as in :func:`stands_in`.
-    """
-    column, asked, value = _any_asked(database, words)
-    if not value:
-        return SQL("1 = 1" if negated else "1 = 0")
-    inner = f"SELECT 1 FROM news_words WHERE {column} = {news_id} AND {asked}"  # noqa: S608 - names of ours
-    return SQL(f"{'NOT ' if negated else ''}EXISTS ({inner})", [value])
-
-
-def found_any(database: Database, words: Sequence[str]) -> SQL:
-    """Return a subquery: ids of announced pages that have one of these words or phrases."""
-    column, asked, value = _any_asked(database, words)
-    if not value:
-        return SQL("(SELECT 0 WHERE 1 = 0)")
-    return SQL(f"(SELECT {column} FROM news_words WHERE {asked})", [value])  # noqa: S608 - names of ours
-
-
-def count_any(database: Database, words: Sequence[str], *, most: int) -> int:
-    """Count the announced pages that have one of these words or phrases, up to *most*."""
-    _, asked, value = _any_asked(database, words)
-    if not value:
-        return 0
-    inner = f"SELECT 1 AS one FROM news_words WHERE {asked} LIMIT {most:d}"  # noqa: S608 - names of ours
-    statement = f"SELECT COUNT(*) FROM ({inner}) AS found"  # noqa: S608 - likewise
-    return int(_run(database, statement, value).fetchone()[0])
-
-
-def _any_asked(database: Database, words: Sequence[str]) -> tuple[str, str, str]:
-    """Return the id column, the condition that one of *words* occurs, and its value; empty = none."""
+def any_of(database: Database, words: Sequence[str]) -> Match:
+    """Return the pages that have one of these words or phrases."""
     if is_sqlite(database):
         alternatives = [" AND ".join(map(_fts5, phrases)) for phrases in _each(words)]
-        return "rowid", "news_words MATCH ?", " OR ".join(f"({one})" for one in alternatives)
-    value = " | ".join(f"({' & '.join(map(_lexemes, one))})" for one in _each(words))
-    return "news_id", "words @@ %s::tsquery", value
+        return Match(database, " OR ".join(f"({one})" for one in alternatives))
+    alternatives = [" & ".join(map(_lexemes, phrases)) for phrases in _each(words)]
+    return Match(database, " | ".join(f"({one})" for one in alternatives))
 
 
 def _each(words: Sequence[str]) -> list[list[Phrase]]:
     """Return the phrases of each word or phrase; those without a letter or digit are omitted."""
     found = map(read_word, words)
     return [phrases for phrases in found if phrases]
-
-
-def _asked(database: Database, phrases: Sequence[Phrase]) -> tuple[str, str, Any]:
-    """Return the id column, the condition on the words, and its value."""
-    if is_sqlite(database):
-        return "rowid", "news_words MATCH ?", _match(phrases)
-    query = " & ".join(("!" if p.excluded else "") + _lexemes(p) for p in phrases)
-    return "news_id", "words @@ %s::tsquery", query
 
 
 # User input reaches neither engine as syntax, only as quoted words.

@@ -15,7 +15,7 @@ from topic_web import EXAMPLES, two_subjects, watch_topic
 
 from incremental.crawl.crawler import Crawler
 from incremental.crawl.overflows import Overflows
-from incremental.features.page_watches.watching import WatchWish, watch_page
+from incremental.features.page_watches.watching import watch_page
 from incremental.visit.visit import Outcome
 from store import Store
 
@@ -90,7 +90,7 @@ def lists(folder: Path) -> Iterator[Watch]:
     pages[HOME + "story-3.html"] = Reply(code=500)
     pages[HOME + "feed.xml"] = feed((HOME + "story-1.html", ""))
     with watch(folder, pages, HOME, HOME + "feed.xml") as crawl:
-        watch_page(crawl.store, SPARING, HOME + "city/*", WatchWish(), now=START)
+        watch_page(crawl.store, SPARING, HOME + "city/*", now=START)
         crawl.crawler.load(START)
         yield crawl.run(1.5 * DAY)
 

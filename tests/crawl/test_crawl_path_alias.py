@@ -16,10 +16,10 @@ from incremental.base.clock import SystemClock
 from incremental.base.urls import canonical_key
 from incremental.features.messages.hooks import Delivered
 from incremental.features.messages.notifier import Notifier
-from incremental.features.messages.settings import ChannelSettings
-from incremental.fetch.libraries import LibraryGate
+from incremental.features.messages.settings import ChannelSettings, MessagesSettings
 from incremental.interfaces.explain.page import explain
 from incremental.interfaces.web.routes.feeds import feed_entry
+from incremental.settings import Settings
 from store.answers.announced import AnnouncedPage
 from store.values import TopicScore
 
@@ -85,13 +85,9 @@ def queued(crawl: Watch) -> list[int]:
 
 
 def messages_of(crawl: Watch) -> Notifier:
-    return Notifier(
-        crawl.store,
-        [ChannelSettings("hook", "json://127.0.0.1/", max_per_hour=1_000)],
-        gate=LibraryGate(SPARING.fetch, SystemClock()),
-        executor=Taking(),
-        saved_query=lambda _: None,
-    )
+    channel = ChannelSettings("hook", "json://127.0.0.1/", max_per_hour=1_000)
+    settings = Settings(fetch=SPARING.fetch, further=(MessagesSettings(channel=(channel,)),))
+    return Notifier(crawl.store, settings, SystemClock(), executor=Taking())
 
 
 def test_what_was_announced_stays_as_it_was_when_its_path_is_learned_to_be_an_alias(

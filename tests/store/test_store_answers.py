@@ -83,15 +83,13 @@ def test_a_page_that_was_found_while_the_clock_stood_wrong_is_still_within_its_b
     assert listed(store, since=START + 3, until=START + 4) == [7, 3]
 
 
-def test_sites_and_hubs_narrow_and_several_are_merged_in_order(announced: Announced) -> None:
+def test_sites_narrow_and_several_are_merged_in_order(announced: Announced) -> None:
     store, site, home = announced
     other, other_home = news_site(store, home="https://other.example/")
     announce(store, other, other_home, 10, 11)
     announce(store, site, home, 12)
     assert listed(store, sites=(other,)) == [11, 10]
     assert listed(store, sites=(other, site), limit=3) == [12, 11, 10]
-    assert listed(store, hubs=(home,), limit=2) == [12, 6]
-    assert listed(store, hubs=(home,), sites=(other,)) == []
     assert listed(store, sites=()) == []
 
 

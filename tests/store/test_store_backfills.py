@@ -97,7 +97,7 @@ def test_no_page_joins_an_event_of_which_people_have_heard(store: Store) -> None
     store.backfills.mark([first.id], now=START + HOUR, read=True)
     turns_out(store, "x", at=START + HOUR + 60)
     (second,) = store.backfills.events(BackfillQuery(above=first.id))
-    store.outbox.queue_backfills("mail", [(second.id, second.page_id)], now=START)
+    store.outbox.queue("mail", [(second.page_id, second.id, 0)], now=START)
     turns_out(store, "y", at=START + HOUR + 90)
     events = store.backfills.events(BackfillQuery(order="oldest"))
     assert [event.pages for event in events] == [1, 1, 1]
@@ -151,7 +151,7 @@ def test_a_page_under_a_new_address_stays_of_its_event_once(store: Store) -> Non
 def test_removing_a_site_removes_its_events(store: Store) -> None:
     site, home = gain(store, "a")
     event = store.backfills.events(BackfillQuery())[0]
-    store.outbox.queue_backfills("mail", [(event.id, event.page_id)], now=START)
+    store.outbox.queue("mail", [(event.page_id, event.id, 0)], now=START)
     store.write.remove_site(site)
     assert home
     assert store.backfills.events(BackfillQuery()) == []
@@ -161,12 +161,12 @@ def test_removing_a_site_removes_its_events(store: Store) -> None:
 def test_an_event_is_queued_once_for_each_channel(store: Store) -> None:
     gain(store, "a", "b")
     event = store.backfills.events(BackfillQuery())[0]
-    pair = [(event.id, event.page_id)]
-    queued = [store.outbox.queue_backfills(name, pair, now=START) for name in ("x", "x", "y")]
+    wanted = [(event.page_id, event.id, 0)]
+    queued = [store.outbox.queue(name, wanted, now=START) for name in ("x", "x", "y")]
     assert queued == [1, 0, 1]
     assert [one.backfill_id for one in store.outbox.open("x")] == [event.id]
     other = store.backfills.pages(BackfillQuery(limit=1))[0].page_id
-    assert store.outbox.queue_backfills("x", [(event.id, other)], now=START) == 0
+    assert store.outbox.queue("x", [(other, event.id, 0)], now=START) == 0
 
 
 def test_marks_of_events(store: Store) -> None:

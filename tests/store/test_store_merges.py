@@ -32,6 +32,7 @@ from store.models import (
     PageText,
     PageVector,
 )
+from store.outbox import alone
 from store.rules import Fate
 from store.values import LabelEntry, PageChange, ReadText, SiteChanges, TopicScore
 
@@ -115,7 +116,7 @@ def test_an_announced_page_keeps_its_id_and_all_that_is_known_of_it(store: Store
     key = seen(OLD + "a").canonical_key
     score = TopicScore(key, topic, 0.9, "relevant", fetched=True, method="fused", version="1")
     store.topics.put_scores(site, [score], now=START + 2)
-    store.outbox.queue("mail", [page], now=START + 2)
+    store.outbox.queue("mail", alone([page]), now=START + 2)
     PageVector.update(space=1, vector=b"v").where(PageVector.page == page).execute(store.database)
     store.answers.mark([page], now=START + 3, read=True, starred=True)
     (before,) = announced_pages(store, text="suspension")
@@ -127,7 +128,7 @@ def test_an_announced_page_keeps_its_id_and_all_that_is_known_of_it(store: Store
     for name in ("cursor", "page_id", "title", "language", "published_at", "found_at", "topics"):
         assert getattr(after, name) == getattr(before, name), name
     assert (after.read_at, after.starred_at) == (START + 3, START + 3)
-    assert store.outbox.queue("mail", [page], now=START + 9) == 0
+    assert store.outbox.queue("mail", alone([page]), now=START + 9) == 0
     assert [entry.url for entry in store.outbox.recent("mail")] == [HOME + "a"]
     vectors = PageVector.select(PageVector.page, PageVector.vector).tuples()
     assert [(one, bytes(v)) for one, v in vectors.execute(store.database)] == [(page, b"v")]
@@ -138,7 +139,7 @@ def test_a_message_that_was_sent_of_either_address_is_never_sent_again(store: St
     site, home = news_site(store)
     links = [seen(OLD + "a", fate=Fate.ANNOUNCE), seen(HOME + "a", fate=Fate.ANNOUNCE)]
     first, second = store.write.visit(visit_of(site, home, START, *links))
-    store.outbox.queue("mail", [first, second], now=START)
+    store.outbox.queue("mail", alone([first, second]), now=START)
     entry = next(one for one in store.outbox.open("mail") if one.page_id == second)
     store.outbox.begin([entry.id], "key")
     store.outbox.sent("key", now=START + 1)
@@ -221,12 +222,12 @@ def test_pages_of_two_backfills_stay_pages_of_both(store: Store) -> None:
         store.write.visit(record)
     events = store.backfills.events(BackfillQuery(order="oldest"))
     pairs = [(event.id, event.page_id) for event in events]
-    assert store.outbox.queue_backfills("mail", pairs, now=START) == 2
+    assert store.outbox.queue("mail", [(page, event, 0) for event, page in pairs], now=START) == 2
     fold(store, "a")
     after = store.backfills.events(BackfillQuery(order="oldest"))
     assert [(one.id, one.pages) for one in after] == [(one.id, one.pages) for one in events]
     pairs = [(event.id, event.page_id) for event in after]
-    assert store.outbox.queue_backfills("mail", pairs, now=START) == 0
+    assert store.outbox.queue("mail", [(page, event, 0) for event, page in pairs], now=START) == 0
 
 
 # --- any pages ----------------------------------------------------------------------------------
@@ -305,8 +306,10 @@ def queue_all(store: Store, now: float) -> int:
     """Queue for a channel whatever is announced; return how much was."""
     events = [(one.id, one.page_id) for one in store.backfills.events(BackfillQuery())]
     pages = [row.page_id for row in announced_pages(store)]
-    queued = store.outbox.queue("mail", pages, now=now)
-    return queued + store.outbox.queue_backfills("mail", events, now=now)
+    queued = store.outbox.queue("mail", alone(pages), now=now)
+    return queued + store.outbox.queue(
+        "mail", [(page, event, 0) for event, page in events], now=now
+    )
 
 
 def references(store: Store, living: dict[int, int]) -> dict[str, set[tuple[Any, ...]]]:

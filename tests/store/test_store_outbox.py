@@ -5,6 +5,7 @@ from __future__ import annotations
 from stories import HOME, START, news_site, seen, visit_of
 
 from store import Store
+from store.outbox import alone
 
 
 def queued(store: Store, channel: str) -> list[int]:
@@ -13,7 +14,7 @@ def queued(store: Store, channel: str) -> list[int]:
     links = [seen(HOME + name, fate="announce") for name in ("a", "b")]
     store.write.visit(visit_of(site, home, START, *links))
     pages = [store.read.find_page(link.url, "")[0]["id"] for link in links]
-    store.outbox.queue(channel, pages, now=START)
+    store.outbox.queue(channel, alone(pages), now=START)
     return [one.id for one in store.outbox.open(channel)]
 
 

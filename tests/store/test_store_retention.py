@@ -13,6 +13,7 @@ from store.answers import NewQuery, NewsAnswer
 from store.discovery.values import LinkingPage, NewProposal, ProposalState
 from store.enums import ChangeKind
 from store.maintenance.retention import Kind
+from store.outbox import alone
 from store.values import HostRow, NextRefresh, PageChange, ReadText, SiteChanges, TopicScore
 
 OLD = START + DAY
@@ -199,8 +200,8 @@ def test_one_call_forgets_a_batch(
 def test_messages_sent_are_forgotten_and_those_that_wait_are_not(store: Store) -> None:
     news_site(store)
     pages = [announce(store, path) for path in "abc"]
-    store.outbox.queue("mail", pages, now=OLD)
-    store.outbox.queue("removed", pages[:1], now=OLD)
+    store.outbox.queue("mail", alone(pages), now=OLD)
+    store.outbox.queue("removed", alone(pages[:1]), now=OLD)
     waiting = store.outbox.open("mail")
     store.outbox.begin([waiting[0].id], "key")
     store.outbox.sent("key", now=OLD + 1)

@@ -105,23 +105,6 @@ def test_the_feeds_announce_the_event_once_and_the_pages_on_demand(served: Serve
     assert {e.link for e in older.entries} == {HOME + name for name in NAMES}
     assert len(client.get("/feeds/backfill.json").json()["items"]) == 30
     assert "/feeds/backfill.atom" in client.get("/feeds").text
-    assert "/feeds/backfill" not in client.get("/feeds/all.opml").text
-
-
-def test_the_api_lists_events_and_their_pages(served: Served) -> None:
-    number = gain(served, *NAMES)
-    client = served.client()
-    (event,) = client.get("/api/v1/backfills").json()["backfills"]
-    assert (event["id"], event["pages"], event["folder"]) == (number, 30, "/blog/2007/03/")
-    first = client.get(f"/api/v1/backfills/{number}/pages?limit=20").json()
-    rest = client.get(f"/api/v1/backfills/{number}/pages?after={first['cursor']}").json()
-    assert [p["url"] for p in first["pages"] + rest["pages"]] == [HOME + name for name in NAMES]
-    assert client.get(f"/api/v1/backfills?after={number}").json() == {
-        "backfills": [],
-        "cursor": number,
-    }
-    assert client.get("/api/v1/backfills/999999/pages").status_code == 404
-    assert client.get("/api/v1/backfills?site=2").json()["backfills"] == []
 
 
 def test_the_history_of_the_site_and_of_the_page_name_it(served: Served) -> None:

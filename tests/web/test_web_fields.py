@@ -13,8 +13,7 @@ from web_served import Served
 
 from classifier.words.values import Verdict
 from incremental.features.assistants.reading import quoted_page
-from incremental.features.messages.hooks import call_for_page
-from incremental.features.messages.settings import HookChannel
+from incremental.features.messages.message import for_programs, of_page
 from incremental.interfaces.results.schema import Page
 from store.answers import NewQuery
 from store.enums import TopicVerdict
@@ -41,7 +40,7 @@ def judged(served: Served, hubwatch: Run, monkeypatch: pytest.MonkeyPatch) -> Se
 def test_commands_api_exports_and_hooks_give_the_same_object(judged: Served, hubwatch: Run) -> None:
     (row,) = judged.store.answers.new(NewQuery(limit=1)).rows
     (listed,) = hubwatch("new", "--limit", "1", "--json").json
-    hook = json.loads(call_for_page(HookChannel(name="hook:a", url="hook:"), row, "key"))["page"]
+    hook = json.loads(for_programs(of_page(row), "hook:a", "key"))["page"]
     api = judged.client().get("/api/v1/pages", params={"limit": 1}).json()["pages"][0]
     exported = [
         json.loads(line) for line in hubwatch("export", "--format", "jsonl").out.splitlines()

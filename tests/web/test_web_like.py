@@ -1,4 +1,4 @@
-"""More like this: the page and the API, in both languages."""
+"""More like this, in both languages."""
 
 from __future__ import annotations
 
@@ -19,26 +19,6 @@ def embed(served: Served) -> None:
     vectors.put(
         space, [(one, squeezed(bytes([100, 10 * turn]))) for turn, one in enumerate(waiting)]
     )
-
-
-def test_the_api_lists_pages_like_one_the_most_alike_first(served: Served, announced: Ids) -> None:
-    embed(served)
-    newest = max(announced())
-    found = served.client().get(f"/api/v1/pages/{newest}/like").json()["pages"]
-    assert sorted(row["id"] for row in found) == sorted(set(announced()) - {newest})
-    assert [row["id"] for row in found] == sorted((row["id"] for row in found), reverse=True)
-    likeness = [row["likeness"] for row in found]
-    assert likeness == sorted(likeness, reverse=True)
-    assert 0.9 < likeness[0] < 1
-    one = served.client().get(f"/api/v1/pages/{newest}/like?limit=1").json()["pages"]
-    assert one == found[:1]
-
-
-def test_the_api_says_what_to_do_before_a_page_has_a_vector(served: Served, announced: Ids) -> None:
-    done = served.client().get(f"/api/v1/pages/{announced()[0]}/like")
-    assert done.status_code == 404
-    assert "hubwatch doctor" in done.text
-    assert served.client().get("/api/v1/pages/4000000/like").status_code == 404
 
 
 def test_the_page_about_a_page_leads_to_pages_like_it(served: Served, announced: Ids) -> None:

@@ -34,12 +34,11 @@ def test_counters_begin_at_zero_and_count_each_visit_once(served: Served) -> Non
         assert found["hubwatch_discovery_delay_seconds_bucket", ("1200.0",)] == 1
 
 
-def test_gauges_tell_of_sites_queue_budget_and_model(served: Served) -> None:
+def test_gauges_tell_of_sites_queue_and_budget(served: Served) -> None:
     found = scraped(MetricsPage(served.web))
     assert found["hubwatch_sites", ("active",)] == 2
     assert found["hubwatch_budget_requests", ("news.example",)] > 0
     assert found["hubwatch_queue", ("hub",)] >= 0
-    assert [value for (name, labels), value in found.items() if name == "hubwatch_model"] == [1.0]
 
 
 def test_completeness_is_told_by_site_and_misses_by_cause(served: Served) -> None:

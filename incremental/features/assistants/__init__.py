@@ -1,11 +1,10 @@
-"""Tools for assistants over the Model Context Protocol: what is new and why; changes only when allowed.
+"""Tools for assistants over the Model Context Protocol: what is new and why. Nothing can be changed.
 
 ::
 
     command    `hubwatch mcp`
     server     the protocol, over standard input and output; the one module that knows the package mcp
     reading    tools that read the store, with what websites wrote marked as data
-    changing   tools that change it, offered with ``--allow-changes``
 """
 
 from __future__ import annotations

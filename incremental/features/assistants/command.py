@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 import typer
 
 from incremental.base.errors import InputError
@@ -13,20 +11,11 @@ from incremental.settings.storage import open_configured_store
 _EXTRA = "its packages are not installed yet: pip install 'hubwatch[mcp]'"
 
 
-def mcp(
-    context: typer.Context,
-    *,
-    allow_changes: Annotated[
-        bool,
-        typer.Option(
-            "--allow-changes", help="Offer tools that mark, judge, add and pause as well."
-        ),
-    ] = False,
-) -> None:
+def mcp(context: typer.Context) -> None:
     """Serve tools to an assistant over standard input and output (Model Context Protocol).
 
-    An assistant starts this itself: give it the command `hubwatch -c FILE mcp`. Nothing is fetched.
-    With --json the tools that are offered are only listed.
+    An assistant starts this itself: give it the command `hubwatch -c FILE mcp`. Nothing is fetched or
+    changed. With --json the tools are only listed.
     """
     settings, folder = settings_of(context)
     try:
@@ -34,7 +23,7 @@ def mcp(
     except ImportError:
         raise InputError("hubwatch mcp", "", _EXTRA) from None
     if wants_json(context):
-        print_json(offered(allow_changes=allow_changes))
+        print_json(offered())
         return
     with open_configured_store(settings, folder) as store:
-        make_server(store, settings, folder, now, allow_changes=allow_changes).run()
+        make_server(store, settings, folder, now).run()

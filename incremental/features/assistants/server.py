@@ -13,7 +13,6 @@ from mcp_types import ToolAnnotations
 
 from hubwatch.errors import HubwatchError
 from incremental.base.plain_text import one_line
-from incremental.features.assistants.changing import Changing
 from incremental.features.assistants.reading import NOTICE, Reading
 from incremental.settings import Settings
 from store import Store
@@ -27,36 +26,22 @@ _MOST_ERROR = 1_000
 
 
 def make_server(
-    store: Store,
-    settings: Settings,
-    folder: Path,
-    now: Callable[[], float],
-    *,
-    allow_changes: bool,
+    store: Store, settings: Settings, folder: Path, now: Callable[[], float]
 ) -> MCPServer[Any]:
-    """Return the server with the tools that are allowed."""
+    """Return the server with its tools."""
     server: MCPServer[Any] = MCPServer(
         "hubwatch", title="Hubwatch", instructions=INSTRUCTIONS, log_level="ERROR"
     )
     reads = ToolAnnotations(read_only_hint=True, open_world_hint=False)
-    for tool in Reading(store, settings, folder, now).tools():
-        server.add_tool(_clear(tool), annotations=reads)
-    changes = ToolAnnotations(
-        read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=False
-    )
-    for tool in Changing(store, settings, now).tools() if allow_changes else ():
-        server.add_tool(_clear(tool), annotations=changes)
+    reading = Reading(store, settings, folder, now)
+    for name in Reading.NAMES:
+        server.add_tool(_clear(getattr(reading, name)), annotations=reads)
     return server
 
 
-def offered(*, allow_changes: bool) -> list[dict[str, Any]]:
-    """Return name, summary and kind of the tools that an assistant gets."""
-    kinds: list[type[Reading | Changing]] = [Reading, Changing] if allow_changes else [Reading]
-    return [
-        {"tool": name, "says": _summary(getattr(kind, name)), "changes": kind is Changing}
-        for kind in kinds
-        for name in kind.NAMES
-    ]
+def offered() -> list[dict[str, str]]:
+    """Return name and summary of the tools that an assistant gets."""
+    return [{"tool": name, "says": _summary(getattr(Reading, name))} for name in Reading.NAMES]
 
 
 def _summary(tool: Callable[..., Any]) -> str:

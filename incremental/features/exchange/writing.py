@@ -106,7 +106,7 @@ def write_sites(store: Store, out: IO[bytes]) -> int:
         for said in _outlines(site, feeds.get(site.id, []), more)
     ]
     title = "Sites that Hubwatch watches"
-    out.write(opml(title, outlines, spaces={"hubwatch": NAMESPACE}))
+    out.write(opml(title, outlines, {"hubwatch": NAMESPACE}))
     return len(sites)
 
 

@@ -9,34 +9,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
-from typing import Protocol
 
 from incremental.features.messages.settings import ChannelSettings
 from store import Store
-from store.search.words import Phrase, index_words, read_word
+from store.page_watches import WatchRow
+from store.search.words import occurrences, read_word
 from store.watched_changes import ChangeQuery, WatchedChangeRow
 
 _MOST = 200
 
 
-class Sender(Protocol):
-    """What lets changes of its pages be sent."""
-
-    @property
-    def receivers(self) -> Sequence[str]: ...  # noqa: D102 - as in Feature.senders
-    @property
-    def include(self) -> Sequence[str]: ...  # noqa: D102
-    @property
-    def exclude(self) -> Sequence[str]: ...  # noqa: D102
-
-
-Senders = Callable[[], Mapping[int, Sender]]
+Senders = Callable[[], Mapping[int, WatchRow]]
 
 
 def wants(
-    channel: ChannelSettings, watch: Sender, change: WatchedChangeRow, tags: Collection[str]
+    channel: ChannelSettings, watch: WatchRow, change: WatchedChangeRow, tags: Collection[str]
 ) -> bool:
     """Whether a channel wants a change of a watch; *tags* are those of its site."""
     if watch.receivers:
@@ -44,29 +33,17 @@ def wants(
             return False
     elif channel.topic or channel.search or (channel.tag and channel.tag not in tags):
         return False
-    words = index_words(change.text)
     return all(
-        (not one.include or any(says(words, word) for word in one.include))
-        and not any(says(words, word) for word in one.exclude)
+        (not one.include or any(says(change.text, word) for word in one.include))
+        and not any(says(change.text, word) for word in one.exclude)
         for one in (watch, channel)
     )
 
 
-def says(words: Sequence[str], wanted: str) -> bool:
-    """Whether indexed *words* contain a word or phrase, as the search for announced pages reads it."""
+def says(text: str, wanted: str) -> bool:
+    """Whether a text has a word or phrase, as the search for announced pages reads it."""
     phrases = read_word(wanted)
-    return bool(phrases) and all(_stands_in(words, phrase) for phrase in phrases)
-
-
-def _stands_in(words: Sequence[str], phrase: Phrase) -> bool:
-    *first, last = phrase.words
-    size = len(phrase.words)
-    for start in range(len(words) - size + 1):
-        end = words[start + size - 1]
-        fits = end.startswith(last) if phrase.prefix else end == last
-        if fits and list(words[start : start + size - 1]) == first:
-            return True
-    return False
+    return bool(phrases) and all(any(occurrences(text, [phrase])) for phrase in phrases)
 
 
 class ChangedPages:
@@ -88,11 +65,11 @@ class ChangedPages:
             watches = self._senders()
             tags = self._store.tags.of_sites()
             wanted = [
-                (change.id, change.page_id)
+                (change.page_id, None, change.id)
                 for change in found
                 if (watch := watches.get(change.watch_id or 0)) is not None
                 and wants(channel, watch, change, tags.get(change.site_id, ()))
             ]
-            self._store.outbox.queue_changes(channel.name, wanted, now=now)
+            self._store.outbox.queue(channel.name, wanted, now=now)
             self._seen[channel.name] = found[-1].id
             query = replace(query, after=found[-1].id)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -136,46 +135,29 @@ def _refuse_file(settings: Settings, name: str) -> None:
         raise InputError("channel", name, Text("messages.in_file"))
 
 
-@dataclass(frozen=True, slots=True)
-class ChannelStanding:
-    """A channel, and the state of its messages."""
-
-    channel: ChannelSettings
-    counts: Mapping[str, int]
-    """Pages by each of :data:`STATES`."""
-    last_sent_at: float | None
-    last_error: str
-    """Last error of a message not sent yet; empty = none."""
-    held_until: float | None
-    """When what waits is sent at the earliest; None = nothing is held back."""
-    held_by: str
-    """``quiet``, ``digest``, ``cap`` or ``retry``; see :class:`~incremental.features.messages.plan.Plan`."""
-
-    def shown(self) -> dict[str, Any]:
-        """Return it without its address, which contains the key of its service."""
-        own = {name: getattr(self.channel, name) for name in SHOWN}
-        own["max_per_hour"] = per_hour(self.channel)
-        further = ("counts", "last_sent_at", "last_error", "held_until", "held_by")
-        return own | {name: getattr(self, name) for name in further}
-
-
 def standings(
     store: Store, channels: Sequence[ChannelSettings], *, now: float
-) -> list[ChannelStanding]:
-    """Return the channels in the order of the settings."""
+) -> list[dict[str, Any]]:
+    """Return how the channels stand, in the order of the settings, with what people see of their settings.
+
+    ``counts`` has the number of pages by each of :data:`STATES`; ``last_error`` that of a message not sent
+    yet; what waits is sent after ``held_until``, ``held_by`` as in
+    :class:`~incremental.features.messages.plan.Plan`.
+    """
     counts, errors = store.outbox.counts(), store.outbox.last_errors()
     found = []
     for one in channels:
         planned = plan_of(store, one, store.outbox.open(one.name), now)
         found.append(
-            ChannelStanding(
-                channel=one,
-                counts={state: counts.get(one.name, {}).get(state, 0) for state in STATES},
-                last_sent_at=store.outbox.last_sent_at(one.name),
-                last_error=read_text(errors.get(one.name, "")),
-                held_until=planned.check_at if planned.held_by else None,
-                held_by=planned.held_by,
-            )
+            {name: getattr(one, name) for name in SHOWN}
+            | {
+                "max_per_hour": per_hour(one),
+                "counts": {state: counts.get(one.name, {}).get(state, 0) for state in STATES},
+                "last_sent_at": store.outbox.last_sent_at(one.name),
+                "last_error": read_text(errors.get(one.name, "")),
+                "held_until": planned.check_at if planned.held_by else None,
+                "held_by": planned.held_by,
+            }
         )
     return found
 

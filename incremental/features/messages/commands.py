@@ -1,18 +1,17 @@
-"""Messages: ``notify list``, ``add``, ``remove``, ``test``, ``outbox`` and ``retry``."""
+"""Messages: ``notify list``, ``add``, ``remove``, ``test`` and ``retry``."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from inspect import Parameter
 from typing import Annotated, Any
 
 import typer
 
 from incremental.base.clock import SystemClock
-from incremental.base.texts import Words, read_text
+from incremental.base.texts import Words
 from incremental.features.messages.channels import (
     STATES,
-    ChannelStanding,
     added_channels,
     all_channels,
     channel_named,
@@ -32,11 +31,10 @@ from incremental.interfaces.cli.common import (
     settings_of,
     with_options,
 )
-from incremental.interfaces.results.schema import dated, utc, when
+from incremental.interfaces.results.schema import utc, when
 from incremental.settings import Settings
 from incremental.settings.reference import reference
 from store import Store
-from store.outbox import OutboxRow
 
 Name = Annotated[str, typer.Argument(metavar="CHANNEL", help="As `hubwatch notify list` shows it.")]
 
@@ -45,40 +43,29 @@ def list_channels(context: typer.Context) -> None:
     """List the channels: what they announce, when, and their counts."""
     settings, _ = settings_of(context)
     with open_store(context) as store:
-        found = standings(store, all_channels(store, settings), now=now())
-    rows: list[dict[str, Any]] = [
-        {
-            "channel": one.channel.name,
-            "about": _about(one.channel),
-            "when": _rhythm(one.channel),
-            **one.counts,
-            "last_sent_at": one.last_sent_at,
-            "error": one.last_error,
-            "held_until": one.held_until,
-            "held_by": one.held_by,
-        }
-        for one in found
-    ]
-    facts = [dated(row) | {"held_until": utc(row["held_until"])} for row in rows]
+        channels = all_channels(store, settings)
+        found = standings(store, channels, now=now())
+    facts, cells = [], []
+    for channel, one in zip(channels, found, strict=True):
+        about, rhythm = _about(channel), _rhythm(channel)
+        named = {"channel": channel.name, "about": about, "when": rhythm, **one["counts"]}
+        held = {"held_until": utc(one["held_until"]), "held_by": one["held_by"]}
+        sent = {"last_sent_at": utc(one["last_sent_at"]), "error": one["last_error"]}
+        facts.append(named | sent | held)
+        cells.append([*named.values(), when(one["last_sent_at"]), _held(one), one["last_error"]])
     columns = ["channel", "about", "when", *STATES, "last sent", "held back", "error"]
-    cells = [
-        [
-            *(one.channel.name, _about(one.channel), _rhythm(one.channel), *one.counts.values()),
-            *(when(one.last_sent_at), _held(one), one.last_error),
-        ]
-        for one in found
-    ]
     empty = (
         "no channel yet; add one: hubwatch notify add NAME, or [[messages.channel]] in the settings"
     )
-    print_list(context, facts, counted(len(rows), "channel"), columns, cells, empty=empty)
+    print_list(context, facts, counted(len(cells), "channel"), columns, cells, empty=empty)
 
 
-def _held(one: ChannelStanding) -> str:
+def _held(one: Mapping[str, Any]) -> str:
     """Say until when what waits is held back, and why."""
-    if one.held_until is None:
+    if one["held_until"] is None:
         return ""
-    return f"until {when(one.held_until)}: {Words('en')(f'messages.held_{one.held_by}')}"
+    why = Words("en")(f"messages.held_{one['held_by']}")
+    return f"until {when(one['held_until'])}: {why}"
 
 
 def add(
@@ -159,45 +146,6 @@ def try_channel(context: typer.Context, name: Name) -> None:
         raise typer.Exit(1)
 
 
-def outbox(
-    context: typer.Context,
-    name: Name,
-    *,
-    limit: Annotated[int, typer.Option(min=1, max=1_000, help="Maximum number.")] = 20,
-) -> None:
-    """Show the latest messages of a channel: sent, waiting or failed."""
-    settings, _ = settings_of(context)
-    with open_store(context) as store:
-        channel_named(all_channels(store, settings), name)
-        rows = store.outbox.recent(name, limit=limit)
-    facts = [
-        {
-            "url": row.url,
-            "title": _title(row),
-            "state": row.state,
-            "queued_at": utc(row.queued_at),
-            "sent_at": utc(row.sent_at),
-            "attempts": row.attempts,
-            "error": read_text(row.error),
-        }
-        for row in rows
-    ]
-    cells = [
-        (
-            when(row.queued_at),
-            row.state,
-            when(row.sent_at),
-            row.attempts,
-            _title(row),
-            read_text(row.error),
-        )
-        for row in rows
-    ]
-    columns = ["queued", "state", "sent", "attempts", "title", "error"]
-    empty = f"no message for {name} yet"
-    print_list(context, facts, f"channel {name}", columns, cells, empty=empty)
-
-
 def retry(context: typer.Context, name: Name) -> None:
     """Retry messages that failed for good."""
     settings, _ = settings_of(context)
@@ -206,10 +154,6 @@ def retry(context: typer.Context, name: Name) -> None:
         count = store.outbox.retry(name)
     if not printed_json(context, {"waiting": count}):
         typer.echo(f"{counted(count, 'message')} queued again")
-
-
-def _title(row: OutboxRow) -> str:
-    return row.title or row.anchor or row.url
 
 
 def _about(channel: ChannelSettings) -> str:

@@ -12,7 +12,6 @@ from __future__ import annotations
 import base64
 import contextlib
 import hmac
-import json
 import logging
 import os
 import re
@@ -20,7 +19,6 @@ import select
 import signal
 import subprocess
 import tempfile
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import unquote, unquote_plus
@@ -33,11 +31,6 @@ from incremental.features.messages.message import Message
 from incremental.features.messages.settings import HookChannel
 from incremental.fetch.guard import ForbiddenAddressError
 from incremental.fetch.libraries import LibraryGate
-from incremental.interfaces.explain.backfill import address, subject
-from incremental.interfaces.results.schema import change_result, page_json, plain, utc
-from store.answers.announced import AnnouncedPage
-from store.crawl.backfills import BackfillEvent
-from store.watched_changes import WatchedChangeRow
 
 MAX_ERROR = 300
 _BETWEEN_PARTS = re.compile(r"[/@:?&=;,#]")
@@ -82,7 +75,6 @@ MAX_OUTPUT_BYTES = 4_000
 # As much as a pipe holds.
 _PIECE = 65_536
 _TICK_SECONDS = 0.05
-_VERSION = 1
 _SUCCESS = 2
 _monotonic = SystemClock().monotonic
 
@@ -199,36 +191,6 @@ def without_secrets(text: str, url: str) -> str:
         text = re.sub(rf"(?<!\w){re.escape(unquote(part))}(?!\w)", "...", text)
     # "notification to ..." says nothing.
     return one_line(text.replace(" to ....", "."), MAX_ERROR)
-
-
-def call_for_page(channel: HookChannel, page: AnnouncedPage, key: str, kind: str = "page") -> bytes:
-    """Return the JSON object about a new page; *kind* is ``test`` for a test call."""
-    return _object(channel, kind, key, {"page": page_json(page)})
-
-
-def call_for_backfill(
-    channel: HookChannel, event: BackfillEvent, pages: Sequence[AnnouncedPage], key: str
-) -> bytes:
-    """Return the JSON object about older pages that a list gained."""
-    facts = {
-        "title": subject(event),
-        "url": address(event),
-        "site": event.site,
-        "found_at": utc(event.found_at // 1),
-        "articles": [{"title": one.name, "url": one.url} for one in pages],
-        "pages": event.pages,
-    }
-    return _object(channel, "backfill", key, {"backfill": facts})
-
-
-def call_for_change(channel: HookChannel, change: WatchedChangeRow, key: str) -> bytes:
-    """Return the JSON object about a change of a watched page's text."""
-    return _object(channel, "changed", key, {"change": plain(change_result(change))})
-
-
-def _object(channel: HookChannel, kind: str, key: str, more: dict[str, Any]) -> bytes:
-    fields = {"version": _VERSION, "kind": kind, "key": key, "hook": channel.name, **more}
-    return json.dumps(fields, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
 
 
 def call(gate: LibraryGate, channel: HookChannel, given: bytes, key: str) -> Delivered:

@@ -1,17 +1,18 @@
-"""Title and body of a message: plain text, and HTML beside it for mails."""
+"""What is told: title and body of a message, with HTML beside them for mails, and JSON for programs."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from incremental.base.plain_text import one_line
 from incremental.base.texts import Words
 from incremental.interfaces.explain.backfill import address, subject
-from incremental.interfaces.results.schema import change_result, page_json
+from incremental.interfaces.results.schema import change_result, page_json, plain, utc
 from store.answers.announced import AnnouncedPage
 from store.crawl.backfills import BackfillEvent
 from store.enums import TopicVerdict
@@ -33,18 +34,25 @@ SAMPLE = AnnouncedPage(
 # Changed lines of one page in a message; the rest is counted.
 MAX_LINES = 20
 _MAX_LINE = 500
+_VERSION = 1
 _MAX_EXCERPT = 300
 _MAIL = Path(__file__).with_name("templates") / "mail.html"
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A page, a backfill event or a change, as messages show it; texts are cleaned, one line each, cut."""
+    """What is told of a page, a backfill event or a change: to programs as facts, to people as texts.
 
+    The texts are cleaned, one line each, cut.
+    """
+
+    kind: str
+    """``page``, ``backfill``, ``changed`` or ``test``."""
+    facts: Mapping[str, Any]
+    """For programs; texts are as the site sent them."""
     title: str
     url: str
     site: str
-    changed: bool = False
     excerpt: str = ""
     lines: tuple[str, ...] = ()
     """Of a change, with their signs."""
@@ -55,19 +63,22 @@ class Item:
     """Leads to a button that marks the page as not relevant; empty = there is none."""
 
 
-def _item(title: str, url: str, site: str) -> Item:
+def _item(kind: str, facts: Mapping[str, Any], **more: Any) -> Item:  # noqa: ANN401 - fields of an item
     # Texts from sites are untrusted: control and direction characters are removed, lines cut.
-    link = one_line(url, MAX_URL)
-    name = one_line(title, MAX_TITLE) or link[:MAX_TITLE]
-    return Item(name, link, one_line(site, MAX_TITLE))
+    link = one_line(facts["url"], MAX_URL)
+    name = one_line(facts["title"], MAX_TITLE) or link[:MAX_TITLE]
+    return Item(kind, facts, name, link, one_line(facts["site"], MAX_TITLE), **more)
 
 
-def of_page(page: AnnouncedPage, topic: str = "", irrelevant_url: str = "") -> Item:
+def of_page(
+    page: AnnouncedPage, topic: str = "", irrelevant_url: str = "", kind: str = "page"
+) -> Item:
     """Return an announced page, with the verdict of the channel's *topic*."""
     facts = page_json(page)
     verdicts = [one["verdict"] for one in facts["topics"] if one["topic"] == topic]
-    return replace(
-        _item(facts["title"], facts["url"], facts["site"]),
+    return _item(
+        kind,
+        facts,
         excerpt=one_line(facts["excerpt"], _MAX_EXCERPT),
         topic=one_line(topic or best_topic(page), MAX_TITLE),
         doubtful=verdicts[:1] == [TopicVerdict.DOUBTFUL],
@@ -75,22 +86,32 @@ def of_page(page: AnnouncedPage, topic: str = "", irrelevant_url: str = "") -> I
     )
 
 
-def of_change(change: WatchedChangeRow, page: AnnouncedPage, topic: str = "") -> Item:
+def of_change(change: WatchedChangeRow) -> Item:
     """Return a change of a watched page."""
-    result = change_result(change)
-    more = len(result.lines) - MAX_LINES
-    lines = [*result.lines[:MAX_LINES], *([f"… {more} more"] if more > 0 else [])]
-    return replace(
-        _item(result.title, result.url, result.site),
-        changed=True,
-        lines=tuple(one_line(line, _MAX_LINE) for line in lines),
-        topic=one_line(topic or best_topic(page), MAX_TITLE),
-    )
+    facts = plain(change_result(change))
+    more = len(facts["lines"]) - MAX_LINES
+    lines = [*facts["lines"][:MAX_LINES], *([f"… {more} more"] if more > 0 else [])]
+    return _item("changed", facts, lines=tuple(one_line(line, _MAX_LINE) for line in lines))
 
 
-def of_event(event: BackfillEvent) -> Item:
-    """Return a backfill event; its address is that of the list."""
-    return _item(subject(event), address(event), event.site)
+def of_event(event: BackfillEvent, pages: Sequence[AnnouncedPage]) -> Item:
+    """Return a backfill event with its first *pages*; its address is that of the list."""
+    facts = {
+        "title": subject(event),
+        "url": address(event),
+        "site": event.site,
+        "found_at": utc(event.found_at // 1),
+        "articles": [{"title": one.name, "url": one.url} for one in pages],
+        "pages": event.pages,
+    }
+    return _item("backfill", facts)
+
+
+def for_programs(item: Item, hook: str, key: str) -> bytes:
+    """Return the JSON object that the program or address of a *hook* gets."""
+    name = {"changed": "change", "test": "page"}.get(item.kind, item.kind)
+    fields = {"version": _VERSION, "kind": item.kind, "key": key, "hook": hook, name: item.facts}
+    return json.dumps(fields, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
 
 
 def best_topic(page: AnnouncedPage) -> str:
@@ -112,7 +133,7 @@ class Message:
 def compose(items: Sequence[Item], *, language: str = "en") -> Message:
     """Return the message for *items*. *language* is that of the HTML."""
     shown, count = items[:MAX_PAGES], len(items)
-    changed = sum(one.changed for one in items)
+    changed = sum(one.kind == "changed" for one in items)
     parts = [_entry(one, alone=count == 1) for one in shown]
     if count > len(shown):
         parts.append(f"and {count - len(shown)} more")
@@ -122,7 +143,7 @@ def compose(items: Sequence[Item], *, language: str = "en") -> Message:
 
 
 def _headline(item: Item) -> str:
-    return f"Changed: {item.title}" if item.changed else item.title
+    return f"Changed: {item.title}" if item.kind == "changed" else item.title
 
 
 def _entry(item: Item, *, alone: bool) -> str:

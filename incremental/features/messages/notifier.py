@@ -18,48 +18,50 @@ from __future__ import annotations
 import logging
 import math
 import threading
-from collections.abc import Callable, Sequence
-from concurrent.futures import Executor, Future, wait
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 
 from incremental.base.attempts import Bug, attempt
+from incremental.base.clock import Clock, SystemClock
+from incremental.base.errors import InputError
 from incremental.base.texts import Text, stored
 from incremental.base.times import DAY, HOUR
-from incremental.daemon.at_work import Trouble
-from incremental.features.messages.changed import ChangedPages, Senders
-from incremental.features.messages.channels import plan_of
-from incremental.features.messages.hooks import (
-    Delivered,
-    call,
-    call_for_backfill,
-    call_for_change,
-    call_for_page,
-    deliver,
+from incremental.daemon.at_work import AtWork, Trouble
+from incremental.features.messages.changed import ChangedPages
+from incremental.features.messages.channels import (
+    all_channels,
+    check_channels,
+    plan_of,
 )
+from incremental.features.messages.hooks import Delivered, call, deliver
 from incremental.features.messages.message import (
     MAX_PAGES,
     SAMPLE,
     Item,
     best_topic,
     compose,
+    for_programs,
     of_change,
     of_event,
     of_page,
 )
 from incremental.features.messages.plan import message_key, retry_at
-from incremental.features.messages.settings import ChannelSettings, HookChannel
+from incremental.features.messages.settings import ChannelSettings, HookChannel, MessagesSettings
 from incremental.fetch.libraries import LibraryGate
 from incremental.interfaces.answer_links import AnswerLinks
+from incremental.interfaces.filters import from_json
+from incremental.settings import Settings
 from store import Store
 from store.answers import NewQuery
 from store.answers.announced import AnnouncedPage
-from store.crawl.backfills import BackfillEvent, BackfillQuery
+from store.crawl.backfills import BackfillQuery
 from store.crawl.quarantine import QuarantineKind
 from store.database.texts import storable
 from store.enums import OutboxState, TopicVerdict
-from store.outbox import OutboxRow
-from store.watched_changes import WatchedChangeRow
+from store.outbox import OutboxRow, alone
 
 logger = logging.getLogger("hubwatch.messages")
 
@@ -71,15 +73,14 @@ LOOK_BACK_SECONDS = 3 * DAY
 JUDGED_WITHIN_SECONDS = 6 * HOUR
 MOST = 1_000
 LIKELY = 0.5
+# Hooks and plug-ins that run at once; each is called for one page at a time.
+_HOOKS = 4
 _MOST_IN_A_RUN = 1_000
 
 # A message refused so often was tried for an hour, and is stuck.
 STUCK_ATTEMPTS = 7
 # A channel whose work met a bug is tried again after this long.
 BUG_SECONDS = 600.0
-
-SavedQuery = Callable[[str], NewQuery | None]
-"""Returns the query of a saved search; None if missing or damaged."""
 
 
 @dataclass(slots=True)
@@ -97,36 +98,30 @@ class Notifier:
     def __init__(  # noqa: PLR0913 - what it needs of others
         self,
         store: Store,
-        channels: Sequence[ChannelSettings],
+        settings: Settings,
+        clock: Clock,
         *,
-        gate: LibraryGate,
         executor: Executor,
-        saved_query: SavedQuery,
-        trouble: Trouble = lambda *_: None,
         hook_executor: Executor | None = None,
-        added: Callable[[], Sequence[ChannelSettings]] = tuple,
-        senders: Senders | None = None,
-        answer_links: AnswerLinks | None = None,
-        language: str = "en",
+        folder: Path = Path(),
+        trouble: Trouble = lambda *_: None,
     ) -> None:
         """Messages are sent in *executor*, hooks called in *hook_executor*, else in the same.
 
-        *language* is that of mails.
+        *folder* has the key of the links in mails.
         """
         self._store = store
-        self._configured = channels
-        self._added = added
-        """Returns the channels that are added and removed while it runs."""
-        self._channels = channels
-        self._gate = gate
+        self._settings = settings
+        self._gate = LibraryGate(settings.fetch, clock)
         self._executor = executor
         self._hook_executor = hook_executor or executor
-        self._saved_query = saved_query
         # Without a feature that has changes to send nobody asks for them.
-        self._changed = None if senders is None else ChangedPages(store, senders)
+        sends = any(one.senders for one in settings.enabled.on)
+        senders = partial(settings.enabled.by_id, "senders", store)
+        self._changed = ChangedPages(store, senders) if sends else None
         self._trouble = trouble
-        self._answer_links = answer_links
-        self._language = language
+        self._answer_links = AnswerLinks.of(settings, folder)
+        self._channels: Sequence[ChannelSettings] = ()
         self._underway: dict[str, _Underway] = {}
         self._complained: set[str] = set()
         self._with_bug: set[str] = set()
@@ -141,7 +136,7 @@ class Notifier:
 
     def _in_use(self) -> Sequence[ChannelSettings]:
         """Return the channels now, and those removed whose last message is still being sent."""
-        channels = [*self._configured, *self._added()]
+        channels = all_channels(self._store, self._settings)
         names = {one.name for one in channels}
         gone = (one for one in self._channels if one.name not in names)
         return [*channels, *(one for one in gone if one.name in self._underway)]
@@ -246,50 +241,50 @@ class Notifier:
     def _queue(self, channel: ChannelSettings, now: float) -> None:
         """Queue the announced pages that a channel wants and never got."""
         since = self._store.outbox.since(channel.name, now=now)
-        query = self._query(channel, max(since, now - LOOK_BACK_SECONDS))
+        since = max(since, now - LOOK_BACK_SECONDS)
+        query = self._query(channel, since, now)
         while query is not None:
             answer = self._store.answers.new(query)
-            ids = [row.page_id for row in answer.rows if self._is_ripe(row, channel, now)]
-            self._store.outbox.queue(channel.name, ids, now=now)
+            ripe = alone(row.page_id for row in answer.rows if self._is_ripe(row, channel, now))
+            self._store.outbox.queue(channel.name, ripe, now=now)
             query = replace(query, after=answer.cursor) if answer.more else None
         # Pages of a backfill are not scored, so channels that are narrowed do not get them.
         if not (channel.topic or channel.search or channel.tag or channel.include):
-            self._queue_backfills(channel, max(since, now - LOOK_BACK_SECONDS), now)
+            self._queue_backfills(channel, since, now)
         if self._changed is not None:
-            self._changed.queue(channel, max(since, now - LOOK_BACK_SECONDS), now)
+            self._changed.queue(channel, since, now)
 
     def _queue_backfills(self, channel: ChannelSettings, since: float, now: float) -> None:
         """Queue backfill events, one entry each."""
         query = BackfillQuery(since=since, limit=MOST, order="oldest")
         while events := self._store.backfills.events(query):
-            pairs = [(event.id, event.page_id) for event in events]
-            self._store.outbox.queue_backfills(channel.name, pairs, now=now)
+            wanted = [(event.page_id, event.id, 0) for event in events]
+            self._store.outbox.queue(channel.name, wanted, now=now)
             query = replace(query, after=events[-1].id)
 
-    def _query(self, channel: ChannelSettings, since: float) -> NewQuery | None:
-        """Return a channel's query; None, with a warning, if its topic or search is gone."""
-        query: NewQuery | None = NewQuery()
-        if channel.search:
-            query = self._saved_query(channel.search)
+    def _query(self, channel: ChannelSettings, since: float, now: float) -> NewQuery | None:
+        """Return a channel's query; None, with a warning, if its topic or search is gone or damaged."""
+        query = _saved_query(self._store, channel.search, now) if channel.search else NewQuery()
         topic = self._store.topics.topic(channel.topic) if channel.topic else None
         if query is None or (channel.topic and topic is None):
-            missing = channel.topic if topic is None and channel.topic else channel.search
             if channel.name not in self._complained:
                 self._complained.add(channel.name)
-                logger.warning(
-                    "channel %s: no usable topic or search %r",
-                    channel.name,
-                    missing,
-                )
+                about = (channel.topic, channel.search)
+                logger.warning("channel %s: no usable topic %r or search %r", channel.name, *about)
             return None
         self._complained.discard(channel.name)
-        query = replace(
+        if topic is not None:
+            hidden, least = TopicVerdict.IRRELEVANT, channel.min_score or None
+            query = replace(query, topic=topic.id, hidden_verdict=hidden, min_score=least)
+        return replace(
             query,
             tag=channel.tag or query.tag,
             include=channel.include,
             exclude=channel.exclude,
+            since=max(since, query.since or 0.0),
+            order="oldest",
+            limit=MOST,
         )
-        return _narrowed(query, topic.id if topic else None, channel.min_score, since)
 
     def _is_ripe(self, row: AnnouncedPage, channel: ChannelSettings, now: float) -> bool:
         """Whether a page may be sent: one with a guessed score waits for its verdict for a while."""
@@ -310,34 +305,28 @@ class Notifier:
     def _begun(
         self, channel: ChannelSettings, entries: Sequence[OutboxRow], key: str, now: float
     ) -> Future[Delivered]:
-        """Begin to send a message, or to call a hook."""
+        """Begin to send a message, or to call a hook, for which there is one call for each page."""
+        items = [self._item(one, channel, now) for one in entries]
         if isinstance(channel, HookChannel):
-            # There is one call for each page.
-            given = self._given(entries[0], channel, key)
+            given = for_programs(items[0], channel.name, key)
             return self._hook_executor.submit(partial(call, self._gate, channel, given, key))
-        shown = [self._shown(one, channel, now) for one in entries]
-        message = compose(shown, language=self._language)
+        message = compose(items, language=self._settings.web.language or "en")
         return self._executor.submit(partial(deliver, self._gate, channel.url, message, key))
 
-    def _given(self, entry: OutboxRow, channel: HookChannel, key: str) -> bytes:
-        """Return what a hook is called with."""
-        change = self._change(entry)
+    def _item(self, entry: OutboxRow, channel: ChannelSettings, now: float) -> Item:
+        """Return what is told of an entry: its change or backfill event if it is there, else its page."""
+        change = self._store.watched_changes.change(entry.change_id) if entry.change_id else None
         if change is not None:
-            return call_for_change(channel, change, key)
-        event = self._event(entry)
+            return of_change(change)
+        event = self._store.backfills.event(entry.backfill_id) if entry.backfill_id else None
         if event is not None:
-            return call_for_backfill(channel, *event, key)
-        return call_for_page(channel, self._page(entry), key)
-
-    def _shown(self, entry: OutboxRow, channel: ChannelSettings, now: float) -> Item:
-        """Return what a message shows of an entry: its change or backfill event, else its page."""
-        change = self._change(entry)
-        if change is not None:
-            return of_change(change, self._page(entry), channel.topic)
-        event = self._event(entry)
-        if event is not None:
-            return of_event(event[0])
-        page = self._page(entry)
+            asked = BackfillQuery(event=event.id, limit=MAX_PAGES, order="oldest")
+            return of_event(event, self._store.backfills.pages(asked))
+        detail = self._store.answers.page(entry.page_id, most=1)
+        page = detail.news if detail is not None else None
+        if page is None:
+            names = (entry.page_id, entry.url, entry.title, entry.anchor, "", entry.site_id)
+            page = AnnouncedPage(0, *names, entry.queued_at, None, None, None, None, "known")
         return of_page(page, channel.topic, self._irrelevant_url(page, channel.topic, now))
 
     def _irrelevant_url(self, page: AnnouncedPage, topic: str, now: float) -> str:
@@ -347,40 +336,14 @@ class Notifier:
             return ""
         return self._answer_links.irrelevant(row, page, now)
 
-    def _change(self, entry: OutboxRow) -> WatchedChangeRow | None:
-        """Return the change of an entry; None = there is none, or it was forgotten."""
-        return self._store.watched_changes.change(entry.change_id) if entry.change_id else None
 
-    def _event(self, entry: OutboxRow) -> tuple[BackfillEvent, list[AnnouncedPage]] | None:
-        """Return the backfill event of an entry with its first pages; None = it is a page."""
-        event = (
-            None if entry.backfill_id is None else self._store.backfills.event(entry.backfill_id)
-        )
-        if event is None:
-            return None
-        asked = BackfillQuery(event=event.id, limit=MAX_PAGES, order="oldest")
-        return event, self._store.backfills.pages(asked)
-
-    def _page(self, entry: OutboxRow) -> AnnouncedPage:
-        """Return the page of an entry, with what is known of it now."""
-        detail = self._store.answers.page(entry.page_id, most=1)
-        if detail is not None and detail.news is not None:
-            return replace(detail.news, url=entry.url)
-        return AnnouncedPage(
-            *(0, entry.page_id, entry.url, entry.title, entry.anchor, "", entry.site_id),
-            *(entry.queued_at, None, None, None, None, "known"),
-        )
-
-
-def _narrowed(query: NewQuery, topic: int | None, min_score: float, since: float) -> NewQuery:
-    query = replace(
-        query, since=max(since, query.since or 0.0), order="oldest", after=None, limit=MOST
-    )
-    if topic is None:
-        return query
-    return replace(
-        query, topic=topic, hidden_verdict=TopicVerdict.IRRELEVANT, min_score=min_score or None
-    )
+def _saved_query(store: Store, name: str, now: float) -> NewQuery | None:
+    """Return the query of a saved search; None if it is missing or damaged."""
+    row = store.answers.search(name)
+    try:
+        return None if row is None else from_json(row.query).query(now)
+    except InputError:
+        return None  # the channel says so; crawling goes on
 
 
 # One test at a time per process, so that a hanging receiver blocks one thread, not all.
@@ -392,11 +355,37 @@ def send_test(gate: LibraryGate, channel: ChannelSettings, *, now: float) -> Del
     if not _trying.acquire(blocking=False):
         return Delivered(ok=False, error="another test is running")
     try:
-        sample, key = replace(SAMPLE, found_at=now), f"test-{now:.0f}"
+        item = of_page(replace(SAMPLE, found_at=now), channel.topic, kind="test")
+        key = f"test-{now:.0f}"
         if isinstance(channel, HookChannel):
-            given = call_for_page(channel, sample, key, kind="test")
-            return call(gate, channel, given, key)
-        message = compose([of_page(sample, channel.topic)])
-        return deliver(gate, channel.url, message, key)
+            return call(gate, channel, for_programs(item, channel.name, key), key)
+        return deliver(gate, channel.url, compose([item]), key)
     finally:
         _trying.release()
+
+
+def messages(work: AtWork) -> Notifier:
+    """Return the job, for the channels of the settings and those added meanwhile.
+
+    Raises:
+        SettingsError: a channel cannot be used, or the key of the links in mails.
+    """
+    check_channels(work.settings)
+    return Notifier(
+        work.store,
+        work.settings,
+        SystemClock(),
+        executor=ThreadPoolExecutor(1, thread_name_prefix="messages"),
+        # A hook may take a minute, and holds up no message.
+        hook_executor=ThreadPoolExecutor(_HOOKS, thread_name_prefix="hooks"),
+        folder=work.folder,
+        trouble=work.trouble,
+    )
+
+
+def forget(store: Store, settings: Settings, now: float) -> Iterator[int]:
+    """Forget old messages, those that wait on a removed channel included, a batch at a time."""
+    before = now - settings.of(MessagesSettings).keep_days * DAY
+    keep = [one.name for one in all_channels(store, settings)]
+    while rows := store.outbox.forget(before=before, keep=keep):
+        yield rows

@@ -62,10 +62,7 @@ def _messages(
 ) -> Response:
     web = web_of(request)
     with web.store() as store:
-        channels = [
-            one.shown()
-            for one in standings(store, all_channels(store, web.settings), now=web.now())
-        ]
+        channels = standings(store, all_channels(store, web.settings), now=web.now())
         added = {one.name for one in added_channels(store, web.settings)}
         tags = [one.name for one in store.tags.tags()]
         searches = [row.name for row in store.answers.searches()]

@@ -14,10 +14,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, time, timedelta, tzinfo
-from typing import Protocol
 
 from incremental.base.times import DAY, HOUR
 from store.enums import OutboxState
+from store.outbox import OutboxRow
 
 # Per message; with doubling waits about two days.
 MAX_ATTEMPTS = 12
@@ -25,21 +25,6 @@ FIRST_RETRY_SECONDS = 60.0
 LONGEST_RETRY_SECONDS = 6 * HOUR
 MINUTE = 60.0
 MOST_PER_HOUR = 20
-
-
-class Entry(Protocol):
-    """An outbox entry as the plan reads it."""
-
-    @property
-    def id(self) -> int: ...  # noqa: D102 - as in store.outbox.OutboxRow
-    @property
-    def queued_at(self) -> float: ...  # noqa: D102
-    @property
-    def state(self) -> str: ...  # noqa: D102
-    @property
-    def message(self) -> str: ...  # noqa: D102
-    @property
-    def next_at(self) -> float | None: ...  # noqa: D102
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +60,7 @@ class Plan:
 
 
 def plan(
-    entries: Sequence[Entry],
+    entries: Sequence[OutboxRow],
     rhythm: Rhythm,
     sent: Sequence[float],
     last_sent_at: float | None,
@@ -106,7 +91,7 @@ def plan(
     return Plan((*repeated, *_batches([one.id for one in ready], rhythm, room)), later)
 
 
-def _cut_off(entries: Sequence[Entry]) -> tuple[tuple[int, ...], ...]:
+def _cut_off(entries: Sequence[OutboxRow]) -> tuple[tuple[int, ...], ...]:
     """Return the messages that were being sent, with unknown result."""
     messages: dict[str, list[int]] = {}
     for one in entries:
@@ -124,7 +109,7 @@ def _batches(ids: Sequence[int], rhythm: Rhythm, room: int) -> list[tuple[int, .
 
 
 def _opens_at(
-    ready: Sequence[Entry], rhythm: Rhythm, last_sent_at: float | None, now: float
+    ready: Sequence[OutboxRow], rhythm: Rhythm, last_sent_at: float | None, now: float
 ) -> float:
     first = ready[0].queued_at
     if first > now:

@@ -29,7 +29,6 @@ FEATURE = Feature(
                 "list": f"{_DOES}:list_watches List what is watched: pages, last check, last change.",
                 "pause": f"{_DOES}:pause Stop checking the pages of a watch until it is resumed.",
                 "resume": f"{_DOES}:resume Check the pages of a paused watch again.",
-                "check": f"{_DOES}:check Check the pages of a watch now, as soon as politeness allows.",
                 "remove": f"{_DOES}:remove Stop watching a page or pattern; recorded changes stay.",
             },
         },

@@ -11,11 +11,8 @@ from incremental.base.plain_text import clean
 from incremental.base.readable_urls import readable
 from incremental.base.times import moment
 from incremental.features.page_watches.watching import (
-    WatchWish,
-    check_now,
     named_watch,
     pause_watch,
-    span_minutes,
     watch_page,
     watch_result,
 )
@@ -47,9 +44,9 @@ def add(  # noqa: PLR0913 - each is an option of the command
     ],
     *,
     every: Annotated[
-        str | None,
+        str,
         typer.Option(metavar="SPAN", help=f"Check at this interval, whatever it finds. {_SPAN}"),
-    ] = None,
+    ] = "",
     channel: Annotated[
         list[str] | None,
         typer.Option(
@@ -68,14 +65,10 @@ def add(  # noqa: PLR0913 - each is an option of the command
     Dates, counters, adverts and other noise are left out. Adding it again replaces its options.
     """
     settings, folder = settings_of(context)
-    wish = WatchWish(
-        span_minutes(every),
-        receivers=channel or (),
-        include=[word for word in include or () if word],
-        exclude=[word for word in exclude or () if word],
-    )
+    wish = {"channels": channel, "include": include, "exclude": exclude}
+    given = {name: [one for one in words or () if one] for name, words in wish.items()}
     with open_store(context) as store:
-        watch, taken = watch_page(store, settings, target, wish, now=now())
+        watch, taken = watch_page(store, settings, target, now=now(), every=every, **given)
         standing = store.page_watches.standings()[watch.id]
         running = daemon_at_work(store, settings, folder)
     pages = counted(standing.pages, "page")
@@ -121,16 +114,6 @@ def _set(context: typer.Context, target: str, *, paused: bool) -> None:
     done = "paused" if paused else "resumed"
     state = {"id": watch.id, "state": "paused" if paused else "active"}
     report(context, state, f"{done} {readable(watch.pattern)}")
-
-
-def check(context: typer.Context, target: Which) -> None:
-    """Check the pages of a watch now, as soon as politeness allows, even over the budget."""
-    settings, folder = settings_of(context)
-    with open_store(context) as store:
-        count = check_now(store, named_watch(store, target), now=now())
-        running = daemon_at_work(store, settings, folder)
-    who = "the daemon does it" if running else "start the daemon: hubwatch run"
-    report(context, {"pages": count}, f"{counted(count, 'page')} to be checked now; {who}")
 
 
 def remove(context: typer.Context, target: Which) -> None:

@@ -9,25 +9,19 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Form, Query, Request
 from fastapi import Path as InPath
 from fastapi.responses import Response
-from pydantic import Field, StringConstraints
 
 from incremental.base.errors import InputError
 from incremental.base.lookup import site_numbered
 from incremental.base.tagging import parted
 from incremental.base.times import moment
 from incremental.features.page_watches.watching import (
-    PageWatch,
-    WatchWish,
-    check_now,
     found_watch,
     pause_watch,
     receivers,
-    span_minutes,
     watch_page,
-    watch_result,
 )
 from incremental.interfaces.results.schema import TextChange, change_result
-from incremental.interfaces.web.api.schemas import RequestSchema, RowId, WordList, api_router
+from incremental.interfaces.web.api.schemas import RowId, api_router
 from incremental.interfaces.web.context import StoreRoute, Web, web_of
 from incremental.interfaces.web.feeds import Entry
 from incremental.interfaces.web.routes.feeds import Format, answer, entry_id
@@ -35,6 +29,7 @@ from incremental.interfaces.web.routes.forms import see, tone
 from incremental.interfaces.web.undo import undoable
 from incremental.interfaces.web.views import page, problem_of, query, words_of
 from store import Store
+from store.enums import WatchState
 from store.watched_changes import ChangeQuery
 
 router = APIRouter(include_in_schema=False, route_class=StoreRoute)
@@ -109,8 +104,8 @@ def add_form(
 ) -> Response:
     """Watch a page or a pattern, or replace the options of its watch."""
     try:
-        wish = WatchWish(span_minutes(every), channel, parted(include), parted(exclude))
-        watch_page(store, web.settings, url, wish, now=web.now())
+        wish = {"channels": channel, "include": parted(include), "exclude": parted(exclude)}
+        watch_page(store, web.settings, url, now=web.now(), every=every, **wish)
     except InputError as error:
         typed = {"url": url, "every": every, "include": include, "exclude": exclude}
         return _changes(
@@ -125,27 +120,24 @@ def act(
     web: Web,
     store: Store,
     watch_id: RowId,
-    action: Literal["pause", "resume", "check", "remove"],
+    action: Literal["pause", "resume", "remove"],
 ) -> Response:
-    """Pause, resume, check or remove a watch."""
-    asked = 0
-    try:
-        watch = found_watch(store, watch_id)
-        if action == "check":
-            asked = check_now(store, watch, now=web.now())
-        elif action == "remove":
-            store.page_watches.remove(watch_id, now=web.now())
-        else:
-            paused = action == "pause"
-            pause_watch(store, watch, paused=paused, now=web.now())
-            undoable(
-                request,
-                f"watch_{action}d",
-                lambda store, now: pause_watch(store, watch, paused=not paused, now=now),
-            )
-    except InputError as error:
-        return _changes(request, problem=problem_of(request, error))
-    return see(query("/changes", asked=asked))
+    """Pause, resume or remove a watch; to resume an active one checks its pages now."""
+    watch = found_watch(store, watch_id)
+    if action == "remove":
+        store.page_watches.remove(watch_id, now=web.now())
+        return see("/changes")
+    paused = action == "pause"
+    pause_watch(store, watch, paused=paused, now=web.now())
+    if paused == (watch.state is WatchState.PAUSED):
+        # Its pages are due at once.
+        return see(query("/changes", asked=store.page_watches.standings()[watch_id].pages))
+    undoable(
+        request,
+        f"watch_{action}d",
+        lambda store, now: pause_watch(store, watch, paused=not paused, now=now),
+    )
+    return see("/changes")
 
 
 @router.get("/feeds/changes.{form}")
@@ -177,20 +169,6 @@ class TextChanges:
     cursor: int | None
 
 
-class NewPageWatch(RequestSchema):
-    """What to watch; adding the same again replaces its options."""
-
-    url: Annotated[str, StringConstraints(min_length=1, max_length=2_000)]
-    """A page, or a pattern such as `https://x.example/prices/*`."""
-    every_minutes: Annotated[float | None, Field(ge=1, le=525_600)] = None
-    channels: Annotated[
-        list[Annotated[str, StringConstraints(min_length=1, max_length=200)]], Field(max_length=50)
-    ] = Field(default_factory=list)
-    """Empty = every channel that is not narrowed to a topic or a search."""
-    include: WordList = Field(default_factory=list)
-    exclude: WordList = Field(default_factory=list)
-
-
 @api.get("/changes")
 def list_changes(
     web: Web,
@@ -219,35 +197,3 @@ def list_changes(
     found = store.watched_changes.changes(query)
     cursor = max((one.id for one in found), default=after)
     return TextChanges([change_result(one) for one in found], cursor)
-
-
-@api.get("/page-watches")
-def list_watches(store: Store) -> list[PageWatch]:
-    """List what is watched for changes."""
-    standings, watches = store.page_watches.standings(), store.page_watches.watches()
-    return [watch_result(one, standings[one.id]) for one in watches]
-
-
-@api.post("/page-watches", status_code=201)
-def add_watch(web: Web, store: Store, body: NewPageWatch) -> PageWatch:
-    """Watch a page or a pattern for changes of its text."""
-    wish = WatchWish(
-        body.every_minutes,
-        receivers=body.channels,
-        include=body.include,
-        exclude=body.exclude,
-    )
-    watch, _ = watch_page(store, web.settings, body.url, wish, now=web.now())
-    return _watch(store, watch.id)
-
-
-@api.delete("/page-watches/{watch_id}", status_code=204)
-def remove_watch(web: Web, store: Store, watch_id: _WatchId) -> None:
-    """Stop watching; recorded changes stay."""
-    found_watch(store, watch_id)
-    store.page_watches.remove(watch_id, now=web.now())
-
-
-def _watch(store: Store, watch_id: int) -> PageWatch:
-    standing = store.page_watches.standings()[watch_id]
-    return watch_result(found_watch(store, watch_id), standing)

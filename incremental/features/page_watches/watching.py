@@ -1,4 +1,4 @@
-"""Watching pages for changes of their text: adding, changing, pausing, removing, checking now.
+"""Watching pages for changes of their text: adding, changing, pausing, removing.
 
 ::
 
@@ -13,21 +13,18 @@ process dies, and no page is compared twice.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from incremental.base.errors import InputError, NotFoundError
 from incremental.base.readable_urls import site_name
 from incremental.base.scope import compile_pattern, read_scope, trap
 from incremental.base.tagging import checked_words
 from incremental.base.texts import Text
-from incremental.base.times import DAY, HOUR, MINUTE
+from incremental.base.times import DAY, MINUTE, span_seconds
 from incremental.base.urls import canonical_key
 from incremental.crawl.part import Part
-from incremental.interfaces.results.schema import by_name, result_of
+from incremental.interfaces.results.schema import by_name, dated
 from incremental.settings.seeds import check_address, usable_seed
 from store import Store
 from store.enums import WatchState
@@ -39,49 +36,29 @@ if TYPE_CHECKING:
 
 MAX_WATCHES = 1_000
 MAX_RECEIVERS = 50
-_SPAN = re.compile(r"([0-9]{1,6}(?:\.[0-9]{1,3})?) ?([mhd]?)")
-_UNITS = {"": MINUTE, "m": MINUTE, "h": HOUR, "d": DAY}
 SHORTEST_MINUTES, LONGEST_DAYS = 1.0, 365.0
 _BATCH = 2_000
+_SHOWN = (
+    *("id", "pattern", "site_id", "state", "every_minutes", "channels", "include", "exclude"),
+    *("added_at", "pages", "gone", "checked_at", "changed_at", "next_at"),
+)
 
 
-@dataclass(frozen=True, slots=True)
-class WatchWish:
-    """What a user wants of a watch."""
-
-    every_minutes: float | None = None
-    """Between two visits; None = as often as the page's changes make worthwhile."""
-    receivers: Sequence[str] = ()
-    """Empty = every channel that is not narrowed to a topic or a search."""
-    include: Sequence[str] = ()
-    exclude: Sequence[str] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class PageWatch:
-    """A page or pattern that is watched for changes; no interval = as often as worthwhile."""
-
-    id: int
-    pattern: str
-    site_id: int
-    state: WatchState
-    every_minutes: float | None
-    channels: Sequence[str]
-    include: Sequence[str]
-    exclude: Sequence[str]
-    added_at: datetime
-    pages: int
-    gone: int
-    """Pages that are missing now."""
-    checked_at: datetime | None
-    changed_at: datetime | None
-    next_at: datetime | None
-
-
-def watch_page(
-    store: Store, settings: Settings, text: str, wish: WatchWish, *, now: float
+def watch_page(  # noqa: PLR0913 - what a user wants of a watch
+    store: Store,
+    settings: Settings,
+    text: str,
+    *,
+    now: float,
+    every: str = "",
+    channels: Sequence[str] = (),
+    include: Sequence[str] = (),
+    exclude: Sequence[str] = (),
 ) -> tuple[WatchRow, int]:
     """Watch a page or a pattern, or change its watch; return it with the number of pages it took in.
+
+    *every* is a span such as ``6h``; empty = as often as the page's changes make worthwhile. No *channels* =
+    every one that is not narrowed to a topic or a search.
 
     Raises:
         InputError: a value cannot be used; nothing was changed.
@@ -90,10 +67,9 @@ def watch_page(
     known = store.page_watches.watch_of(url)
     if known is None and len(store.page_watches.watches()) >= MAX_WATCHES:
         raise InputError("watches", MAX_WATCHES, Text("input.at_most", n=MAX_WATCHES))
-    every = _seconds(wish.every_minutes)
-    _check_receivers(store, settings, wish.receivers)
-    include = checked_words(wish.include, "include")
-    exclude = checked_words(wish.exclude, "exclude")
+    seconds = span(every)
+    _check_receivers(store, settings, channels)
+    include, exclude = checked_words(include, "include"), checked_words(exclude, "exclude")
     check_address(url, settings.fetch)
     if (why := trap(url)) is not None and "*" not in url:
         raise InputError("url", url, Text("input.trap", why=why))
@@ -102,9 +78,8 @@ def watch_page(
         watch_id = store.page_watches.put(
             *(site_id, url),
             now=now,
-            min_interval_seconds=every,
-            max_interval_seconds=every,
-            receivers=tuple(wish.receivers),
+            every_seconds=seconds,
+            receivers=tuple(channels),
             include=include,
             exclude=exclude,
         )
@@ -116,25 +91,21 @@ def watch_page(
         return watch, store.page_watches.take_in(watch, [page_id], 0, now=now)
 
 
-def span_minutes(text: str | None) -> float | None:
-    """Read ``30m``, ``6h`` or ``2d``; a number alone is minutes.
+def span(text: str) -> float | None:
+    """Return the seconds between two checks, typed as ``30m``, ``6h`` or ``2d``; None for nothing.
 
     Raises:
-        InputError: not a span of time.
+        InputError: not a span of time, or too short or long.
     """
-    if text is None or not text.strip():
+    if not text.strip():
         return None
-    found = _SPAN.fullmatch(text.strip())
-    if found is None:
+    seconds = span_seconds(text)
+    if seconds is None:
         raise InputError("span", text[:40], Text("input.time_span"))
-    return float(found[1]) * _UNITS[found[2]] / MINUTE
-
-
-def _seconds(minutes: float | None) -> float | None:
-    if minutes is not None and not SHORTEST_MINUTES <= minutes <= LONGEST_DAYS * DAY / MINUTE:
+    if not SHORTEST_MINUTES * MINUTE <= seconds <= LONGEST_DAYS * DAY:
         way_out = Text("page_watches.watch_interval", minutes=SHORTEST_MINUTES, days=LONGEST_DAYS)
-        raise InputError("every_minutes", f"{minutes:g}", way_out)
-    return None if minutes is None else minutes * MINUTE
+        raise InputError("span", text[:40], way_out)
+    return seconds
 
 
 def _check_receivers(store: Store, settings: Settings, names: Sequence[str]) -> None:
@@ -188,36 +159,21 @@ def pause_watch(store: Store, watch: WatchRow, *, paused: bool, now: float) -> N
     store.page_watches.set_state(watch.id, state, now=now)
 
 
-def check_now(store: Store, watch: WatchRow, *, now: float) -> int:
-    """Let the pages of a watch be checked as soon as politeness allows; return how many.
-
-    Raises:
-        InputError: the watch, or its site, is paused.
-    """
-    if watch.state is WatchState.PAUSED:
-        raise InputError("watch", "", Text("input.site_paused", site=watch.pattern))
-    site = store.read.site(watch.site_id)
-    if site is not None and site.state == "paused":
-        raise InputError("site", "", Text("input.site_paused", site=site.name))
-    pages = store.refreshes.of_watch(watch.id)
-    return store.page_watches.check_now([page.page_id for page in pages], now=now)
-
-
 def senders(store: Store) -> dict[int, WatchRow]:
     """Return the watches by id, for those who send their changes."""
     return {one.id: one for one in store.page_watches.watches()}
 
 
-def watch_result(watch: WatchRow, standing: WatchStanding) -> PageWatch:
-    """Return a watch with what became of it."""
-    every = watch.max_interval_seconds
-    return result_of(
-        PageWatch,
-        by_name(watch) | by_name(standing),
-        every_minutes=None if every is None else every / MINUTE,
-        channels=watch.receivers,
-        next_at=standing.next_at or None,
-    )
+def watch_result(watch: WatchRow, standing: WatchStanding) -> dict[str, Any]:
+    """Return a watch with what became of it, for JSON; no interval = as often as worthwhile."""
+    facts = by_name(watch) | by_name(standing)
+    every = watch.every_seconds
+    facts |= {
+        "every_minutes": None if every is None else every / MINUTE,
+        "channels": watch.receivers,
+        "next_at": standing.next_at or None,
+    }
+    return dated({name: facts[name] for name in _SHOWN})
 
 
 def take_in(store: Store, watch: WatchRow, *, now: float) -> int:

@@ -130,41 +130,36 @@ class Caller:
         return self.scope == WRITE or scope == READ
 
 
-@dataclass(frozen=True, slots=True)
-class Presented:
-    """The credentials of one request, unchecked."""
-
-    authorization: str = ""
-    session: str = ""
-    query_token: str = ""
-    """Feeds only; empty elsewhere."""
-    client: str = ""
-
-
 class Gate:
     """Checks credentials: the password is held here, tokens and sessions are in the store."""
 
     def __init__(self, password: str, throttle: Throttle) -> None:
         self._password = password
-        self._throttle = throttle
+        self.throttle = throttle
 
-    def is_open(self, store: Store) -> bool:
-        """Return whether neither a password nor a token is set."""
-        return not self._password and not store.access.has_tokens()
-
-    def identify(self, store: Store, given: Presented, *, now: float) -> Caller | None:
-        """Return the caller, or None; wrong credentials count as none."""
-        kind, _, value = given.authorization.partition(" ")
+    def identify(  # noqa: PLR0913 - what a request may show
+        self,
+        store: Store,
+        *,
+        now: float,
+        authorization: str = "",
+        session: str = "",
+        query_token: str = "",
+        client: str = "",
+    ) -> Caller | None:
+        """Return the caller, or None; wrong credentials count as none. *query_token*: of feeds only."""
+        kind, _, value = authorization.partition(" ")
         if kind.lower() == "bearer":
             return self._token(store, value.strip(), now)
         if kind.lower() == "basic":
-            return self._basic(store, value.strip(), given.client, now)
-        if given.query_token:
-            return self._token(store, given.query_token, now)
-        session = self._session(store, given.session, now) if given.session else None
-        if session is None and self.is_open(store):
+            return self._basic(store, value.strip(), client, now)
+        if query_token:
+            return self._token(store, query_token, now)
+        caller = self._session(store, session, now) if session else None
+        # Neither a password nor a token is set.
+        if caller is None and not self._password and not store.access.has_tokens():
             return Caller(WRITE, "open")
-        return session
+        return caller
 
     def log_in(self, store: Store, secret: str, client: str, *, now: float) -> str | None:
         """Return the secret of a new session, or None if *secret* is neither password nor token."""
@@ -188,10 +183,6 @@ class Gate:
         row = store.access.find(self._session_digest(session), now=now)
         if row is not None and row.kind == TokenKind.SESSION:
             store.access.remove(row.id)
-
-    def wait_seconds(self, client: str, now: float) -> float:
-        """Return the seconds until *client* may try the password again."""
-        return self._throttle.wait_seconds(client, now)
 
     def _token(self, store: Store, secret: str, now: float) -> Caller | None:
         row = store.access.find(digest_of(secret), now=now)
@@ -218,12 +209,12 @@ class Gate:
         caller = self._token(store, secret, now)
         if caller is not None or not self._password:
             return caller
-        if self._throttle.wait_seconds(client, now) > 0:
+        if self.throttle.wait_seconds(client, now) > 0:
             return None
         if not same_secret(secret, self._password):
-            self._throttle.failed(client, now)
+            self.throttle.failed(client, now)
             return None
-        self._throttle.succeeded(client)
+        self.throttle.succeeded(client)
         return Caller(WRITE, "password")
 
     def _session_digest(self, secret: str) -> str:

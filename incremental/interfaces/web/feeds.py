@@ -9,7 +9,6 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from email.utils import format_datetime
 from html import escape
 from typing import Any
 
@@ -117,21 +116,15 @@ def json_feed(feed: Feed) -> bytes:
 
 
 def opml(
-    title: str,
-    outlines: Iterable[tuple[str, Mapping[str, str]]],
-    *,
-    at: float | None = None,
-    spaces: Mapping[str, str] | None = None,
+    title: str, outlines: Iterable[tuple[str, Mapping[str, str]]], spaces: Mapping[str, str]
 ) -> bytes:
     """Write outlines, each with its folder (``A/B``; empty = none) and its attributes, as OPML 2.0.
 
-    *at* is when it was made; *spaces* are the namespaces of attributes by their prefix.
+    *spaces* are the namespaces of attributes by their prefix.
     """
-    root = etree.Element("opml", version="2.0", nsmap=dict(spaces or {}))
+    root = etree.Element("opml", version="2.0", nsmap=dict(spaces))
     head = _add(root, "head")
     _add(head, "title", title)
-    if at is not None:
-        _add(head, "dateCreated", _mail_date(at))
     folders: dict[str, Any] = {"": _add(root, "body")}
     for path, said in outlines:
         plain = {name: _plain(clean(value)) for name, value in said.items()}
@@ -189,14 +182,6 @@ def _plain(text: str) -> str:
 
 
 def _iso(at: float) -> str:
-    return f"{_date(at):%Y-%m-%dT%H:%M:%SZ}"
-
-
-def _mail_date(at: float) -> str:
-    """Return a date as RFC 822 writes it, in English whatever the locale."""
-    return format_datetime(_date(at), usegmt=True)
-
-
-def _date(at: float) -> datetime:
     # Sites claim any date: clamp to what a feed can express.
-    return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=min(max(at, 0.0), 2.5e11))
+    date = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=min(max(at, 0.0), 2.5e11))
+    return f"{date:%Y-%m-%dT%H:%M:%SZ}"

@@ -31,7 +31,6 @@ from incremental.interfaces.web.access import (
     WRITE,
     Caller,
     Gate,
-    Presented,
     is_form_token,
 )
 from incremental.interfaces.web.context import Web
@@ -156,15 +155,17 @@ class Guard:
 
     def _caller(self, request: Request) -> Caller | None:
         feed = request.url.path.startswith("/feeds/")
-        given = Presented(
-            authorization=request.headers.get("authorization", ""),
-            session=cookies_of(request.headers).get(SESSION_COOKIE, ""),
-            query_token=request.query_params.get("token", "") if feed else "",
-            client=client_of(request),
-        )
+        query_token = request.query_params.get("token", "") if feed else ""
         with self._web.store() as store:
-            caller = self._gate.identify(store, given, now=self._web.now())
-        if caller is not None and given.query_token and caller.may(WRITE) and caller.by == "token":
+            caller = self._gate.identify(
+                store,
+                now=self._web.now(),
+                authorization=request.headers.get("authorization", ""),
+                session=cookies_of(request.headers).get(SESSION_COOKIE, ""),
+                query_token=query_token,
+                client=client_of(request),
+            )
+        if caller is not None and query_token and caller.by == "token":
             # URLs end up in logs and bookmarks, so a token in one is read-only.
             return Caller(READ, "token", caller.token_id)
         return caller

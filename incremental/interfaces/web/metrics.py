@@ -6,7 +6,6 @@ the store at each scrape.
 
 from __future__ import annotations
 
-import contextlib
 import threading
 from collections import Counter as Count
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -18,11 +17,8 @@ from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
 
-from classifier.hub.errors import HubClassifierError
-from classifier.hub.registry import ActiveClassifier
 from incremental.daemon.health import ProblemKind
 from incremental.interfaces.explain.page import budget_and_visit
-from incremental.interfaces.results.status import daemon_places
 from incremental.interfaces.web.context import Web
 from incremental.settings import Settings
 from store import Store
@@ -58,7 +54,7 @@ class MetricsPage:
             buckets=_DELAY_BUCKETS,
             registry=self._registry,
         )
-        self._registry.register(_Gauges(partial(_of_store, web, ActiveClassifier(web.models))))
+        self._registry.register(_Gauges(partial(_of_store, web)))
         self._of_health = CollectorRegistry()
         self._of_health.register(_Gauges(partial(_of_health, web)))
         with web.store() as store:
@@ -98,41 +94,26 @@ def _gauge(
     return gauge
 
 
-def _number(name: str, about: str, value: float) -> Metric:
-    return GaugeMetricFamily(f"hubwatch_{name}", about, value)
-
-
 class _Gauges(Collector):
     """Gauges that *read* yields at each scrape."""
 
     def __init__(self, read: Callable[[], Iterator[Metric]]) -> None:
         self._read = read
 
-    def describe(self) -> list[Metric]:
-        """Return nothing, so that registering does not read the store."""
-        return []
-
     def collect(self) -> Iterator[Metric]:
         return self._read()
 
 
-def _of_store(web: Web, hubs: ActiveClassifier) -> Iterator[Metric]:
+def _of_store(web: Web) -> Iterator[Metric]:
     now = web.now()
     with web.store() as store:
         yield from _sites(web.settings, store, now)
         due, held = store.monitor.queue(now), store.quarantine.counts()
         queue = [(["hub"], due.hubs), (["verify"], due.verifications)]
         yield _gauge("queue", "What is due and not fetched yet.", ["kind"], queue)
-        yield from _hosts(store, now)
         quarantined = [([kind], held.get(kind, 0)) for kind in QuarantineKind]
         about = "What met a bug and is tried again later."
         yield _gauge("quarantined", about, ["kind"], quarantined)
-        yield from _daemons(store)
-        models = [([f"topic:{t.name}", t.version], 1) for t in store.topics.topics() if t.version]
-        # `hubwatch models list` says what is wrong with it; the other metrics must still work.
-        with contextlib.suppress(HubClassifierError):
-            models.insert(0, (["hub", hubs.version], 1))
-        yield _gauge("model", "A model in use: always 1.", ["model", "version"], models)
 
 
 def _sites(settings: Settings, store: Store, now: float) -> Iterator[Metric]:
@@ -171,7 +152,9 @@ def _of_health(web: Web) -> Iterator[Metric]:
     if web.health is None:
         return
     report = web.health.report()
-    yield _number("healthy", "1 = nothing serious is wrong, as /healthz says.", report.well)
+    yield _gauge(
+        "healthy", "1 = nothing serious is wrong, as /healthz says.", [], [([], report.well)]
+    )
     kinds = Count(problem.kind for problem in report.problems)
     problems = [([kind], kinds[kind]) for kind in ProblemKind]
     yield _gauge("problems", "What is wrong at the moment.", ["kind"], problems)
@@ -180,35 +163,3 @@ def _of_health(web: Web) -> Iterator[Metric]:
     yield _gauge("job_last_success_timestamp_seconds", about, ["job"], ended)
     failures = [([job.name], job.failures) for job in report.jobs]
     yield _gauge("job_failures", "Failures of a job in a row.", ["job"], failures)
-    yield _number("visits_under_way", "Fetches under way.", report.visits_under_way)
-    engine = report.engine
-    if engine is not None:
-        workers = [([engine.kind], engine.workers)]
-        about = "Visits that the engine can run at a time."
-        yield _gauge("engine_workers", about, ["engine"], workers)
-        about = "Workers of a cluster that get no visits, because of their version."
-        yield _number("engine_refused_workers", about, len(engine.refused))
-
-
-def _daemons(store: Store) -> Iterator[Metric]:
-    """Yield those that share a PostgreSQL store."""
-    places = daemon_places(store.daemons.all())
-    for key, name, about in (
-        ("sites", "daemon_sites", "Sites that a daemon visits."),
-        (
-            "heartbeat_seconds",
-            "daemon_heartbeat_age_seconds",
-            "Since a daemon's last heartbeat, by the server's clock.",
-        ),
-        ("is_leader", "daemon_leader", "1 = it does what is done once for all."),
-    ):
-        values = [([one.name], float(getattr(one, key))) for one in places]
-        yield _gauge(name, about, ["daemon"], values)
-
-
-def _hosts(store: Store, now: float) -> Iterator[Metric]:
-    hosts = store.monitor.host_waits(now)
-    waits = [([host.name], host.seconds) for host in hosts]
-    yield _gauge("host_wait_seconds", "Until a host may be asked again.", ["host"], waits)
-    failures = [([host.name], host.failures) for host in hosts]
-    yield _gauge("host_failures", "Failures of a host in a row.", ["host"], failures)

@@ -30,6 +30,7 @@ from store.errors import (
 )
 from store.files.page_cache import body_md5
 from store.maintenance.backup import Removed, back_up, restore
+from store.outbox import alone
 
 ROOT = Path(__file__).parents[3]
 BODY = b"<p>One</p>"
@@ -416,7 +417,7 @@ def with_access(folder: Path) -> Path:
         (page,) = announced_pages(store)
         for name in ("waiting", "sending", "sent"):
             store.outbox.since(name, now=START)
-            store.outbox.queue(name, [page.page_id], now=START)
+            store.outbox.queue(name, alone([page.page_id]), now=START)
         for name in ("sending", "sent"):
             store.outbox.begin([one.id for one in store.outbox.open(name)], name)
         store.outbox.sent("sent", now=START)

@@ -22,8 +22,7 @@ from incremental.base.clock import SystemClock
 from incremental.base.errors import SettingsError
 from incremental.base.threads import InlineExecutor
 from incremental.features.messages.notifier import Notifier
-from incremental.features.messages.settings import ChannelSettings
-from incremental.fetch.libraries import LibraryGate
+from incremental.features.messages.settings import ChannelSettings, MessagesSettings
 from incremental.fetch.options import FetchSettings
 from incremental.interfaces.answer_links import ANSWER_SECONDS, KEY_FILE, AnswerLinks
 from incremental.interfaces.web.server import check_guarded
@@ -31,6 +30,7 @@ from incremental.settings.sections import WebSettings
 from incremental.topics.editing import begin
 from store.answers import NewQuery
 from store.answers.announced import AnnouncedPage
+from store.outbox import alone
 
 pytest.importorskip("apprise", reason="the extra `notify` is not installed")
 PUBLIC = "https://hubwatch.example"
@@ -56,22 +56,19 @@ def guarded(served: Served, **more: str) -> Served:
 
 def mailed(served: Served, ids: list[int], url: str = "", **fields: Any) -> Mailed:
     """Mail these announced pages over a channel."""
-    language = served.web.settings.web.language or "en"
     with MailServer() as server:
         address = f"mailto://127.0.0.1:{server.port}?from=a@a.example&to=b@b.example&mode=insecure"
         channel = ChannelSettings("mail", address + url, every_minutes=60, **fields)
-        messages = Notifier(
-            served.store,
-            [channel],
-            gate=LibraryGate(FetchSettings(allowed_networks=("127.0.0.0/8",)), SystemClock()),
-            executor=InlineExecutor(),
-            saved_query=lambda _: None,
-            answer_links=AnswerLinks.of(served.web.settings, served.web.folder),
-            language=language,
+        settings = msgspec.structs.replace(
+            served.web.settings,
+            fetch=FetchSettings(allowed_networks=("127.0.0.0/8",)),
+            further=(MessagesSettings(channel=(channel,)),),
         )
+        folder, executor = served.web.folder, InlineExecutor()
+        messages = Notifier(served.store, settings, SystemClock(), executor=executor, folder=folder)
         now = served.clock.now()
         messages.begin(now)
-        served.store.outbox.queue("mail", ids, now=now)
+        served.store.outbox.queue("mail", alone(ids), now=now)
         messages.finish(served.clock.now)
     (raw,) = server.mails
     found = email.message_from_string(raw, policy=default)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -13,9 +12,8 @@ from lab.clocks import SimulatedClock
 from receivers import WebHook
 from stories import news_site, target, visit_of
 
-from incremental.features.messages.channels import added_channels, put_channel, remove_channel
+from incremental.features.messages.channels import put_channel, remove_channel
 from incremental.features.messages.notifier import Notifier
-from incremental.fetch.libraries import LibraryGate
 from incremental.fetch.options import FetchSettings
 from incremental.settings import Settings
 from store import open_store
@@ -34,14 +32,7 @@ def test_a_channel_announces_what_is_found_after_it_was_added_and_nothing_after_
         ThreadPoolExecutor(1) as threads,
     ):
         site, home = news_site(store)
-        notifier = Notifier(
-            store,
-            (),
-            gate=LibraryGate(LOCAL, clock),
-            executor=threads,
-            saved_query=lambda _: None,
-            added=partial(added_channels, store, Settings()),
-        )
+        notifier = Notifier(store, Settings(fetch=LOCAL), clock, executor=threads)
         assert notifier.step(clock.now()) > clock.now()
 
         def finds(path: str) -> None:
@@ -71,14 +62,7 @@ def test_a_channel_with_words_announces_only_what_has_them(tmp_path: Path) -> No
         site, home = news_site(store)
         words = {"include": ["bridge", "桥梁"], "exclude": ["draft"]}
         put_channel(store, Settings(), "hook", {"url": hook.url, **words}, now=clock.now())
-        notifier = Notifier(
-            store,
-            (),
-            gate=LibraryGate(LOCAL, clock),
-            executor=threads,
-            saved_query=lambda _: None,
-            added=partial(added_channels, store, Settings()),
-        )
+        notifier = Notifier(store, Settings(fetch=LOCAL), clock, executor=threads)
         clock.advance_to(clock.now() + 60)
         titles = ("A bridge", "Draft of a bridge", "桥梁招标", "A tunnel")
         links = [target(f"/{n}.html", title, fate="announce") for n, title in enumerate(titles)]

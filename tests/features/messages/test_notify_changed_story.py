@@ -10,7 +10,7 @@ from lab.clocks import SimulatedClock
 from receivers import WebHook
 from test_notify_stories import notifier
 
-from incremental.features.page_watches.watching import WatchWish, watch_page
+from incremental.features.page_watches.watching import watch_page
 
 HOME = "https://news.example/"
 PRICE = HOME + "prices/tea.html"
@@ -49,7 +49,7 @@ def test_one_message_for_one_change_whatever_restarts(tmp_path: Path) -> None:
         with Watch(tmp_path, web, HOME) as crawl:
             notifier(crawl.store, hook.url).step(START)
             crawl.run(HOUR)
-            watch_page(crawl.store, SPARING, PRICE, WatchWish(), now=crawl.clock.now())
+            watch_page(crawl.store, SPARING, PRICE, now=crawl.clock.now())
         live(tmp_path, web, hook.url, days=1)
         # The price changes while nobody sends: what is recorded waits for the next start.
         with Watch(tmp_path, web) as crawl:

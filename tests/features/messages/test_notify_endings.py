@@ -19,8 +19,9 @@ from incremental.base.clock import SystemClock
 from incremental.features.messages.hooks import deliver, without_secrets
 from incremental.features.messages.message import Message
 from incremental.features.messages.notifier import Notifier
-from incremental.features.messages.settings import ChannelSettings
+from incremental.features.messages.settings import ChannelSettings, MessagesSettings
 from incremental.fetch.libraries import LibraryGate
+from incremental.settings import Settings
 from store import Store, open_store
 
 SITE = {"/": '<a href="/about">About us</a>', "/about": "<p>A story.</p>"}
@@ -76,11 +77,9 @@ def test_what_is_on_its_way_when_the_daemon_ends_is_not_sent_again(sqlite_store:
         return 200
 
     with WebHook(answer) as hook, ThreadPoolExecutor(1) as executor:
-        channels = [ChannelSettings("hook", hook.url)]
-        gate = LibraryGate(LOCAL, SystemClock())
-        messages = Notifier(
-            sqlite_store, channels, gate=gate, executor=executor, saved_query=lambda _: None
-        )
+        channels = (ChannelSettings("hook", hook.url),)
+        settings = Settings(fetch=LOCAL, further=(MessagesSettings(channel=channels),))
+        messages = Notifier(sqlite_store, settings, SystemClock(), executor=executor)
         messages.begin(START)
         announce(sqlite_store, "bridge", "tower")
         messages.step(LATER)

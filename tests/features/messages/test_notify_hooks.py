@@ -8,7 +8,6 @@ import os
 import signal
 import sys
 import time
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +25,6 @@ from incremental.features.messages.hooks import MAX_OUTPUT_BYTES, Delivered, cal
 from incremental.features.messages.notifier import Notifier, send_test
 from incremental.features.messages.plan import MAX_ATTEMPTS
 from incremental.features.messages.settings import HookChannel
-from incremental.features.page_watches.watching import senders
 from incremental.fetch.libraries import LibraryGate
 from incremental.fetch.options import FetchSettings
 from incremental.settings.loading import build_settings
@@ -42,14 +40,7 @@ with open(sys.argv[1], "a") as out:
 
 def hooks(store: Store, *command: str, **more: Any) -> Notifier:
     settings = build_settings({"messages": {"hook": [{"name": "h", "command": command, **more}]}})
-    return Notifier(
-        store,
-        given_channels(settings),
-        gate=LibraryGate(FetchSettings(), SystemClock()),
-        executor=InlineExecutor(),
-        saved_query=lambda _: None,
-        senders=partial(senders, store),
-    )
+    return Notifier(store, settings, SystemClock(), executor=InlineExecutor())
 
 
 def python(code: str, *arguments: str) -> tuple[str, ...]:
@@ -98,9 +89,12 @@ def test_a_failure_is_shown_like_a_channels_and_tried_again(store: Store, tmp_pa
     run(messages, LATER)
     channels = given_channels(build_settings({"messages": {"hook": [_hook()]}}))
     (standing,) = standings(store, channels, now=LATER)
-    assert standing.held_by == "retry"
-    assert LATER < (standing.held_until or 0) < LATER + 70
-    assert (standing.counts["waiting"], standing.last_error) == (1, "exit code 1: no [31mroom")
+    assert standing["held_by"] == "retry"
+    assert LATER < (standing["held_until"] or 0) < LATER + 70
+    assert (standing["counts"]["waiting"], standing["last_error"]) == (
+        1,
+        "exit code 1: no [31mroom",
+    )
     run(messages, LATER + 100)
     run(messages, LATER + 300)
     assert len({one["key"] for one in calls(file)}) == 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta, timezone
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -38,11 +39,11 @@ class Waiting:
     next_at: float | None = None
 
 
-def entries(count: int, **fields: object) -> list[Waiting]:
-    return [Waiting(number, **fields) for number in range(1, count + 1)]  # type: ignore[arg-type] # test data
+def entries(count: int, **fields: Any) -> list[Any]:
+    return [Waiting(number, **fields) for number in range(1, count + 1)]
 
 
-def batches(waiting: list[Waiting], rhythm: Rhythm, **given: object) -> tuple[tuple[int, ...], ...]:
+def batches(waiting: list[Any], rhythm: Rhythm, **given: object) -> tuple[tuple[int, ...], ...]:
     known = {"sent": (), "last_sent_at": None, "now": NOON, **given}
     return plan(waiting, rhythm, **known).batches  # type: ignore[arg-type] # test data
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +15,12 @@ from incremental.base.clock import SystemClock
 from incremental.base.threads import InlineExecutor
 from incremental.base.urls import canonical_key
 from incremental.features.messages.notifier import Notifier
-from incremental.features.messages.settings import ChannelSettings
-from incremental.features.page_watches.watching import senders
-from incremental.fetch.libraries import LibraryGate
+from incremental.features.messages.settings import ChannelSettings, MessagesSettings
 from incremental.fetch.options import FetchSettings
+from incremental.settings import Settings
+from incremental.settings.sections import FeatureSettings
 from store import Store
-from store.answers import NewQuery
+from store.outbox import alone
 from store.values import TopicScore
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -33,14 +32,13 @@ def notifier(
     store: Store, url: str, fetch: FetchSettings = LOCAL, *, sends: bool = True, **fields: Any
 ) -> Notifier:
     channel = ChannelSettings("hook", url, **fields)
-    return Notifier(
-        store,
-        [channel],
-        gate=LibraryGate(fetch, SystemClock()),
-        executor=InlineExecutor(),
-        saved_query=lambda name: NewQuery(text="bridge") if name == "bridges" else None,
-        senders=partial(senders, store) if sends else None,
+    store.answers.save_search("bridges", '{"q": "bridge"}', now=START)
+    settings = Settings(
+        fetch=fetch,
+        features=FeatureSettings(off=() if sends else ("page_watches",)),
+        further=(MessagesSettings(channel=(channel,)),),
     )
+    return Notifier(store, settings, SystemClock(), executor=InlineExecutor())
 
 
 def announce(store: Store, *names: str, at: float = LATER, **more: Any) -> None:
@@ -225,7 +223,7 @@ def test_killed_in_the_middle_it_announces_each_page_once(tmp_path: Path) -> Non
 def test_what_was_given_up_can_be_tried_again(sqlite_store: Store, kept: str) -> None:
     announce(sqlite_store, "bridge")
     (page,) = sqlite_store.read.find_page(HOME + "bridge", "")
-    sqlite_store.outbox.queue("hook", [page["id"]], now=LATER)
+    sqlite_store.outbox.queue("hook", alone([page["id"]]), now=LATER)
     (entry,) = sqlite_store.outbox.open("hook")
     sqlite_store.outbox.begin([entry.id], "key")
     if kept == "sent":

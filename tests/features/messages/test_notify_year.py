@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, time, tzinfo
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -53,7 +54,7 @@ class Channel:
     """The outbox of one channel, as the notifier keeps it, and what it has sent."""
 
     rhythm: Rhythm
-    waiting: list[Entry] = field(default_factory=list)
+    waiting: list[Any] = field(default_factory=list)
     sent: list[tuple[float, float, list[Entry]]] = field(default_factory=list)
     """Messages: the true time, what the clock showed, the entries."""
 
@@ -126,7 +127,7 @@ def test_half_past_two_comes_twice_and_the_digest_once() -> None:
     zone = ZoneInfo("Europe/Berlin")
     first = datetime(2024, 10, 27, 2, 30, tzinfo=zone).timestamp()
     second = first + HOUR
-    page = Entry(1, second - 10 * MINUTE, second)
+    page: Any = Entry(1, second - 10 * MINUTE, second)
     daily = Rhythm(daily_at=time(2, 30), zone=zone)
     assert plan([page], daily, (first,), first, second).check_at == second + DAY
     quiet = Rhythm(quiet=(time(22), time(2, 30)), zone=zone)
@@ -178,6 +179,6 @@ def test_what_failed_while_the_clock_was_ahead_is_tried_again() -> None:
     """However often it failed: the longest wait between two attempts is known."""
     ahead = START + 30 * DAY
     again = retry_at(MAX_ATTEMPTS - 1, ahead)
-    entry = Entry(1, START - HOUR, START, next_at=again)
+    entry: Any = Entry(1, START - HOUR, START, next_at=again)
     assert plan([entry], Rhythm(), (), None, START).batches == ((1,),)
     assert plan([entry], Rhythm(), (), None, ahead).batches == ()

@@ -19,6 +19,7 @@ from incremental.features.messages.settings import ChannelSettings, MessagesSett
 from incremental.fetch.options import FetchSettings
 from incremental.settings import Settings
 from incremental.topics.editing import begin
+from store.outbox import alone
 
 pytest.importorskip("apprise", reason="the extra `notify` is not installed")
 Ids = Callable[[], list[int]]
@@ -45,7 +46,7 @@ def hook() -> Iterator[WebHook]:
 def announced_by_hook(served: Served, announced: Ids, hook: WebHook) -> Served:
     """A channel over which one page was sent, one was given up, and one waits."""
     box, ids = served.store.outbox, announced()[:3]
-    box.queue("hook", ids, now=served.clock.now() - 60)
+    box.queue("hook", alone(ids), now=served.clock.now() - 60)
     for entry, key in zip(box.open("hook"), ("one", "two"), strict=False):
         box.begin([entry.id], key)
     box.sent("one", now=served.clock.now() - 30)

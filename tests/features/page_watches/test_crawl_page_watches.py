@@ -12,8 +12,6 @@ from lab.clocks import SimulatedClock
 
 from incremental.base.errors import InputError
 from incremental.features.page_watches.watching import (
-    WatchWish,
-    check_now,
     named_watch,
     pause_watch,
     watch_page,
@@ -43,7 +41,7 @@ def shop(tmp_path: Path, versions: Any, **more: Any) -> Watch:
 
 
 def follow(crawl: Watch, text: str = PRICE, **wish: Any) -> None:
-    watch_page(crawl.store, SPARING, text, WatchWish(**wish), now=crawl.clock.now())
+    watch_page(crawl.store, SPARING, text, now=crawl.clock.now(), **wish)
     crawl.crawler.load(crawl.clock.now())
 
 
@@ -135,7 +133,7 @@ def test_a_server_in_trouble_changes_nothing(tmp_path: Path) -> None:
 
 def test_the_given_interval_is_kept(tmp_path: Path) -> None:
     with shop(tmp_path, offer("12 euros")) as crawl:
-        follow(crawl, every_minutes=120)
+        follow(crawl, every="2h")
         asked = len(crawl.statuses(PRICE))
         crawl.run(DAY)
         assert len(crawl.statuses(PRICE)) - asked == pytest.approx(12, abs=1)
@@ -168,7 +166,7 @@ def test_watched_pages_leave_the_lists_their_visits(tmp_path: Path) -> None:
     pages = {HOME: page(*names)} | {HOME + name[1:]: offer("1 euro") for name in names}
     with watch(tmp_path, pages) as crawl:
         crawl.run(HOUR)
-        follow(crawl, HOME + "p/*", every_minutes=1)
+        follow(crawl, HOME + "p/*", every="1m")
         before = len(crawl.statuses(HOME))
         crawl.run(2 * DAY)
         assert len(crawl.statuses(HOME)) - before > 4
@@ -267,20 +265,19 @@ def test_paused_it_is_not_visited_and_resumed_it_is_compared_with_before(tmp_pat
         checks = watched(crawl).checks
         crawl.run(5 * DAY)
         assert (watched(crawl).checks, changes(crawl)) == (checks, [])
-        with pytest.raises(InputError, match="paused"):
-            check_now(crawl.store, named_watch(crawl.store, PRICE), now=crawl.clock.now())
         pause_watch(crawl.store, row, paused=False, now=crawl.clock.now())
         crawl.crawler.load(crawl.clock.now())
         crawl.run(HOUR)
         assert len(changes(crawl)) == 1
 
 
-def test_check_now_visits_at_once(tmp_path: Path) -> None:
+def test_an_active_watch_that_is_resumed_is_checked_at_once(tmp_path: Path) -> None:
     with shop(tmp_path, offer("12 euros")) as crawl:
-        follow(crawl, every_minutes=60 * 24 * 30)
+        follow(crawl, every="30d")
         crawl.run(HOUR)
         checks = watched(crawl).checks
-        assert check_now(crawl.store, named_watch(crawl.store, PRICE), now=crawl.clock.now()) == 1
+        watch = named_watch(crawl.store, PRICE)
+        pause_watch(crawl.store, watch, paused=False, now=crawl.clock.now())
         crawl.crawler.load(crawl.clock.now())
         crawl.run(HOUR)
         assert watched(crawl).checks == checks + 1
@@ -303,9 +300,9 @@ def test_a_removed_watch_gives_its_page_back_to_the_pattern(tmp_path: Path) -> N
     [
         ("ftp://x.example/a", {}, "not a web address"),
         ("https://other.example/*", {}, "lies in no watched site"),
-        (PRICE, {"every_minutes": 0.0}, "1 minute to 365 days"),
-        (PRICE, {"every_minutes": float("nan")}, "1 minute to 365 days"),
-        (PRICE, {"receivers": ["nobody"]}, "no channel has that name"),
+        (PRICE, {"every": "0m"}, "1 minute to 365 days"),
+        (PRICE, {"every": "400d"}, "1 minute to 365 days"),
+        (PRICE, {"channels": ["nobody"]}, "no channel has that name"),
         (PRICE, {"include": ["!"]}, "give a word"),
         ("http://127.0.0.1/a", {}, "allowed_hosts"),
     ],
@@ -351,7 +348,7 @@ def test_an_announced_page_has_one_schedule_its_watchs_while_that_stands(tmp_pat
         assert crawl.new() == ["/prices/tea.html"]
         planned = watched(crawl)
         assert planned.watch_id is None
-        follow(crawl, every_minutes=120)
+        follow(crawl, every="2h")
         asked = len(crawl.statuses(PRICE))
         crawl.run(DAY)
         assert len(crawl.statuses(PRICE)) - asked == pytest.approx(12, abs=1)

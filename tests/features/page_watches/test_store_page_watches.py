@@ -15,8 +15,9 @@ from incremental.base.urls import canonical_key
 from store import Store, open_store
 from store.enums import PageState, WatchState
 from store.maintenance.retention import Kind
+from store.outbox import alone
 from store.page_watches import WatchRow, WatchStanding
-from store.values import ASKED, NEVER_DUE, NextRefresh
+from store.values import NEVER_DUE, NextRefresh
 from store.watched_changes import ChangeQuery
 
 PATTERN = HOME + "prices/*"
@@ -37,10 +38,10 @@ def pages(opened: Store, *names: str) -> list[int]:
 def test_a_watch_keeps_what_was_given_and_is_changed_by_its_pattern(store: Store) -> None:
     news_site(store)
     first = store.page_watches.put(1, PRICE, now=START, receivers=["邮件"], include=["a"])
-    again = store.page_watches.put(1, PRICE, now=START + 1, max_interval_seconds=60.0)
+    again = store.page_watches.put(1, PRICE, now=START + 1, every_seconds=60.0)
     (row,) = store.page_watches.watches()
     assert (first, again, row.added_at) == (row.id, row.id, START)
-    assert (row.receivers, row.include, row.max_interval_seconds) == ((), (), 60.0)
+    assert (row.receivers, row.include, row.every_seconds) == ((), (), 60.0)
     assert store.page_watches.watch_of(PRICE) == row
     assert store.page_watches.watches(99) == []
 
@@ -77,7 +78,7 @@ def test_pages_that_moved_away_are_not_taken_in(store: Store) -> None:
     assert store.page_watches.pages_after(1, max(here, there), limit=10) == []
 
 
-def test_paused_pages_are_not_due_and_asked_ones_come_first(store: Store) -> None:
+def test_paused_pages_are_not_due_and_resumed_ones_at_once(store: Store) -> None:
     page = watched(store)
     assert [store.refreshes.due(1, at, watched=True) is not None for at in (START - 1, START)] == [
         False,
@@ -88,9 +89,7 @@ def test_paused_pages_are_not_due_and_asked_ones_come_first(store: Store) -> Non
     store.refreshes.postpone(page, START)
     assert store.refreshes.row(page).due_at == NEVER_DUE  # type: ignore[union-attr]
     store.page_watches.set_state(1, WatchState.ACTIVE, now=START + DAY)
-    assert store.page_watches.check_now([page, 999], now=START) == 1
-    assert store.refreshes.due(1, START - DAY, watched=True).due_at == ASKED  # type: ignore[union-attr]
-    assert store.editing.visit_requests() == {1: [page]}
+    assert store.refreshes.due(1, START + DAY, watched=True).due_at == START + DAY  # type: ignore[union-attr]
 
 
 def test_a_visit_writes_what_it_learned(store: Store) -> None:
@@ -143,10 +142,14 @@ def test_a_change_is_queued_once_for_each_channel_beside_its_page(store: Store) 
     for number in range(2):
         change(store, page, at=START + number)
     pairs = [(row.id, page) for row in store.watched_changes.changes(ChangeQuery())]
-    assert store.outbox.queue("mail", [page], now=START) == 1
-    assert store.outbox.queue_changes("mail", pairs, now=START) == 2
-    assert store.outbox.queue_changes("mail", pairs, now=START) == 0
-    assert store.outbox.queue("mail", [page], now=START) == 0
+    assert store.outbox.queue("mail", alone([page]), now=START) == 1
+    assert (
+        store.outbox.queue("mail", [(page, None, change) for change, page in pairs], now=START) == 2
+    )
+    assert (
+        store.outbox.queue("mail", [(page, None, change) for change, page in pairs], now=START) == 0
+    )
+    assert store.outbox.queue("mail", alone([page]), now=START) == 0
     assert sorted(one.change_id for one in store.outbox.open("mail")) == [0, *sorted(dict(pairs))]
 
 
@@ -184,7 +187,7 @@ def test_what_every_round_asks_uses_an_index(tmp_path: Path) -> None:
         opened.watched_changes.changes(ChangeQuery(after=0, since=START, oldest_first=True))
         opened.watched_changes.changes(ChangeQuery(watch_id=1))
         opened.watched_changes.change(1)
-        opened.outbox.queue_changes("mail", [(1, page)], now=START)
+        opened.outbox.queue("mail", [(page, None, 1)], now=START)
         connection.set_trace_callback(None)
         asked = [one for one in statements if one.startswith("SELECT")]
         assert len(asked) > 6

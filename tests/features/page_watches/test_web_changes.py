@@ -32,17 +32,14 @@ def test_a_watch_is_added_shown_paused_checked_and_removed(served: Served) -> No
     assert "No page is watched for changes yet." in client.get("/changes").text
     watch(served, every="6h", include="tea, rice")
     (row,) = served.store.page_watches.watches()
-    assert (row.pattern, row.min_interval_seconds, row.include) == (URL, 21_600.0, ("tea", "rice"))
+    assert (row.pattern, row.every_seconds, row.include) == (URL, 21_600.0, ("tea", "rice"))
     html = client.get("/changes").text
     assert "news.example/new-1.html" in html
-    asked = post(client, f"/changes/{row.id}/check")
+    asked = post(client, f"/changes/{row.id}/resume")
     assert "asked=1" in asked.headers["location"]
     assert "will be checked" in client.get(asked.headers["location"]).text
-    assert served.store.editing.visit_requests()
     post(client, f"/changes/{row.id}/pause")
     assert "paused" in client.get("/changes").text
-    refused = post(client, f"/changes/{row.id}/check")
-    assert "resume it first" in refused.text
     post(client, f"/changes/{row.id}/resume")
     post(client, f"/changes/{row.id}/remove")
     assert served.store.page_watches.watches() == []
@@ -118,39 +115,12 @@ def test_who_may_only_read_sees_no_form(served: Served) -> None:
     token = new_token(served.store, "reader", "read", now=served.clock.now())
     reader = served.client(authorization=f"Bearer {token}")
     assert 'action="/changes/add"' not in reader.get("/changes").text
-    assert reader.post("/api/v1/page-watches", json={"url": URL}).status_code == 403
-
-
-def test_the_api_adds_lists_and_removes(served: Served, page_id: int) -> None:
-    client = served.client()
-    made = client.post("/api/v1/page-watches", json={"url": URL, "every_minutes": 30})
-    assert made.status_code == 201, made.text
-    watch_id = made.json()["id"]
-    assert (made.json()["pages"], made.json()["every_minutes"]) == (1, 30)
-    assert [one.page_id for one in served.store.refreshes.of_watch(watch_id)] == [page_id]
-    assert [one["id"] for one in client.get("/api/v1/page-watches").json()] == [watch_id]
-    assert client.delete(f"/api/v1/page-watches/{watch_id}").status_code == 204
-    assert client.delete(f"/api/v1/page-watches/{watch_id}").status_code == 404
-
-
-@pytest.mark.parametrize(
-    "body",
-    [
-        {},
-        {"url": ""},
-        {"url": URL, "every_minutes": 0},
-        {"url": URL, "channels": ["nobody"]},
-        {"url": URL, "often": True},
-    ],
-)
-def test_the_api_refuses_what_cannot_be_watched(served: Served, body: dict[str, Any]) -> None:
-    assert served.client().post("/api/v1/page-watches", json=body).status_code in (400, 422)
-    assert served.store.page_watches.watches() == []
+    assert reader.post("/changes/add", data={"url": URL}).status_code == 403
 
 
 def test_the_api_reads_on_from_a_cursor(served: Served, page_id: int) -> None:
     client = served.client()
-    client.post("/api/v1/page-watches", json={"url": URL})
+    watch(served)
     for number in range(3):
         change(served.store, page_id, ("+", f"Now {number}"), at=START + DAY + number)
     first = client.get("/api/v1/changes", params={"after": 0, "limit": 2}).json()

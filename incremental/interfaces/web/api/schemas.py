@@ -20,7 +20,7 @@ from pydantic import (
 )
 
 from incremental.base.scope import Reach
-from incremental.interfaces.filters import HINTS, About, Filters
+from incremental.interfaces.filters import HINTS, Filters
 from incremental.interfaces.web.context import ConditionalRoute
 from store.answers.announced import moment_of
 
@@ -158,38 +158,25 @@ def api_router(tag: str, path: str = "") -> APIRouter:
     )
 
 
-def _bounds(about: About) -> dict[str, Any]:
-    found = {
+def _ask(**given: Any) -> Filters:  # noqa: ANN401 - by name
+    return Filters(**given)
+
+
+def _filter(name: str) -> Parameter:
+    """Return the parameter of a filter, with its bounds."""
+    hint, about = get_args(HINTS[name])
+    bounds = {
         "description": about.help,
         "max_length": about.most_chars,
         "ge": about.least,
         "le": about.most,
         "pattern": about.one_of or None,
     }
-    return {name: value for name, value in found.items() if value is not None}
+    kind: Any = Annotated[hint, Query(**bounds)]
+    only, default = Parameter.KEYWORD_ONLY, getattr(Filters(), name)
+    return Parameter(name, only, default=default, annotation=kind)
 
 
-def _spelled(name: str, kind: Any) -> tuple[Any, Any]:  # noqa: ANN401 - Query or Field
-    """Return the annotation of a filter, with its bounds, and its default."""
-    hint, about = get_args(HINTS[name])
-    return Annotated[hint, kind(**_bounds(about))], getattr(Filters(), name)
-
-
-def asking(*names: str) -> Any:  # noqa: ANN401 - a dependency
-    """Return a dependency that reads the filters *names* from the query."""
-
-    def ask(**given: Any) -> Filters:  # noqa: ANN401 - by name
-        return Filters(**given)
-
-    parameters = []
-    for name in names:
-        annotation, default = _spelled(name, Query)
-        only = Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
-        parameters.append(only)
-    ask.__signature__ = Signature(parameters)  # type: ignore[attr-defined]  # read by FastAPI
-    return Depends(ask)
-
-
-_fields: dict[str, Any] = {name: _spelled(name, Field) for name in HINTS}
-_about = "Filters, as the parameters of `GET /api/v1/pages`."
-NEW_SEARCH: Any = create_model("NewSearch", __base__=RequestSchema, __doc__=_about, **_fields)
+_ask.__signature__ = Signature([_filter(name) for name in HINTS])  # type: ignore[attr-defined]  # read by FastAPI
+AskedFilters = Annotated[Filters, Depends(_ask)]
+"""The filters in a query."""

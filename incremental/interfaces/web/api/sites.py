@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import Query
 
@@ -36,19 +36,14 @@ from incremental.interfaces.web.api.schemas import (
     SiteChange,
     WebAddress,
     api_router,
-    shape_of,
 )
 from incremental.interfaces.web.context import Web
 from incremental.settings.seeds import SeedTerms
 from incremental.topics.training.corrections import Correction, correct_all
 from store import Store
-from store.editing import Tag
-from store.enums import LabelOrigin
-from store.values import LabelEntry, SiteRow
+from store.values import SiteRow
 
 router = api_router("sites")
-_LABELS: Any = list[shape_of(LabelEntry, leave=["canonical_key", "anchor"])]  # type: ignore[misc]  # made of fields
-_LIMIT = Query(ge=1, le=5_000, description="Maximum number.")
 
 
 @router.get("/sites")
@@ -97,12 +92,6 @@ def remove_site(store: Store, site: SiteRow) -> None:
     store.write.remove_site(site.id)
 
 
-@router.get("/tags")
-def list_tags(store: Store) -> list[Tag]:
-    """List the tags with how many sites and topics have each."""
-    return store.tags.tags()
-
-
 @router.get("/visits")
 def list_visits(
     web: Web,
@@ -145,22 +134,11 @@ def list_hubs(
     web: Web,
     store: Store,
     site: Annotated[RowId | None, Query(description="Only this site.")] = None,
-    limit: Annotated[int, _LIMIT] = 200,
+    limit: Annotated[int, Query(ge=1, le=5_000, description="Maximum number.")] = 200,
 ) -> list[Hub]:
     """List hubs, most productive first: their yield, and when and why each is visited next."""
     rows = [site_numbered(store, site)] if site is not None else store.read.sites()
     return hub_results(store, web.settings, rows, now=web.now())[:limit]
-
-
-@router.get("/labels", response_model=_LABELS)
-def list_labels(
-    store: Store,
-    origin: LabelOrigin | None = None,
-    limit: Annotated[int, _LIMIT] = 1_000,
-) -> list[LabelEntry]:
-    """List labels, latest first."""
-    rows = store.read.labels(origin)
-    return rows[::-1][:limit]
 
 
 @router.post("/labels")

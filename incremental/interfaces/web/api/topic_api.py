@@ -1,15 +1,11 @@
-"""Topics and saved searches."""
+"""Topics."""
 
 from __future__ import annotations
 
-import json
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from fastapi import Path as InPath
 from pydantic import Field, StringConstraints
 
-from incremental.base.errors import NotFoundError
-from incremental.interfaces.filters import Filters, to_json
 from incremental.interfaces.results.previews import (
     TopicPreview,
     preview_of_edit,
@@ -18,30 +14,23 @@ from incremental.interfaces.results.previews import (
 )
 from incremental.interfaces.results.topics import Topic, topic_result, topic_results
 from incremental.interfaces.web.api.schemas import (
-    NEW_SEARCH,
-    Moment,
     RequestSchema,
-    ResponseSchema,
-    RowId,
     TagList,
     WebAddress,
     WordList,
     api_router,
-    shape_of,
 )
 from incremental.interfaces.web.context import Web
 from incremental.topics.editing import (
     METHODS,
     begin,
     edit_topic,
-    forget_example,
     give_feedback,
     set_paused,
 )
 from store import Store
-from store.answers import SavedSearchRow
 from store.enums import ExampleOrigin
-from store.topics.values import ExampleRow, TopicRow
+from store.topics.values import TopicRow
 
 router = api_router("topics")
 Name = Annotated[str, StringConstraints(min_length=1, max_length=80, strip_whitespace=True)]
@@ -98,19 +87,6 @@ class NewExamples(RequestSchema):
 
     urls: Annotated[list[WebAddress], Field(min_length=1, max_length=200)]
     relevant: bool
-
-
-_UNSHOWN = ("topic_id", "canonical_key", "text", "failures", "tried_at", "due_at")
-_EXAMPLES: Any = list[shape_of(ExampleRow, leave=_UNSHOWN)]  # type: ignore[misc]  # made of fields
-
-
-class SavedSearch(ResponseSchema):
-    """A saved search."""
-
-    name: str
-    query: dict[str, object]
-    created_at: Moment
-    changed_at: Moment
 
 
 @router.get("/topics")
@@ -172,56 +148,8 @@ def remove_topic(store: Store, topic: TopicRow) -> None:
     store.topics.remove(topic.id)
 
 
-@router.get("/topics/{topic_id}/examples", response_model=_EXAMPLES)
-def list_examples(store: Store, topic: TopicRow) -> list[ExampleRow]:
-    """List a topic's training examples."""
-    return store.topics.examples(topic.id)
-
-
-@router.delete("/topics/{topic_id}/examples/{example_id}")
-def remove_example(
-    web: Web,
-    store: Store,
-    topic: TopicRow,
-    example_id: Annotated[RowId, InPath(description="Id from the list of examples.")],
-) -> Topic:
-    """Remove a page from the topic's examples."""
-    return topic_result(store, forget_example(store, topic, example_id, now=web.now()))
-
-
 @router.post("/topics/{topic_id}/examples")
 def add_examples(web: Web, store: Store, topic: TopicRow, body: NewExamples) -> Topic:
     """Label pages as relevant or irrelevant to a topic; the last label of a page counts."""
     row, _ = give_feedback(store, topic.name, body.urls, relevant=body.relevant, now=web.now())
     return topic_result(store, row)
-
-
-@router.get("/searches")
-def list_searches(store: Store) -> list[SavedSearch]:
-    """List the saved searches."""
-    rows = store.answers.searches()
-    return [_search(row) for row in rows]
-
-
-def _search(row: SavedSearchRow) -> SavedSearch:
-    times = {"created_at": row.created_at, "changed_at": row.changed_at}
-    return SavedSearch.model_validate({"name": row.name, "query": json.loads(row.query), **times})
-
-
-@router.put("/searches/{name}")
-def save_search(web: Web, store: Store, name: Name, body: NEW_SEARCH) -> SavedSearch:
-    """Save a search; replaces one of that name."""
-    filters = Filters(**body.model_dump())
-    filters.query(web.now())
-    store.answers.save_search(name, to_json(filters), now=web.now())
-    row = store.answers.search(name)
-    if row is None:
-        raise NotFoundError("the search was removed meanwhile")
-    return _search(row)
-
-
-@router.delete("/searches/{name}", status_code=204)
-def remove_search(store: Store, name: Name) -> None:
-    """Delete a saved search."""
-    if not store.answers.remove_search(name):
-        raise NotFoundError("no search has that name")

@@ -18,7 +18,6 @@ from incremental.base.tagging import checked_tags, parted
 from incremental.base.texts import Text
 from incremental.interfaces.results.sites import AddedSite, add_sites
 from incremental.interfaces.site_editing import SiteEdit, edit_site
-from incremental.interfaces.web.background import begin_looks, look_of
 from incremental.interfaces.web.context import StoreRoute, Web, web_of
 from incremental.interfaces.web.routes.forms import base_of, see
 from incremental.interfaces.web.views import page, problem_of, words_of
@@ -67,9 +66,20 @@ def add(
     refused = [one.url for one in found if one.error] + typed[_MOST_SEEDS:]
     if len(typed) > _MOST_SEEDS:
         problems.append(words_of(request)("add.too_many", n=_MOST_SEEDS))
-    begin_looks(web, dict(islice(added.items(), _MOST_LOOKS)))
+    for site_id, text in islice(added.items(), _MOST_LOOKS):
+        web.background.begin(f"look {site_id}", partial(_look, web, site_id, text))
     joined = [one for one in found if one.hub_of]
     return show_forms(request, rows, problems, "\n".join(refused), joined)
+
+
+def _look(web: Web, site_id: int, text: str) -> object:
+    """Look at the seed of a site, as typed."""
+    # It loads the classifier.
+    from incremental.daemon.assembly import first_looks  # noqa: PLC0415
+
+    with web.store() as store:
+        looks = first_looks(store, web.settings, web.models, {site_id: text}, web.clock)
+        return dict(looks).get(site_id)
 
 
 def _terms(reach: Reach, requests: str, include: str, exclude: str) -> SeedTerms | None:
@@ -109,24 +119,24 @@ def show_forms(
 @router.get("/sites/{site_id}/found")
 def found_part(request: Request, web: Web, store: Store, site: SiteRow) -> Response:
     """Return the hubs found so far on a new site."""
-    hubs = [hub for hub in store.read.hubs(site.id) if hub.state != HubStatus.DROPPED]
-    seeds = [hub for hub in store.read.hubs(site.id) if hub.role == HubRole.SEED]
+    known = store.read.hubs(site.id)
+    hubs = [hub for hub in known if hub.state != HubStatus.DROPPED]
     # A seed that waits for robots.txt or its address was never fetched: not a failure.
-    failed = [hub.last_status for hub in seeds if hub.last_status and hub.baseline_at is None]
+    seeds = [hub for hub in known if hub.role == HubRole.SEED and hub.baseline_at is None]
     hubs.sort(key=lambda hub: (hub.baseline_at is None, -hub.score))
     values = {
         "site": site,
         **_seen(web, site),
         "hubs": hubs,
         "read": any(hub.baseline_at for hub in hubs),
-        "trouble": next(iter(failed), None),
+        "trouble": next((hub.last_status for hub in seeds if hub.last_status), None),
     }
     return page(request, "_found.html", values)
 
 
 def _seen(web: Web, row: SiteRow) -> dict[str, Any]:
     """Return what the first look showed, and the folder that may be all that is meant."""
-    work, below = look_of(web, row.id), folder_of(row.seed_url)
+    work, below = web.background.last(f"look {row.id}"), folder_of(row.seed_url)
     scope = read_scope(row)
     return {
         "look": work.result if work is not None else None,

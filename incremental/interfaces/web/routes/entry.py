@@ -43,7 +43,7 @@ def log_in(
     words, client = words_of(request), client_of(request)
     gate: Gate = request.app.state.gate
     now = web.now()
-    wait = gate.wait_seconds(client, now)
+    wait = gate.throttle.wait_seconds(client, now)
     session = gate.log_in(store, secret, client, now=now)
     if session is None and wait > 0:
         problem = words("login.wait", n=math.ceil(wait))

@@ -1,4 +1,4 @@
-"""Feeds of all new pages, of sites, topics, tags and saved searches, and their OPML list."""
+"""Feeds of all new pages, of sites, topics, tags and saved searches, and the page that lists them."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from incremental.base.errors import InputError
 from incremental.base.lookup import check_tag
 from incremental.base.texts import Words
 from incremental.interfaces.filters import Filters, from_json
-from incremental.interfaces.web.context import ConditionalRoute, Web, unless_known, web_of
-from incremental.interfaces.web.feeds import Entry, Feed, atom, json_feed, opml
+from incremental.interfaces.web.context import ConditionalRoute, unless_known, web_of
+from incremental.interfaces.web.feeds import Entry, Feed, atom, json_feed
 from incremental.interfaces.web.reading import gained, merged, paragraphs
 from incremental.interfaces.web.routes.forms import base_of
 from incremental.interfaces.web.routes.news import search_filters
@@ -47,45 +47,18 @@ class _Named:
     path: str
     title: str
     filters: Filters
-    tags: tuple[str, ...] = ()
-    """Of the site or topic; the first is its folder in the OPML list."""
 
 
 @router.get("/feeds")
 def feeds_page(request: Request, store: Store) -> Response:
     """Show the list of feeds."""
-    feeds = list(_all(store, request))
-    # Not in the OPML: an import of all feeds should not bring hundreds of old pages.
-    feeds.append(_Named("/feeds/backfill", words_of(request)("backfill.feed"), Filters()))
-    features, words = web_of(request).settings.enabled.on, words_of(request)
-    for one in features:
+    words = words_of(request)
+    feeds = [*_all(store, request), _Named("/feeds/backfill", words("backfill.feed"), Filters())]
+    for one in web_of(request).settings.enabled.on:
         feeds += [
             _Named(path, words.maybe(one.name, text), Filters()) for path, text in one.feeds.items()
         ]
     return page(request, "feeds.html", {"feeds": feeds})
-
-
-@router.get("/feeds/all.opml")
-def all_feeds(request: Request, web: Web, store: Store) -> Response:
-    """Return all feeds as OPML, for import into a feed reader."""
-    base = base_of(request)
-    outlines = [
-        (
-            next(iter(feed.tags), ""),
-            {
-                "type": "rss",
-                **dict.fromkeys(("text", "title"), feed.title),
-                "xmlUrl": f"{base}{feed.path}.atom",
-                "htmlUrl": base + _home(feed.filters),
-                # OPML 2.0: a category without a slash is a tag.
-                **({"category": ",".join(feed.tags)} if feed.tags else {}),
-            },
-        )
-        for feed in _all(store, request)
-    ]
-    at = store.monitor.last_announced()
-    body = opml("Hubwatch", outlines, at=max(at.values(), default=web.now()))
-    return Response(body, media_type="text/x-opml; charset=utf-8")
 
 
 @router.get("/feeds/new.{form}")
@@ -139,13 +112,9 @@ def _of_search(name: str, filters: Filters) -> _Named:
 
 def _all(store: Store, request: Request) -> Iterator[_Named]:
     yield _Named("/feeds/new", words_of(request)("feeds.all"), Filters())
-    sites, topics = store.tags.of_sites(), store.tags.of_topics()
-    for site in store.read.sites():
-        yield replace(_of_site(site), tags=tuple(sites.get(site.id, ())))
-    for topic in store.topics.topics():
-        yield replace(_of_topic(topic), tags=tuple(topics.get(topic.id, ())))
-    for tag in store.tags.tags():
-        yield _of_tag(tag.name)
+    yield from map(_of_site, store.read.sites())
+    yield from map(_of_topic, store.topics.topics())
+    yield from (_of_tag(tag.name) for tag in store.tags.tags())
     for search in store.answers.searches():
         # Searches saved elsewhere may be invalid here.
         with contextlib.suppress(InputError):

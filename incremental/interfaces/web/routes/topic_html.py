@@ -12,7 +12,6 @@ from fastapi.responses import Response
 from markupsafe import escape
 from pydantic import BaseModel, Field
 
-from hubwatch.errors import HubwatchError
 from incremental.base.errors import FeatureError, InputError
 from incremental.base.features import called
 from incremental.base.lookup import page_numbered, topic_numbered
@@ -26,7 +25,7 @@ from incremental.interfaces.results.previews import (
 )
 from incremental.interfaces.results.topics import topic_result, topic_results
 from incremental.interfaces.web.api.schemas import RowId
-from incremental.interfaces.web.context import StoreRoute, Web, web_of
+from incremental.interfaces.web.context import StoreRoute, Web
 from incremental.interfaces.web.routes.forms import see
 from incremental.interfaces.web.undo import undoable
 from incremental.interfaces.web.views import page, problem_of, words_of
@@ -51,16 +50,9 @@ _Urls = Annotated[str, Form(max_length=100_000)]
 
 
 @router.get("/topics")
-def topics_page(request: Request) -> Response:
+def topics_page(request: Request, web: Web, store: Store) -> Response:
     """Show all topics."""
-    return _topics(request, "")
-
-
-def _topics(request: Request, problem: str) -> Response:
-    with web_of(request).store() as store:
-        rows = topic_results(store)
-        links = _links(web_of(request), store)
-    values = {"topics": rows, "problem": problem, "links": links}
+    values = {"topics": topic_results(store), "links": _links(web, store)}
     return page(request, "topics.html", values)
 
 
@@ -77,7 +69,6 @@ def _links(web: Web, store: Store) -> list[tuple[str, str, str, dict[int, int]]]
 
 @router.post("/topics")
 def add_topic(
-    request: Request,
     web: Web,
     store: Store,
     name: Annotated[str, Form(max_length=80)],
@@ -87,12 +78,9 @@ def add_topic(
 ) -> Response:
     """Create a topic from examples, keywords, a sentence, or all of them."""
     words, now = parted(keywords), web.now()
-    try:
-        row, _ = begin(
-            store, name, examples=urls.split(), keywords=words, description=description, now=now
-        )
-    except HubwatchError as error:
-        return _topics(request, problem_of(request, error))
+    row, _ = begin(
+        store, name, examples=urls.split(), keywords=words, description=description, now=now
+    )
     return see(f"/topics/{row.id}")
 
 
@@ -120,10 +108,7 @@ def edit(
     """Rename a topic, or replace its keywords, sentence, method, tags, or the words that narrow it."""
     before = topic_result(store, topic)
     old = {name: getattr(before, name) for name in TopicForm.model_fields}
-    try:
-        edit_topic(store, topic, **form.values(), now=web.now())
-    except InputError as error:
-        return _topic(request, topic.id, problem_of(request, error))
+    edit_topic(store, topic, **form.values(), now=web.now())
     undoable(
         request,
         "topic_edited",
@@ -182,38 +167,25 @@ def effect(request: Request, web: Web, store: Store, topic: TopicRow, page_id: R
 
 @router.post("/topics/{topic_id}/forget")
 def forget(
-    request: Request,
-    web: Web,
-    store: Store,
-    topic: TopicRow,
-    example: Annotated[int, Form(ge=1, le=2**62)],
+    web: Web, store: Store, topic: TopicRow, example: Annotated[int, Form(ge=1, le=2**62)]
 ) -> Response:
     """Remove a page from the topic's examples."""
-    try:
-        forget_example(store, topic, example, now=web.now())
-    except InputError as error:
-        return _topic(request, topic.id, problem_of(request, error))
+    forget_example(store, topic, example, now=web.now())
     return see(f"/topics/{topic.id}")
 
 
 @router.get("/topics/{topic_id}")
-def topic_page(request: Request, topic_id: RowId) -> Response:
+def topic_page(request: Request, web: Web, store: Store, topic: TopicRow) -> Response:
     """Show one topic: counts, scores, terms, examples."""
-    return _topic(request, topic_id, "")
-
-
-def _topic(request: Request, topic_id: int, problem: str) -> Response:
-    with web_of(request).store() as store:
-        row = topic_numbered(store, topic_id)
-        examples = store.topics.examples(topic_id)
-        values = {
-            "topic": topic_result(store, row),
-            "examples": examples,
-            "terms": top_terms(store, row, examples),
-            "links": _links(web_of(request), store),
-        }
-    more = {"problem": problem, "methods": METHODS}
-    return page(request, "topic.html", {**values, **more})
+    examples = store.topics.examples(topic.id)
+    values = {
+        "topic": topic_result(store, topic),
+        "examples": examples,
+        "terms": top_terms(store, topic, examples),
+        "links": _links(web, store),
+        "methods": METHODS,
+    }
+    return page(request, "topic.html", values)
 
 
 @router.post("/topics/{topic_id}/examples")
