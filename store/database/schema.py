@@ -6,6 +6,7 @@ from typing import Any
 
 from peewee import SQL, Database, SqliteDatabase
 
+from store.database.statements import run_sql
 from store.models import ALL, PageBand
 
 # Without its row ids the table is its index.
@@ -47,4 +48,4 @@ def create_tables(database: Database) -> None:
         database.create_tables(ALL, safe=False)
     full_text = _FULL_TEXT_SQLITE if sqlite else _FULL_TEXT_POSTGRES
     for statement in f"{_PARTIAL_INDEXES};{full_text}".split(";"):
-        database.execute_sql(statement)  # type: ignore[no-untyped-call]  # peewee's stubs lack it
+        run_sql(database, statement)

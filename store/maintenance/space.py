@@ -14,6 +14,7 @@ from peewee import Database, PeeweeException
 from store.database import is_server, is_sqlite, writing
 from store.database.failures import storage_errors
 from store.database.repository import Repository, upsert
+from store.database.statements import run_sql
 from store.errors import StoreFullError, StoreGoneError
 from store.files.page_cache import PageCache
 from store.models import Housekeeping
@@ -43,7 +44,7 @@ def check_writable(database: Database, where: str) -> None:
         StoreUnavailableError: the database is locked, lost or read-only.
     """
     with writing(database, where):
-        database.execute_sql("DELETE FROM quarantine WHERE id < 0")  # type: ignore[no-untyped-call]
+        run_sql(database, "DELETE FROM quarantine WHERE id < 0")
 
 
 def check_room(folder: Path, least_bytes: float) -> None:
@@ -158,5 +159,4 @@ class Space(Repository):
         return self._run(statement)[0][0]
 
     def _run(self, statement: str) -> list[tuple[Any, ...]]:
-        cursor: Any = self._db.execute_sql(statement)  # type: ignore[no-untyped-call]  # peewee's stubs lack it
-        return list(cursor.fetchall())
+        return list(run_sql(self._db, statement).fetchall())

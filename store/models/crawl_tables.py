@@ -29,7 +29,7 @@ class Table(Model):
     lasting_ids: ClassVar[bool] = False
     """Ids are never reused: cursors refer to them, and so do visits under way while a site is removed."""
     outgoing: ClassVar[Mapping[str, str]] = {}
-    """Rows that a restored copy would send as well as the original: English name, SQL condition."""
+    """Rows that let somebody in, or that a restored copy would send as well: English name, SQL condition."""
 
     class Meta:
         legacy_table_names = False

@@ -35,8 +35,7 @@ from incremental.interfaces.results.schema import by_name, when
 from incremental.interfaces.results.tables import TABLES
 from incremental.settings.seeds import usable_seed
 from incremental.settings.storage import CRAWLER_LOCK, only_writer
-from store.errors import StoreRemainsError
-from store.maintenance.backup import BackupReport, back_up, check_target
+from store.maintenance.backup import BackupReport, back_up
 from store.maintenance.backup import restore as put_back
 
 FileIn = Annotated[Path, typer.Argument(metavar="FILE", help="The file to read.")]
@@ -237,61 +236,27 @@ def restore(
     context: typer.Context,
     file: FileIn,
     *,
-    yes: Annotated[
-        bool, typer.Option("--yes", "-y", help="Replace remains of a store without asking.")
-    ] = False,
-    keep_access: Annotated[
-        bool, typer.Option("--keep-access", help="Keep its tokens and sessions.")
-    ] = False,
-    keep_outgoing: Annotated[
+    keep_all: Annotated[
         bool,
         typer.Option(
-            "--keep-outgoing", help="Keep what it would send: channels and waiting messages."
+            "--keep-all", help="Keep tokens, sessions, channels and waiting messages as well."
         ),
     ] = False,
 ) -> None:
     """Restore a backup into the configured folder, which must not hold a store yet.
 
     Tokens, sessions and what it would send are left out: trust a file before you keep them.
-
-    Pages and models left over from a store without database are replaced if you agree.
     """
     home = _embedded(context)
-    try:
-        check_target(home, replace=yes)
-    except StoreRemainsError as error:
-        _ask(error)
-        yes = True
     with progress_bar() as bar, _no_crawler(context, home):
         task = bar.add_task("files", total=None)
         report = put_back(
-            file,
-            home,
-            replace=yes,
-            keep_access=keep_access,
-            keep_outgoing=keep_outgoing,
-            progress=lambda n, _: bar.update(task, completed=n),
+            file, home, keep_all=keep_all, progress=lambda n, _: bar.update(task, completed=n)
         )
     _report(context, report, home)
-    left_out = report.removed
-    if left_out.tokens:
-        what = f"{counted(left_out.tokens, 'token')}, sessions included"
-        say(f"hubwatch: left out {what} (--keep-access keeps them)")
-    if left_out.outgoing:
-        what = ", ".join(counted(count, kind) for kind, count in left_out.outgoing.items())
-        say(f"hubwatch: left out {what} (--keep-outgoing keeps them)")
-
-
-def _ask(error: StoreRemainsError) -> None:
-    """Ask before replacing anything.
-
-    Raises:
-        InputError: stdin is no terminal, or the answer is no.
-    """
-    if not sys.stdin.isatty():
-        raise InputError(str(error), "", "use --yes to replace it") from None
-    if not typer.confirm(f"{error}. Replace it?", err=True):
-        raise InputError(str(error), "", "nothing was replaced") from None
+    if report.removed:
+        what = ", ".join(counted(count, kind) for kind, count in report.removed.items())
+        say(f"hubwatch: left out {what} (--keep-all keeps them)")
 
 
 def _no_crawler(context: typer.Context, home: Path) -> contextlib.AbstractContextManager[None]:
