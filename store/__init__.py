@@ -190,17 +190,6 @@ class Store:
 
         check_writable(self.database, self.where)
 
-    def quick_check(self) -> None:
-        """Read the whole SQLite file, on a separate connection; PostgreSQL checks itself.
-
-        Raises:
-            StoreDamagedError: see :func:`store.database.quick_check`.
-        """
-        from store.database import quick_check  # noqa: PLC0415 - as in open_store
-
-        if self.file_id is not None:
-            quick_check(Path(self.where))
-
     def check_room(self, least_bytes: float) -> None:
         """Refuse to go on when little space is left for the store.
 

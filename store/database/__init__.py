@@ -18,7 +18,7 @@ from store.database.addresses import without_password
 from store.database.failures import of_file, storage_errors
 from store.database.home import SETTINGS_NOTE, make_file, make_folder, remains, was_cut_off
 from store.database.statements import run_sql
-from store.database.upgrades import check_pages, upgrade
+from store.database.upgrades import upgrade
 from store.driver import load_driver
 from store.errors import StoreDamagedError, StoreError, StorePlaceError
 
@@ -139,7 +139,7 @@ def _check_not_lost(path: Path, *, make_new: bool) -> None:
 def check_sqlite(path: Path) -> bool:
     """Refuse a foreign or cut file; return whether it is a Hubwatch database (False = empty).
 
-    Costs the same for any size; :func:`quick_check` reads it all.
+    Costs the same for any size.
     """
     try:
         with path.open("rb") as file:
@@ -169,17 +169,6 @@ def _is_cut(path: Path, header: bytes) -> bool:
     log = path.with_name(path.name + "-wal")
     whole = (65_536 if size == 1 else size) * pages
     return path.stat().st_size < whole and not (log.exists() and log.stat().st_size)
-
-
-def quick_check(path: Path) -> None:
-    """Read the whole SQLite file *path*, on a separate connection.
-
-    Raises:
-        StoreDamagedError: a page is damaged.
-    """
-    connection = sqlite3.connect(read_address(path), uri=True, timeout=BUSY_TIMEOUT_SECONDS)
-    with storage_errors(str(path)), contextlib.closing(connection):
-        check_pages(connection.execute, str(path))
 
 
 def read_address(path: Path) -> str:

@@ -185,7 +185,9 @@ def is_work_folder(path: Path) -> bool:
 
 def was_cut_off(home: Path) -> bool:
     """Return whether a restore to *home* is not finished, so that pages and models there are of it."""
-    return not (home / DATABASE).exists() and any(map(is_work_folder, home.glob(f"{RESTORING}{_RANDOM}")))
+    return not (home / DATABASE).exists() and any(
+        map(is_work_folder, home.glob(f"{RESTORING}{_RANDOM}"))
+    )
 
 
 @contextlib.contextmanager
