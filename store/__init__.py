@@ -36,6 +36,7 @@ The store imports neither ``incremental`` nor ``classifier``; it keeps plain val
 from __future__ import annotations
 
 import contextlib
+import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -170,35 +171,51 @@ class Store:
             raise StoreGoneError(f"{self.where} was replaced while it was in use; start again")
 
     def recover(self) -> None:
-        """Connect again after the store could not be used.
+        """Replace the calling thread's connection, and check that the new one can write.
 
         Raises:
-            StoreError: see :func:`store.maintenance.space.recover`.
+            StoreUnavailableError: not yet.
+            StoreGoneError: see :meth:`still_there`.
         """
-        from store.maintenance.space import recover  # noqa: PLC0415 - the daemon alone needs it
+        from peewee import PeeweeException  # noqa: PLC0415 - as in open_store
 
         self.still_there()
-        recover(self.database, self.where, self.cache)
+        # An open transaction is rolled back by its owner.
+        with contextlib.suppress(PeeweeException):
+            self.database.close()
+        self.database.dispose()
+        self.check_writable()
+        self.cache.check()
 
     def check_writable(self) -> None:
-        """Check that the store can be written now.
+        """Write nothing, in a transaction that needs the right to write.
 
         Raises:
-            StoreUnavailableError: it cannot.
+            StoreUnavailableError: the database is locked, lost or read-only.
         """
-        from store.maintenance.space import check_writable  # noqa: PLC0415 - the daemon alone needs it
+        from store.database import writing  # noqa: PLC0415 - as in open_store
+        from store.database.statements import run_sql  # noqa: PLC0415 - likewise
 
-        check_writable(self.database, self.where)
+        with writing(self.database, self.where):
+            run_sql(self.database, "DELETE FROM quarantine WHERE id < 0")
 
     def check_room(self, least_bytes: float) -> None:
-        """Refuse to go on when little space is left for the store.
+        """Refuse to go on when little space is left.
 
         Raises:
-            StoreFullError: see :func:`store.maintenance.space.check_room`.
+            StoreFullError: less than *least_bytes* are free in the file system of the page cache.
         """
-        from store.maintenance.space import check_room  # noqa: PLC0415 - likewise
+        from store.errors import StoreFullError  # noqa: PLC0415 - as in open_store
 
-        check_room(self.cache_folder.parent, least_bytes)
+        folder = self.cache_folder.parent
+        while not folder.exists() and folder != folder.parent:
+            folder = folder.parent
+        free = shutil.disk_usage(folder).free
+        if free < least_bytes:
+            raise StoreFullError(
+                f"{folder} has {free / 1e6:,.0f} MB left, and [store] min_free_mb asks for "
+                f"{least_bytes / 1e6:,.0f}; make room"
+            )
 
     @contextlib.contextmanager
     def in_this_thread(self) -> Iterator[Self]:
