@@ -34,19 +34,10 @@ class ReadPage:
 
     url: str
     canonical_key: str
-    host: str
     operator: str
-    via: str = ""
     title: str = ""
     text: str = "{}"
     score: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class LinkingPage(ReadPage):
-    """A page that a run fetched, with the URLs it links to."""
-
-    targets: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

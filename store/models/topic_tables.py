@@ -151,10 +151,7 @@ class DiscoveryPage(Table):
     topic = ForeignKeyField(Topic, on_delete="CASCADE", lazy_load=False, index=False)
     url = TextField()
     canonical_key = TextField()
-    host = TextField()
     operator = TextField()
-    via = TextField(default="")
-    """The page or query that led to it."""
     title = TextField(default="")
     text = TextField(default="{}")
     """JSON of its text by position, truncated."""
@@ -163,7 +160,7 @@ class DiscoveryPage(Table):
     at = DoubleField()
 
     class Meta:
-        indexes = ((("topic", "canonical_key"), True), (("topic", "host"), False))
+        indexes = ((("topic", "canonical_key"), True),)
 
 
 class DiscoveryLink(Table):
