@@ -14,7 +14,7 @@ import typer
 from incremental.base.errors import InputError, without_credentials
 from incremental.base.plain_text import one_line
 from incremental.base.readable_urls import readable
-from incremental.features.exchange.adding import AddedEntry, Imported, import_all
+from incremental.features.exchange.adding import Imported, import_all
 from incremental.features.exchange.lists import MAX_FILE_BYTES
 from incremental.features.exchange.packs import BEGIN, own_key, read_pack, signed
 from incremental.features.exchange.writing import PAGES, write_pages, write_sites, write_visits
@@ -23,6 +23,7 @@ from incremental.interfaces.cli.common import (
     counted,
     now,
     open_store,
+    print_table,
     printed_json,
     progress_bar,
     say,
@@ -47,10 +48,6 @@ def import_list(
     context: typer.Context,
     file: FileIn,
     *,
-    form: Annotated[
-        str,
-        typer.Option("--format", help="auto, urls, csv or opml."),
-    ] = "auto",
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only show what would be taken; write nothing.")
     ] = False,
@@ -71,9 +68,9 @@ def import_list(
     if signed_by or content.startswith(BEGIN):
         _import_pack(context, content, signed_by, name=str(file), dry_run=dry_run)
         return
-    found = read_list_apart(content, form, settings.daemon, name=str(file))
+    found = read_list_apart(content, settings.daemon, name=str(file))
     with open_store(context) as store:
-        result = import_all(store, found, settings.fetch, now=now(), dry_run=dry_run)
+        result = import_all(store, found, fetch=settings.fetch, now=now(), dry_run=dry_run)
     problems = [one_line(one, _LONGEST_LINE) for one in result.problems]
     skipped = [one_line(one, _LONGEST_LINE) for one in result.skipped]
     odd = [*problems, *(f"skipped: {one}" for one in skipped)]
@@ -82,10 +79,17 @@ def import_list(
     if len(odd) > _SHOWN:
         say(f"hubwatch: and {len(odd) - _SHOWN} more; --json has all")
     if not printed_json(context, replace(result, problems=problems, skipped=skipped)):
-        for one in result.entries:
-            if one.result != "refused":
-                typer.echo(f"{one.result:8}{readable(one.url)}{_of_site(one)}")
-        typer.echo(_summary(result))
+        rows = [
+            (
+                f"{one.result}, paused" if one.paused else one.result,
+                one.site,
+                ", ".join(one.folders),
+                readable(one.url),
+            )
+            for one in result.entries
+            if one.result != "refused"
+        ]
+        print_table(_summary(result), ("result", "site", "folders", "url"), rows)
         if dry_run:
             typer.echo("dry run: nothing was written")
     if problems:
@@ -127,19 +131,6 @@ def _summary(result: Imported) -> str:
     if result.skipped:
         text += f", {len(result.skipped)} skipped"
     return f"{text}, {len(result.problems)} not usable" if result.problems else text
-
-
-def _of_site(entry: AddedEntry) -> str:
-    """Return which site an imported entry belongs to, if known before the first visit, and where it is."""
-    said = ""
-    if entry.result == "feed" and entry.seed:
-        said = f"  its first entries will show its site ({entry.site})"
-    elif entry.result in ("feed", "hub"):
-        said = f"  of {entry.site}"
-    elif entry.new_site:
-        said = f"  {entry.site}"
-    said += f"  in {', '.join(entry.folders)}" if entry.folders else ""
-    return said + ("  paused" if entry.paused else "")
 
 
 @filtered("since", "topic", "site")
