@@ -9,13 +9,12 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import socket
 import threading
 from dataclasses import replace
 from pathlib import Path
-from typing import IO, Self
+from typing import Self
 
 import msgspec
 
@@ -72,7 +71,6 @@ class Pulse:
         self._manager = manager
         self._stop = threading.Event()
         self._path: Path | None = None
-        self._held: IO[bytes] | None = None
         pause = self._manager.watchdog_seconds
         self._pause = PULSE_SECONDS if pause is None else min(PULSE_SECONDS, pause / 3)
         self._thread = threading.Thread(target=self._run, name="pulse", daemon=True)
@@ -88,26 +86,10 @@ class Pulse:
         if self._path is not None:
             with contextlib.suppress(OSError):
                 self._path.unlink()
-        if self._held is not None:
-            self._held.close()
 
-    def show_in(self, home: Path, *, shared: bool = False) -> None:
-        """Keep the report in the store's folder, which must be ours by its lock.
-
-        Where daemons share the folder (*shared*), the first one does.
-        """
-        if shared and not self._is_first(home / REPORT):
-            return
+    def show_in(self, home: Path) -> None:
+        """Keep the report in the store's folder, where daemons that share it take turns."""
         self._path = home / REPORT
-
-    def _is_first(self, path: Path) -> bool:
-        try:
-            make_file(path)
-            self._held = path.open("r+b")
-            fcntl.flock(self._held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            return False
-        return True
 
     def _run(self) -> None:
         while True:

@@ -19,7 +19,6 @@ class ProposalState(StrEnum):
 class RunRow:
     """The last run of a topic."""
 
-    topic_id: int
     why: str
     """Why it ended, a stored text; empty = it runs, or was interrupted."""
     note: str
@@ -58,7 +57,6 @@ class ProposalRow:
     """A proposal and the user's decision. *pages* and *hubs* are JSON."""
 
     id: int
-    topic_id: int
     host: str
     state: ProposalState
     score: float

@@ -44,8 +44,6 @@ class PageWatch(Table):
     taken_to = BigIntegerField(default=0)
     """Of a pattern: the highest page id that was compared with it."""
 
-    lasting_ids = True
-
 
 class Refresh(Table):
     """A page that is fetched again for changes; of several watches, its own URL's counts, else the first."""
@@ -129,7 +127,6 @@ class OutboxEntry(Table):
     change_id = BigIntegerField(default=0)
     """The change of *page* to report; 0 = announce it as new."""
 
-    lasting_ids = True
     # The original sends them. A channel that is new in the settings file sends nothing announced earlier.
     outgoing: ClassVar = {
         "waiting message": f"state IN ('{OutboxState.WAITING}', '{OutboxState.SENDING}')"
@@ -250,8 +247,6 @@ class Backfill(Table):
 
 class BackfillPage(Table):
     """A page of a backfill, in one at most. Its id is the cursor of the list."""
-
-    lasting_ids = True
 
     id = BigAutoField()
     event = ForeignKeyField(Backfill, on_delete="CASCADE", lazy_load=False, index=False)

@@ -101,7 +101,7 @@ def _opened(
     same_settings(settings, folder, file)
     keep_private(settings, folder, file)
     if pulse is not None:
-        pulse.show_in(folder / settings.store.folder, shared=shared)
+        pulse.show_in(folder / settings.store.folder)
     busy_seconds = None if once else BUSY_SECONDS
     opened = partial(open_configured_store, settings, folder, busy_seconds=busy_seconds)
     store = stack.enter_context(wait(opened))
