@@ -58,7 +58,6 @@ PULSE_SECONDS = 5.0
 REPORT = "daemon.json"
 # Overwritten in place, so that a full disk cannot keep it from being written.
 _REPORT_BYTES = 32_768
-_MOST_PROBLEMS = 20
 # A report older than this is of a daemon that was killed, or that stands still.
 STALE_SECONDS = 60.0
 
@@ -112,12 +111,9 @@ def _in_brief(report: HealthReport) -> str:
 def write_report(path: Path, report: HealthReport) -> None:
     """Write a report; one that finds no room leaves the old one, which says so by its age."""
     body = msgspec.json.encode(report, enc_hook=Text.stored)
-    if len(body) > _REPORT_BYTES:
-        fewer = replace(report, problems=report.problems[:_MOST_PROBLEMS])
-        body = msgspec.json.encode(fewer, enc_hook=Text.stored)
     with contextlib.suppress(OSError), path.open("r+b") as file:
         file.write(body.ljust(_REPORT_BYTES))
-        file.flush()
+        file.truncate()
 
 
 def read_report(home: Path) -> HealthReport | None:
