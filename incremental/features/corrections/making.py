@@ -1,59 +1,17 @@
-"""A report of a missed page: what the store knows of it, else what is wired to fetch it."""
+"""Wires what a report of a missed page needs."""
 
 from __future__ import annotations
 
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from incremental.base.clock import Clock, SystemClock
-from incremental.base.texts import Text
 from incremental.base.threads import pause
+from incremental.features.corrections.known import Missed, known_page
 from incremental.interfaces.explain.page import explain_rules
-from incremental.interfaces.results.schema import when
 from incremental.settings import Settings
 from incremental.settings.storage import models_folder
 from store import Store
-
-
-@dataclass(frozen=True, slots=True)
-class Missed:
-    """What became of a report of a missed page."""
-
-    url: str
-    cause: str
-    """A key of the texts: ``announced``, ``decided``, ``outside``, ``too_late``, ``unread``, ``unwatched``,
-    ``nowhere``."""
-    hub_url: str
-    """The hub that shows it; empty = none was found."""
-    says: tuple[str, ...]
-    """The whole answer in sentences."""
-
-
-def known_page(answer: dict[str, Any]) -> Missed | None:
-    """Return what became of a page that a site has shown, by the explanation of its URL; None = none has."""
-    seen = [site for site in answer["sites"] if site["seen"]]
-    if not seen:
-        return None
-    shown = next((one for one in seen if one["announced_at"]), None)
-    url = answer["url"]
-    first = (
-        said("announced", at=when(shown["announced_at"]))
-        if shown
-        else said("decided", verdict=answer["verdict"])
-    )
-    refused = [
-        said("off_topic", topic=one["topic"], score=f"{one['score']:.2f}")
-        for one in answer["topics"]
-        if one["verdict"] == "irrelevant"
-    ]
-    return Missed(url, "announced" if shown else "decided", "", (first, *refused))
-
-
-def said(name: str, **values: object) -> Text:
-    """Return a text of this feature."""
-    return Text(f"corrections.{name}", **values)
 
 
 def missed_page(

@@ -23,7 +23,7 @@ from incremental.base.texts import Text, named, read_text
 from incremental.base.urls import canonical_key, normalize
 from incremental.decide.hubs import HubScorer, score_targets
 from incremental.decide.links import targets
-from incremental.features.corrections.making import Missed, said
+from incremental.features.corrections.known import Missed, said
 from incremental.fetch.status import FetchStatus
 from incremental.interfaces.explain.page import nearest
 from incremental.interfaces.results.schema import when

@@ -8,7 +8,7 @@ from pathlib import Path
 from fake_web import DAY, HOUR, SPARING, START, FolderScorer, Reply, Watch, page, watch
 
 from incremental.daemon.assembly import make_fetcher
-from incremental.features.corrections.making import Missed, known_page
+from incremental.features.corrections.known import Missed, known_page
 from incremental.features.corrections.missed import MOST_ASKED, Means, find_missed
 from incremental.interfaces.explain.page import explain_rules
 from incremental.sandbox import read_body
