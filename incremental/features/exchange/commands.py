@@ -89,7 +89,8 @@ def import_list(
             for one in result.entries
             if one.result != "refused"
         ]
-        print_table(_summary(result), ("result", "site", "folders", "url"), rows)
+        print_table("", ("result", "site", "folders", "url"), rows)
+        typer.echo(_summary(result))
         if dry_run:
             typer.echo("dry run: nothing was written")
     if problems:
