@@ -22,7 +22,6 @@ Everything below it is drawn here; each class stands in the room that raises it:
     │   ├── StoreDamagedError    no sound database of Hubwatch; it is never re-created
     │   ├── StoreTooNewError     written by a later version
     │   └── StorePlaceError      a file or folder that was named cannot be used; nothing was done
-    │       └── StoreRemainsError    it can, if what is left of an earlier store may be replaced
     ├── HubClassifierError       names the file, the place and the way out
     │   ├── ModelError           a model folder is damaged, foreign, too new, or not there
     │   ├── LabelFileError       a file of labels cannot be read

@@ -37,7 +37,7 @@ from classifier.papers.bandit import Bandit
 from classifier.papers.page_ranking import PageRanking
 from classifier.words.background import Background
 from incremental.base.clock import SystemClock
-from incremental.features.discovery.exploration import Exploration, ExplorationState
+from incremental.features.discovery.exploration import Exploration
 from incremental.features.discovery.operators import KnownPage, Sources, operators
 from incremental.features.discovery.search_provider import SearxngProvider
 from incremental.fetch.options import FetchSettings
@@ -193,10 +193,8 @@ class _Crawl:
         )
         pages = [self._known(url) for url in self._seeds]
         words = list(dict.fromkeys(term for page in pages for term in page.terms[:4]))
-        names = list(SINGLE)
-        state = ExplorationState(Bandit.over(names))
-        ways = operators(sources, words, _description(pages), state.asked)
-        run = Exploration(ways, state, pages, read=self._fetch, rank=self._ranked, choose=choose)
+        ways = operators(sources, words, _description(pages))
+        run = Exploration(ways, pages, read=self._fetch, rank=self._ranked, choose=choose)
         while len(self.read) < self._pages:
             if run.step(self._pages - len(self.read)) is None:
                 break

@@ -36,6 +36,7 @@ The store imports neither ``incremental`` nor ``classifier``; it keeps plain val
 from __future__ import annotations
 
 import contextlib
+import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -170,46 +171,51 @@ class Store:
             raise StoreGoneError(f"{self.where} was replaced while it was in use; start again")
 
     def recover(self) -> None:
-        """Connect again after the store could not be used.
+        """Replace the calling thread's connection, and check that the new one can write.
 
         Raises:
-            StoreError: see :func:`store.maintenance.space.recover`.
+            StoreUnavailableError: not yet.
+            StoreGoneError: see :meth:`still_there`.
         """
-        from store.maintenance.space import recover  # noqa: PLC0415 - the daemon alone needs it
+        from peewee import PeeweeException  # noqa: PLC0415 - as in open_store
 
         self.still_there()
-        recover(self.database, self.where, self.cache)
+        # An open transaction is rolled back by its owner.
+        with contextlib.suppress(PeeweeException):
+            self.database.close()
+        self.database.dispose()
+        self.check_writable()
+        self.cache.check()
 
     def check_writable(self) -> None:
-        """Check that the store can be written now.
+        """Write nothing, in a transaction that needs the right to write.
 
         Raises:
-            StoreUnavailableError: it cannot.
+            StoreUnavailableError: the database is locked, lost or read-only.
         """
-        from store.maintenance.space import check_writable  # noqa: PLC0415 - the daemon alone needs it
+        from store.database import writing  # noqa: PLC0415 - as in open_store
+        from store.database.statements import run_sql  # noqa: PLC0415 - likewise
 
-        check_writable(self.database, self.where)
-
-    def quick_check(self) -> None:
-        """Read the whole SQLite file, on a separate connection; PostgreSQL checks itself.
-
-        Raises:
-            StoreDamagedError: see :func:`store.database.quick_check`.
-        """
-        from store.database import quick_check  # noqa: PLC0415 - as in open_store
-
-        if self.file_id is not None:
-            quick_check(Path(self.where))
+        with writing(self.database, self.where):
+            run_sql(self.database, "DELETE FROM quarantine WHERE id < 0")
 
     def check_room(self, least_bytes: float) -> None:
-        """Refuse to go on when little space is left for the store.
+        """Refuse to go on when little space is left.
 
         Raises:
-            StoreFullError: see :func:`store.maintenance.space.check_room`.
+            StoreFullError: less than *least_bytes* are free in the file system of the page cache.
         """
-        from store.maintenance.space import check_room  # noqa: PLC0415 - likewise
+        from store.errors import StoreFullError  # noqa: PLC0415 - as in open_store
 
-        check_room(self.cache_folder.parent, least_bytes)
+        folder = self.cache_folder.parent
+        while not folder.exists() and folder != folder.parent:
+            folder = folder.parent
+        free = shutil.disk_usage(folder).free
+        if free < least_bytes:
+            raise StoreFullError(
+                f"{folder} has {free / 1e6:,.0f} MB left, and [store] min_free_mb asks for "
+                f"{least_bytes / 1e6:,.0f}; make room"
+            )
 
     @contextlib.contextmanager
     def in_this_thread(self) -> Iterator[Self]:
@@ -234,14 +240,13 @@ def open_store(  # noqa: PLR0913 - each is optional but the place
     *,
     cache_folder: Path,
     cache_quota_bytes: int = 2_000_000_000,
-    upgrade_copies: int = 2,
     busy_seconds: float | None = None,
     make_new: bool = False,
     bounds: ServerBounds | None = None,
 ) -> Store:
     """Open the database *where* (SQLite path or PostgreSQL URL) with its page cache.
 
-    *upgrade_copies*, *busy_seconds*, *make_new*, *bounds*: see :func:`store.database.open_database`.
+    *busy_seconds*, *make_new*, *bounds*: see :func:`store.database.open_database`.
 
     Raises:
         StoreError: see :func:`store.database.open_database`.
@@ -249,8 +254,6 @@ def open_store(  # noqa: PLR0913 - each is optional but the place
     from store.database import is_server, open_database  # noqa: PLC0415 - peewee loads every driver that there is
     from store.database.home import file_id  # noqa: PLC0415 - with it
 
-    database = open_database(
-        where, busy_seconds, copies=upgrade_copies, make_new=make_new, bounds=bounds
-    )
+    database = open_database(where, busy_seconds, make_new=make_new, bounds=bounds)
     own = None if is_server(where) else file_id(Path(where))
     return Store(database, where, cache_folder, cache_quota_bytes, own)

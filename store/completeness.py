@@ -63,10 +63,7 @@ class NewPage:
 class WithheldPage:
     """A page that was not announced, although it is dated after its site was added."""
 
-    id: int
     url: str
-    published_at: float
-    first_seen_at: float
     first_hub: int | None
     rule: str
 
@@ -143,10 +140,7 @@ class Completeness(Repository):
         never = fn.COALESCE(Page.announced_at, -1) == -1
         mine = of & never & Page.rule.in_(_NOT_ANNOUNCED)
         rows = self._rows(
-            Page.select(
-                *(Page.id, Page.url, Page.published_at),
-                *(Page.first_seen_at, Page.first_hub_id, Page.rule),
-            )
+            Page.select(Page.url, Page.first_hub_id, Page.rule)
             .join(Site, on=Site.id == Page.site)
             .left_outer_join(Hub, on=Hub.page == Page.id)
             .where(mine & Page.state.not_in(_UNSEEN) & Hub.page.is_null())

@@ -22,6 +22,7 @@ from peewee import IntegrityError
 from store.database import is_sqlite, writing
 from store.database.failures import storage_errors
 from store.database.repository import Repository
+from store.database.statements import run_sql
 from store.errors import StoreFencedError, StoreLockedError
 
 # Written $now in statements.
@@ -103,15 +104,6 @@ class Daemons(Repository):
     def live(self) -> list[DaemonRow]:
         """Return the daemons with a valid lease."""
         return [one for one in self.all() if one.lives]
-
-    def database_key(self) -> str:
-        """Return the identity of this database, which differs for one created again under its name."""
-        statement = (
-            "SELECT system_identifier, oid FROM pg_control_system(), pg_database "
-            "WHERE datname = current_database()"
-        )
-        server, database = self._run(statement)[0]
-        return f"{server} {database}"
 
     # Joining and leaving.
 
@@ -256,8 +248,7 @@ class Daemons(Repository):
         }
         try:
             with storage_errors(self._where):
-                cursor: Any = self._db.execute_sql(_TAKE_HOST, values)  # type: ignore[no-untyped-call]  # as in _run
-                taken, wait, is_next = cursor.fetchone()
+                taken, wait, is_next = run_sql(self._db, _TAKE_HOST, values).fetchone()
         except IntegrityError as error:
             raise StoreFencedError("another daemon has taken over the sites of this one") from error
         if taken:
@@ -300,4 +291,4 @@ class Daemons(Repository):
     def _run(self, statement: str, *values: object) -> list[tuple[Any, ...]]:
         """Run a statement that returns rows."""
         with storage_errors(self._where):
-            return list(self._db.execute_sql(statement.replace("$now", _NOW), values).fetchall())  # type: ignore[no-untyped-call]  # peewee's stubs lack it
+            return list(run_sql(self._db, statement.replace("$now", _NOW), values).fetchall())

@@ -47,7 +47,3 @@ class StoreTooNewError(StoreError):
 
 class StorePlaceError(StoreError):
     """The given file or folder cannot be used for this; name another."""
-
-
-class StoreRemainsError(StorePlaceError):
-    """The folder holds remains of a store, replaced only on request."""

@@ -39,7 +39,6 @@ class WatchedHub:
     id: int
     url: str
     title: str
-    kind: str
     is_seed: bool
     last_status: str
     visited_at: float
@@ -124,7 +123,7 @@ class Problems(Repository):
         """Return the site's hubs with a baseline; *few* links are hardly any, lost since *since*."""
         rows = self._rows(
             Hub.select(
-                *(Hub.page, Page.url, Page.title, Hub.kind, Hub.role, Hub.last_status),
+                *(Hub.page, Page.url, Page.title, Hub.role, Hub.last_status),
                 *(Hub.visited_at, Hub.shown_links),
             )
             .join(Page, on=Page.id == Hub.page)
@@ -143,10 +142,10 @@ class Problems(Repository):
                 shows[hub].add(page)
         return [
             WatchedHub(
-                *(hub, url, title or "", kind, role == HubRole.SEED, status or "", at or 0.0),
+                *(hub, url, title or "", role == HubRole.SEED, status or "", at or 0.0),
                 *(links, frozenset(shows[hub]), self._lost(hub, since) if links <= few else 0),
             )
-            for hub, url, title, kind, role, status, at, links in rows
+            for hub, url, title, role, status, at, links in rows
         ]
 
     def _lost(self, hub: int, since: float) -> int:

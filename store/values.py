@@ -55,7 +55,6 @@ class HubUpdate(TypedDict, total=False):
     interval_seconds: float | None
     baseline_at: float | None
     visited_at: float | None
-    changed_at: float | None
     visits: int
     failures: int
     new_pages: int
@@ -136,7 +135,6 @@ class HubRow:
     interval_seconds: float | None
     baseline_at: float | None
     visited_at: float | None
-    changed_at: float | None
     visits: int
     failures: int
     new_pages: int
@@ -197,23 +195,11 @@ class PageRow:
 
     id: int
     site_id: int
-    canonical_key: str
     url: str
     anchor: str
     title: str
-    language: str | None
-    published_at: float | None
-    first_seen_at: float
-    first_hub_id: int | None
-    announced_at: float | None
     state: PageState
-    moved_to: int | None
-    verify_due_at: float | None
-    verified_at: float | None
-    rule: str | None
     body_md5: str | None
-    verify_score: float | None
-    link_context: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,7 +208,6 @@ class KnownPage:
 
     id: int
     canonical_key: str
-    anchor: str
     first_seen_at: float
     announced_at: float | None
     state: PageState
@@ -253,7 +238,6 @@ class MonitoredArticle:
     page_id: int
     watched_seconds: float
     """From its baseline to its last visit."""
-    new_pages: int
     productive_visits: int
     """Visits that found new pages."""
     chosen: bool

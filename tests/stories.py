@@ -91,7 +91,6 @@ def known_page(page_id: int, path: str, **fields: Any) -> KnownPage:
     base = KnownPage(
         id=page_id,
         canonical_key=target(path).canonical_key,
-        anchor="",
         first_seen_at=START,
         announced_at=None,
         state=PageState.KNOWN,
@@ -115,7 +114,6 @@ _HUB = HubRow(
     interval_seconds=None,
     baseline_at=START,
     visited_at=START,
-    changed_at=START,
     visits=1,
     failures=0,
     new_pages=0,
@@ -138,7 +136,7 @@ def hub(**fields: Any) -> HubRow:
 
 def unread_hub(**fields: Any) -> HubRow:
     """A hub before its first visit."""
-    fresh = {"state": "candidate", "baseline_at": None, "visited_at": None, "changed_at": None}
+    fresh = {"state": "candidate", "baseline_at": None, "visited_at": None}
     return replace(_HUB, **{**fresh, "visits": 0, "shown_links": 0, **fields})
 
 

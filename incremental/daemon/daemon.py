@@ -9,7 +9,6 @@
     vectors      as pages are announced: embed their texts, a few at a time
     daemons      every few seconds, on PostgreSQL: who else is at work, and whose each site is
     features     each job of a feature under its name, such as messages
-    check        after a kill: read the whole database, in a thread
     topics       after a topic was added: judge earlier announcements, a few pages at a time
 
 Of several daemons on one store each does rounds, reloads and ``daemons``; all else is done by one.

@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import Any
 
 from incremental.base.clock import Clock
 from incremental.base.texts import Text
@@ -114,25 +115,6 @@ class HealthReport:
         return not any(problem.kind in SERIOUS for problem in self.problems)
 
 
-@dataclass(slots=True)
-class _Facts:
-    """What was reported. Moments of the monotonic clock are called ticks."""
-
-    jobs: dict[str, JobBeat] = field(default_factory=dict)
-    running: str = ""
-    beat_tick: float = 0.0
-    beat_at: float = 0.0
-    under_way: int = 0
-    visits_ended: int = 0
-    visit_tick: float = 0.0
-    visit_at: float = 0.0
-    store: Problem | None = None
-    troubles: dict[tuple[str, str], Problem] = field(default_factory=dict)
-    """By feature and what it concerns."""
-    vital: frozenset[str] = frozenset()
-    """Features without whose jobs the daemon is not well."""
-
-
 class Health:
     """Gathers heartbeats. Thread-safe."""
 
@@ -143,7 +125,15 @@ class Health:
         self._state = self._before = DaemonState.STARTING
         self._engine: Callable[[], EngineReport] | None = None
         self._embeddings: Callable[[], tuple[str, float] | None] = lambda: None
-        self._facts = _Facts(beat_tick=clock.monotonic(), beat_at=clock.now())
+        self._vital = frozenset[str]()
+        self._jobs = dict[str, JobBeat]()
+        self._running = ""
+        self._under_way = self._visits_ended = 0
+        # Of the monotonic clock.
+        self._beat_tick = self._visit_tick = clock.monotonic()
+        self._store: Problem | None = None
+        # By feature and what it concerns.
+        self._troubles = dict[tuple[str, str], Problem]()
 
     def enter(self, state: DaemonState) -> None:
         """Note what the daemon does now."""
@@ -163,149 +153,117 @@ class Health:
 
     def needs(self, features: Iterable[str]) -> None:
         """Note without whose jobs the daemon is not well."""
-        self._facts.vital = frozenset(features)
+        self._vital = frozenset(features)
 
     def began(self, job: str) -> None:
         """Note that a job began."""
-        with self._lock:
-            self._beat(job, running=True)
-            before = self._facts.jobs.get(job, JobBeat(job))
-            self._facts.jobs[job] = replace(before, began_at=self._clock.now())
+        self._note(job, job, began_at=self._clock.now())
 
     def ended(self, job: str, next_at: float) -> None:
         """Note that a job succeeded, and when it runs next."""
-        with self._lock:
-            self._beat(job, running=False)
-            before = self._facts.jobs.get(job, JobBeat(job))
-            self._facts.jobs[job] = replace(
-                before,
-                ended_at=self._clock.now(),
-                next_at=next_at,
-                failures=0,
-                failing_since=0.0,
-                error="",
-            )
+        well = {"failures": 0, "failing_since": 0.0, "error": ""}
+        self._note(job, "", ended_at=self._clock.now(), next_at=next_at, **well)
 
     def failed(self, job: str, error: str, next_at: float) -> None:
         """Note that a job met a bug, and when it is tried again."""
-        with self._lock:
-            self._beat(job, running=False)
-            before, now = self._facts.jobs.get(job, JobBeat(job)), self._clock.now()
-            self._facts.jobs[job] = replace(
-                before,
-                next_at=next_at,
-                failures=before.failures + 1,
-                failing_since=before.failing_since or now,
-                error=storable(error, _MOST_ERROR_CHARS),
-            )
+        before = self._jobs.get(job, JobBeat(job))
+        since, said = before.failing_since or self._clock.now(), storable(error, _MOST_ERROR_CHARS)
+        again = {"next_at": next_at, "failures": before.failures + 1}
+        self._note(job, "", failing_since=since, error=said, **again)
 
-    def _beat(self, job: str, *, running: bool) -> None:
-        facts = self._facts
-        facts.beat_tick, facts.beat_at = self._clock.monotonic(), self._clock.now()
-        facts.running = job if running else ""
+    def _note(self, job: str, running: str, **beat: Any) -> None:  # noqa: ANN401 - fields of a JobBeat
+        with self._lock:
+            self._beat_tick, self._running = self._clock.monotonic(), running
+            self._jobs[job] = replace(self._jobs.get(job, JobBeat(job)), **beat)
 
     def visits(self, under_way: int, ended: int) -> None:
         """Note how many visits are under way, and how many have ended since the start."""
         with self._lock:
-            facts = self._facts
-            if ended != facts.visits_ended or not facts.under_way:
-                facts.visit_tick, facts.visit_at = self._clock.monotonic(), self._clock.now()
-            facts.under_way, facts.visits_ended = under_way, ended
+            if ended != self._visits_ended or not self._under_way:
+                self._visit_tick = self._clock.monotonic()
+            self._under_way, self._visits_ended = under_way, ended
 
     def store_lost(self, reason: str) -> None:
         """Note why the store cannot be used; the daemon waits."""
         with self._lock:
-            before = self._facts.store
-            since = before.since if before is not None else self._clock.now()
-            self._facts.store = Problem(ProblemKind.STORE, storable(reason), since)
+            since = self._clock.now() if self._store is None else self._store.since
+            self._store = Problem(ProblemKind.STORE, storable(reason), since)
             if self._state is not DaemonState.WAITING:
                 self._before, self._state = self._state, DaemonState.WAITING
 
     def store_back(self) -> None:
         """Note that the store can be used again."""
         with self._lock:
-            self._facts.store = None
-            self._facts.beat_tick, self._facts.beat_at = self._clock.monotonic(), self._clock.now()
+            self._store = None
+            self._beat_tick = self._clock.monotonic()
             if self._state is DaemonState.WAITING:
                 self._state = self._before
 
     def trouble(self, feature: str, found: Mapping[str, str]) -> None:
         """Note what keeps a feature from its work, by what that concerns; the rest is over."""
         with self._lock:
-            before, now = self._facts.troubles, self._clock.now()
-            others = {key: one for key, one in before.items() if key[0] != feature}
-            self._facts.troubles = others | {
-                (feature, what): Problem(
-                    ProblemKind.FEATURE,
-                    said,
-                    before[feature, what].since if (feature, what) in before else now,
-                    feature,
-                )
-                for what, said in found.items()
-            }
+            before, now = self._troubles, self._clock.now()
+            self._troubles = {key: one for key, one in before.items() if key[0] != feature}
+            for what, said in found.items():
+                known = before.get((feature, what))
+                since = now if known is None else known.since
+                self._troubles[feature, what] = Problem(ProblemKind.FEATURE, said, since, feature)
 
     def lives(self) -> bool:
         """Whether the loop moves, or waits for the store: what systemd's watchdog wants to know."""
         with self._lock:
-            return not any(True for _ in self._still(self._clock.monotonic()))
-
-    def _still(self, tick: float) -> Iterable[Problem]:
-        """Say what stands still; nothing beats while it starts or waits for the store at its start."""
-        waits = self._state is DaemonState.WAITING and self._before is DaemonState.STARTING
-        if self._state is not DaemonState.STARTING and not waits:
-            yield from _standing(self._facts, tick)
+            return not any(True for _ in self._standing())
 
     def report(self) -> HealthReport:
         """Return the health now."""
         engine = self._engine() if self._engine is not None else None
         with self._lock:
-            now, tick = self._clock.now(), self._clock.monotonic()
-            facts = self._facts
-            problems = [*self._still(tick), *_hanging(facts, tick), *filter(None, [facts.store])]
-            problems += [*facts.troubles.values(), *_failing(facts)]
+            now = self._clock.now()
+            problems = [*self._standing(), *self._hanging(), *filter(None, [self._store])]
+            problems += [*self._troubles.values(), *self._failing()]
             problems += _of_engine(engine, now)
             problems += _of_embeddings(self._embeddings())
             return HealthReport(
                 at=now,
                 state=self._state,
                 started_at=self._started_at,
-                jobs=tuple(facts.jobs.values()),
-                visits_under_way=facts.under_way,
+                jobs=tuple(self._jobs.values()),
+                visits_under_way=self._under_way,
                 problems=tuple(problems),
                 engine=engine,
             )
 
+    def _standing(self) -> Iterable[Problem]:
+        """Say what stands still; nothing beats while it starts or waits for the store at its start."""
+        waits = self._state is DaemonState.WAITING and self._before is DaemonState.STARTING
+        still = self._clock.monotonic() - self._beat_tick
+        if still > STALLED_SECONDS and self._state is not DaemonState.STARTING and not waits:
+            running = self._running
+            where = (
+                Text("health.in_the_job", job=running) if running else Text("health.between_jobs")
+            )
+            detail = Text("health.nothing_moves", seconds=f"{still:.0f}", where=where)
+            yield Problem(ProblemKind.ROUNDS, detail, self._clock.now() - still)
 
-def _standing(facts: _Facts, tick: float) -> Iterable[Problem]:
-    """Say what stands still at *tick*."""
-    still = tick - facts.beat_tick
-    if still > STALLED_SECONDS:
-        running = facts.running
-        where = Text("health.in_the_job", job=running) if running else Text("health.between_jobs")
-        detail = Text("health.nothing_moves", seconds=f"{still:.0f}", where=where)
-        yield Problem(ProblemKind.ROUNDS, detail, facts.beat_at)
+    def _hanging(self) -> Iterable[Problem]:
+        """Say whether visits hang."""
+        waiting = self._clock.monotonic() - self._visit_tick
+        if self._under_way and waiting > VISITS_STALLED_SECONDS:
+            said = {"count": self._under_way, "seconds": f"{waiting:.0f}"}
+            detail = Text("health.visits_hang", **said)
+            yield Problem(ProblemKind.VISITS, detail, self._clock.now() - waiting)
 
-
-def _hanging(facts: _Facts, tick: float) -> Iterable[Problem]:
-    """Say whether visits hang at *tick*."""
-    waiting = tick - facts.visit_tick
-    if facts.under_way and waiting > VISITS_STALLED_SECONDS:
-        said = {"count": facts.under_way, "seconds": f"{waiting:.0f}"}
-        detail = Text("health.visits_hang", **said)
-        yield Problem(ProblemKind.VISITS, detail, facts.visit_at)
-
-
-def _failing(facts: _Facts) -> Iterable[Problem]:
-    """Say which jobs fail."""
-    for job in facts.jobs.values():
-        if job.failures:
-            kind, feature = ProblemKind.JOB, ""
-            if job.failures >= _BROKEN and job.name == "round":
-                kind = ProblemKind.ROUNDS
-            elif job.failures >= _BROKEN and job.name in facts.vital:
-                kind, feature = ProblemKind.FEATURE, job.name
-            said = {"job": job.name, "count": job.failures, "reason": job.error}
-            yield Problem(kind, Text("health.job_failed", **said), job.failing_since, feature)
+    def _failing(self) -> Iterable[Problem]:
+        """Say which jobs fail."""
+        for job in self._jobs.values():
+            if job.failures:
+                kind, feature = ProblemKind.JOB, ""
+                if job.failures >= _BROKEN and job.name == "round":
+                    kind = ProblemKind.ROUNDS
+                elif job.failures >= _BROKEN and job.name in self._vital:
+                    kind, feature = ProblemKind.FEATURE, job.name
+                said = {"job": job.name, "count": job.failures, "reason": job.error}
+                yield Problem(kind, Text("health.job_failed", **said), job.failing_since, feature)
 
 
 def _of_engine(engine: EngineReport | None, now: float) -> Iterable[Problem]:

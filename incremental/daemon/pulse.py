@@ -9,13 +9,12 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import socket
 import threading
 from dataclasses import replace
 from pathlib import Path
-from typing import IO, Self
+from typing import Self
 
 import msgspec
 
@@ -59,7 +58,6 @@ PULSE_SECONDS = 5.0
 REPORT = "daemon.json"
 # Overwritten in place, so that a full disk cannot keep it from being written.
 _REPORT_BYTES = 32_768
-_MOST_PROBLEMS = 20
 # A report older than this is of a daemon that was killed, or that stands still.
 STALE_SECONDS = 60.0
 
@@ -72,7 +70,6 @@ class Pulse:
         self._manager = manager
         self._stop = threading.Event()
         self._path: Path | None = None
-        self._held: IO[bytes] | None = None
         pause = self._manager.watchdog_seconds
         self._pause = PULSE_SECONDS if pause is None else min(PULSE_SECONDS, pause / 3)
         self._thread = threading.Thread(target=self._run, name="pulse", daemon=True)
@@ -88,26 +85,10 @@ class Pulse:
         if self._path is not None:
             with contextlib.suppress(OSError):
                 self._path.unlink()
-        if self._held is not None:
-            self._held.close()
 
-    def show_in(self, home: Path, *, shared: bool = False) -> None:
-        """Keep the report in the store's folder, which must be ours by its lock.
-
-        Where daemons share the folder (*shared*), the first one does.
-        """
-        if shared and not self._is_first(home / REPORT):
-            return
+    def show_in(self, home: Path) -> None:
+        """Keep the report in the store's folder, where daemons that share it take turns."""
         self._path = home / REPORT
-
-    def _is_first(self, path: Path) -> bool:
-        try:
-            make_file(path)
-            self._held = path.open("r+b")
-            fcntl.flock(self._held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            return False
-        return True
 
     def _run(self) -> None:
         while True:
@@ -130,12 +111,9 @@ def _in_brief(report: HealthReport) -> str:
 def write_report(path: Path, report: HealthReport) -> None:
     """Write a report; one that finds no room leaves the old one, which says so by its age."""
     body = msgspec.json.encode(report, enc_hook=Text.stored)
-    if len(body) > _REPORT_BYTES:
-        fewer = replace(report, problems=report.problems[:_MOST_PROBLEMS])
-        body = msgspec.json.encode(fewer, enc_hook=Text.stored)
     with contextlib.suppress(OSError), path.open("r+b") as file:
         file.write(body.ljust(_REPORT_BYTES))
-        file.flush()
+        file.truncate()
 
 
 def read_report(home: Path) -> HealthReport | None:

@@ -398,7 +398,6 @@ def _hub_fields(outcome: Outcome, facts: ListFacts, *, came: int) -> HubUpdate:
         kind=hub.kind,
         state=HubStatus.ACTIVE,
         visited_at=now,
-        changed_at=now,
         baseline_at=hub.baseline_at or now,
         visits=hub.visits + 1,
         failures=0,

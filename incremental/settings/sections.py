@@ -114,8 +114,6 @@ class StoreSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Texts of pages that are no longer refreshed, then found by their titles. Starred pages keep theirs."""
     candidate_days: _KeptDays = 365
     """Proposed sites without an answer, with what found them."""
-    upgrade_copies: Annotated[int, msgspec.Meta(ge=0, le=100)] = 2
-    """Copies kept of a SQLite store as it was before upgrades; 0 makes none."""
     min_free_mb: _NotNegative = 100
     """With less space left on the disk nothing is fetched."""
 

@@ -21,7 +21,7 @@ from store.database.home import (
     SETTINGS_NOTE,
     SIDE_FILES,
     TREES,
-    copies_in,
+    UPGRADE_COPY,
     is_open_to_others,
     make_file,
     make_folder,
@@ -66,7 +66,6 @@ def open_configured_store(
         where,
         cache_folder=cache,
         cache_quota_bytes=quota,
-        upgrade_copies=settings.store.upgrade_copies,
         busy_seconds=busy_seconds,
         make_new=make_new,
         bounds=_bounds(settings) if settings.store.database else None,
@@ -155,7 +154,7 @@ def keep_private(settings: Settings, folder: Path, file: Path | None) -> None:
     if file is not None and tighten([file]):
         logger.info("%s can be read by you alone now, because it may hold passwords", file)
     # A private folder protects everything below it. In the settings' folder may be other files, too.
-    names = (DATABASE, *SIDE_FILES, CRAWLER_LOCK, *TREES, *(one.name for one in copies_in(home)))
+    names = (DATABASE, *SIDE_FILES, CRAWLER_LOCK, *TREES, UPGRADE_COPY)
     own = map(home.joinpath, names) if home.resolve() == folder.resolve() else [home]
     for path in tighten(own):
         logger.warning("%s was open to other users of this machine; it is no longer", path)

@@ -225,11 +225,9 @@ class CrashWorld(FaultWorld):
         self.home.rename(aside)
         for _ in range(2):
             if not (self.home / DATABASE).exists():
-                self._run_and_kill(
-                    Moment.RESTORE, "restore", "--yes", "--keep-outgoing", str(archive)
-                )
+                self._run_and_kill(Moment.RESTORE, "restore", "--keep-all", str(archive))
         if not (self.home / DATABASE).exists() and complete(
-            self.folder, "restore", "--yes", "--keep-outgoing", str(archive)
+            self.folder, "restore", "--keep-all", str(archive)
         ):
             self._failed(f"restore: {self._errors('restore')}")
             shutil.rmtree(self.home, ignore_errors=True)

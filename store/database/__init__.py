@@ -10,21 +10,17 @@ import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
-from urllib.parse import parse_qs, quote, urlsplit, urlunsplit
+from urllib.parse import quote
 
 from peewee import Database, PeeweeException, SqliteDatabase
 
 from store.database.addresses import without_password
 from store.database.failures import of_file, storage_errors
-from store.database.home import make_file, make_folder, traces, was_cut_off
-from store.database.upgrades import check_pages, upgrade
+from store.database.home import SETTINGS_NOTE, make_file, make_folder, remains, was_cut_off
+from store.database.statements import run_sql
+from store.database.upgrades import upgrade
 from store.driver import load_driver
-from store.errors import (
-    StoreDamagedError,
-    StoreError,
-    StorePlaceError,
-    StoreRemainsError,
-)
+from store.errors import StoreDamagedError, StoreError, StorePlaceError
 
 if TYPE_CHECKING:
     from store.database.postgres import ServerBounds
@@ -61,20 +57,18 @@ def open_database(
     where: str,
     busy_seconds: float | None = None,
     *,
-    copies: int = 2,
     make_new: bool = False,
     bounds: ServerBounds | None = None,
 ) -> Database:
     """Open a SQLite path or ``postgresql://`` URL and bring its tables up to date.
 
-    *copies*: see :func:`store.database.upgrades.upgrade`.
     *make_new*: create a database even where one was lost.
     *bounds*: limits of connections to a server; None = the defaults of ``ServerBounds``.
 
     *busy_seconds*: SQLite's wait for another process; None = 30.
 
     Raises:
-        StoreRemainsError: there is no database, but other files of a store are there.
+        StorePlaceError: there is no database, but other files of a store are there.
         StoreLockedError: another process holds it for longer than the busy timeout.
         StoreDamagedError: damaged, or not a Hubwatch database; left untouched.
         StoreTooNewError: a later version of Hubwatch migrated it.
@@ -87,7 +81,7 @@ def open_database(
     )
     try:
         with storage_errors(where):
-            upgrade(database, where, copies=copies)
+            upgrade(database, where)
     except StoreError:
         close(database)
         raise
@@ -100,10 +94,6 @@ def _sqlite(path: Path, busy_seconds: float | None, *, make_new: bool) -> Databa
             ours = path.exists() and check_sqlite(path)
             if not ours:
                 make_folder(path.parent)
-                if not path.exists() and was_cut_off(path.parent):
-                    raise StorePlaceError(
-                        f"a restore to {path.parent} was interrupted; run it again"
-                    )
                 if not path.exists():
                     _check_not_lost(path, make_new=make_new)
                 make_file(path)  # SQLite gives its log and its index the mode of the file itself
@@ -135,9 +125,12 @@ def _check_not_lost(path: Path, *, make_new: bool) -> None:
         for ending in ("-wal", "-shm", "-journal"):
             path.with_name(path.name + ending).unlink(missing_ok=True)
         return
-    if left := traces(path.parent):
+    if was_cut_off(path.parent):
+        raise StorePlaceError(f"a restore to {path.parent} was interrupted; run it again")
+    note = path.with_name(SETTINGS_NOTE)
+    if left := [*remains(path.parent), *([note] if note.exists() else ())]:
         names = ", ".join(one.name for one in left)
-        raise StoreRemainsError(
+        raise StorePlaceError(
             f"{path} is missing, but a store was there: it left {names}; bring the database back, "
             "restore a backup (hubwatch restore), or begin with an empty one (hubwatch init --new-store)"
         )
@@ -146,24 +139,25 @@ def _check_not_lost(path: Path, *, make_new: bool) -> None:
 def check_sqlite(path: Path) -> bool:
     """Refuse a foreign or cut file; return whether it is a Hubwatch database (False = empty).
 
-    Costs the same for any size; :func:`quick_check` reads it all.
+    Costs the same for any size.
     """
-    with path.open("rb") as file:
-        start = file.read(_HEADER_BYTES)
-    if start and not start.startswith(_MAGIC):
-        raise StoreDamagedError(f"{path} is not a database; choose another path or move it away")
-    if _is_cut(path, start):
-        raise StoreDamagedError(f"{path} is cut off; restore a backup or move it away")
-    # Read-only if possible: a connection of ours switches the journal mode, which writes to the file.
-    connection = sqlite3.connect(read_address(path), uri=True, timeout=BUSY_TIMEOUT_SECONDS)
-    with contextlib.closing(connection):
-        (application,) = connection.execute("PRAGMA application_id").fetchone()
-        (tables,) = connection.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()
-        if application != APPLICATION_ID and tables:
+    try:
+        with path.open("rb") as file:
+            start = file.read(_HEADER_BYTES)
+        if start and not start.startswith(_MAGIC):
+            raise StoreDamagedError(
+                f"{path} is not a database; choose another path or move it away"
+            )
+        # From the header: a connection might play back another program's journal.
+        if start and int.from_bytes(start[68:72]) != APPLICATION_ID:
             raise StoreDamagedError(
                 f"{path} is a SQLite database of another program; choose another path"
             )
-    return bool(application == APPLICATION_ID)
+        if _is_cut(path, start):
+            raise StoreDamagedError(f"{path} is cut off; restore a backup or move it away")
+    except OSError as error:
+        raise of_file(error, f"{path} cannot be read") from error
+    return bool(start)
 
 
 def _is_cut(path: Path, header: bytes) -> bool:
@@ -177,31 +171,11 @@ def _is_cut(path: Path, header: bytes) -> bool:
     return path.stat().st_size < whole and not (log.exists() and log.stat().st_size)
 
 
-def quick_check(path: Path) -> None:
-    """Read the whole SQLite file *path*, on a separate connection.
-
-    Raises:
-        StoreDamagedError: a page is damaged.
-    """
-    connection = sqlite3.connect(read_address(path), uri=True, timeout=BUSY_TIMEOUT_SECONDS)
-    with storage_errors(str(path)), contextlib.closing(connection):
-        check_pages(connection.execute, path)
-
-
 def read_address(path: Path) -> str:
-    """Return the URI for reading the SQLite file *path*."""
+    """Return the URI for reading the SQLite file *path*, which is ours."""
     # Read-only, except that a journal left by an interrupted transaction must be rolled back first, which
-    # fails read-only ("readonly database"). Only a file of ours, or an empty one, is then opened for
-    # writing.
-    mode, journal_bytes = "ro", 0
-    with contextlib.suppress(OSError):
-        journal_bytes = path.with_name(path.name + "-journal").stat().st_size
-    if journal_bytes:
-        with path.open("rb") as file:
-            header = file.read(_HEADER_BYTES)
-        # https://www.sqlite.org/fileformat2.html, section 1.3: big-endian at offset 68.
-        if not header or int.from_bytes(header[68:72]) == APPLICATION_ID:
-            mode = "rw"
+    # fails read-only ("readonly database").
+    mode = "rw" if path.with_name(path.name + "-journal").exists() else "ro"
     return f"file:{quote(str(path.resolve()))}?mode={mode}"
 
 
@@ -227,9 +201,7 @@ def open_server(url: str, bounds: ServerBounds | None = None) -> Database:
     address = url.replace("postgres://", "postgresql://", 1)
     limits = bounds or ServerBounds()
     try:
-        given = parse(
-            _with_patience(address, limits.options), unquote_password=True, unquote_user=True
-        )
+        given = _PATIENCE | parse(address, unquote_password=True, unquote_user=True)
     except ValueError:
         given = {}
     # Without a name: with two slashes instead of three it reads as the host.
@@ -237,6 +209,8 @@ def open_server(url: str, bounds: ServerBounds | None = None) -> Database:
         # Without the driver's error, which quotes the part it took for a port.
         way_out = "write special characters of the password as %40 (@), %2F (/), %3A (:)"
         raise StoreError(f"{without_password(url)} is not a database address; {way_out}")
+    # Of two values of one setting the server takes the later.
+    given["options"] = " ".join(filter(None, (limits.options, given.get("options"))))
     database = ServerDatabase(
         given.pop("database"),
         max_connections=limits.connections,
@@ -246,18 +220,6 @@ def open_server(url: str, bounds: ServerBounds | None = None) -> Database:
     )
     database.keeps = limits.keep
     return cast("Database", database)
-
-
-def _with_patience(url: str, options: str) -> str:
-    """Return the address with bounds for a network that drops packets, and *options*; its own win."""
-    parts = urlsplit(url)
-    given = parse_qs(parts.query, keep_blank_values=True)
-    missing = [f"{name}={value}" for name, value in _PATIENCE.items() if name not in given]
-    # Of two values of one setting the server takes the later.
-    own = [one for one in (options, *given.get("options", ())) if one]
-    missing += [f"options={quote(' '.join(own))}"] if own else []
-    kept = [part for part in parts.query.split("&") if part and not part.startswith("options=")]
-    return urlunsplit(parts._replace(query="&".join([*kept, *missing])))
 
 
 def close(database: Database) -> None:
@@ -308,14 +270,9 @@ def own_connection(database: Database, where: str) -> Iterator[None]:
         database.close()
 
 
-def _sql(database: Database, statement: str) -> Any:  # noqa: ANN401 - a driver's cursor
-    """Run a statement that peewee cannot express."""
-    return database.execute_sql(statement)  # type: ignore[no-untyped-call]  # peewee's stubs lack it
-
-
 def data_version(database: Database) -> object:
     """Return SQLite's counter of changes made by other connections."""
-    return _sql(database, "PRAGMA data_version").fetchone()[0]
+    return run_sql(database, "PRAGMA data_version").fetchone()[0]
 
 
 def is_sqlite(database: Any) -> bool:  # noqa: ANN401 - peewee's classes differ by driver

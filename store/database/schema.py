@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from peewee import SQL, Database, SqliteDatabase
+from peewee import SQL, AutoField, Database, SqliteDatabase
 
+from store.database.statements import run_sql
 from store.models import ALL, PageBand
 
 # Without its row ids the table is its index.
@@ -37,14 +38,15 @@ CREATE INDEX news_words_words ON news_words USING GIN (words)
 def create_tables(database: Database) -> None:
     """Create every table and index; the caller has begun the transaction."""
     sqlite = isinstance(database, SqliteDatabase)
-    # PostgreSQL does so by itself.
-    lasting: list[Any] = [model for model in ALL if model.lasting_ids]
-    for counted in lasting:
-        counted.id.constraints = [SQL("AUTOINCREMENT")] if sqlite else []
+    keys: list[Any] = [model._meta.primary_key for model in ALL]  # noqa: SLF001 - peewee's way
+    for key in keys:
+        if isinstance(key, AutoField):
+            # PostgreSQL does so by itself.
+            key.constraints = [SQL("AUTOINCREMENT")] if sqlite else []
     for model in _INDEX_ONLY:
         model._meta.without_rowid = sqlite  # noqa: SLF001 - peewee's settings of a model have no other name
     with database.bind_ctx(ALL, bind_refs=False, bind_backrefs=False):
         database.create_tables(ALL, safe=False)
     full_text = _FULL_TEXT_SQLITE if sqlite else _FULL_TEXT_POSTGRES
     for statement in f"{_PARTIAL_INDEXES};{full_text}".split(";"):
-        database.execute_sql(statement)  # type: ignore[no-untyped-call]  # peewee's stubs lack it
+        run_sql(database, statement)

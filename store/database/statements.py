@@ -90,18 +90,19 @@ def _bound(
     return bound
 
 
-def _run(database: Database, sql: str, bound: Sequence[object]) -> Any:  # noqa: ANN401 - a driver's cursor
-    return database.execute_sql(sql, bound)  # type: ignore[no-untyped-call]  # peewee's stubs lack it
+def run_sql(database: Database, sql: str, values: Any = ()) -> Any:  # noqa: ANN401 - a driver's cursor
+    """Run a statement that peewee cannot express, or that was compiled before."""
+    return database.execute_sql(sql, values)  # type: ignore[no-untyped-call]  # peewee's stubs lack it
 
 
 def run_many(database: Database, sql: str, rows: Sequence[Sequence[object]]) -> None:
     """Run one statement with each of *rows*."""
     if len(rows) == 1:
-        _run(database, sql, rows[0])
+        run_sql(database, sql, rows[0])
     elif rows:
         # As execute_sql does.
-        with peewee.__exception_wrapper__:  # type: ignore[attr-defined]  # as in _run
-            cursor = database.cursor()  # type: ignore[no-untyped-call]  # as in _run
+        with peewee.__exception_wrapper__:  # type: ignore[attr-defined]  # as in run_sql
+            cursor = database.cursor()  # type: ignore[no-untyped-call]  # as in run_sql
             cursor.executemany(sql, rows)
 
 
@@ -136,7 +137,7 @@ class Prepared(_Statement):
 
     def _cursor(self, database: Database, values: Mapping[str, object]) -> Any:  # noqa: ANN401 - a driver's
         sql, parameters = self._form(database, None, self._build)
-        return _run(database, sql, _bound(database, parameters, values))
+        return run_sql(database, sql, _bound(database, parameters, values))
 
 
 class Inserted(_Statement):
@@ -209,7 +210,9 @@ class Updated(_Statement):
         names = tuple(fields)
         sql, parameters = self._form(database, names, lambda: self._update(names))
         chosen = {f"where {name}": value for name, value in values.items()}
-        return int(_run(database, sql, _bound(database, parameters, {**fields, **chosen})).rowcount)
+        return int(
+            run_sql(database, sql, _bound(database, parameters, {**fields, **chosen})).rowcount
+        )
 
     def _update(self, names: Sequence[str]) -> Any:  # noqa: ANN401 - a peewee query
         marks = {name: _parameter(f"where {name}") for name in signature(self._where).parameters}

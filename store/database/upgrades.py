@@ -5,7 +5,7 @@ A new store is created from the present models and needs no migrations.
 ::
 
     lock        no other process upgrades it or writes to it meanwhile
-    copy        SQLite: before-<last migration>.sqlite beside it; PostgreSQL has pg_dump
+    copy        SQLite: before-upgrade.sqlite beside it, in place of the last; PostgreSQL has pg_dump
     migrate     all that are missing, then check that every reference holds
     commit      killed before, the database is unchanged, and the next start tries again
 """
@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -27,12 +26,13 @@ from store.database.failures import of_file
 from store.database.home import (
     BACKING_UP,
     DATABASE,
-    copies_in,
+    UPGRADE_COPY,
     make_file,
     remove_abandoned,
     workplace,
 )
-from store.errors import StoreDamagedError, StoreFullError, StoreTooNewError
+from store.database.statements import run_sql
+from store.errors import StoreDamagedError, StoreTooNewError
 
 MIGRATIONS = Path(__file__).parents[1] / "migrations"
 # Any number that nothing else locks on the server; the letters of HUBW.
@@ -44,38 +44,32 @@ def known_migrations() -> tuple[str, ...]:
     return tuple(sorted(path.stem for path in MIGRATIONS.glob("[0-9]*.py")))
 
 
-def upgrade(database: Database, where: str, *, copies: int) -> None:
+def upgrade(database: Database, where: str) -> None:
     """Apply the migrations that this database has not seen, all or none.
-
-    *copies*: how many copies of SQLite databases from before upgrades are kept, this one included.
 
     Raises:
         StoreTooNewError: a later version of Hubwatch migrated it.
         StoreFullError: there is no room for the copy; nothing was changed.
         StoreDamagedError: a page is damaged, or rows name others that are not there; nothing was changed.
     """
-    if not _missing(database, where):
+    if not missing(database, where):
         return
     with _alone(database):
-        missing = _missing(database, where)  # another process may have upgraded it meanwhile
+        if not missing(database, where):
+            return  # another process has upgraded it meanwhile
         file = Path(where) if isinstance(database, SqliteDatabase) else None
-        is_new = not _is_in_use(database)
-        if missing and file is not None and not is_new:
-            check_pages(lambda statement: _sql(database, statement), file)
-            if copies:
-                _copy(file, copy_of(file, missing[-1]))
-        if missing and is_new:
+        if not _is_in_use(database):
             make_tables(database)
-        elif missing:
-            _runner(database).up()
-        if missing and file is not None and _sql(database, "PRAGMA foreign_key_check").fetchone():
+            return
+        if file is not None:
+            check_pages(lambda statement: run_sql(database, statement), where)
+            _copy(file)
+        _runner(database).up()
+        if file is not None and run_sql(database, "PRAGMA foreign_key_check").fetchone():
             raise StoreDamagedError(
                 f"{file} cannot be upgraded: it has rows that name others that are not there; "
                 "restore a backup, or move it away"
             )
-    if file is not None and missing:
-        for path in copies_in(file.parent)[copies:]:
-            path.unlink(missing_ok=True)
 
 
 def make_tables(database: Database) -> None:
@@ -91,16 +85,15 @@ def _runner(database: Database) -> Any:  # noqa: ANN401 - loading the library is
     return Runner(database, directory=str(MIGRATIONS))
 
 
-def copy_of(file: Path, migration: str) -> Path:
-    """Return the path of the copy of the database *file* made before *migration*."""
-    return file.with_name(f"before-{migration}.sqlite")
+def missing(database: Database, where: str) -> tuple[str, ...]:
+    """Return the names of the migrations to apply, the oldest first.
 
-
-def _missing(database: Database, where: str) -> tuple[str, ...]:
-    """Return the names of the migrations to apply, the oldest first."""
+    Raises:
+        StoreTooNewError: a later version of Hubwatch migrated it.
+    """
     known, applied = known_migrations(), set[str]()
     if _is_in_use(database):
-        rows = _sql(database, "SELECT name FROM schema_migration").fetchall()
+        rows = run_sql(database, "SELECT name FROM schema_migration").fetchall()
         applied = {str(name) for (name,) in rows}
     if unknown := applied - set(known):
         newest, shown = max(unknown), without_password(where)
@@ -118,20 +111,20 @@ def _alone(database: Database) -> Iterator[None]:
     if not isinstance(database, SqliteDatabase):
         with database.atomic():
             # Rebuilding a large table takes longer than any regular statement.
-            _sql(database, "SET LOCAL statement_timeout = 0")
-            _sql(database, f"SELECT pg_advisory_xact_lock({_LOCK})")
+            run_sql(database, "SET LOCAL statement_timeout = 0")
+            run_sql(database, f"SELECT pg_advisory_xact_lock({_LOCK})")
             yield
         return
     # Rebuilding a table would delete rows that refer to it. Within a transaction the pragma does nothing.
-    _sql(database, "PRAGMA foreign_keys = 0")
+    run_sql(database, "PRAGMA foreign_keys = 0")
     try:
         with database.atomic("IMMEDIATE"):
             yield
     finally:
-        _sql(database, "PRAGMA foreign_keys = 1")
+        run_sql(database, "PRAGMA foreign_keys = 1")
 
 
-def check_pages(run: Callable[[str], Any], path: Path) -> None:
+def check_pages(run: Callable[[str], Any], what: str) -> None:
     """Read a whole SQLite file; *run* runs a statement on it and returns a cursor.
 
     Raises:
@@ -140,21 +133,13 @@ def check_pages(run: Callable[[str], Any], path: Path) -> None:
     # It skips only the slow comparison of indexes with tables.
     (verdict,) = run("PRAGMA quick_check(1)").fetchone()
     if verdict != "ok":
-        raise StoreDamagedError(f"{path} is damaged ({verdict}); restore a backup or move it away")
+        raise StoreDamagedError(f"{what} is damaged ({verdict}); restore a backup or move it away")
 
 
-def _copy(file: Path, target: Path) -> None:
-    """Copy a database to *target*, which appears only when complete."""
+def _copy(file: Path) -> None:
+    """Copy a database; the copy appears only when complete."""
+    target = file.with_name(UPGRADE_COPY)
     try:
-        size = file.stat().st_size
-        free = shutil.disk_usage(file.parent).free
-        # The copy, and at most as much again in the log while tables are rebuilt.
-        if free < 2 * size:
-            raise StoreFullError(
-                f"upgrading {file} needs {2 * size / 1e6:,.0f} MB, as it is copied before; "
-                f"{free / 1e6:,.0f} MB are free: make room, or set [store] upgrade_copies = 0 to "
-                "upgrade without a copy"
-            )
         remove_abandoned(file.parent, BACKING_UP)
         with workplace(file.parent, BACKING_UP) as folder:
             half = folder / DATABASE
@@ -167,7 +152,3 @@ def _copy(file: Path, target: Path) -> None:
             os.replace(half, target)  # noqa: PTH105 - the rename that is atomic by contract
     except OSError as error:
         raise of_file(error, f"{target} cannot be written") from error
-
-
-def _sql(database: Database, statement: str) -> Any:  # noqa: ANN401 - a driver's cursor
-    return database.execute_sql(statement)  # type: ignore[no-untyped-call]  # peewee's stubs lack it

@@ -12,7 +12,6 @@ from store.database import writing
 from store.database.repository import MAX_ROWS, Repository, Shape, batches, upsert
 from store.database.texts import MAX_ADDRESS, MAX_TEXT, columns, storable
 from store.discovery.values import (
-    LinkingPage,
     NewProposal,
     ProposalRow,
     ProposalState,
@@ -31,7 +30,7 @@ _BOUNDS = {
     "title": MAX_TEXT,
     "why": MAX_TEXT,
     "host": 300,
-    **dict.fromkeys(("url", "canonical_key", "via", "source", "target"), MAX_ADDRESS),
+    **dict.fromkeys(("url", "canonical_key", "target"), MAX_ADDRESS),
 }
 
 _RUN = Shape(RunRow, DiscoveryRun)
@@ -75,16 +74,16 @@ class Discovery(Repository):
         lost = (DiscoveryLink.topic == topic_id) & DiscoveryLink.source.not_in(kept)
         DiscoveryLink.delete().where(lost).execute(self._db)
 
-    def record(self, topic_id: int, pages: Iterable[LinkingPage], *, now: float) -> None:
-        """Write the pages of a round, with their links."""
+    def record(
+        self, topic_id: int, pages: Iterable[tuple[ReadPage, Sequence[str]]], *, now: float
+    ) -> None:
+        """Write the pages of a round, each with the URLs it links to."""
         with writing(self._db, self._where):
-            for page in pages:
-                self._put_page(topic_id, page, now)
+            for page, targets in pages:
+                self._put_page(topic_id, page, targets, now)
 
-    def _put_page(self, topic_id: int, page: LinkingPage, now: float) -> None:
-        values = columns(asdict(page), _BOUNDS)
-        targets = values.pop("targets")
-        values |= {"topic": topic_id, "at": now}
+    def _put_page(self, topic_id: int, page: ReadPage, targets: Sequence[str], now: float) -> None:
+        values = columns(asdict(page), _BOUNDS) | {"topic": topic_id, "at": now}
         if len(values["text"]) > MAX_PAGE_TEXT:
             values["text"] = "{}"
         renewed = ("title", "text", "score", "at")

@@ -19,7 +19,6 @@ class ProposalState(StrEnum):
 class RunRow:
     """The last run of a topic."""
 
-    topic_id: int
     why: str
     """Why it ended, a stored text; empty = it runs, or was interrupted."""
     note: str
@@ -34,19 +33,10 @@ class ReadPage:
 
     url: str
     canonical_key: str
-    host: str
     operator: str
-    via: str = ""
     title: str = ""
     text: str = "{}"
     score: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class LinkingPage(ReadPage):
-    """A page that a run fetched, with the URLs it links to."""
-
-    targets: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +57,6 @@ class ProposalRow:
     """A proposal and the user's decision. *pages* and *hubs* are JSON."""
 
     id: int
-    topic_id: int
     host: str
     state: ProposalState
     score: float

@@ -8,12 +8,11 @@
         models/..         trained versions of the hub classifier
         manifest.json     format, table versions, MD5 and size of each member; written last
 
-Only files written by a store (:mod:`store.database.home`) are ever replaced, and only on request.
+A restore replaces nothing but what a killed one has left.
 """
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 import io
 import json
@@ -22,9 +21,9 @@ import re
 import sqlite3
 import tarfile
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from peewee import SqliteDatabase
@@ -34,11 +33,10 @@ from store.database.home import (
     BACKING_UP,
     DATABASE,
     FILE_MODE,
-    PUTTING,
+    HALF,
     RESTORING,
-    SIDE_FILES,
     TREES,
-    foreign_entry,
+    UNPACKED,
     make_file,
     make_folder,
     remains,
@@ -46,57 +44,41 @@ from store.database.home import (
     was_cut_off,
     workplace,
 )
-from store.database.upgrades import known_migrations, make_tables
-from store.errors import (
-    StoreDamagedError,
-    StoreError,
-    StorePlaceError,
-    StoreRemainsError,
-    StoreTooNewError,
-)
-from store.models import ALL, AccessToken
-from store.models.crawl_tables import Table
+from store.database.upgrades import check_pages, known_migrations, make_tables
+from store.errors import StoreDamagedError, StoreError, StorePlaceError, StoreTooNewError
+from store.models import ALL
 
 # SQLite's own tables, made by AUTOINCREMENT and ANALYZE; not in every database.
 _OF_SQLITE = frozenset({"sqlite_sequence", "sqlite_stat1", "sqlite_stat4"})
 _Schema = dict[tuple[str, str], str]
 
 
-@dataclass(frozen=True, slots=True)
-class Removed:
-    """Numbers of removed items of a restored database."""
-
-    tokens: int = 0
-    """Tokens and sessions."""
-    outgoing: Mapping[str, int] = field(default_factory=dict)
-    """Rows that would have been sent twice, by name; no zeros."""
-
-
-def make_harmless(path: Path, *, keep_access: bool, keep_outgoing: bool) -> Removed:
+def make_harmless(path: Path, *, keep_all: bool) -> dict[str, int]:
     """Check the database at *path*, and remove what acts for others unless it is to be kept.
+
+    Returns the number of removed rows by name (:attr:`Table.outgoing`). Nothing signs a backup, so its
+    digests show damage, not who wrote it.
 
     Raises:
         StoreDamagedError: it is damaged, or has an object that no version of Hubwatch made.
-
-    Checks of a restored database: only our schema, and no access rights unless the user keeps them.
-
-    Nothing signs a backup, so its digests show damage, not who wrote it.
+        StoreTooNewError: a later version made it.
     """
     try:
         with closing(sqlite3.connect(path)) as connection:
             connection.execute("PRAGMA trusted_schema = 0")
             _check(connection)
-            tokens = 0 if keep_access else _deleted(connection, AccessToken, "1 = 1")
-            outgoing = {
-                what: 0 if keep_outgoing else _deleted(connection, table, rows)
-                for table in ALL
+            removed = {
+                what: connection.execute(f"DELETE FROM {name} WHERE {rows}").rowcount  # noqa: S608 - words of ours
+                for table in (() if keep_all else ALL)
+                for name in (table._meta.table_name,)  # noqa: SLF001 - peewee's way
                 for what, rows in table.outgoing.items()
             }
-            removed = Removed(tokens, {what: count for what, count in outgoing.items() if count})
             connection.commit()
+            # Before it is in place, so that a kill cannot interrupt the switch.
+            connection.execute("PRAGMA journal_mode = wal")
     except sqlite3.Error as error:
         raise StoreDamagedError(f"the backup's database is damaged: {error}") from error
-    return removed
+    return {what: count for what, count in removed.items() if count}
 
 
 def _check(connection: sqlite3.Connection) -> None:
@@ -108,19 +90,13 @@ def _check(connection: sqlite3.Connection) -> None:
     with closing(database):
         if applied:
             make_tables(database)
-        ours: sqlite3.Connection = database.connection()  # type: ignore[no-untyped-call]  # peewee's stubs lack it
-        expected = _schema(ours)
-        indexes = dict(ours.execute("SELECT name, sql FROM sqlite_schema WHERE type = 'index'"))
+        expected = _schema(database.connection())  # type: ignore[no-untyped-call]  # peewee's stubs lack it
     for kind, name in sorted({*found, *expected}):
-        if (kind, name) not in found and indexes.get(name):
-            connection.execute(indexes[name])  # an earlier version had none
-        elif found.get((kind, name)) != expected.get((kind, name)):
+        if found.get((kind, name)) != expected.get((kind, name)):
             raise StoreDamagedError(
                 f"the backup's database is not one of Hubwatch's, or of another version: '{kind} {name}'"
             )
-    (verdict,) = connection.execute("PRAGMA quick_check(1)").fetchone()
-    if verdict != "ok":
-        raise StoreDamagedError(f"the backup's database is damaged: {verdict}")
+    check_pages(connection.execute, "the backup's database")
     if connection.execute("PRAGMA foreign_key_check").fetchone():
         raise StoreDamagedError("the backup's database has rows that name others it has not")
 
@@ -135,11 +111,6 @@ def _schema(connection: sqlite3.Connection) -> _Schema:
     }
 
 
-def _deleted(connection: sqlite3.Connection, table: type[Table], rows: str) -> int:
-    name = table._meta.table_name  # noqa: SLF001 - peewee's way
-    return connection.execute(f"DELETE FROM {name} WHERE {rows}").rowcount  # noqa: S608 - words of ours
-
-
 FORMAT = 1
 MANIFEST = "manifest.json"
 # Against decompression bombs.
@@ -147,7 +118,7 @@ MAX_RESTORED_BYTES = 200_000_000_000
 MAX_MANIFEST_BYTES = 200_000_000
 _CHUNK = 1 << 20
 # Nothing else is unpacked, so no path points outside.
-_MEMBER = re.compile(r"(?:pages|models)(?:/[0-9A-Za-z._~-]+){1,4}")
+_MEMBER = re.compile(r"(?:pages|models)(?:/(?!\.\.?(?:/|$))[0-9A-Za-z._~-]+){1,4}")
 
 Progress = Callable[[int, int], None]
 """Called with the number of files done and the total."""
@@ -160,7 +131,8 @@ class BackupReport:
     files: int
     size_bytes: int
     """Unpacked."""
-    removed: Removed = dataclasses.field(default_factory=Removed)
+    removed: Mapping[str, int] = field(default_factory=dict)
+    """Rows of its database that were left out, by name."""
 
 
 def back_up(
@@ -182,9 +154,9 @@ def back_up(
             copy = folder / DATABASE
             make_file(copy)
             _copy_database(source, copy)
-            half = folder / "half"
+            half = folder / HALF
             make_file(half)  # it holds token digests, and pages fetched with passwords
-            report = _write(half, copy, home, pages=pages, progress=progress)
+            report = _write(half, [(DATABASE, copy), *_files_beside(home, pages=pages)], progress)
             os.replace(half, target)  # noqa: PTH105 - the rename that is atomic by contract
     except OSError as error:
         raise StorePlaceError(f"{target} cannot be written: {error.strerror or error}") from error
@@ -206,9 +178,8 @@ def _copy_database(source: Path, target: Path) -> None:
 
 
 def _write(
-    half: Path, copy: Path, home: Path, *, pages: bool, progress: Progress | None
+    half: Path, files: Sequence[tuple[str, Path]], progress: Progress | None
 ) -> BackupReport:
-    files = [(DATABASE, copy), *_files_beside(home, pages=pages)]
     members: dict[str, dict[str, object]] = {}
     with tarfile.open(half, "w:gz", compresslevel=3) as archive:
         for number, (name, path) in enumerate(files, 1):
@@ -225,8 +196,7 @@ def _write(
             members[name] = {"size": info.size, "md5": md5}
             if progress is not None:
                 progress(number, len(files))
-        manifest = {"format": FORMAT, "migrations": _migrations(copy), "members": members}
-        body = json.dumps(manifest).encode()
+        body = json.dumps({"format": FORMAT, "members": members}).encode()
         info = tarfile.TarInfo(MANIFEST)
         info.size = len(body)
         archive.addfile(info, io.BytesIO(body))
@@ -246,51 +216,32 @@ def _files_beside(home: Path, *, pages: bool) -> Iterator[tuple[str, Path]]:
                 yield name, path
 
 
-def _migrations(database: Path) -> list[str]:
-    with closing(sqlite3.connect(database)) as connection:
-        rows = connection.execute("SELECT name FROM schema_migration ORDER BY name").fetchall()
-    return [str(name) for (name,) in rows]
-
-
-def restore(  # noqa: PLR0913 - what a user may ask for
-    source: Path,
-    home: Path,
-    *,
-    replace: bool = False,
-    keep_access: bool = False,
-    keep_outgoing: bool = False,
-    progress: Progress | None = None,
+def restore(
+    source: Path, home: Path, *, keep_all: bool = False, progress: Progress | None = None
 ) -> BackupReport:
-    """Restore a backup into the folder *home*, which must not hold a store yet.
+    """Restore a backup into the folder *home*, which must hold no store, nor a part of one.
 
-    Tokens and sessions are left out unless *keep_access* is set, what goes out by itself
-    (:attr:`Table.outgoing`) unless *keep_outgoing* is: whoever wrote the file may have added some, and the
-    original may live on.
-
-    Trees and side files that an earlier store left without its database are deleted if *replace* is set;
-    leftovers of a killed restore always are. Nothing else is touched.
+    Tokens and sessions, and what goes out by itself, are left out unless *keep_all* is set
+    (:attr:`Table.outgoing`): whoever wrote the file may have added some, and the original may live on.
+    Leftovers of a killed restore are replaced. Nothing else is touched.
 
     Raises:
         StoreError: *home* holds a store.
-        StoreRemainsError: *home* holds remains of one, and *replace* was not given.
-        StorePlaceError: *home* holds foreign files or cannot be written, or *source* cannot be read.
+        StorePlaceError: *home* holds a part of one or cannot be written, or *source* cannot be read.
         StoreDamagedError: not a backup, or damaged; nothing was put in place.
         StoreTooNewError: a later version wrote it.
     """
-    check_target(home, replace=replace)
     was_there = home.exists()
     try:
+        _check_target(home)
         make_folder(home)
         with workplace(home, RESTORING) as folder:
-            if was_cut_off(home):
-                (folder / PUTTING).touch()  # marks the trees as ours before the work folder is gone
+            # Marks trees as ours before the folder of the killed restore that put them there is gone.
+            make_folder(folder / UNPACKED)
             remove_abandoned(home, RESTORING)
-            report = _unpack(source, folder / "store", progress)
-            database = folder / "store" / DATABASE
-            removed = make_harmless(database, keep_access=keep_access, keep_outgoing=keep_outgoing)
-            report = dataclasses.replace(report, removed=removed)
-            _in_wal_mode(database)
-            (folder / PUTTING).touch()
+            report = _unpack(source, folder / UNPACKED, progress)
+            database = folder / UNPACKED / DATABASE
+            report = replace(report, removed=make_harmless(database, keep_all=keep_all))
             _put(folder, home)
     except (tarfile.TarError, EOFError, zlib.error) as error:
         raise StoreDamagedError(f"{source} is damaged or not a backup: {error}") from error
@@ -304,37 +255,14 @@ def restore(  # noqa: PLR0913 - what a user may ask for
     return report
 
 
-def check_target(home: Path, *, replace: bool = False) -> None:
-    """Refuse a folder that cannot take a restored store; :func:`restore` does the same.
-
-    Raises:
-        StoreError: see :func:`restore`.
-    """
-    try:
-        if (home / DATABASE).exists():
-            raise StoreError(
-                f"{home} holds a store already; move it away or restore to another folder"
-            )
-        if foreign := foreign_entry(home):
-            raise StorePlaceError(
-                f"{foreign} is not the store's; move it away or restore to another folder"
-            )
-        left = [] if replace or not home.exists() or was_cut_off(home) else remains(home)
-    except OSError as error:
-        raise StorePlaceError(f"{home} cannot be read: {error.strerror or error}") from error
-    if left:
+def _check_target(home: Path) -> None:
+    if (home / DATABASE).exists():
+        raise StoreError(f"{home} holds a store already; move it away or restore to another folder")
+    if not was_cut_off(home) and (left := remains(home)):
         names = ", ".join(path.name for path in left)
-        raise StoreRemainsError(f"{home} holds the remains of a store: {names}")
-
-
-def _in_wal_mode(database: Path) -> None:
-    """Switch a restored database to WAL."""
-    # Before it is in place, so that a kill cannot interrupt the switch.
-    try:
-        with closing(sqlite3.connect(database)) as connection:
-            connection.execute("PRAGMA journal_mode = wal")
-    except sqlite3.Error as error:
-        raise StoreDamagedError(f"the backup's database is damaged: {error}") from error
+        raise StorePlaceError(
+            f"{home} holds {names}, as a store has them; move them away or restore to another folder"
+        )
 
 
 def _unpack(source: Path, fresh: Path, progress: Progress | None) -> BackupReport:
@@ -348,11 +276,8 @@ def _unpack(source: Path, fresh: Path, progress: Progress | None) -> BackupRepor
             if info.name == MANIFEST and info.isreg() and info.size <= MAX_MANIFEST_BYTES:
                 manifest = _manifest(archive, info, source)
                 continue
-            if not info.isreg() or not (info.name == DATABASE or _MEMBER.fullmatch(info.name)):
-                raise StoreDamagedError(
-                    f"{source} has an entry that no backup has: {info.name[:80]!r}"
-                )
-            if any(part in ("", ".", "..") for part in info.name.split("/")) or info.size > left:
+            known = info.name == DATABASE or _MEMBER.fullmatch(info.name)
+            if not (info.isreg() and known) or info.size > left:
                 raise StoreDamagedError(
                     f"{source} has an entry that no backup has: {info.name[:80]!r}"
                 )
@@ -373,10 +298,7 @@ def _manifest(archive: tarfile.TarFile, info: tarfile.TarInfo, source: Path) -> 
         manifest = None
     if not isinstance(manifest, dict):
         raise StoreDamagedError(f"{source} is not a Hubwatch backup")
-    known = set(known_migrations())
-    applied = manifest.get("migrations")
-    later = set(map(str, applied)) - known if isinstance(applied, list) else set()
-    if manifest.get("format") != FORMAT or later:
+    if manifest.get("format") != FORMAT:
         raise StoreTooNewError(f"{source} was written by a later version of Hubwatch")
     return manifest
 
@@ -397,15 +319,10 @@ def _extract(archive: tarfile.TarFile, info: tarfile.TarInfo, target: Path) -> d
 
 
 def _put(folder: Path, home: Path) -> None:
-    """Move the members into place; existing files are removed with the work folder."""
-    replaced, fresh = folder / "replaced", folder / "store"
-    make_folder(replaced)
-    # check_target verified that these are a store's. Another database's log must not stay: SQLite would
-    # replay it into the new one.
-    for name in (*TREES, *SIDE_FILES):
-        if (home / name).exists():
-            os.replace(home / name, replaced / name)  # noqa: PTH105 - atomic by contract
+    """Move the members into place; those of a killed restore are removed with the work folder."""
     # The database last: without it there is no store.
     for name in (*TREES, DATABASE):
-        if (fresh / name).exists():
-            os.replace(fresh / name, home / name)  # noqa: PTH105 - likewise
+        if name in TREES and (home / name).exists():
+            os.replace(home / name, folder / name)  # noqa: PTH105 - atomic by contract
+        if (folder / UNPACKED / name).exists():
+            os.replace(folder / UNPACKED / name, home / name)  # noqa: PTH105 - likewise

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from peewee import Database, SqliteDatabase
+from peewee import SqliteDatabase
 
 from store.database import (
     BUSY_TIMEOUT_SECONDS,
@@ -25,9 +25,10 @@ from store.database import (
 )
 from store.database.failures import storage_errors
 from store.database.repository import Repository
-from store.database.upgrades import known_migrations
+from store.database.statements import run_sql
+from store.database.upgrades import missing
 from store.enums import SiteStatus
-from store.errors import StoreDamagedError, StoreError, StoreTooNewError
+from store.errors import StoreDamagedError
 from store.models import Host, Site
 
 _MOST_FAULTS = 10
@@ -45,7 +46,7 @@ def inspected(where: str) -> Iterator[Inspection | None]:
     with storage_errors(where):
         if is_server(where):
             database = open_server(where)
-        elif not Path(where).exists() or not _is_ours(Path(where)):
+        elif not Path(where).exists() or not check_sqlite(Path(where)):
             yield None
             return
         else:
@@ -55,7 +56,7 @@ def inspected(where: str) -> Iterator[Inspection | None]:
     try:
         with storage_errors(where):
             if not is_sqlite(database):
-                _sql(database, "SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY")
+                run_sql(database, "SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY")
             has_tables = database.table_exists("schema_migration")
         yield Inspection(database, where) if has_tables else None
     finally:
@@ -70,7 +71,7 @@ class Inspection(Repository):
         if is_sqlite(self._db):
             return ""
         with storage_errors(self._where):
-            (version,) = _sql(self._db, "SHOW server_version").fetchone()
+            (version,) = run_sql(self._db, "SHOW server_version").fetchone()
         return str(version)
 
     def pending(self) -> tuple[str, ...]:
@@ -80,11 +81,7 @@ class Inspection(Repository):
             StoreTooNewError: a later version of Hubwatch migrated it.
         """
         with storage_errors(self._where):
-            rows = _sql(self._db, "SELECT name FROM schema_migration").fetchall()
-        applied, known = {str(name) for (name,) in rows}, known_migrations()
-        if unknown := applied - set(known):
-            raise StoreTooNewError(f"written by a later version of Hubwatch ({max(unknown)})")
-        return tuple(name for name in known if name not in applied)
+            return missing(self._db, self._where)
 
     def seeds(self) -> list[str]:
         """Return the seeds of the sites that are watched, in the order in which they were added."""
@@ -126,16 +123,4 @@ class Inspection(Repository):
         return f"all {len(names)} tables can be read; pg_amcheck checks the server's indexes"
 
     def _run(self, statement: str) -> list[Any]:
-        return list(_sql(self._db, statement).fetchall())
-
-
-def _is_ours(path: Path) -> bool:
-    """Refuse a foreign or damaged file; return whether it holds a store or is empty."""
-    try:
-        return check_sqlite(path)
-    except OSError as error:
-        raise StoreError(f"{path} cannot be read: {error}") from error
-
-
-def _sql(database: Database, statement: str) -> Any:  # noqa: ANN401 - a driver's cursor
-    return database.execute_sql(statement)  # type: ignore[no-untyped-call]  # peewee's stubs lack it
+        return list(run_sql(self._db, statement).fetchall())

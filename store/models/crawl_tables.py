@@ -24,12 +24,13 @@ from store.models.joins import Merge
 
 
 class Table(Model):
-    """A table named like its class, with underscores, unless stated otherwise."""
+    """A table named like its class, with underscores, unless stated otherwise.
 
-    lasting_ids: ClassVar[bool] = False
-    """Ids are never reused: cursors refer to them, and so do visits under way while a site is removed."""
+    Ids are never reused: cursors refer to them, and so do visits under way while a site is removed.
+    """
+
     outgoing: ClassVar[Mapping[str, str]] = {}
-    """Rows that a restored copy would send as well as the original: English name, SQL condition."""
+    """Rows that let somebody in, or that a restored copy would send as well: English name, SQL condition."""
 
     class Meta:
         legacy_table_names = False
@@ -42,8 +43,6 @@ class Table(Model):
 
 class Site(Table):
     """A watched site: its seed, its scope, and facts about the whole site."""
-
-    lasting_ids = True
 
     id = AutoField()
     seed_url = TextField(unique=True)
@@ -105,8 +104,6 @@ class Host(Table):
 
 class Page(Table):
     """A canonical URL seen in the scope of a site."""
-
-    lasting_ids = True
 
     id = BigAutoField()
     site = ForeignKeyField(Site, on_delete="CASCADE", lazy_load=False, index=False)
@@ -174,7 +171,6 @@ class Hub(Table):
     interval_seconds = DoubleField(null=True)
     baseline_at = DoubleField(null=True)
     visited_at = DoubleField(null=True)
-    changed_at = DoubleField(null=True)
     visits = IntegerField(default=0)
     failures = IntegerField(default=0)
     """Consecutive."""
@@ -247,8 +243,6 @@ class Visit(Table):
 
 class Change(Table):
     """A change of a page or a whole site. Its id is the cursor of new pages."""
-
-    lasting_ids = True
 
     id = BigAutoField()
     site = ForeignKeyField(Site, on_delete="CASCADE", lazy_load=False, index=False)

@@ -43,8 +43,6 @@ class PageWatch(Table):
     taken_to = BigIntegerField(default=0)
     """Of a pattern: the highest page id that was compared with it."""
 
-    lasting_ids = True
-
 
 class Refresh(Table):
     """A page that is fetched again for changes; of several watches, its own URL's counts, else the first."""
@@ -127,7 +125,6 @@ class OutboxEntry(Table):
     change_id = BigIntegerField(default=0)
     """The change of *page* to report; 0 = announce it as new."""
 
-    lasting_ids = True
     # The original sends them. A channel that is new in the settings file sends nothing announced earlier.
     outgoing: ClassVar = {
         "waiting message": f"state IN ('{OutboxState.WAITING}', '{OutboxState.SENDING}')"
@@ -249,8 +246,6 @@ class Backfill(Table):
 class BackfillPage(Table):
     """A page of a backfill, in one at most. Its id is the cursor of the list."""
 
-    lasting_ids = True
-
     id = BigAutoField()
     event = ForeignKeyField(Backfill, on_delete="CASCADE", lazy_load=False, index=False)
     page = ForeignKeyField(Page, unique=True, on_delete="CASCADE", lazy_load=False)
@@ -349,6 +344,8 @@ class AccessToken(Table):
     """NULL = never."""
     parent = ForeignKeyField("self", null=True, on_delete="CASCADE", lazy_load=False)
     """The token a session was started with, and ends with; NULL = a password."""
+
+    outgoing: ClassVar = {"token": "1 = 1"}
 
 
 class SiteIcon(Table):

@@ -25,8 +25,6 @@ from store.models.crawl_tables import Page, Table
 class Topic(Table):
     """A topic, from example pages and key words."""
 
-    lasting_ids = True
-
     id = AutoField()
     name = TextField(unique=True)
     keywords = TextField(default="[]")
@@ -70,8 +68,6 @@ class TopicTag(Table):
 
 class TopicExample(Table):
     """A training example of a topic. It may be outside all watched sites."""
-
-    lasting_ids = True
 
     id = AutoField()
     topic = ForeignKeyField(Topic, on_delete="CASCADE", lazy_load=False, index=False)
@@ -145,16 +141,11 @@ class DiscoveryRun(Table):
 class DiscoveryPage(Table):
     """A page that a run fetched. It belongs to no watched site."""
 
-    lasting_ids = True
-
     id = BigAutoField()
     topic = ForeignKeyField(Topic, on_delete="CASCADE", lazy_load=False, index=False)
     url = TextField()
     canonical_key = TextField()
-    host = TextField()
     operator = TextField()
-    via = TextField(default="")
-    """The page or query that led to it."""
     title = TextField(default="")
     text = TextField(default="{}")
     """JSON of its text by position, truncated."""
@@ -163,7 +154,7 @@ class DiscoveryPage(Table):
     at = DoubleField()
 
     class Meta:
-        indexes = ((("topic", "canonical_key"), True), (("topic", "host"), False))
+        indexes = ((("topic", "canonical_key"), True),)
 
 
 class DiscoveryLink(Table):
@@ -180,8 +171,6 @@ class DiscoveryLink(Table):
 
 class Proposal(Table):
     """A site that a run found worth watching."""
-
-    lasting_ids = True
 
     id = AutoField()
     topic = ForeignKeyField(Topic, on_delete="CASCADE", lazy_load=False, index=False)

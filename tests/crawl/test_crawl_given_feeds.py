@@ -11,8 +11,8 @@ from stories import announced_pages
 
 from incremental.base.scope import Reach, Scope, read_scope
 from incremental.base.urls import canonical_key
-from incremental.features.exchange.adding import add_all
-from incremental.features.exchange.lists import Wanted
+from incremental.features.exchange.adding import import_all
+from incremental.features.exchange.lists import ReadList, Wanted
 from incremental.interfaces.explain.page import explain
 from incremental.settings.seeds import SeedTerms, add_seed
 from store.enums import LabelOrigin, PageLabel
@@ -20,6 +20,7 @@ from store.values import LabelEntry, SiteRow
 
 HOME, FEED = "https://news.example/", "https://feeds.other.test/news"
 LATER = START + 30 * HOUR
+GIVEN = ReadList("opml", (Wanted(FEED, feed=True, home=HOME),), ())
 
 
 def rss(*items: str, link: str = "") -> Reply:
@@ -80,7 +81,7 @@ def test_a_feed_keeps_the_name_that_a_list_has_for_it(tmp_path: Path) -> None:
     }
     with watch(tmp_path, pages, "https://z.test/") as crawl:
         wanted = [Wanted(FEED, feed=True, name="The News", folders=("Daily",))]
-        add_all(crawl.store, wanted, now=START)
+        import_all(crawl.store, ReadList("opml", tuple(wanted), ()), now=START)
         crawl.crawler.load(START)
         crawl.run(2 * DAY)
         (_, row) = crawl.store.read.sites()
@@ -189,7 +190,7 @@ def test_a_feed_of_a_list_is_watched_for_the_site_that_the_list_names(tmp_path: 
         "https://feeds.other.test/robots.txt": Reply(b"User-agent: *\nDisallow: /private\n"),
     }
     with watch(tmp_path, pages) as crawl:
-        add_all(crawl.store, [Wanted(FEED, feed=True, home=HOME)], now=START)
+        import_all(crawl.store, GIVEN, now=START)
         crawl.crawler.load(START)
         assert announced(crawl.run(3 * DAY)) == [new]
         assert site(crawl).seed_url == HOME
@@ -203,7 +204,7 @@ def test_a_feed_of_a_list_whose_entries_lie_elsewhere_is_announced_all_the_same(
     wire = "https://wire.test/company/{}.html".format
     pages: dict[str, Any] = {FEED: growing(wire(1), wire(2), new=wire("new")), HOME: page()}
     with watch(tmp_path, pages) as crawl:
-        add_all(crawl.store, [Wanted(FEED, feed=True, home=HOME)], now=START)
+        import_all(crawl.store, GIVEN, now=START)
         crawl.crawler.load(START)
         crawl.web.pages[wire("new")] = page(title="Profit")
         assert announced(crawl.run(3 * DAY)) == [wire("new")]
@@ -245,7 +246,7 @@ def test_a_strange_host_leads_on_once_and_no_further(tmp_path: Path) -> None:
         "https://c.test/new": page(title="Far away"),
     }
     with watch(tmp_path, pages) as crawl:
-        add_all(crawl.store, [Wanted(FEED, feed=True, home=HOME)], now=START)
+        import_all(crawl.store, GIVEN, now=START)
         crawl.crawler.load(START)
         assert announced(crawl.run(3 * DAY)) == [second]
         assert not crawl.web.times("c.test")

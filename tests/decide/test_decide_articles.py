@@ -32,7 +32,7 @@ def candidate(  # noqa: PLR0913 - each bears on the choice
 
 
 def monitored(page: int, *, productive: int = 0, gone: bool = False) -> MonitoredArticle:
-    return MonitoredArticle(page, 0.0, productive, productive, chosen=False, gone=gone)
+    return MonitoredArticle(page, 0.0, productive, chosen=False, gone=gone)
 
 
 def test_articles_in_the_menu_come_first_and_posts_never() -> None:

@@ -23,7 +23,7 @@ from incremental.base.children import frame
 from incremental.base.scope import Scope, page_number, template, trap
 from incremental.base.urls import canonical_key, normalize
 from incremental.features.discovery.search_provider import answer_of
-from incremental.features.exchange.lists import FORMATS, read_list
+from incremental.features.exchange.lists import read_list
 from incremental.fetch.robots import RobotsPolicy
 from incremental.fetch.status import FetchStatus, Response
 from incremental.parse.decoding import decode_body
@@ -122,9 +122,9 @@ def settings(data: bytes) -> None:
 def lists(data: bytes) -> None:
     """Import a list of another program."""
     choice, content = _split(data)
-    forms = ("auto", *FORMATS)
+    begin = (b"", b"<opml>", b"url,name\n")[choice % 3]
     with contextlib.suppress(HubwatchError):
-        read_list(content, forms[choice % len(forms)])
+        read_list(begin + content)
 
 
 def backup(data: bytes) -> None:

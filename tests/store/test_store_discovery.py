@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from stories import START
 
 from incremental.base.urls import canonical_key
 from store import Store
-from store.discovery.values import LinkingPage, NewProposal, ProposalState
+from store.discovery.values import NewProposal, ProposalState, ReadPage
 
 
 def topic(store: Store, name: str = "bridges") -> int:
     return store.topics.add(name, ["bridge"], "fused", now=START)
 
 
-def page(url: str, *targets: str, **fields: Any) -> LinkingPage:
-    host = url.split("/")[2]
-    return LinkingPage(url, canonical_key(url), host, "forward", targets=targets, **fields)
+def page(url: str, *targets: str, **fields: Any) -> tuple[ReadPage, Sequence[str]]:
+    return ReadPage(url, canonical_key(url), "forward", **fields), targets
 
 
 def test_a_topic_has_its_last_run(store: Store) -> None:

@@ -16,10 +16,11 @@ from hypothesis import strategies as st
 from stories import START, write_store
 
 from store import Store, open_store
-from store.database import open_database, quick_check
+from store.database import open_database
 from store.database.addresses import without_password, without_secrets
 from store.errors import StoreDamagedError, StoreError, StoreTooNewError
 from store.maintenance.backup import back_up
+from store.maintenance.inspection import inspected
 
 
 def refusal(path: Path) -> StoreError:
@@ -95,8 +96,10 @@ def test_a_damaged_database_is_noticed_by_who_reads_it_all(tmp_path: Path) -> No
     """Opening it costs the same for any size, so it does not."""
     path = damaged(tmp_path / "hubwatch.sqlite")
     open_database(str(path)).close()
-    with pytest.raises(StoreDamagedError, match="backup"):
-        quick_check(path)
+    with inspected(str(path)) as found:
+        assert found is not None
+        with pytest.raises(StoreDamagedError, match="damaged"):
+            found.check()
 
 
 def test_a_damaged_database_is_not_upgraded(tmp_path: Path) -> None:

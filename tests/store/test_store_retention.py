@@ -10,7 +10,7 @@ from stories import DAY, HOME, START, announced_pages, new_hub, news_site, seen,
 
 from store import Store
 from store.answers import NewQuery, NewsAnswer
-from store.discovery.values import LinkingPage, NewProposal, ProposalState
+from store.discovery.values import NewProposal, ProposalState, ReadPage
 from store.enums import ChangeKind
 from store.maintenance.retention import Kind
 from store.outbox import alone
@@ -238,7 +238,7 @@ def test_pages_of_discovery_and_open_proposals_are_forgotten_and_decisions_are_n
 ) -> None:
     topic = store.topics.add("bridges", keywords=["bridge"], method="fused", now=START)
     for url, at in (("http://a.example/", OLD), ("http://b.example/", NOW)):
-        linking = LinkingPage(url, url, "a.example", "forward", targets=("http://c.example/",))
+        linking = (ReadPage(url, url, "forward"), ("http://c.example/",))
         store.discovery.record(topic, [linking], now=at)
     store.discovery.propose(
         topic, [NewProposal("a.example", 1), NewProposal("b.example", 2)], now=OLD

@@ -10,7 +10,6 @@ import sys
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -19,8 +18,9 @@ from upgrading import LATER, ROWS, later_version, make_full_store
 
 from store import open_store
 from store.database import is_sqlite, open_database
-from store.database.upgrades import copy_of, known_migrations
-from store.errors import StoreDamagedError, StoreFullError, StoreTooNewError
+from store.database.home import UPGRADE_COPY
+from store.database.upgrades import known_migrations
+from store.errors import StoreDamagedError, StoreTooNewError
 
 ROOT = Path(__file__).resolve().parents[2]
 FIRST = known_migrations()
@@ -74,7 +74,7 @@ def test_a_store_is_upgraded_by_a_later_version(
             (made,) = rows(store.database, "SELECT sql FROM sqlite_schema WHERE name = 'page'")
             assert "AUTOINCREMENT" in made[0], "ids are given out twice"
     if is_sqlite(store.database):
-        with closing(sqlite3.connect(copy_of(Path(where), LATER))) as copy:
+        with closing(sqlite3.connect(Path(where).with_name(UPGRADE_COPY))) as copy:
             assert copy.execute("SELECT MAX(name) FROM schema_migration").fetchone() == FIRST[-1:]
             assert copy.execute("SELECT COUNT(*) FROM label").fetchone() == (ROWS,)
 
@@ -111,7 +111,7 @@ def test_an_upgrade_that_is_killed_begins_again(
         check(store.database, counts)
     assert not list(tmp_path.glob("~*"))
     if is_sqlite(store.database):
-        assert copy_of(Path(where), LATER).exists()
+        assert Path(where).with_name(UPGRADE_COPY).exists()
 
 
 @pytest.mark.parametrize("statement", [3, 8, 20, 45, 90])
@@ -139,47 +139,44 @@ def test_a_store_of_a_later_version_is_left_as_it_is(
         open_database(where)
 
 
-def test_a_copy_is_the_owners_and_the_last_two_are_kept(
+def test_a_copy_is_the_owners_and_replaces_the_last(
     tmp_path: Path, update: Callable[[], None]
 ) -> None:
-    where = tmp_path / "hubwatch.sqlite"
+    where, copy = tmp_path / "hubwatch.sqlite", tmp_path / UPGRADE_COPY
     make_full_store(str(where))
-    for name in ("before-0000_a.sqlite", "before-0001_b.sqlite", "before-x.sqlite"):
-        (tmp_path / name).touch()
+    copy.write_text("an older one")
     update()
     open_database(str(where)).close()
-    copy = copy_of(where, LATER)
     assert stat.S_IMODE(copy.stat().st_mode) == 0o600
-    assert sorted(path.name for path in tmp_path.glob("before-*")) == [
-        *("before-0001_b.sqlite", copy.name, "before-x.sqlite")
-    ]
-    open_database(str(where)).close()
-    assert len(list(tmp_path.glob("before-*"))) == 3
+    assert copy.read_bytes().startswith(b"SQLite format 3")
 
 
-def test_no_copy_is_made_of_a_new_store_or_if_none_is_wanted(
-    tmp_path: Path, update: Callable[[], None]
-) -> None:
-    open_database(str(tmp_path / "hubwatch.sqlite")).close()
+def test_no_copy_is_made_of_a_new_store(tmp_path: Path, update: Callable[[], None]) -> None:
     update()
-    open_database(str(tmp_path / "hubwatch.sqlite"), copies=0).close()
-    open_database(str(tmp_path / "new.sqlite")).close()
-    assert list(tmp_path.glob("before-*")) == []
+    open_database(str(tmp_path / "hubwatch.sqlite")).close()
+    assert not (tmp_path / UPGRADE_COPY).exists()
 
 
-def test_without_room_for_the_copy_nothing_is_upgraded(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, update: Callable[[], None]
-) -> None:
+def test_without_room_for_the_copy_nothing_is_upgraded(tmp_path: Path, later: Path) -> None:
+    """A process may write files of 64 kB only, as on a full disk."""
     where = tmp_path / "hubwatch.sqlite"
     make_full_store(str(where))
-    update()
-    full = SimpleNamespace(total=10**9, used=10**9, free=10_000)
-    monkeypatch.setattr("shutil.disk_usage", lambda _: full)
-    with pytest.raises(StoreFullError, match=r"make room, or set \[store\] upgrade_copies = 0"):
-        open_database(str(where))
+    program = f"""
+import resource, signal
+from pathlib import Path
+from store.database import open_database, upgrades
+upgrades.MIGRATIONS = Path({str(later)!r})
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (65_536, 65_536))
+open_database({str(where)!r})
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False, cwd=ROOT
+    )
+    assert "StoreFullError" in done.stderr or "StoreUnavailableError" in done.stderr, done.stderr
     with closing(sqlite3.connect(where)) as database:
         assert database.execute("SELECT name FROM schema_migration").fetchall() == [FIRST]
-    open_database(str(where), copies=0).close()
+    assert not list(tmp_path.glob("*before*"))
 
 
 def test_a_store_with_broken_references_is_not_upgraded(

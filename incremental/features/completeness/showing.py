@@ -211,37 +211,24 @@ def _all_late(
         return []
     overflows = store.completeness.overflows(site_id, min(at for _, at in slow))
     refused = store.completeness.refused([page.id for page, _ in slow])
-    return [
-        _late(store, page, at, showers, overflows, refused=page.id in refused) for page, at in slow
-    ]
-
-
-def _late(  # noqa: PLR0913 - what bears on it
-    store: Store,
-    page: NewPage,
-    dated: float,
-    showers: dict[int, Shower],
-    overflows: list[tuple[float, int]],
-    *,
-    refused: bool,
-) -> LatePage:
-    facts, seen_at = store.completeness, page.first_seen_at
-    hub = showers.get(page.first_hub or 0)
-    until = min(seen_at, dated + _ON_LISTS)
-    before = bisect_left(overflows, (until, 0))
-    passed = overflows[before - 1][1] if before and overflows[before - 1][0] >= dated else None
-    cause = cause_of(
-        History(
-            *(dated, seen_at, page.found_at),
-            baseline_at=None if hub is None else hub.baseline_at,
-            visits=[] if hub is None else facts.visits(hub.id, dated, seen_at),
-            overflowed=passed is not None,
-            refused=refused,
+    late = []
+    for page, dated in slow:
+        seen_at, hub = page.first_seen_at, showers.get(page.first_hub or 0)
+        before = bisect_left(overflows, (min(seen_at, dated + _ON_LISTS), 0))
+        passed = overflows[before - 1][1] if before and overflows[before - 1][0] >= dated else None
+        cause = cause_of(
+            History(
+                *(dated, seen_at, page.found_at),
+                baseline_at=None if hub is None else hub.baseline_at,
+                visits=[] if hub is None else store.completeness.visits(hub.id, dated, seen_at),
+                overflowed=passed is not None,
+                refused=page.id in refused,
+            )
         )
-    )
-    hub = showers.get(passed or 0, hub) if cause is Late.SCROLLED_OFF else hub
-    says = Text(f"completeness.why_{cause}", hub=_shown(hub))
-    return LatePage(page.url, round((page.found_at - dated) / MINUTE, 1), cause, says)
+        hub = showers.get(passed or 0, hub) if cause is Late.SCROLLED_OFF else hub
+        says = Text(f"completeness.why_{cause}", hub=_shown(hub))
+        late.append(LatePage(page.url, round((page.found_at - dated) / MINUTE, 1), cause, says))
+    return late
 
 
 def _withheld(page: WithheldPage, showers: dict[int, Shower]) -> LatePage:

@@ -15,7 +15,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from classifier.hub import LinkEvidence
-from classifier.papers.bandit import Bandit
 from classifier.papers.page_ranking import PageRanking
 from classifier.topic.model import TopicModel
 from classifier.words.language import language_of
@@ -29,9 +28,8 @@ from incremental.base.scope import trap
 from incremental.base.texts import Text
 from incremental.base.urls import canonical_key, host_of, normalize, registered_domain
 from incremental.decide.hubs import HubScorer
-from incremental.features.discovery.exploration import Exploration, ExplorationState, Round
+from incremental.features.discovery.exploration import Exploration, Round
 from incremental.features.discovery.operators import (
-    SEARCHING,
     KnownPage,
     OutLink,
     Sources,
@@ -50,7 +48,7 @@ from incremental.visit.host_gate import HostGate
 from incremental.visit.once import fetch_once, fetched_body
 from incremental.visit.visit import Fetch
 from store import Store
-from store.discovery.values import LinkingPage, RunRow
+from store.discovery.values import ReadPage, RunRow
 from store.topics.values import TopicRow
 
 # For a host or a provider; longer waits skip it.
@@ -180,53 +178,49 @@ class Discoverer:
         self._seeds = [self._pages[seed.url].known for seed in self._seeds]
 
     def _exploration(self) -> Exploration:
-        provider, names = self._dependencies.provider, ["forward", "backward"]
+        provider = self._dependencies.provider
         if provider is not None:
-            names += SEARCHING
             provider = PatientProvider(
                 *(provider, self._dependencies.now, self._dependencies.pause),
                 *(self._notes.append, self._wanted.query_interval_seconds),
             )
-        state = ExplorationState(Bandit.over(names))
         sources = Sources(linkers=self._who_links, read=self._read, provider=provider)
         words = list(dict.fromkeys(term for page in self._seeds for term in page.terms[:4]))
         keywords: list[str] = json.loads(self._topic.keywords)
         sentence = self._topic.description
         said = [word for _, word in written_words(sentence, language_of(sentence))]
         description = " ".join(keywords[:3] or said[:SENTENCE_WORDS] or words[:2])
-        ways = operators(sources, [*keywords, *words], description, state.asked)
+        ways = operators(sources, [*keywords, *words], description)
         known = [page.known for page in self._pages.values()]
-        return Exploration(ways, state, known, read=self._read, rank=self._ranked)
+        return Exploration(ways, known, read=self._read, rank=self._ranked)
 
     def _round(self, exploration: Exploration, rounds: int, pages: int, progress: Progress) -> str:
         """Run one round; return why the run ended as a stored text, empty if it has not."""
-        state = exploration.state
-        if state.rounds >= rounds:
+        if exploration.rounds >= rounds:
             return Text("discovery.end_rounds", n=rounds).stored()
-        left = pages - len(state.finds)
+        left = pages - len(exploration.finds)
         if left < 1:
             return Text("discovery.end_pages", n=pages).stored()
         done = exploration.step(left)
         if done is None:
             return Text("discovery.end_nothing").stored()
-        self._record(done, exploration)
-        progress(done, len(state.finds))
+        self._record(done)
+        progress(done, len(exploration.finds))
         return ""
 
-    def _record(self, done: Round, exploration: Exploration) -> None:
-        via = {find.url: find.via for find in exploration.state.finds}
+    def _record(self, done: Round) -> None:
         seeds = {seed.url for seed in self._seeds}
         pages = [
-            LinkingPage(
-                url=url,
-                canonical_key=canonical_key(url),
-                host=_site_of(url),
-                operator=SEED if url in seeds else done.operator,
-                via=via.get(url, ""),
-                title=read.text.title,
-                text=to_text(read.text),
-                score=round(self._model.judge(read.text).score, 4),
-                targets=tuple(link.url for link in read.known.links),
+            (
+                ReadPage(
+                    url=url,
+                    canonical_key=canonical_key(url),
+                    operator=SEED if url in seeds else done.operator,
+                    title=read.text.title,
+                    text=to_text(read.text),
+                    score=round(self._model.judge(read.text).score, 4),
+                ),
+                [link.url for link in read.known.links],
             )
             for url, read in self._fresh.items()
         ]

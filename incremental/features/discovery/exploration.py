@@ -10,11 +10,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import islice
 
 from classifier.papers.bandit import Bandit, page_reward
-from incremental.features.discovery.operators import Asked, Candidate, KnownPage, Operator
+from incremental.features.discovery.operators import Candidate, KnownPage, Operator
 
 PAGES_PER_ROUND = 20
 # Calls of an operator per round, so that rewards of rounds are comparable: a round of two pages would be
@@ -55,48 +55,21 @@ class Round:
     reward: float
 
 
-@dataclass(frozen=True, slots=True)
-class Cooldown:
-    """How many rounds an operator is skipped: twice as long each time."""
-
-    until: int
-    rounds: int
-
-
-@dataclass(slots=True)
-class ExplorationState:
-    """The state of a run."""
-
-    bandit: Bandit
-    asked: Asked = field(default_factory=Asked)
-    finds: list[Find] = field(default_factory=list)
-    tried: dict[str, None] = field(default_factory=dict)
-    """Every URL attempted."""
-    begun: dict[str, dict[str, None]] = field(default_factory=dict)
-    """Pages each operator started from."""
-    backlog: dict[str, dict[str, Candidate]] = field(default_factory=dict)
-    """Unread candidates by operator."""
-    rounds: int = 0
-    empty: dict[str, int] = field(default_factory=dict)
-    """Empty rounds per operator since any operator found candidates."""
-    cooldowns: dict[str, Cooldown] = field(default_factory=dict)
-    """Operators whose latest round was empty."""
-
-
 class Exploration:
     """A run. *seeds* are fetched pages of the topic."""
 
-    def __init__(  # noqa: PLR0913 - the parts of a round
+    def __init__(
         self,
         operators: Mapping[str, Operator],
-        state: ExplorationState,
         seeds: Sequence[KnownPage],
         *,
         read: Read,
         rank: Rank,
         choose: Choose = Bandit.choose,
     ) -> None:
-        self.state = state
+        self.bandit = Bandit.over(list(operators))
+        self.finds: list[Find] = []
+        self.rounds = 0
         self._operators = operators
         self._pages = {seed.url: seed for seed in seeds}
         self._read = read
@@ -104,34 +77,35 @@ class Exploration:
         self._choose = choose
         self._order: list[str] = []
         self._via: dict[str, str] = {}
-        state.tried.update(dict.fromkeys(self._pages))
+        self._tried = dict.fromkeys(self._pages)
+        # By operator: pages it started from, its unread candidates, its empty rounds since any operator found
+        # candidates, and until which round it is skipped, for how many.
+        self._begun: dict[str, dict[str, None]] = {}
+        self._backlog: dict[str, dict[str, Candidate]] = {}
+        self._empty: dict[str, int] = {}
+        self._cooldowns: dict[str, tuple[int, int]] = {}
 
     def step(self, most: int) -> Round | None:
         """Run one round of up to *most* pages; None when no operator finds more."""
-        state = self.state
         while True:
-            name = self._choose(state.bandit, self._open())
+            name = self._choose(self.bandit, self._open())
             if name is None:
                 return None
             candidates = self._candidates(name, min(most, PAGES_PER_ROUND))
             if candidates:
                 break
-            state.empty[name] = state.empty.get(name, 0) + 1
+            self._empty[name] = self._empty.get(name, 0) + 1
             # Unlike the paper, an operator that found nothing is skipped for a while, each time longer:
             # UCB1 alone would choose it again and again.
-            length = 2 * state.cooldowns[name].rounds if name in state.cooldowns else FIRST_COOLDOWN
-            state.cooldowns[name] = Cooldown(state.rounds + length, length)
-            state.bandit = state.bandit.rewarded(name, reward=0.0, pages=0)
+            length = 2 * self._cooldowns[name][1] if name in self._cooldowns else FIRST_COOLDOWN
+            self._cooldowns[name] = (self.rounds + length, length)
+            self.bandit = self.bandit.rewarded(name, reward=0.0, pages=0)
         return self._settle(name, candidates)
 
     def _open(self) -> list[str]:
         """Return the operators to choose from; those cooling down only if there are no others."""
-        state = self.state
-        names = [name for name in self._operators if state.empty.get(name, 0) < EMPTY_ROUNDS]
-        cooldowns = state.cooldowns
-        awake = [
-            name for name in names if name not in cooldowns or cooldowns[name].until <= state.rounds
-        ]
+        names = [name for name in self._operators if self._empty.get(name, 0) < EMPTY_ROUNDS]
+        awake = [name for name in names if self._cooldowns.get(name, (0, 0))[0] <= self.rounds]
         # A cooldown that applies to all operators is ignored.
         return awake or names
 
@@ -142,10 +116,9 @@ class Exploration:
         return self._order
 
     def _candidates(self, name: str, count: int) -> list[Candidate]:
-        state, operator = self.state, self._operators[name]
-        waiting = state.backlog.setdefault(name, {})
+        operator, waiting = self._operators[name], self._backlog.setdefault(name, {})
         # Unlike the paper, no page is fetched twice.
-        for url in [url for url in waiting if url in state.tried]:
+        for url in [url for url in waiting if url in self._tried]:
             del waiting[url]
         for call in range(CALLS_PER_ROUND):
             if len(waiting) >= count and (call or operator.costly):
@@ -155,7 +128,7 @@ class Exploration:
                 evidence = one.evidence + (before.evidence if before else 0.0)
                 waiting[one.url] = replace(one, evidence=evidence)
         best = sorted(waiting.values(), key=lambda one: -one.evidence)
-        state.backlog[name] = {one.url: one for one in best[count : count + MAX_BACKLOG]}
+        self._backlog[name] = {one.url: one for one in best[count : count + MAX_BACKLOG]}
         return best[:count]
 
     def _asked_for(self, name: str) -> list[Candidate]:
@@ -164,7 +137,7 @@ class Exploration:
             most = max(operator.seeds, int(operator.share * len(ranked)))
             places = list(range(min(most, len(ranked))))
         else:
-            begun = self.state.begun.setdefault(name, {})
+            begun = self._begun.setdefault(name, {})
             # Unlike the paper: starting twice from one page would find the same.
             fresh = (place for place, url in enumerate(ranked) if url not in begun)
             places = list(islice(fresh, operator.seeds))
@@ -173,25 +146,24 @@ class Exploration:
         for place in places:
             via, worth = self._via.get(ranked[place], ""), 1.0 - place / len(ranked)
             seeds.append(replace(self._pages[ranked[place]], via=via, worth=worth))
-        return operator.pages(seeds, MAX_BACKLOG, self.state.tried) if seeds else []
+        return operator.pages(seeds, MAX_BACKLOG, self._tried) if seeds else []
 
     def _settle(self, name: str, candidates: Sequence[Candidate]) -> Round:
-        state = self.state
-        state.rounds += 1
+        self.rounds += 1
         seen = set(self._pages)
         via = {one.url: one.via for one in candidates}
-        state.tried.update(dict.fromkeys(via))
+        self._tried.update(dict.fromkeys(via))
         pages = [page for page in self._read(list(via)) if page.url not in seen]
         self._pages |= {page.url: page for page in pages}
         finds = tuple(Find(page.url, name, via.get(page.url, "")) for page in pages)
-        state.finds += finds
+        self.finds += finds
         self._via |= {one.url: one.via for one in finds}
         if finds:
-            state.cooldowns.pop(name, None)
+            self._cooldowns.pop(name, None)
         returned = {page.url for page in pages}
         reward = page_reward(self.ranked(), returned, seen)
         # Candidates count, read or not; the paper counts pages returned (section 4.2).
-        state.bandit = state.bandit.rewarded(name, reward=reward, pages=len(candidates))
+        self.bandit = self.bandit.rewarded(name, reward=reward, pages=len(candidates))
         # New pages may give exhausted operators something to start from.
-        state.empty = {} if finds else state.empty
-        return Round(state.rounds, name, len(candidates), finds, reward)
+        self._empty = {} if finds else self._empty
+        return Round(self.rounds, name, len(candidates), finds, reward)

@@ -27,8 +27,6 @@ from incremental.features.discovery.search_provider import (
 )
 from incremental.topics.wording import Wording
 
-# Operators that need a search provider.
-SEARCHING = ("keyword", "related")
 # Links read per page.
 MAX_LINKS = 500
 # Known linkers of a page searched for one not followed yet.
@@ -314,10 +312,9 @@ class Related(_Searching):
                 yield seed.url, partial(self._provider.search, query, RESULTS_PER_QUERY)
 
 
-def operators(
-    sources: Sources, words: Sequence[str], description: str, asked: Asked
-) -> dict[str, Operator]:
+def operators(sources: Sources, words: Sequence[str], description: str) -> dict[str, Operator]:
     """Return all operators by name; searching ones only with a provider."""
+    asked = Asked()
     found: list[Operator] = [Forward(words), Backward(sources, words, asked)]
     if (provider := sources.provider) is not None:
         wording = Wording()

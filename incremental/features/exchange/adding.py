@@ -17,7 +17,6 @@ from incremental.base.tagging import add_tags, give_name
 from incremental.base.texts import hub_why
 from incremental.base.urls import canonical_key, domain_of
 from incremental.features.exchange.lists import ReadList, Wanted
-from incremental.interfaces.results.schema import by_name
 from incremental.settings.seeds import add_seed, check_address
 from store import Store
 from store.enums import HubKind, HubRole, SiteStatus
@@ -38,8 +37,6 @@ class AddedEntry:
     result: Result
     site: str = ""
     """Name of its site; empty if refused."""
-    seed: bool = False
-    """A feed whose site only its entries can name."""
     new_site: bool = False
     """Its site was not watched before."""
     why: str = ""
@@ -51,8 +48,8 @@ class AddedEntry:
 
 
 @dataclass(frozen=True, slots=True)
-class Added:
-    """What came of a list."""
+class Imported:
+    """What came of a file."""
 
     sites: int
     """New sites."""
@@ -63,12 +60,6 @@ class Added:
     problems: Sequence[str]
     """Entries that cannot be used, with the reason."""
     entries: Sequence[AddedEntry]
-
-
-@dataclass(frozen=True, slots=True)
-class Imported(Added):
-    """What came of a file; its problems have their place in it."""
-
     format: str
     skipped: Sequence[str]
     """Entries for which there is nothing to do, with place and reason."""
@@ -76,37 +67,32 @@ class Imported(Added):
 
 
 def import_all(
-    store: Store, found: ReadList, fetch: FetchSettings, *, now: float, dry_run: bool
-) -> Imported:
-    """Watch the sites of a list that was read; see :func:`add_all`."""
-    added = add_all(store, found.wanted, now=now, fetch=fetch, dry_run=dry_run)
-    facts = by_name(added) | {"problems": [*found.problems, *added.problems]}
-    return Imported(**facts, format=found.format, skipped=found.skipped, dry_run=dry_run)
-
-
-def add_all(
     store: Store,
-    wanted: Sequence[Wanted],
+    found: ReadList,
     *,
     now: float,
     fetch: FetchSettings | None = None,
     dry_run: bool = False,
-) -> Added:
-    """Watch the sites of a list; a failing entry stops no other.
+) -> Imported:
+    """Watch the sites of a list that was read; a failing entry stops no other.
 
     *fetch* settings also refuse addresses here. *dry_run*: write nothing; the result is the same.
     """
     # One transaction: twenty thousand would each wait for the disk.
     with store.write.together(undo=dry_run):
         adding = _Adding(store, now, fetch)
-        entries = tuple(_added(adding, one) for one in wanted)
+        entries = tuple(_added(adding, one) for one in found.wanted)
     taken = [one for one in entries if one.result != "refused"]
-    return Added(
+    refused = [f"{one.url}: {one.why}" for one in entries if one.result == "refused"]
+    return Imported(
         sites=sum(one.new_site for one in taken),
         feeds=sum(one.result == "feed" for one in taken),
         known=sum(not one.new_site for one in taken),
-        problems=[f"{one.url}: {one.why}" for one in entries if one.result == "refused"],
+        problems=[*found.problems, *refused],
         entries=entries,
+        format=found.format,
+        skipped=found.skipped,
+        dry_run=dry_run,
     )
 
 
@@ -172,8 +158,7 @@ class _Adding:
         if not known and site.seed_url != one.url:
             self._put_hub(site, one.url, HubKind.FEED, "imported")
         self._feeds.add(one.url)
-        is_seed = site.seed_url == one.url
-        entry = AddedEntry(one.url, "known" if known else "feed", seed=is_seed, new_site=is_new)
+        entry = AddedEntry(one.url, "known" if known else "feed", new_site=is_new)
         return self._described(entry, site, one)
 
     def _described(self, entry: AddedEntry, site: SiteRow, one: Wanted) -> AddedEntry:

@@ -26,7 +26,6 @@ _PATIENCE_SECONDS = 2.0
 
 class _File(msgspec.Struct):
     name: str
-    form: str
     content: bytes
 
 
@@ -36,9 +35,7 @@ class _Result(msgspec.Struct):
     """The arguments of an InputError."""
 
 
-def read_list_apart(
-    content: bytes, form: str, daemon: DaemonSettings, *, name: str = "file"
-) -> ReadList:
+def read_list_apart(content: bytes, daemon: DaemonSettings, *, name: str = "file") -> ReadList:
     """Do what :func:`.lists.read_list` does, within the *daemon*'s bounds for a page.
 
     Raises:
@@ -46,7 +43,7 @@ def read_list_apart(
     """
     if len(content) > MAX_FILE_BYTES:
         raise InputError(name, f"{len(content)} bytes", f"at most {MAX_FILE_BYTES} bytes are read")
-    given = frame(_File(name, form, content))
+    given = frame(_File(name, content))
     limits = ReaderLimits(daemon.parse_seconds, daemon.parse_memory_mb)
     if not _one_at_a_time.acquire(timeout=_PATIENCE_SECONDS):
         raise InputError(name, "", "another list is being read; try again in a moment")
@@ -81,7 +78,7 @@ def _ask(given: bytes, limits: ReaderLimits, name: str) -> Answer | Unread:
 def _read(given: bytes) -> Answer:
     file = msgspec.msgpack.decode(given, type=_File)
     try:
-        result = _Result(read_list(file.content, file.form, name=file.name))
+        result = _Result(read_list(file.content, name=file.name))
     except InputError as error:
         result = _Result(refused=(error.what, str(error.value), error.way_out))
     return Answer(other=msgspec.msgpack.encode(result))

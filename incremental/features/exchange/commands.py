@@ -14,7 +14,7 @@ import typer
 from incremental.base.errors import InputError, without_credentials
 from incremental.base.plain_text import one_line
 from incremental.base.readable_urls import readable
-from incremental.features.exchange.adding import AddedEntry, Imported, import_all
+from incremental.features.exchange.adding import Imported, import_all
 from incremental.features.exchange.lists import MAX_FILE_BYTES
 from incremental.features.exchange.packs import BEGIN, own_key, read_pack, signed
 from incremental.features.exchange.writing import PAGES, write_pages, write_sites, write_visits
@@ -23,6 +23,7 @@ from incremental.interfaces.cli.common import (
     counted,
     now,
     open_store,
+    print_table,
     printed_json,
     progress_bar,
     say,
@@ -35,8 +36,7 @@ from incremental.interfaces.results.schema import by_name, when
 from incremental.interfaces.results.tables import TABLES
 from incremental.settings.seeds import usable_seed
 from incremental.settings.storage import CRAWLER_LOCK, only_writer
-from store.errors import StoreRemainsError
-from store.maintenance.backup import BackupReport, back_up, check_target
+from store.maintenance.backup import BackupReport, back_up
 from store.maintenance.backup import restore as put_back
 
 FileIn = Annotated[Path, typer.Argument(metavar="FILE", help="The file to read.")]
@@ -48,10 +48,6 @@ def import_list(
     context: typer.Context,
     file: FileIn,
     *,
-    form: Annotated[
-        str,
-        typer.Option("--format", help="auto, urls, csv or opml."),
-    ] = "auto",
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only show what would be taken; write nothing.")
     ] = False,
@@ -72,9 +68,9 @@ def import_list(
     if signed_by or content.startswith(BEGIN):
         _import_pack(context, content, signed_by, name=str(file), dry_run=dry_run)
         return
-    found = read_list_apart(content, form, settings.daemon, name=str(file))
+    found = read_list_apart(content, settings.daemon, name=str(file))
     with open_store(context) as store:
-        result = import_all(store, found, settings.fetch, now=now(), dry_run=dry_run)
+        result = import_all(store, found, fetch=settings.fetch, now=now(), dry_run=dry_run)
     problems = [one_line(one, _LONGEST_LINE) for one in result.problems]
     skipped = [one_line(one, _LONGEST_LINE) for one in result.skipped]
     odd = [*problems, *(f"skipped: {one}" for one in skipped)]
@@ -83,9 +79,17 @@ def import_list(
     if len(odd) > _SHOWN:
         say(f"hubwatch: and {len(odd) - _SHOWN} more; --json has all")
     if not printed_json(context, replace(result, problems=problems, skipped=skipped)):
-        for one in result.entries:
-            if one.result != "refused":
-                typer.echo(f"{one.result:8}{readable(one.url)}{_of_site(one)}")
+        rows = [
+            (
+                f"{one.result}, paused" if one.paused else one.result,
+                one.site,
+                ", ".join(one.folders),
+                readable(one.url),
+            )
+            for one in result.entries
+            if one.result != "refused"
+        ]
+        print_table("", ("result", "site", "folders", "url"), rows)
         typer.echo(_summary(result))
         if dry_run:
             typer.echo("dry run: nothing was written")
@@ -128,19 +132,6 @@ def _summary(result: Imported) -> str:
     if result.skipped:
         text += f", {len(result.skipped)} skipped"
     return f"{text}, {len(result.problems)} not usable" if result.problems else text
-
-
-def _of_site(entry: AddedEntry) -> str:
-    """Return which site an imported entry belongs to, if known before the first visit, and where it is."""
-    said = ""
-    if entry.result == "feed" and entry.seed:
-        said = f"  its first entries will show its site ({entry.site})"
-    elif entry.result in ("feed", "hub"):
-        said = f"  of {entry.site}"
-    elif entry.new_site:
-        said = f"  {entry.site}"
-    said += f"  in {', '.join(entry.folders)}" if entry.folders else ""
-    return said + ("  paused" if entry.paused else "")
 
 
 @filtered("since", "topic", "site")
@@ -237,61 +228,27 @@ def restore(
     context: typer.Context,
     file: FileIn,
     *,
-    yes: Annotated[
-        bool, typer.Option("--yes", "-y", help="Replace remains of a store without asking.")
-    ] = False,
-    keep_access: Annotated[
-        bool, typer.Option("--keep-access", help="Keep its tokens and sessions.")
-    ] = False,
-    keep_outgoing: Annotated[
+    keep_all: Annotated[
         bool,
         typer.Option(
-            "--keep-outgoing", help="Keep what it would send: channels and waiting messages."
+            "--keep-all", help="Keep tokens, sessions, channels and waiting messages as well."
         ),
     ] = False,
 ) -> None:
     """Restore a backup into the configured folder, which must not hold a store yet.
 
     Tokens, sessions and what it would send are left out: trust a file before you keep them.
-
-    Pages and models left over from a store without database are replaced if you agree.
     """
     home = _embedded(context)
-    try:
-        check_target(home, replace=yes)
-    except StoreRemainsError as error:
-        _ask(error)
-        yes = True
     with progress_bar() as bar, _no_crawler(context, home):
         task = bar.add_task("files", total=None)
         report = put_back(
-            file,
-            home,
-            replace=yes,
-            keep_access=keep_access,
-            keep_outgoing=keep_outgoing,
-            progress=lambda n, _: bar.update(task, completed=n),
+            file, home, keep_all=keep_all, progress=lambda n, _: bar.update(task, completed=n)
         )
     _report(context, report, home)
-    left_out = report.removed
-    if left_out.tokens:
-        what = f"{counted(left_out.tokens, 'token')}, sessions included"
-        say(f"hubwatch: left out {what} (--keep-access keeps them)")
-    if left_out.outgoing:
-        what = ", ".join(counted(count, kind) for kind, count in left_out.outgoing.items())
-        say(f"hubwatch: left out {what} (--keep-outgoing keeps them)")
-
-
-def _ask(error: StoreRemainsError) -> None:
-    """Ask before replacing anything.
-
-    Raises:
-        InputError: stdin is no terminal, or the answer is no.
-    """
-    if not sys.stdin.isatty():
-        raise InputError(str(error), "", "use --yes to replace it") from None
-    if not typer.confirm(f"{error}. Replace it?", err=True):
-        raise InputError(str(error), "", "nothing was replaced") from None
+    if report.removed:
+        what = ", ".join(counted(count, kind) for kind, count in report.removed.items())
+        say(f"hubwatch: left out {what} (--keep-all keeps them)")
 
 
 def _no_crawler(context: typer.Context, home: Path) -> contextlib.AbstractContextManager[None]:

@@ -34,7 +34,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -56,31 +56,14 @@ _TRUE = "true"
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    """An entry as written."""
-
-    place: str
-    """For display."""
-    address: str
-    feed: bool = False
-    home: str = ""
-    name: str = ""
-    folders: tuple[str, ...] = ()
-    paused: bool = False
-    skipped: str = ""
-    """Why it cannot be watched; empty = it can."""
-
-
-@dataclass(frozen=True, slots=True)
 class Wanted:
-    """An address in the file."""
+    """An address in the file: as written, then in fetch form."""
 
     url: str
-    """In fetch form."""
     feed: bool = False
     """The file calls it a feed."""
     home: str | None = None
-    """The site's page that the file gives for a feed, in fetch form."""
+    """The site's page that the file gives for a feed."""
     name: str = ""
     """What the file calls it, as written."""
     folders: tuple[str, ...] = ()
@@ -101,73 +84,42 @@ class ReadList:
     """Entries for which there is nothing to do, with position and reason, for display."""
 
 
-def read_list(content: bytes, form: str = "auto", *, name: str = "file") -> ReadList:
-    """Read at most :data:`MAX_ENTRIES` distinct entries; ``auto`` detects the format.
+def read_list(content: bytes, *, name: str = "file") -> ReadList:
+    """Read at most :data:`MAX_ENTRIES` distinct entries, in the format that the content shows.
 
     Raises:
-        InputError: an unknown format, or without usable entries.
+        InputError: no list, or without usable entries.
     """
-    if form not in ("auto", *_READERS):
-        raise InputError("format", form, f"must be one of: auto, {', '.join(_READERS)}")
     text, encoding = decode_body(content, "")
     if b"\0" in content and not encoding.startswith("utf-16"):
         raise InputError(name, "", "is no list of addresses")
-    form = recognised(text) if form == "auto" else form
-    taking = _Taking()
-    for entry in _READERS[form](text, name):
-        if not taking.take(entry):
+    form = recognised(text)
+    found, places = dict[str, Wanted](), dict[str, str]()
+    problems, skipped = list[str](), list[str]()
+    for place, one in _READERS[form](text, name):
+        if isinstance(one, str):
+            skipped.append(f"{place}: {one}")
+        elif (url := _usable(one.url)) is None:
+            problems.append(f"{place}: not a web address: {one.url[:100]!r}")
+        elif (before := found.get(url)) is not None:
+            folders = tuple(dict.fromkeys((*before.folders, *one.folders)))
+            found[url] = replace(before, folders=folders)
+            if folders == before.folders:
+                skipped.append(f"{place}: same address as {places[url]}")
+        elif len(found) == MAX_ENTRIES:
+            problems.append(f"{place}: more than {MAX_ENTRIES} entries; the rest was skipped")
             break
-    if not taking.found:
-        why = next(iter((*taking.problems, *taking.skipped)), "no address found")
+        else:
+            home = _usable(one.home or "")
+            if one.home and home is None:
+                problems.append(
+                    f"{place}: not the address of a site: {one.home[:100]!r}; only its feed is watched"
+                )
+            places[url], found[url] = place, replace(one, url=url, home=home)
+    if not found:
+        why = next(iter((*problems, *skipped)), "no address found")
         raise InputError(name, form, f"has nothing to watch ({why})")
-    wanted = tuple(taking.found.values())
-    return ReadList(form, wanted, tuple(taking.problems), tuple(taking.skipped))
-
-
-class _Taking:
-    """Sorts entries into what is wanted, problems and what is skipped."""
-
-    def __init__(self) -> None:
-        self.found: dict[str, Wanted] = {}
-        self.problems: list[str] = []
-        self.skipped: list[str] = []
-        self._places: dict[str, str] = {}
-
-    def take(self, entry: Entry) -> bool:
-        """Take an entry; False = there are too many."""
-        if entry.skipped:
-            self.skipped.append(f"{entry.place}: {entry.skipped}")
-            return True
-        url = _usable(entry.address)
-        if url is None:
-            self.problems.append(f"{entry.place}: not a web address: {entry.address[:100]!r}")
-        elif url in self.found:
-            self._again(url, entry)
-        elif len(self.found) < MAX_ENTRIES:
-            self._places[url] = entry.place
-            self.found[url] = self._wanted(url, entry)
-        else:
-            self.problems.append(
-                f"{entry.place}: more than {MAX_ENTRIES} entries; the rest was skipped"
-            )
-            return False
-        return True
-
-    def _wanted(self, url: str, entry: Entry) -> Wanted:
-        home = _usable(entry.home) if entry.home else None
-        if entry.home and home is None:
-            self.problems.append(
-                f"{entry.place}: not the address of a site: {entry.home[:100]!r}; only its feed is watched"
-            )
-        return Wanted(url, entry.feed, home, entry.name, entry.folders, entry.paused)
-
-    def _again(self, url: str, entry: Entry) -> None:
-        before = self.found[url]
-        folders = tuple(dict.fromkeys((*before.folders, *entry.folders)))
-        if folders != before.folders:
-            self.found[url] = replace(before, folders=folders)
-        else:
-            self.skipped.append(f"{entry.place}: same address as {self._places[url]}")
+    return ReadList(form, tuple(found.values()), tuple(problems), tuple(skipped))
 
 
 def recognised(text: str) -> str:
@@ -176,19 +128,20 @@ def recognised(text: str) -> str:
     if "<opml" in start.lower():
         return "opml"
     first = start.partition("\n")[0].strip()
-    if "," in first or ";" in first or "\t" in first:
+    if any(sign in first for sign in ",;\t") or first.lower() in _URL_COLUMNS:
         return "csv"
     return "urls"
 
 
-_Found = Iterator[Entry]
+_Found = Iterator[tuple[str, Wanted | str]]
+"""Places, and what stands there; a text says why it cannot be watched."""
 
 
 def _urls(text: str, _name: str) -> _Found:
     for number, line in enumerate(text.splitlines(), 1):
         address = line.strip()
         if address and not address.startswith("#"):
-            yield Entry(f"line {number}", address.split()[0])
+            yield f"line {number}", Wanted(address.split()[0])
 
 
 def _csv(text: str, name: str) -> _Found:
@@ -206,16 +159,14 @@ def _csv(text: str, name: str) -> _Found:
             titles = folders = None
             column = next((i for i, cell in enumerate(header) if "://" in cell), 0)
             if any("://" in cell for cell in header):
-                yield Entry("line 1", header[column])
+                yield "line 1", Wanted(header[column])
         for row in rows:
-            address = _cell(row, column)
+            place, address = f"line {rows.line_num}", _cell(row, column)
             if address:
-                title, where = _cell(row, titles), _cell(row, folders)
-                yield Entry(
-                    f"line {rows.line_num}", address, name=title, folders=(where,) if where else ()
-                )
+                where = filter(None, (_cell(row, folders),))
+                yield place, Wanted(address, name=_cell(row, titles), folders=tuple(where))
             elif any(map(str.strip, row)):
-                yield Entry(f"line {rows.line_num}", "", skipped="has no address")
+                yield place, "has no address"
     except csv.Error as error:
         raise InputError(name, f"line {rows.line_num}", f"cannot be read as CSV: {error}") from None
 
@@ -235,7 +186,7 @@ def _usable(address: str) -> str | None:
     return normalize(address)
 
 
-def read_outlines(text: str, name: str) -> Iterator[Entry]:
+def _outlines(text: str, name: str) -> _Found:
     """Yield what the outlines of a document say, in its order.
 
     Raises:
@@ -253,48 +204,43 @@ def read_outlines(text: str, name: str) -> Iterator[Entry]:
         root = etree.fromstring(escaped(text).lstrip().encode(), parser)
     except etree.XMLSyntaxError as error:
         raise InputError(name, text[:40], f"cannot be read as XML: {error}") from None
-    outlines = root.iter("{*}outline") if root is not None else ()
-    places = {one: number for number, one in enumerate(outlines, 1)}
-    # A list of its own, because Python's stack is not as deep as a hostile file.
-    waiting: list[tuple[Any, tuple[str, ...]]] = [
-        (one, ()) for one in reversed(places) if one.getparent() not in places
-    ]
-    while waiting:
-        outline, folder = waiting.pop()
-        said = {_local(key): value.strip() for key, value in outline.attrib.items()}
-        inside = [one for one in outline if one in places]
-        entry = _entry_of(f"outline {places[outline]}", said, folder, has_more=bool(inside))
-        if entry is not None:
-            yield entry
-        if said.get("iscomment", "").lower() == _TRUE:
+    for number, outline in enumerate(root.iter("{*}outline") if root is not None else (), 1):
+        above = [_attributes(one) for one in outline.iterancestors("{*}outline")]
+        if any(map(_is_comment, above)):
             continue
-        here = folder if _has_address(said) else (*folder, _name_of(said))[:_MOST_DEEP]
-        waiting += [(one, here) for one in reversed(inside)]
+        names = [_name_of(one) for one in reversed(above) if not _has_address(one)]
+        folder = "/".join(filter(None, names[:_MOST_DEEP]))
+        is_folder = next(outline.iterchildren("{*}outline"), None) is not None
+        found = _wanted_of(_attributes(outline), folder, is_folder=is_folder)
+        if found is not None:
+            yield f"outline {number}", found
 
 
-def _entry_of(
-    place: str, said: Mapping[str, str], folder: tuple[str, ...], *, has_more: bool
-) -> Entry | None:
-    """Return what an outline says; None = it is a folder."""
+def _wanted_of(said: Mapping[str, str], folder: str, *, is_folder: bool) -> Wanted | str | None:
+    """Return what an outline says, or why it cannot be watched; None = it is a folder."""
     kind, name = said.get("type", "").lower(), _name_of(said)
-    where = tuple(filter(None, ("/".join(filter(None, folder)), *_categories(said))))
+    folders = tuple(filter(None, (folder, *_categories(said))))
     off = said.get("state") == "paused" or said.get("disabled") == _TRUE
     feed, home = said.get("xmlurl", ""), said.get("htmlurl", "")
     page = home or (said.get("url", "") if kind == "link" else "")
     shown = f" ({one_line(name, 60)})" if name else ""
-    if said.get("iscomment", "").lower() == _TRUE:
-        return Entry(place, "", skipped=f"is a comment{shown}")
+    if _is_comment(said):
+        return f"is a comment{shown}"
     if said.get("opmlurl") or (kind == "include" and said.get("url")):
-        return Entry(place, "", skipped=f"another list, which is not fetched{shown}")
+        return f"another list, which is not fetched{shown}"
     if feed and any(word in kind for word in _SCRAPED):
         page, feed = (feed if kind.startswith("html") else home), ""
         if not page:
-            return Entry(place, "", skipped=f"{kind}: no list of links can be read there{shown}")
+            return f"{kind}: no list of links can be read there{shown}"
     if feed:
-        return Entry(place, feed, True, home, name, where, off)
+        return Wanted(feed, True, home, name, folders, off)
     if page:
-        return Entry(place, page, name=name, folders=where, paused=off)
-    return None if has_more else Entry(place, "", skipped=f"has no address{shown}")
+        return Wanted(page, name=name, folders=folders, paused=off)
+    return None if is_folder else f"has no address{shown}"
+
+
+def _is_comment(said: Mapping[str, str]) -> bool:
+    return said.get("iscomment", "").lower() == _TRUE
 
 
 def _has_address(said: Mapping[str, str]) -> bool:
@@ -310,13 +256,8 @@ def _name_of(said: Mapping[str, str]) -> str:
     return said.get("title") or said.get("text", "")
 
 
-def _local(key: str) -> str:
-    return key.rpartition("}")[2].lower()
+def _attributes(outline: Any) -> dict[str, str]:  # noqa: ANN401 - lxml has no types
+    return {key.rpartition("}")[2].lower(): value.strip() for key, value in outline.attrib.items()}
 
 
-_READERS: dict[str, Callable[[str, str], _Found]] = {
-    "urls": _urls,
-    "csv": _csv,
-    "opml": read_outlines,
-}
-FORMATS = tuple(_READERS)
+_READERS = {"urls": _urls, "csv": _csv, "opml": _outlines}

@@ -27,10 +27,10 @@ def import_list(
     """Watch the sites of a list, or only say what would be taken."""
     try:
         given = content.encode("utf-8", "replace")
-        found = read_list_apart(given, "auto", web.settings.daemon)
+        found = read_list_apart(given, web.settings.daemon)
         fetch = web.settings.fetch
         with web.store() as store:
-            imported = import_all(store, found, fetch, now=web.now(), dry_run=bool(dry_run))
+            imported = import_all(store, found, fetch=fetch, now=web.now(), dry_run=bool(dry_run))
     except InputError as error:
         problem = problem_of(request, error)
         return show_forms(request, import_problem=problem, import_again=content)

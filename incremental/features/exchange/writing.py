@@ -126,14 +126,6 @@ def _outlines(site: SiteRow, feeds: list[str], more: Sequence[str]) -> Iterator[
         yield {"type": "link", **said, "url": home, **page}
 
 
-def _xml(text: str) -> str:
-    return "".join(c for c in text if c.isprintable())
-
-
-def _sniffed(body: bytes) -> str:
-    return "text/html" if sniff(body, "") is Form.HTML else "application/octet-stream"
-
-
 def _write_warc(store: Store, rows: Iterable[AnnouncedPage], out: IO[bytes]) -> int:
     """Write cached bodies as WARC 1.0 resource records; pages without one are skipped."""
     from warcio.timeutils import datetime_to_iso_date  # noqa: PLC0415 - seldom used
@@ -148,12 +140,14 @@ def _write_warc(store: Store, rows: Iterable[AnnouncedPage], out: IO[bytes]) -> 
         body = store.cache.find(row.url, page.body_md5) if page and page.body_md5 else None
         if body is None:
             continue
+        is_html = sniff(body.content, "") is Form.HTML
         record = writer.create_warc_record(
-            _xml(row.url),
+            "".join(filter(str.isprintable, row.url)),
             "resource",
             payload=io.BytesIO(body.content),
             length=len(body.content),
-            warc_content_type=body.content_type or _sniffed(body.content),
+            warc_content_type=body.content_type
+            or ("text/html" if is_html else "application/octet-stream"),
             warc_headers_dict={
                 "WARC-Date": datetime_to_iso_date(datetime.fromtimestamp(row.found_at, UTC))
             },

@@ -79,8 +79,8 @@ class Run:
     """Its place among the daemons of a PostgreSQL store."""
 
 
-def watch(run: Run, further: Mapping[str, Step], *, serves: bool) -> bool:
-    """Run the daemon with the configured jobs and *further* ones, and the web page beside it.
+def watch(run: Run, *, serves: bool) -> bool:
+    """Run the daemon with the configured jobs, and the web page beside it.
 
     Returns whether visits are still under way, whose threads nobody waits for.
     """
@@ -90,7 +90,7 @@ def watch(run: Run, further: Mapping[str, Step], *, serves: bool) -> bool:
         stack.callback(fetcher.close)
         make, read, embedder = _crawlers(run, stack, fetcher.fetch)
         keeper = _keeper(store, embedder)
-        jobs = dict(further)
+        jobs = dict[str, Step]()
         if keeper is not None:
             jobs["vectors"] = keeper.step
         models = models_folder(settings, run.folder)

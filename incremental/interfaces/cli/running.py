@@ -17,8 +17,7 @@ from incremental.base.errors import InputError
 from incremental.base.threads import leave_at_once, pause
 from incremental.crawl.sharing import Membership, membership, refuse_beside
 from incremental.daemon.health import Health
-from incremental.daemon.pulse import Pulse, ServiceManager, read_report
-from incremental.daemon.store_check import StoreCheck
+from incremental.daemon.pulse import Pulse, ServiceManager
 from incremental.interfaces.cli.at_work import Run, watch
 from incremental.interfaces.cli.common import now, settings_file, settings_of, wants_json
 from incremental.interfaces.cli.logs import begin_log
@@ -65,7 +64,7 @@ def run(
     clock = SystemClock()
     health = Health(clock)
     with contextlib.ExitStack() as stack:
-        store, begin, was_killed = _opened(stack, context, health, once=once)
+        store, begin = _opened(stack, context, health, once=once)
         reporter = Reporter(store, HostGate(store, settings), as_json=wants_json(context))
         run = Run(store, settings, folder, clock, health, reporter, begin, once=once)
         member = _member(stack, run)
@@ -77,8 +76,7 @@ def run(
             begin(lambda: _need_work(store))
         if member is not None:
             begin(partial(_join, member, store, HostGate(store, settings), once=once))
-        jobs = {"check": StoreCheck(store).step} if was_killed and not once else {}
-        unfinished = watch(run, jobs, serves=serves)
+        unfinished = watch(run, serves=serves)
         if member is not None and not unfinished:
             member.leave()
         # A daemon that was stopped while the store could not be used has nothing to sum up.
@@ -90,11 +88,8 @@ def run(
 
 def _opened(
     stack: contextlib.ExitStack, context: typer.Context, health: Health, *, once: bool
-) -> tuple[Store, Begin, bool]:
-    """Open the store as its only writer.
-
-    Returns it, what runs start-up tasks on it and waits meanwhile, and whether the last writer was killed.
-    """
+) -> tuple[Store, Begin]:
+    """Open the store as its only writer; return it, and what begins work on it and waits meanwhile."""
     settings, folder = settings_of(context)
     file = settings_file(context)
     manager = ServiceManager()
@@ -103,12 +98,15 @@ def _opened(
     pulse = None if once else stack.enter_context(Pulse(health, manager))
     shared = bool(settings.store.database)
     wait(lambda: stack.enter_context(only_writer(settings, folder, shared=shared)))
-    was_killed = _secured(settings, folder, file, pulse)
+    same_settings(settings, folder, file)
+    keep_private(settings, folder, file)
+    if pulse is not None:
+        pulse.show_in(folder / settings.store.folder)
     busy_seconds = None if once else BUSY_SECONDS
     opened = partial(open_configured_store, settings, folder, busy_seconds=busy_seconds)
     store = stack.enter_context(wait(opened))
     note_settings(settings, folder, file)
-    return store, partial(_with_store, wait, store), was_killed
+    return store, partial(_with_store, wait, store)
 
 
 def _member(stack: contextlib.ExitStack, run: Run) -> Membership | None:
@@ -120,16 +118,6 @@ def _member(stack: contextlib.ExitStack, run: Run) -> Membership | None:
     place = partial(place, busy_seconds=busy_seconds, lives=run.health.lives)
     member: Membership = run.begin(lambda: stack.enter_context(place()))
     return member
-
-
-def _secured(settings: Settings, folder: Path, file: Path | None, pulse: Pulse | None) -> bool:
-    """Check and close the files of the only writer; return whether the last one was killed."""
-    same_settings(settings, folder, file)
-    keep_private(settings, folder, file)
-    was_killed = read_report(folder / settings.store.folder) is not None
-    if pulse is not None:
-        pulse.show_in(folder / settings.store.folder, shared=bool(settings.store.database))
-    return was_killed
 
 
 def _need_work(store: Store) -> None:

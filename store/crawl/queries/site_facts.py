@@ -136,7 +136,6 @@ _MONITORED = Prepared(
     lambda site: Hub.select(
         Hub.page,
         fn.COALESCE(Hub.visited_at - Hub.baseline_at, 0.0),
-        Hub.new_pages,
         _PRODUCTIVE,
         *(Hub.score, Hub.state, Hub.failures, Hub.last_status),
     ).where((Hub.site_id == site) & _IS_ARTICLE)
@@ -272,12 +271,11 @@ class SiteQueries(Repository):
             MonitoredArticle(
                 page_id=page,
                 watched_seconds=watched,
-                new_pages=new,
                 productive_visits=productive,
                 chosen=score > 0,
                 gone=state == HubStatus.DROPPED or (failures >= _GONE_AFTER and status in _ENDED),
             )
-            for page, watched, new, productive, score, state, failures, status in self._asked(
+            for page, watched, productive, score, state, failures, status in self._asked(
                 _MONITORED, site=site_id
             )
         ]

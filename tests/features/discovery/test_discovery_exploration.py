@@ -6,11 +6,9 @@ from collections.abc import Collection, Sequence
 
 import pytest
 
-from classifier.papers.bandit import Bandit
 from incremental.features.discovery.exploration import (
     CALLS_PER_ROUND,
     Exploration,
-    ExplorationState,
 )
 from incremental.features.discovery.operators import (
     Candidate,
@@ -48,10 +46,9 @@ class World:
         return sorted(urls, key=lambda url: (url.startswith("http://c"), url))
 
     def run(self) -> Exploration:
-        state = ExplorationState(Bandit.over(["forward", "backward"]))
-        ways = operators(Sources(lambda _url, _count: [], self.read), [], "", state.asked)
+        ways = operators(Sources(lambda _url, _count: [], self.read), [], "")
         seeds = self.read(["http://a/1"])
-        return Exploration(ways, state, seeds, read=self.read, rank=self.rank)
+        return Exploration(ways, seeds, read=self.read, rank=self.rank)
 
 
 def test_everything_that_can_be_reached_is_read_once() -> None:
@@ -77,8 +74,7 @@ def test_a_page_that_links_nowhere_ends_the_run() -> None:
         return [KnownPage(url) for url in urls]
 
     ways = {"forward": Forward([])}
-    state = ExplorationState(Bandit.over(list(ways)))
-    run = Exploration(ways, state, read(["http://only/"]), read=read, rank=list)
+    run = Exploration(ways, read(["http://only/"]), read=read, rank=list)
     assert run.step(20) is None
     assert run.ranked() == ["http://only/"]
 
@@ -108,9 +104,8 @@ def scripted(*operators: Scripted) -> Exploration:
     def read(urls: Sequence[str]) -> list[KnownPage]:
         return [KnownPage(url) for url in urls]
 
-    state = ExplorationState(Bandit.over([one.name for one in operators]))
     ways = {one.name: one for one in operators}
-    return Exploration(ways, state, read(["http://seed/"]), read=read, rank=list)
+    return Exploration(ways, read(["http://seed/"]), read=read, rank=list)
 
 
 def test_an_operator_that_found_nothing_is_covered_ever_longer() -> None:

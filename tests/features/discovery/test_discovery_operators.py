@@ -122,7 +122,7 @@ def test_keyword_asks_pairs_that_most_good_pages_have_and_none_twice() -> None:
 def test_questions_are_of_words_as_the_pages_write_them() -> None:
     """Terms are stems; no search engine knows "religi"."""
     provider = Provider({"religious": ["p/1"]})
-    found = operators(sources(provider), [], "religi scienc", Asked())
+    found = operators(sources(provider), [], "religi scienc")
     terms = ("religi", "histori", "bibl", "priest")
     text = "Religious history: priests, the Bible, religious sciences of priests"
     seeds = [KnownPage("a", terms=terms, text=text)]
@@ -187,8 +187,8 @@ def test_related_asks_about_each_seed_once() -> None:
 
 
 def test_without_a_provider_only_crawling_is_left() -> None:
-    assert list(operators(sources(), [], "land", Asked())) == ["forward", "backward"]
-    assert set(operators(sources(Provider({})), [], "land", Asked())) == {
+    assert list(operators(sources(), [], "land")) == ["forward", "backward"]
+    assert set(operators(sources(Provider({})), [], "land")) == {
         *("forward", "backward", "keyword", "related")
     }
 

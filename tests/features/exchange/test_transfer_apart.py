@@ -23,18 +23,18 @@ SMALL = DaemonSettings(parse_seconds=2, parse_memory_mb=64)
 
 
 def test_the_same_is_read_as_in_this_process() -> None:
-    assert read_list_apart(LIST, "auto", DaemonSettings()) == read_list(LIST)
+    assert read_list_apart(LIST, DaemonSettings()) == read_list(LIST)
     with pytest.raises(InputError) as here:
         read_list(b"\xff", name="x")
     with pytest.raises(InputError) as there:
-        read_list_apart(b"\xff", "auto", DaemonSettings(), name="x")
+        read_list_apart(b"\xff", DaemonSettings(), name="x")
     assert str(here.value) == str(there.value)
 
 
 @pytest.mark.parametrize("text", [MANY_ATTRIBUTES, EQUAL_OUTLINES])
 def test_what_takes_too_long_or_too_much_memory_is_refused(text: str) -> None:
     with pytest.raises(InputError, match="reading it took more than"):
-        read_list_apart(text.encode(), "opml", SMALL)
+        read_list_apart(text.encode(), SMALL)
 
 
 def test_the_command_and_the_web_page_read_lists_so(

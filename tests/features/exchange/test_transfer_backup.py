@@ -96,7 +96,7 @@ def rewritten(file: Path, change: Change) -> None:
 
 def _later_version(members: dict[str, bytes]) -> None:
     manifest = json.loads(members[MANIFEST])
-    manifest["migrations"].append("9999_later")
+    manifest["format"] += 1
     members[MANIFEST] = json.dumps(manifest).encode()
 
 
@@ -107,6 +107,7 @@ def _later_version(members: dict[str, bytes]) -> None:
         (lambda m: m.update({"/etc/evil": b"x"}), StoreDamagedError),
         (lambda m: m.update({"pages/../../evil": b"x"}), StoreDamagedError),
         (lambda m: m.update({"pages/extra": b"x"}), StoreDamagedError),
+        (lambda m: m.update({"pages/ab/../evil": b"x"}), StoreDamagedError),
         (lambda m: m.update({DATABASE: m[DATABASE] + b"x"}), StoreDamagedError),
         (lambda m: m.pop(DATABASE), StoreDamagedError),
         (lambda m: m.pop(MANIFEST), StoreDamagedError),

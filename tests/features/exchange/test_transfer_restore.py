@@ -25,11 +25,10 @@ from store.errors import (
     StoreDamagedError,
     StoreError,
     StorePlaceError,
-    StoreRemainsError,
     StoreTooNewError,
 )
 from store.files.page_cache import body_md5
-from store.maintenance.backup import Removed, back_up, restore
+from store.maintenance.backup import back_up, restore
 from store.outbox import alone
 
 ROOT = Path(__file__).parents[3]
@@ -82,23 +81,20 @@ def contents(folder: Path) -> dict[str, bytes]:
     "name",
     [
         "pages/thesis.tex",
-        "pages/ab/cd/notes.txt",
-        "models/bert/config.json",
         "models/castle.stl",
-        "letter.txt",
-        "~restore-abcdefgh/letter.txt",
-        "~restore-plans/half",
+        f"{DATABASE}-wal",
+        f"pages/ab/cd/{'0' * 32}.{'0' * 32}",
     ],
 )
-@pytest.mark.parametrize("replace", [False, True])
-def test_a_folder_with_anything_of_the_users_is_refused_and_left(
-    backup: Path, tmp_path: Path, name: str, *, replace: bool
+def test_a_folder_that_holds_what_a_store_has_is_refused_and_left(
+    backup: Path, tmp_path: Path, name: str
 ) -> None:
+    """Whose it is cannot be known; and SQLite would play another database's log into the restored one."""
     home = tmp_path / "home"
     (home / name).parent.mkdir(parents=True)
     (home / name).write_text("mine")
-    with pytest.raises(StorePlaceError, match="is not the store's"):
-        restore(backup, home, replace=replace)
+    with pytest.raises(StorePlaceError, match="move them away"):
+        restore(backup, home)
     assert contents(home) == {name: b"mine"}
 
 
@@ -109,42 +105,19 @@ def test_what_lies_behind_a_link_is_never_touched(backup: Path, tmp_path: Path) 
     home = tmp_path / "home"
     home.mkdir()
     (home / "pages").symlink_to(tmp_path / "mine")
-    with pytest.raises(StorePlaceError, match="is not the store's"):
-        restore(backup, home, replace=True)
+    with pytest.raises(StorePlaceError, match="move them away"):
+        restore(backup, home)
     assert list(contents(tmp_path / "mine").values()) == [b"mine"]
 
 
-def test_what_is_left_of_a_store_is_replaced_when_that_is_asked_for(
-    backup: Path, tmp_path: Path
-) -> None:
+@pytest.mark.parametrize("name", ["letter.txt", "~restore-abcdefgh/letter.txt", "~restore-a/half"])
+def test_other_files_stay_as_they_are(backup: Path, tmp_path: Path, name: str) -> None:
     home = tmp_path / "home"
-    fill(home)
-    (home / DATABASE).unlink()
-    before = contents(home)
-    with pytest.raises(StoreRemainsError, match="models, pages"):
-        restore(backup, home)
-    assert contents(home) == before
-    restore(backup, home, replace=True)
+    (home / name).parent.mkdir(parents=True)
+    (home / name).write_text("mine")
+    restore(backup, home)
     assert is_whole(home)
-
-
-def test_a_log_of_another_database_is_not_played_into_the_restored_one(
-    backup: Path, tmp_path: Path
-) -> None:
-    """A crash leaves the log; the user moves the damaged database away, and not the log beside it."""
-    home = tmp_path / "home"
-    fill(home)
-    writer = sqlite3.connect(home / DATABASE)
-    writer.execute("UPDATE site SET name = 'from the old log'")
-    writer.commit()
-    shutil.copy(home / f"{DATABASE}-wal", tmp_path / "log")
-    writer.close()
-    (home / DATABASE).unlink()
-    shutil.copy(tmp_path / "log", home / f"{DATABASE}-wal")
-    assert (home / f"{DATABASE}-wal").stat().st_size > 0
-    restore(backup, home, replace=True)
-    assert not (home / f"{DATABASE}-wal").exists()
-    assert is_whole(home)
+    assert (home / name).read_text() == "mine"
 
 
 def test_settings_and_a_volumes_own_folder_may_lie_there(backup: Path, tmp_path: Path) -> None:
@@ -302,46 +275,19 @@ def test_one_that_is_at_work_is_not_swept_up(tmp_path: Path) -> None:
 # --- the command ------------------------------------------------------------------------------
 
 
-def remnants(tmp_path: Path) -> Path:
-    """Leave the pages of a store in the folder of the settings."""
+def test_a_store_without_its_database_is_replaced_by_nobody(
+    hubwatch: Run, backup: Path, tmp_path: Path
+) -> None:
     home = tmp_path / "hubwatch-data"
     fill(home)
     (home / DATABASE).unlink()
-    return home
-
-
-def test_without_a_terminal_nothing_is_replaced_unasked(
-    hubwatch: Run, backup: Path, tmp_path: Path
-) -> None:
-    home = remnants(tmp_path)
     before = contents(home)
     done = hubwatch("restore", str(backup))
-    assert (done.code, "--yes" in done.err, "hubwatch-data" in done.err) == (2, True, True)
+    assert (done.code, "models, pages" in done.err, "hubwatch-data" in done.err) == (2, True, True)
     assert contents(home) == before
-    assert hubwatch("restore", "--yes", str(backup)).code == 0
+    shutil.move(home, tmp_path / "away")
+    assert hubwatch("restore", str(backup)).code == 0
     assert is_whole(home)
-
-
-@pytest.mark.parametrize(("answer", "code"), [("n\n", 2), ("y\n", 0)])
-def test_on_a_terminal_it_is_asked(backup: Path, tmp_path: Path, answer: str, code: int) -> None:
-    home = remnants(tmp_path)
-    before = contents(home)
-    controller, terminal = os.openpty()
-    os.write(controller, answer.encode())
-    command = [
-        sys.executable,
-        "-c",
-        "from incremental.interfaces.cli import main; main()",
-        "restore",
-    ]
-    done = subprocess.run(
-        [*command, str(backup)], stdin=terminal, cwd=tmp_path, capture_output=True, text=True,
-        check=False, env={**os.environ, "PYTHONPATH": str(ROOT)},
-    )  # fmt: skip
-    os.close(terminal)
-    os.close(controller)
-    assert (done.returncode, "Replace it?" in done.stderr) == (code, True), done.stderr
-    assert contents(home) == before if code else is_whole(home)
 
 
 @pytest.mark.parametrize("place", ["/proc/nowhere/b.tar.gz", "/dev/null/b.tar.gz", "missing/b.gz"])
@@ -432,7 +378,7 @@ def in_power(home: Path) -> tuple[int, dict[str, dict[str, int]]]:
 
 def test_a_copy_lets_nobody_in_and_sends_nothing_that_the_original_sends(tmp_path: Path) -> None:
     report = restore(with_access(tmp_path), tmp_path / "new")
-    assert report.removed == Removed(tokens=2, outgoing={"channel": 3, "waiting message": 2})
+    assert report.removed == {"token": 2, "channel": 3, "waiting message": 2}
     assert in_power(tmp_path / "new") == (0, {"sent": {"sent": 1}})
     with opened(tmp_path / "new") as store:
         (page,) = announced_pages(store)
@@ -440,15 +386,10 @@ def test_a_copy_lets_nobody_in_and_sends_nothing_that_the_original_sends(tmp_pat
         assert store.outbox.since("waiting", now=START + DAY) == START + DAY > page.found_at
 
 
-def test_each_is_kept_if_the_user_asks_for_it(tmp_path: Path) -> None:
-    file = with_access(tmp_path)
-    assert restore(file, tmp_path / "a", keep_access=True).removed == Removed(
-        0, {"channel": 3, "waiting message": 2}
-    )
-    assert in_power(tmp_path / "a") == (1, {"sent": {"sent": 1}})
-    assert restore(file, tmp_path / "b", keep_outgoing=True).removed == Removed(2)
+def test_all_of_it_is_kept_if_the_user_asks_for_it(tmp_path: Path) -> None:
+    assert restore(with_access(tmp_path), tmp_path / "new", keep_all=True).removed == {}
     states = {name: {name: 1} for name in ("sending", "sent", "waiting")}
-    assert in_power(tmp_path / "b") == (0, states)
+    assert in_power(tmp_path / "new") == (1, states)
 
 
 def test_a_backup_with_statistics_is_ours(tmp_path: Path) -> None:
@@ -456,13 +397,6 @@ def test_a_backup_with_statistics_is_ours(tmp_path: Path) -> None:
     file = tampered(tmp_path, "ANALYZE")
     restore(file, tmp_path / "new")
     assert is_whole(tmp_path / "new")
-
-
-def test_an_index_that_an_earlier_version_lacked_is_made(tmp_path: Path) -> None:
-    restore(tampered(tmp_path, "DROP INDEX topic_example_canonical_key"), tmp_path / "new")
-    with closing(sqlite3.connect(tmp_path / "new" / DATABASE)) as connection:
-        names = {name for (name,) in connection.execute("SELECT name FROM sqlite_schema")}
-    assert "topic_example_canonical_key" in names
 
 
 def test_a_backup_of_a_later_version_is_refused_before_anything_is_put_in_place(

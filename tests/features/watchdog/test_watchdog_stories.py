@@ -310,7 +310,7 @@ def page_found(number: int, at: float) -> FoundPage:
 
 def hub_of(at: float, **more: Any) -> WatchedHub:
     shown = {"last_status": "fetched", "shown_links": 20, "shows": frozenset(range(99)), "lost": 0}
-    return WatchedHub(7, HOME, "News", "html", is_seed=True, visited_at=at, **{**shown, **more})
+    return WatchedHub(7, HOME, "News", is_seed=True, visited_at=at, **{**shown, **more})
 
 
 def facts_of(hub: WatchedHub, **more: Any) -> SiteFacts:
