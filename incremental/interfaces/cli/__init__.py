@@ -90,7 +90,6 @@ PURPOSES: dict[str, dict[str, Any]] = {
             "show": "topic:show Show a topic's examples, its top terms, and what is missing.",
             "edit": "topic:edit Change a topic: its name, words, sentence, method or tags.",
             "forget": "topic:forget Remove pages from what a topic learns from.",
-            "test": "trying:try_out Judge a page by topics, and say what speaks for and against it.",
             "pause": "topic:pause Pause a topic: it scores no pages until it is resumed.",
             "resume": "topic:resume Resume a paused topic.",
             "remove": "topic:remove Delete a topic with its examples and corrections; pages stay.",
