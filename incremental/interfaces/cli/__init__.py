@@ -130,26 +130,6 @@ def _by_purpose(off: frozenset[str]) -> dict[str, dict[str, Any]]:
     return tables
 
 
-class PlainCommand(TyperCommand):
-    """A command that says of a wrong number which ones it takes."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - Typer has a Click of its own
-        """Parse the options; Typer says "x>=1" or "not a valid int range"."""
-        try:
-            return super().parse_args(ctx, args)
-        except typer.BadParameter as error:
-            kind = getattr(error.param, "type", None)
-            name = getattr(kind, "name", "")
-            value, refused, _ = error.message.partition(" is not ")
-            if refused and name.startswith(("int", "float")):
-                from incremental.settings.reference import span  # noqa: PLC0415 - only who fails needs it
-
-                number = "a whole number" if name.startswith("int") else "a number"
-                taken = span(getattr(kind, "min", None), getattr(kind, "max", None))
-                error.message = f"must be {number}{taken}, not {value}"
-            raise
-
-
 class LazyGroup(TyperGroup):
     """A group of commands, each imported only when called."""
 
@@ -207,7 +187,7 @@ def loaded(name: str, listed: str) -> Any:  # noqa: ANN401 - a command of Click'
     target = listed.partition(" ")[0]
     found = imported(name, target) if "." in target else target_of(_ROOM + target)
     single = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-    single.command(name, cls=PlainCommand)(answering(found))
+    single.command(name)(answering(found))
     return typer.main.get_command(single)
 
 
