@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 
 from incremental.base.texts import read_text
@@ -11,64 +10,18 @@ from incremental.daemon.health import HealthReport
 from incremental.daemon.housekeeping import last_done
 from incremental.daemon.pulse import STALE_SECONDS
 from incremental.interfaces.explain.page import budget_and_visit
-from incremental.interfaces.results.schema import result_of
+from incremental.interfaces.results.schema import Row, result_of, row_result
 from incremental.interfaces.results.sites import NO_PAGES
 from incremental.settings import Settings
 from incremental.settings.sections import EmbeddingSettings
 from incremental.topics.embedding.choice import standing
 from store import Store
-from store.daemons import DaemonRow
 from store.enums import SiteStatus as StoredState
-from store.maintenance.monitoring import SiteEvent as EventRow
 
 MOST_QUARANTINED = 50
 # Of the sites due first: a spent budget may delay some of them.
 _MOST_COMPARED = 50
 DAY = 86_400.0
-
-
-@dataclass(frozen=True, slots=True)
-class JobHealth:
-    """The last runs of a job."""
-
-    name: str
-    began_at: datetime | None
-    ended_at: datetime | None
-    """Of the last run that succeeded."""
-    next_at: datetime | None
-    failures: int
-    """In a row."""
-    error: str
-
-
-@dataclass(frozen=True, slots=True)
-class HealthProblem:
-    """Something wrong with the daemon."""
-
-    kind: str
-    feature: str
-    """Which feature cannot do its work, such as messages; empty = none."""
-    detail: str
-    since: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class EngineState:
-    """The engine."""
-
-    kind: str
-    """threads, processes or dask."""
-    workers: int
-    """Visits that it can run at a time."""
-    processes: int
-    """That they run in: of this machine, or workers of the cluster."""
-    address: str
-    """Of the cluster."""
-    waits: str
-    """Why nothing can be fetched; empty = something can."""
-    refused: list[str]
-    """Workers that get no visits, with the reason."""
-    in_words: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,41 +38,12 @@ class DaemonHealth:
     """The report is old: the daemon was killed, or stands still."""
     started_at: datetime
     visits_under_way: int
-    engine: EngineState | None
-    """null = not known yet."""
-    problems: list[HealthProblem]
-    jobs: list[JobHealth]
-
-
-@dataclass(frozen=True, slots=True)
-class DaemonPlace:
-    """A daemon among those that share a PostgreSQL store."""
-
-    name: str
-    sites: int
-    heartbeat_seconds: float
-    """Since its last heartbeat, by the server's clock."""
-    lives: bool
-    """False = its sites are about to be taken over."""
-    is_leader: bool
-    """Whether it does what is done once for all: messages, housekeeping, training."""
-    version: str
-
-
-@dataclass(frozen=True, slots=True)
-class QuarantineEntry:
-    """A page, site, topic or job that met a bug and is tried again later."""
-
-    kind: str
-    key: str
-    url: str | None
-    purpose: str
-    at: datetime
-    again_at: datetime
-    times: int
-    version: str
-    error: str
-    trace: str
+    engine: Row | None
+    """What runs the visits, and how many at a time; null = not known yet."""
+    problems: list[Row]
+    """Each with its kind, the feature that cannot do its work, a detail, and since when."""
+    jobs: list[Row]
+    """The last runs of each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,27 +75,6 @@ class Embeddings:
 
 
 @dataclass(frozen=True, slots=True)
-class Housekept:
-    """What housekeeping last came to."""
-
-    at: datetime
-    forgotten: dict[str, int]
-    """Number by kind."""
-    database_bytes: int
-    free_bytes: int
-    """In the database file, for what is written next."""
-
-
-@dataclass(frozen=True, slots=True)
-class SiteEvent:
-    """A change of a whole site."""
-
-    kind: str
-    at: datetime
-    detail: str
-
-
-@dataclass(frozen=True, slots=True)
 class SiteStatus:
     """How a site fares."""
 
@@ -196,15 +99,8 @@ class SiteStatus:
     """Fetch status of a seed that could not be read yet."""
     problem: str | None
     """A sentence about a site that answers but has a problem."""
-    events: list[SiteEvent]
-
-
-@dataclass(frozen=True, slots=True)
-class SiteWords:
-    """What a feature says of a site: how many of its new pages were found, for instance."""
-
-    site: str
-    says: str
+    events: list[Row]
+    """Changes of the whole site."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,19 +112,20 @@ class Status:
     """Whether a daemon is at work: here, or another one that shares the store."""
     daemon: DaemonHealth | None
     """null = no daemon has reported."""
-    daemons: list[DaemonPlace]
+    daemons: list[Row]
     """Those that share a PostgreSQL store; empty for SQLite."""
-    quarantine: list[QuarantineEntry]
+    quarantine: list[Row]
+    """Pages, sites, topics and jobs that met a bug, the latest failure first, each with the trace."""
     hubs_due: int
     verifications_due: int
-    housekeeping: Housekept | None
-    """null = it has not run yet."""
+    housekeeping: Row | None
+    """What it forgot, by kind, and the size of the database; null = it has not run yet."""
     embeddings: Embeddings
     total_requests_per_day: float | None
     """Of all sites together; null = no such limit."""
     sites: list[SiteStatus]
-    words: list[SiteWords]
-    """What features say of sites, what needs a look first."""
+    words: list[Row]
+    """What features say of a ``site``, what needs a look first."""
 
 
 def status_of(
@@ -236,6 +133,8 @@ def status_of(
 ) -> Status:
     """Return the state of the daemon and of each site."""
     queue, done = store.monitor.queue(now), last_done(store)
+    held = store.quarantine.entries(limit=MOST_QUARANTINED)
+    urls = store.quarantine.urls(held)
     sites = _sites(store, settings, now)
     names = {site.id: site.name for site in sites}
     return result_of(
@@ -244,16 +143,18 @@ def status_of(
         now=now,
         crawling=crawling,
         daemon=daemon,
-        daemons=daemon_places(store.daemons.all()),
-        quarantine=_quarantine(store),
+        daemons=[
+            row_result(one, heartbeat_seconds=round(one.beat_age, 1)) for one in store.daemons.all()
+        ],
+        quarantine=[row_result(row, url=urls.get(row.id)) for row in held],
         hubs_due=queue.hubs,
         verifications_due=queue.verifications,
-        housekeeping=done and result_of(Housekept, done),
+        housekeeping=done and row_result(done),
         embeddings=embeddings_of(store, settings.embeddings),
         total_requests_per_day=settings.revisit.total_requests_per_day or None,
         sites=sites,
         words=[
-            SiteWords(names[site], says)
+            {"site": names[site], "says": says}
             for words in settings.enabled.asked("site_words", store)
             for site, says in words.items()
             if site in names
@@ -278,7 +179,9 @@ def _sites(store: Store, settings: Settings, now: float) -> list[SiteStatus]:
             visits_by_status=counts.get(row.id, {}),
             trouble=unread.get(row.id),
             problem=notes.get(row.id),
-            events=site_events(events.get(row.id, [])),
+            events=[
+                row_result(one, detail=read_text(one.detail)) for one in events.get(row.id, [])
+            ],
         )
         for row in store.read.sites()
     ]
@@ -306,11 +209,6 @@ def next_look(store: Store, settings: Settings, now: float) -> NextLook | None:
     return min(looks, key=lambda look: look.at, default=None)
 
 
-def site_events(rows: Sequence[EventRow]) -> list[SiteEvent]:
-    """Return changes of a whole site."""
-    return [replace(result_of(SiteEvent, row), detail=read_text(row.detail)) for row in rows]
-
-
 def health_of(
     report: HealthReport | None, now: float, *, running: bool | None = None
 ) -> DaemonHealth | None:
@@ -330,23 +228,10 @@ def health_of(
         state=report.state.value if running else "killed",
         well=report.well and not silent and running,
         silent=silent,
-        engine=engine
-        and result_of(EngineState, engine, refused=list(engine.refused), in_words=engine.text()),
-        problems=[result_of(HealthProblem, one, kind=one.kind.value) for one in report.problems],
-        jobs=[result_of(JobHealth, job, ended_at=job.ended_at or None) for job in report.jobs],
+        engine=engine and row_result(engine, in_words=engine.text()),
+        problems=list(map(row_result, report.problems)),
+        jobs=list(map(row_result, report.jobs)),
     )
-
-
-def daemon_places(rows: Sequence[DaemonRow]) -> list[DaemonPlace]:
-    """Return the daemons that share a PostgreSQL store, the oldest first; none in a SQLite file."""
-    return [result_of(DaemonPlace, row, heartbeat_seconds=round(row.beat_age, 1)) for row in rows]
-
-
-def _quarantine(store: Store) -> list[QuarantineEntry]:
-    """Return what met a bug, the latest failure first, with the traces."""
-    rows = store.quarantine.entries(limit=MOST_QUARANTINED)
-    urls = store.quarantine.urls(rows)
-    return [result_of(QuarantineEntry, row, url=urls.get(row.id)) for row in rows]
 
 
 def embeddings_of(store: Store, settings: EmbeddingSettings) -> Embeddings:

@@ -22,7 +22,6 @@ from classifier.hub.errors import HubClassifierError
 from classifier.hub.registry import ActiveClassifier
 from incremental.daemon.health import ProblemKind
 from incremental.interfaces.explain.page import budget_and_visit
-from incremental.interfaces.results.status import daemon_places
 from incremental.interfaces.web.context import Web
 from incremental.settings import Settings
 from store import Store
@@ -192,11 +191,11 @@ def _of_health(web: Web) -> Iterator[Metric]:
 
 def _daemons(store: Store) -> Iterator[Metric]:
     """Yield those that share a PostgreSQL store."""
-    places = daemon_places(store.daemons.all())
+    places = store.daemons.all()
     for key, name, about in (
         ("sites", "daemon_sites", "Sites that a daemon visits."),
         (
-            "heartbeat_seconds",
+            "beat_age",
             "daemon_heartbeat_age_seconds",
             "Since a daemon's last heartbeat, by the server's clock.",
         ),
