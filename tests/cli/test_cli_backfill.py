@@ -42,34 +42,34 @@ def test_new_says_in_a_line_what_a_list_gained(hubwatch: Run, gained: list[str])
     done = hubwatch("new")
     assert (done.code, done.out) == (0, "")
     assert f"{len(gained)} older articles were added under /blog/2007/03/" in done.err
-    assert "hubwatch backfills" in done.err
+    assert "hubwatch new --backfills" in done.err
     assert hubwatch("new", "--json").json == []
 
 
 def test_backfills_lists_them_one_by_one(hubwatch: Run, gained: list[str]) -> None:
-    rows = hubwatch("backfills", "--json").json
+    rows = hubwatch("new", "--backfills", "--json").json
     assert [row["url"] for row in rows] == gained[::-1]
     assert rows[-1]["title"].startswith("Tale")
     assert "\x1b" not in rows[-1]["title"]
-    urls = hubwatch("backfills", "--format", "urls", "--limit", "3").out.split()
+    urls = hubwatch("new", "--backfills", "--format", "urls", "--limit", "3").out.split()
     assert urls == gained[::-1][:3]
-    table = hubwatch("backfills")
+    table = hubwatch("new", "--backfills")
     assert "12 older pages" in table.out
-    text = hubwatch("backfills", "--format", "csv").out
+    text = hubwatch("new", "--backfills", "--format", "csv").out
     assert [row["url"] for row in csv.DictReader(io.StringIO(text))] == gained[::-1]
 
 
 def test_a_cursor_neither_skips_nor_repeats(hubwatch: Run, gained: list[str]) -> None:
-    first = hubwatch("backfills", "--after", "0", "--limit", "5", "--json").json
-    rest = hubwatch("backfills", "--after", str(first[-1]["cursor"]), "--json").json
+    first = hubwatch("new", "--backfills", "--after", "0", "--limit", "5", "--json").json
+    rest = hubwatch("new", "--backfills", "--after", str(first[-1]["cursor"]), "--json").json
     assert [row["url"] for row in first + rest] == gained
 
 
 def test_times_and_sites_narrow_them(hubwatch: Run, gained: list[str]) -> None:
-    assert len(hubwatch("backfills", "--since", "2d", "--json").json) == len(gained)
-    assert hubwatch("backfills", "--until", "47h", "--json").json == []
-    assert hubwatch("backfills", "--site", "nowhere.example").code == 4
-    nothing = hubwatch("backfills", "--since", "1m")
+    assert len(hubwatch("new", "--backfills", "--since", "2d", "--json").json) == len(gained)
+    assert hubwatch("new", "--backfills", "--until", "47h", "--json").json == []
+    assert hubwatch("new", "--backfills", "--site", "nowhere.example").code == 4
+    nothing = hubwatch("new", "--backfills", "--since", "1m")
     assert "no older pages have been added to lists" in nothing.err
 
 

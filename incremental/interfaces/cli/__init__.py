@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperCommand, TyperGroup, TyperOption
 
 from hubwatch.errors import HubwatchError
 from incremental.base.errors import NotFoundError
@@ -55,12 +55,8 @@ PURPOSES: dict[str, dict[str, Any]] = {
             HELP: "Saved searches.",
             "save": "searching:save Save a search; the web page, feeds and messages can use it.",
             "list": "searching:list_searches List the saved searches.",
-            "run": "searching:run Run a saved search.",
             "remove": "searching:remove Delete a saved search.",
         },
-    },
-    "Follow": {
-        "backfills": "new:backfills List older pages that were added to lists; newest first.",
     },
     "Mark and correct": {
         "read": "searching:read Mark pages as read.",
@@ -70,16 +66,11 @@ PURPOSES: dict[str, dict[str, Any]] = {
         "relevant": "topic:relevant Mark pages as relevant to a topic; it learns within seconds.",
         "irrelevant": "topic:irrelevant Mark pages as irrelevant to a topic; it learns within seconds.",
         "label": "labelling:label Label pages as hubs or articles, at once and for training.",
-        "labels": {
-            HELP: "Export labels.",
-            "export": "labelling:export_file Write all labels to a file, one per page.",
-        },
         "models": {
             HELP: "Versions of the hub classifier.",
             "list": "hub_models:list_versions List the versions, oldest first, and the one in use.",
             "learn": "hub_models:learn Train on all labels now: yours, and those from page behaviour.",
-            "use": "hub_models:use Switch to a version; a running daemon picks it up.",
-            "rollback": "hub_models:rollback Roll back to the previous version.",
+            "use": "hub_models:use Switch to a version, or to the one before; a running daemon picks it up.",
         },
     },
     "Topics": {
@@ -182,13 +173,22 @@ def loaded(name: str, listed: str) -> Any:  # noqa: ANN401 - a command of Click'
     """
     put_off_driver()
     # Rich takes its time, which help and version do without.
-    from incremental.interfaces.cli.common import answering  # noqa: PLC0415
+    from incremental.interfaces.cli.common import JSON  # noqa: PLC0415
 
     target = listed.partition(" ")[0]
     found = imported(name, target) if "." in target else target_of(_ROOM + target)
     single = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-    single.command(name)(answering(found))
-    return typer.main.get_command(single)
+    single.command(name)(found)
+    command: Any = typer.main.get_command(single)
+    as_json = TyperOption(
+        param_decls=["--json"],
+        is_flag=True,
+        help="Print JSON instead of a table.",
+        expose_value=False,
+        callback=lambda context, _, value: context.meta.__setitem__(JSON, value),
+    )
+    command.params.append(as_json)
+    return command
 
 
 app = typer.Typer(

@@ -1,24 +1,19 @@
-"""Correcting the hub classifier: ``label``, ``labels export``."""
+"""Correcting the hub classifier: ``label``."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
 from incremental.base.readable_urls import readable
 from incremental.interfaces.cli.common import (
-    counted,
     now,
     open_store,
     printed_json,
-    report,
     say,
-    write_whole,
 )
 from incremental.topics.training.corrections import correct_all
-from incremental.topics.training.label_files import export_labels
 
 
 def label(
@@ -44,15 +39,3 @@ def label(
     failed = sum(result.error is not None for result in results)
     if failed:
         raise typer.Exit(2 if failed == len(results) else 1)
-
-
-def export_file(
-    context: typer.Context,
-    file: Annotated[Path, typer.Argument(help="TSV file to write; overwritten.")],
-) -> None:
-    """Write all labels to a file, one per page: yours before those of behaviour."""
-    with open_store(context) as store:
-        text, count = export_labels(store)
-    write_whole(file, "file", lambda out: out.write(text.encode()))
-    said = f"wrote {counted(count, 'label')} to {file}"
-    report(context, {"written": str(file), "labels": count}, said)

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
-from incremental.base.errors import InputError, NotFoundError
+from incremental.base.errors import NotFoundError
 from incremental.base.lookup import find_page
 from incremental.base.plain_text import clean
 from incremental.base.readable_urls import readable
@@ -113,25 +113,22 @@ def _version(version: Version) -> dict[str, Any]:
     return {"at": utc(version.at), "md5": version.body_md5}
 
 
-def diff(  # noqa: PLR0913 - each is an option of the command
+def diff(
     context: typer.Context,
     url: Address,
     *,
-    at: Annotated[str | None, typer.Option(help="The last change up to this time.")] = None,
     start: Annotated[str | None, typer.Option("--from", help="Compare from this time.")] = None,
     end: Annotated[str | None, typer.Option("--to", help="Compare to this time.")] = None,
     noise: Annotated[bool, typer.Option("--noise", help="Show ignored lines as well.")] = False,
 ) -> None:
     """Show what changed in the text of a page; dates, counters and other noise are ignored.
 
-    Default: the last change. Times are spans ago (3h, 1d) or dates.
+    Without --from, the last change up to --to. Times are spans ago (3h, 1d) or dates.
     """
-    if at is not None and (start is not None or end is not None):
-        raise InputError("--at", at, "cannot be combined with --from and --to")
     with open_store(context) as store:
         page = find_page(store, url)
         versions = store.answers.versions(page["id"])
-        before, after = _two(versions, at, start, end)
+        before, after = _two(versions, start, end)
         found = difference(store, page["id"], page["url"], before, after)
     if printed_json(context, {"url": page["url"]} | dated_row(found)):
         return
@@ -143,16 +140,12 @@ def diff(  # noqa: PLR0913 - each is an option of the command
         say(f"{counted(len(found.ignored), 'line')} ignored as noise; --noise to show")
 
 
-def _two(
-    versions: list[Version], at: str | None, start: str | None, end: str | None
-) -> tuple[Version, Version]:
+def _two(versions: list[Version], start: str | None, end: str | None) -> tuple[Version, Version]:
     """Return the versions to compare."""
-    now_at = now()
-    until = end or at
-    last = version_at(versions, moment(until, now_at) if until else None)
+    last = version_at(versions, moment(end, now()) if end else None)
     if start is None:
         return previous(versions, last), last
-    return version_at(versions, moment(start, now_at)), last
+    return version_at(versions, moment(start, now())), last
 
 
 def _print_diff(found: Difference) -> None:
