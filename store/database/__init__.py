@@ -62,13 +62,11 @@ def open_database(
     busy_seconds: float | None = None,
     *,
     copies: int = 2,
-    make_new: bool = False,
     bounds: ServerBounds | None = None,
 ) -> Database:
     """Open a SQLite path or ``postgresql://`` URL and bring its tables up to date.
 
     *copies*: see :func:`store.database.upgrades.upgrade`.
-    *make_new*: create a database even where one was lost.
     *bounds*: limits of connections to a server; None = the defaults of ``ServerBounds``.
 
     *busy_seconds*: SQLite's wait for another process; None = 30.
@@ -80,11 +78,7 @@ def open_database(
         StoreTooNewError: a later version of Hubwatch migrated it.
     """
     path = Path(where)
-    database = (
-        open_server(where, bounds)
-        if is_server(where)
-        else _sqlite(path, busy_seconds, make_new=make_new)
-    )
+    database = open_server(where, bounds) if is_server(where) else _sqlite(path, busy_seconds)
     try:
         with storage_errors(where):
             upgrade(database, where, copies=copies)
@@ -94,7 +88,7 @@ def open_database(
     return database
 
 
-def _sqlite(path: Path, busy_seconds: float | None, *, make_new: bool) -> Database:
+def _sqlite(path: Path, busy_seconds: float | None) -> Database:
     with storage_errors(str(path)):
         try:
             ours = path.exists() and check_sqlite(path)
@@ -105,7 +99,7 @@ def _sqlite(path: Path, busy_seconds: float | None, *, make_new: bool) -> Databa
                         f"a restore to {path.parent} was interrupted; run it again"
                     )
                 if not path.exists():
-                    _check_not_lost(path, make_new=make_new)
+                    _check_not_lost(path)
                 make_file(path)  # SQLite gives its log and its index the mode of the file itself
                 _begin(path)
         except OSError as error:
@@ -128,18 +122,13 @@ def _begin(path: Path) -> None:
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
 
 
-def _check_not_lost(path: Path, *, make_new: bool) -> None:
-    """Refuse to create a database where one was lost, unless the user asks for it."""
-    if make_new:
-        # SQLite would replay another database's log into the new one.
-        for ending in ("-wal", "-shm", "-journal"):
-            path.with_name(path.name + ending).unlink(missing_ok=True)
-        return
+def _check_not_lost(path: Path) -> None:
+    """Refuse to create a database where one was lost."""
     if left := traces(path.parent):
         names = ", ".join(one.name for one in left)
         raise StoreRemainsError(
             f"{path} is missing, but a store was there: it left {names}; bring the database back, "
-            "restore a backup (hubwatch restore), or begin with an empty one (hubwatch init --new-store)"
+            "restore a backup (hubwatch restore), or move these away to begin with an empty one"
         )
 
 

@@ -140,7 +140,8 @@ def test_status_sums_up_a_budget_that_all_sites_share(
 
 
 def test_a_site_with_a_budget_of_zero_is_still_json(hubwatch: Run) -> None:
-    hubwatch("add", HOME, "--requests-per-day", "0")
+    hubwatch("add", HOME)
+    hubwatch("edit", "news.example", "--requests-per-day", "0")
     assert hubwatch("status", "--json").json["sites"][0]["price_minutes"] is None
     assert hubwatch("hubs", "--json").json[0]["url"] == HOME
     assert hubwatch("check", HOME, "--json").code == 0

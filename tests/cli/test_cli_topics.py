@@ -237,9 +237,9 @@ def test_a_topic_edited_without_options_says_what_is_missing(read: Run) -> None:
 
 def test_a_paused_topic_is_resumed(read: Run) -> None:
     bridges(read)
-    assert read("topic", "pause", "bridges", "--json").json["state"] == "paused"
+    assert read("topic", "edit", "bridges", "--pause", "--json").json["state"] == "paused"
     assert read("topic", "list", "--json").json[0]["state"] == "paused"
-    assert read("topic", "resume", "bridges", "--json").json["state"] == "ready"
+    assert read("topic", "edit", "bridges", "--resume", "--json").json["state"] == "ready"
 
 
 def test_a_removed_topic_is_gone_and_its_pages_stay(read: Run) -> None:
@@ -259,7 +259,7 @@ def test_a_removed_topic_is_gone_and_its_pages_stay(read: Run) -> None:
         (["topic", "add", "x", "--keyword", "a", "--method", "magic"], 2, "bayes_kernel"),
         (["topic", "show", "nothing"], 4, "there is none yet"),
         (["topic", "remove", "nothing", "--yes"], 4, "nothing"),
-        (["topic", "pause", "nothing"], 4, "nothing"),
+        (["topic", "edit", "nothing", "--pause"], 4, "nothing"),
         (["relevant", "https://a.example/", "--topic", "nothing"], 4, "nothing"),
         (["relevant", "https://a.example/"], 2, "--topic"),
         (["new", "--topic", "nothing"], 4, "nothing"),

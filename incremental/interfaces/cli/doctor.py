@@ -150,7 +150,9 @@ def _of_store(store: Inspection | None, home: Path, *, check: bool) -> Finding:
     if store is None:
         if left := remains(home):
             says = f"there is no database; {', '.join(map(str, left[:3]))} of one is left"
-            way_out = "bring it back, restore a backup, or begin with an empty one: hubwatch init --new-store"
+            way_out = (
+                "bring it back, restore a backup, or move these away to begin with an empty one"
+            )
             return problem("store", says, way_out)
         return ok("store", "there is none yet; the first command makes it")
     pending = store.pending()
