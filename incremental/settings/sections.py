@@ -193,8 +193,8 @@ class DaemonSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Longest time to read one body."""
     parse_memory_mb: Annotated[int, msgspec.Meta(ge=64, le=100_000)] = 512
     """Most memory to read one body, above what an idle reader takes."""
-    log_level: str = "info"
-    """``debug``, ``info``, ``warning`` or ``error``."""
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+    """The least that is logged."""
     log_format: Literal["text", "json"] = "text"
     """``json`` = one object a line, for programs that gather logs."""
 

@@ -157,4 +157,4 @@ def test_a_form_that_is_none_is_refused(hubwatch: Run, tmp_path: Path) -> None:
     (tmp_path / "hubwatch.toml").write_text("[daemon]\nlog_format = 'xml'\n")
     done = hubwatch("list")
     assert (done.code, "daemon.log_format" in done.err) == (2, True)
-    assert 'must be one of: "text", "json"' in done.err
+    assert 'must be one of: "json", "text"' in done.err

@@ -257,12 +257,8 @@ def test_what_a_spreadsheet_would_run_is_quoted(value: str) -> None:
     assert cell(value).startswith("'")
 
 
-def test_a_word_that_is_no_address_and_nothing_to_search_for_are_wrong_usage(
-    hubwatch: Run, found: list[str]
-) -> None:
-    assert hubwatch("star", "foo").code == hubwatch("search", "").code == 2
-    assert hubwatch("star", "foo", HOME + "never.html").code == 4
-    assert hubwatch("star", "foo", found[0]).code == 1
+def test_nothing_to_search_for_is_wrong_usage(hubwatch: Run) -> None:
+    assert hubwatch("search", "").code == 2
 
 
 def test_a_table_without_names_of_columns_has_no_row_for_them(

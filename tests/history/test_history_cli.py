@@ -10,8 +10,10 @@ from fake_web import DAY, HOUR, FakeWeb, Watch, page
 from lab.clocks import SimulatedClock
 
 from incremental.base.clock import SystemClock
-from incremental.settings import build_settings
+from incremental.base.urls import canonical_key
+from incremental.settings import Settings, build_settings
 from incremental.settings.sections import RefreshSettings
+from incremental.settings.storage import open_configured_store
 
 HOME = "https://news.example/"
 PAGE = HOME + "a.html"
@@ -41,6 +43,13 @@ def past(tmp_path: Path) -> float:
     with Watch(tmp_path, FakeWeb(SimulatedClock(start), pages), HOME, settings=settings) as crawl:
         crawl.run(12 * DAY)
     return changed
+
+
+def mark(folder: Path, **marks: bool) -> None:
+    """Mark the page, as the web page does."""
+    with open_configured_store(Settings(), folder) as store:
+        (page_id,) = (one["id"] for one in store.read.find_page(PAGE, canonical_key(PAGE)))
+        assert store.answers.mark([page_id], now=SystemClock().now(), **marks) == [page_id]
 
 
 def test_a_change_is_announced_and_shown(hubwatch: Run, past: float) -> None:
@@ -85,29 +94,26 @@ def test_words_find_pages_and_cursors_go_on(hubwatch: Run) -> None:
 
 
 @pytest.mark.usefixtures("past")
-def test_marks_narrow_what_is_new(hubwatch: Run) -> None:
-    assert hubwatch("read", PAGE).code == 0
-    assert hubwatch("star", PAGE, HOME + "never.html").code == 1
-    assert hubwatch("star", HOME + "z.html").code == 4
+def test_marks_narrow_what_is_new(hubwatch: Run, tmp_path: Path) -> None:
+    mark(tmp_path, read=True, starred=True)
     unread = hubwatch("new", "--unread", "--json").json
     assert [row["url"] for row in unread] == [HOME + "b.html"]
     (starred,) = hubwatch("new", "--starred", "--json").json
     assert starred["read_at"]
     assert starred["starred_at"]
-    hubwatch("unstar", PAGE)
-    hubwatch("unread", PAGE)
+    mark(tmp_path, read=False, starred=False)
     assert hubwatch("new", "--starred", "--json").json == []
     assert len(hubwatch("new", "--unread", "--json").json) == 2
 
 
 @pytest.mark.usefixtures("past")
-def test_a_saved_search_is_run_by_name(hubwatch: Run) -> None:
+def test_a_saved_search_is_run_by_name(hubwatch: Run, tmp_path: Path) -> None:
     assert hubwatch("searches", "save", "town", "council", "--unread").code == 0
     (kept,) = hubwatch("searches", "list", "--json").json
     assert kept["name"] == "town"
     assert "council --unread" in hubwatch("searches", "list").out
     assert len(hubwatch("search", "--saved", "town", "--json").json["pages"]) == 2
-    hubwatch("read", PAGE)
+    mark(tmp_path, read=True)
     assert len(hubwatch("search", "--saved", "town", "--json").json["pages"]) == 1
     assert hubwatch("searches", "save", "bad", "x", "--since", "whenever").code == 2
     assert hubwatch("searches", "remove", "town").code == 0

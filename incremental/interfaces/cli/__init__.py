@@ -59,10 +59,6 @@ PURPOSES: dict[str, dict[str, Any]] = {
         },
     },
     "Mark and correct": {
-        "read": "searching:read Mark pages as read.",
-        "unread": "searching:unread Mark pages as unread.",
-        "star": "searching:star Star pages.",
-        "unstar": "searching:unstar Remove the star from pages.",
         "relevant": "topic:relevant Mark pages as relevant to a topic; it learns within seconds.",
         "irrelevant": "topic:irrelevant Mark pages as irrelevant to a topic; it learns within seconds.",
         "label": "labelling:label Label pages as hubs or articles, at once and for training.",

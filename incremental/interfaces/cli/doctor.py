@@ -42,7 +42,6 @@ from incremental.fetch.politeness import host_key
 from incremental.fetch.robots import robots_url
 from incremental.fetch.status import HOST_TROUBLE, FetchStatus, Request, Response
 from incremental.interfaces.cli.common import console, now, printed_json, settings_file, settings_of
-from incremental.interfaces.cli.logs import level_of
 from incremental.settings import Settings
 from incremental.settings.storage import same_settings, store_address
 from incremental.topics.embedding.choice import embeddings_finding
@@ -109,8 +108,6 @@ def _findings(
 def _of_settings(settings: Settings, folder: Path, file: Path | None) -> Iterator[Finding]:
     """Check what only shows when the settings are used."""
     wrong: list[Finding] = []
-    with settings_checked(wrong):
-        level_of(settings)
     with settings_checked(wrong):
         if file is None:
             same_settings(settings, folder, file)

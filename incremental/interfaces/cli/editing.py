@@ -12,7 +12,6 @@ from incremental.base.errors import InputError, NotFoundError
 from incremental.base.lookup import find_sites
 from incremental.base.readable_urls import readable
 from incremental.base.scope import Reach
-from incremental.base.tagging import joined
 from incremental.interfaces.cli.common import (
     counted,
     now,
@@ -103,22 +102,12 @@ def edit(  # noqa: PLR0913 - each is an option of the command
 
 def _show(site: Site, settings: Settings) -> None:
     rows = [("name", site.name), ("seed", readable(site.seed)), ("state", site.state)]
-    rows.append(("tags", joined(site.tags) or "-"))
-    terms = {name: getattr(site, name) for name in TERMS}
-    rows += [(name.replace("_", " "), _in_words(name, terms[name], settings)) for name in terms]
+    for name in ("tags", *TERMS):
+        value, default = getattr(site, name), getattr(settings.revisit, name, ())
+        own = default if value is None else value
+        shown = ", ".join(own) or "-" if isinstance(own, list | tuple) else str(own)
+        rows.append((name.replace("_", " "), shown + (" (default)" if value is None else "")))
     print_table("", ("", ""), rows)
-
-
-def _in_words(name: str, value: Any, settings: Settings) -> str:  # noqa: ANN401 - one of several types
-    if name in ("include", "exclude"):
-        return ", ".join(value) or "-"
-    default = getattr(settings.revisit, name, None)
-    if value is None:
-        shown = ", ".join(default) or "always" if isinstance(default, tuple) else f"{default:g}"
-        return f"{shown} (default)"
-    if isinstance(value, list):
-        return ", ".join(value) or "always"
-    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def visit(

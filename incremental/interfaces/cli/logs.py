@@ -19,7 +19,6 @@ from types import TracebackType
 
 import typer
 
-from incremental.base.errors import SettingsError
 from incremental.settings import Settings
 
 _TEXT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
@@ -49,30 +48,15 @@ class JsonFormatter(logging.Formatter):
         return json.dumps(line)
 
 
-def level_of(settings: Settings) -> int:
-    """Return the least level that is logged; ``info`` leaves the reports of a run to speak for it.
-
-    Raises:
-        SettingsError: there is no such level.
-    """
-    name = settings.daemon.log_level
-    level = logging.getLevelNamesMapping().get(name.upper())
-    if level is None:
-        way_out = "must be one of debug, info, warning, error"
-        raise SettingsError("daemon.log_level", name, way_out)
-    return max(level, logging.WARNING) if name == "info" else level
-
-
 def begin_log(settings: Settings) -> None:
     """Send the log of this process to stderr in the form of the settings.
 
     In JSON nothing is written around it: what is said to people, what a library warns of and the
     trace of a bug become lines of the log as well.
-
-    Raises:
-        SettingsError: see :func:`level_of`.
     """
-    level = level_of(settings)
+    # The reports of a run speak for it.
+    name = "warning" if settings.daemon.log_level == "info" else settings.daemon.log_level
+    level = logging.getLevelNamesMapping()[name.upper()]
     if settings.daemon.log_format == "text":
         logging.basicConfig(level=level, format=_TEXT)
         return

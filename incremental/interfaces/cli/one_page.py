@@ -24,8 +24,8 @@ from incremental.interfaces.cli.common import (
 )
 from incremental.interfaces.explain.page_versions import (
     Difference,
+    compared,
     difference,
-    previous,
     text_of,
     version_at,
 )
@@ -128,7 +128,8 @@ def diff(
     with open_store(context) as store:
         page = find_page(store, url)
         versions = store.answers.versions(page["id"])
-        before, after = _two(versions, start, end)
+        times = [moment(text, now()) if text else None for text in (start, end)]
+        before, after = compared(versions, *times)
         found = difference(store, page["id"], page["url"], before, after)
     if printed_json(context, {"url": page["url"]} | dated_row(found)):
         return
@@ -138,14 +139,6 @@ def diff(
         print(f"~ [{reason}] {clean(text)}")  # noqa: T201
     if found.ignored and not noise:
         say(f"{counted(len(found.ignored), 'line')} ignored as noise; --noise to show")
-
-
-def _two(versions: list[Version], start: str | None, end: str | None) -> tuple[Version, Version]:
-    """Return the versions to compare."""
-    last = version_at(versions, moment(end, now()) if end else None)
-    if start is None:
-        return previous(versions, last), last
-    return version_at(versions, moment(start, now())), last
 
 
 def _print_diff(found: Difference) -> None:

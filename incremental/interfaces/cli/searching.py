@@ -1,8 +1,8 @@
-"""The reading list: ``search read unread star unstar searches``."""
+"""Searching: ``search searches``."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -15,7 +15,6 @@ from incremental.interfaces.cli.common import (
     now,
     open_store,
     print_list,
-    printed_json,
     report,
     say,
     wants_json,
@@ -27,7 +26,6 @@ from store import Store
 from store.answers import NewQuery, SavedSearchRow
 from store.search.words import read_query
 
-Urls = Annotated[list[str], typer.Argument(metavar="URL...", help="Pages that were announced.")]
 Words = Annotated[
     list[str] | None,
     typer.Argument(metavar="[WORDS]...", help='All must match; "phrase", -without, prefix*.'),
@@ -112,52 +110,6 @@ def _answer_like(context: typer.Context, store: Store, page_id: int, query: NewQ
     columns = ("likeness", "found", "site", "title", "url")
     title = counted(len(rows), "page")
     print_list(context, result, title, columns, rows, empty="nothing found")
-
-
-def read(context: typer.Context, urls: Urls) -> None:
-    """Mark pages as read."""
-    _mark(context, urls, read=True)
-
-
-def unread(context: typer.Context, urls: Urls) -> None:
-    """Mark pages as unread."""
-    _mark(context, urls, read=False)
-
-
-def star(context: typer.Context, urls: Urls) -> None:
-    """Star pages."""
-    _mark(context, urls, starred=True)
-
-
-def unstar(context: typer.Context, urls: Urls) -> None:
-    """Remove the star from pages."""
-    _mark(context, urls, starred=False)
-
-
-def _mark(context: typer.Context, urls: list[str], **marks: bool) -> None:
-    """Mark what can be marked, and report the rest; exit with 1, or with 4 or 2 if nothing could be."""
-    results: list[dict[str, Any]] = []
-    mistyped = 0
-    with open_store(context) as store:
-        for url in urls:
-            try:
-                page = find_page(store, url)
-            except (InputError, NotFoundError) as error:
-                results.append({"url": url, "error": str(error)})
-                mistyped += isinstance(error, InputError)
-                continue
-            announced = store.answers.mark([page["id"]], now=now(), **marks)
-            untold = {} if announced else {"error": f"{url} was never announced as new"}
-            results.append({"url": page["url"], **marks, **untold})
-    in_json = printed_json(context, results)
-    failed = [result["error"] for result in results if "error" in result]
-    code = 1 if len(failed) < len(results) else 2 if mistyped == len(results) else 4
-    for problem in failed:
-        say(f"hubwatch: {problem}")
-    if not in_json and len(failed) < len(results):
-        say(f"marked {counted(len(results) - len(failed), 'page')}")
-    if failed:
-        raise typer.Exit(code)
 
 
 @filtered()

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import msgspec
 import typer
 
-from incremental.base.errors import InputError, without_credentials
+from incremental.base.errors import without_credentials
 from incremental.interfaces.cli.common import print_list, say, wants_json
 from incremental.settings import Settings, settings_path
 from incremental.settings.loading import load_with_sources
@@ -19,9 +19,6 @@ _HIDDEN = "..."
 
 def settings(
     context: typer.Context,
-    section: Annotated[
-        str, typer.Argument(metavar="[SECTION]", help="Only this one, such as revisit.")
-    ] = "",
     *,
     changed: Annotated[
         bool, typer.Option("--changed", help="Only what differs from the defaults.")
@@ -32,15 +29,9 @@ def settings(
     Passwords, keys and addresses that hold one are not shown.
     """
     loaded, _, sources = load_with_sources(context.obj)
-    sections = reference(frozenset(loaded.features.off))
-    names = [one.name for one in sections]
-    wanted = section.strip("[]")
-    if wanted and wanted not in names:
-        raise InputError("section", section, f"must be one of: {', '.join(names)}")
     rows = [
         row
-        for one in sections
-        if one.name == wanted or not wanted
+        for one in reference(frozenset(loaded.features.off))
         for row in _rows(one, _values(loaded, one.name), sources)
         if not changed or row["source"] != "default"
     ]

@@ -12,8 +12,8 @@ from incremental.base.lookup import find_page, page_numbered, topic_numbered
 from incremental.base.times import moment
 from incremental.interfaces.explain.page_versions import (
     Difference,
+    compared,
     difference,
-    previous,
     text_of,
     version_at,
     versions_of_change,
@@ -170,9 +170,8 @@ def get_diff(
         before, after = versions_of_change(store, page.page_id, change)
     else:
         versions = store.answers.versions(page.page_id)
-        after = version_at(versions, moment(end, web.now()) if end else None)
-        early = moment(start, web.now()) if start else None
-        before = previous(versions, after) if early is None else version_at(versions, early)
+        times = [moment(text, web.now()) if text else None for text in (start, end)]
+        before, after = compared(versions, *times)
     return difference(store, page.page_id, page.url, before, after)
 
 
