@@ -84,6 +84,14 @@ def report(context: typer.Context, result: object, said: str) -> None:
         say(said)
 
 
+def say_failed(problems: Sequence[str], number: int) -> None:
+    """Say what failed of a *number* of things to do, and end with 1, or with 2 if nothing was done."""
+    for problem in problems:
+        say(f"hubwatch: {problem}")
+    if problems:
+        raise typer.Exit(1 if len(problems) < number else 2)
+
+
 def write_whole(path: Path, field: str, write: Callable[[IO[bytes]], int]) -> int:
     """Write a complete file or none; return what *write* returns.
 

@@ -180,20 +180,21 @@ def _of_network(settings: Settings, seeds: list[str], owed: dict[str, float]) ->
 
 def network_finding(answer: Response) -> Finding:
     """Judge how the request ended."""
-    site = host_name(answer.requested_url or answer.url)
+    site, code = host_name(answer.requested_url or answer.url), answer.http_code
+    trouble = answer.status in HOST_TROUBLE
+    if code is not None and not trouble:
+        return ok("network", f"{site} answered in {answer.elapsed_seconds:.1f} s")
     if answer.status is FetchStatus.FORBIDDEN_ADDRESS:
         way_out = "if it is meant, name it in [fetch] allowed_hosts or allowed_networks"
-        return problem("network", f"{site}: {answer.detail}", way_out)
-    if answer.http_code is not None and answer.status in HOST_TROUBLE:
+    elif code is not None:
         way_out = "the network is there; the site is asked again later"
-        return warning("network", f"{site} answers, with trouble: HTTP {answer.http_code}", way_out)
-    if answer.status in HOST_TROUBLE:
-        way_out = "look at name resolution, routes, firewall, proxy and [fetch] ca_file"
-        return problem("network", f"{site}: {answer.detail}", way_out)
-    if answer.http_code is None:
+        return warning("network", f"{site} answers, with trouble: HTTP {code}", way_out)
+    elif not trouble:
         way_out = "hubwatch check says more of the site"
         return warning("network", f"{site}: {answer.detail}", way_out)
-    return ok("network", f"{site} answered in {answer.elapsed_seconds:.1f} s")
+    else:
+        way_out = "look at name resolution, routes, firewall, proxy and [fetch] ca_file"
+    return problem("network", f"{site}: {answer.detail}", way_out)
 
 
 def _versions(settings: Settings) -> Iterator[Finding]:

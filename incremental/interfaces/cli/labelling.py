@@ -12,6 +12,7 @@ from incremental.interfaces.cli.common import (
     open_store,
     printed_json,
     say,
+    say_failed,
 )
 from incremental.topics.training.corrections import correct_all
 
@@ -29,13 +30,8 @@ def label(
     """
     with open_store(context) as store:
         results = correct_all(store, urls, kind, now=now())
-    in_json = printed_json(context, results)
-    for result in results:
-        if result.error:
-            say(f"hubwatch: {result.error}")
-        elif not in_json:
+    for result in results if not printed_json(context, results) else ():
+        if not result.error:
             where = ", ".join(result.sites) or "no watched site, used for training only"
             say(f"labelled {readable(result.url)} as {result.label}: {where}")
-    failed = sum(result.error is not None for result in results)
-    if failed:
-        raise typer.Exit(2 if failed == len(results) else 1)
+    say_failed([result.error for result in results if result.error], len(results))

@@ -15,7 +15,7 @@ import logging
 import sys
 import threading
 from datetime import UTC, datetime
-from types import TracebackType
+from typing import Any
 
 import typer
 
@@ -66,7 +66,7 @@ def begin_log(settings: Settings) -> None:
     _RUN.setLevel(min(level, logging.INFO))
     logging.captureWarnings(capture=True)
     sys.excepthook = _log_bug
-    threading.excepthook = _log_bug_of_thread
+    threading.excepthook = lambda ended: _log_bug(*ended[:3])
 
 
 def is_structured() -> bool:
@@ -76,21 +76,23 @@ def is_structured() -> bool:
 
 def say(message: str) -> None:
     """Print a message on stderr, or in a structured log."""
-    if is_structured():
-        _RUN.info("%s", message)
-    else:
-        _echo(message, err=True)
+    _print(message, err=True)
 
 
 def tell(line: str) -> None:
     """Print a finding on stdout, or in a structured log."""
+    _print(line)
+
+
+def say_error(message: str) -> None:
+    """Print on stderr why a command ends, or log it as an error."""
+    _print(message, err=True, level=logging.ERROR)
+
+
+def _print(line: str, *, err: bool = False, level: int = logging.INFO) -> None:
     if is_structured():
-        _RUN.info("%s", line)
-    else:
-        _echo(line)
-
-
-def _echo(line: str, *, err: bool = False) -> None:
+        _RUN.log(level, "%s", line)
+        return
     # A terminal's file on a full disk stops nobody; a pipe that was closed is the reader's wish to end.
     try:
         typer.echo(line, err=err)
@@ -100,22 +102,5 @@ def _echo(line: str, *, err: bool = False) -> None:
         _RUN.debug("cannot print: %s", error)
 
 
-def say_error(message: str) -> None:
-    """Print on stderr why a command ends, or log it as an error."""
-    if is_structured():
-        _RUN.error("%s", message)
-    else:
-        typer.echo(message, err=True)
-
-
-def _log_bug(
-    kind: type[BaseException], error: BaseException, trace: TracebackType | None, /
-) -> None:
+def _log_bug(kind: Any, error: Any, trace: Any, /) -> None:  # noqa: ANN401 - as hooks of threads have them
     _RUN.critical("ended by a bug", exc_info=(kind, error, trace))
-
-
-def _log_bug_of_thread(ended: threading.ExceptHookArgs, /) -> None:
-    error = ended.exc_value
-    if error is not None:
-        trace = (ended.exc_type, error, ended.exc_traceback)
-        _RUN.error("a thread ended by a bug", exc_info=trace)

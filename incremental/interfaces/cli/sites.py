@@ -29,6 +29,7 @@ from incremental.interfaces.cli.common import (
     progress_bar,
     report,
     say,
+    say_failed,
     settings_of,
     wants_json,
 )
@@ -113,11 +114,7 @@ def add(  # noqa: PLR0913 - each is an option of the command
         known = _known(store, settings, added)
     if not printed_json(context, [_listed(one, looks) for one in results]):
         _say_added(results, known, running=running)
-    failed = [result.error for result in results if result.error]
-    for problem in failed:
-        say(f"hubwatch: {problem}")
-    if failed:
-        raise typer.Exit(2 if len(failed) == len(results) else 1)
+    say_failed([result.error for result in results if result.error], len(results))
 
 
 def _listed(one: AddedSite, looks: Mapping[int, FirstLook]) -> dict[str, Any]:

@@ -119,7 +119,8 @@ def _print_sites(found: Status) -> None:
     ]
     for row in rows:
         if row.trouble and row.state == "active":
-            trouble = _trouble(row.trouble)
+            named_in = "; to allow it, name it in [fetch] allowed_networks"
+            trouble = named("fetch", row.trouble) + named_in * (row.trouble == "forbidden_address")
             say(f"hubwatch: {row.name}: the seed could not be fetched yet: {trouble}")
         if row.problem:
             say(f"hubwatch: {row.name}: {row.problem}")
@@ -128,11 +129,3 @@ def _print_sites(found: Status) -> None:
     if together:
         used = sum(row.requests_last_day for row in rows)
         say(f"all sites: {used:g} of {together:g} requests in 24 h")
-
-
-def _trouble(status: str) -> str:
-    """Return a fetch status in words, with the setting that helps if there is one."""
-    if status == "forbidden_address":
-        way_out = "to allow it, add it to [fetch] allowed_hosts or allowed_networks"
-        return f"its address is not public; {way_out}"
-    return named("fetch", status)
