@@ -76,7 +76,7 @@ def status(context: typer.Context) -> None:
     if done is not None:
         forgot = f"housekeeping {when(done['at'])} forgot {forgotten_in_words(done['forgotten'])}"
         say(f"database: {done['database_bytes'] / MEGABYTE:,.1f} MB; {forgot}")
-    say(f"embeddings: {found.embeddings.in_words()}")
+    say(f"embeddings: {found.embeddings['in_words']}")
 
 
 def _say_health(daemon: DaemonHealth | None, *, running: bool, well: bool = False) -> None:

@@ -374,20 +374,13 @@ _INTERNAL = ("id", "pages_learned", "version", "method")
 
 def _rows(facts: dict[str, Any]) -> list[tuple[str, str]]:
     """Return table rows of a topic, without empty ones."""
-    facts = {"sentence" if name == "description" else name: facts[name] for name in facts}
-    return [
-        (name.replace("_", " "), when(value) if name.endswith("_at") else shown(value))
-        for name, value in facts.items()
-        if name not in _INTERNAL and value not in (None, "", [], {})
-    ]
-
-
-def shown(value: Any) -> str:  # noqa: ANN401 - whatever JSON holds
-    """Return facts for a cell of a table."""
-    if isinstance(value, list):
-        return ", ".join(map(shown, value))
-    if isinstance(value, dict) and "term" in value:
-        return f"{clean(value['word'])} {value['part']:.2f}"
-    if isinstance(value, dict):
-        return ", ".join(f"{key.replace('_', ' ')} {shown(one)}" for key, one in value.items())
-    return str(value)
+    terms = [f"{clean(one['word'])} {one['part']:.2f}" for one in facts["terms"]]
+    pages = [f"{verdict} {number}" for verdict, number in facts["pages"].items()]
+    rows = []
+    for name, value in (facts | {"terms": terms, "pages": pages}).items():
+        if name in _INTERNAL or not value:
+            continue
+        label = "sentence" if name == "description" else name.replace("_", " ")
+        said = ", ".join(value) if isinstance(value, list) else value
+        rows.append((label, when(value) if name.endswith("_at") else str(said)))
+    return rows

@@ -47,34 +47,6 @@ class DaemonHealth:
 
 
 @dataclass(frozen=True, slots=True)
-class Embeddings:
-    """The state of the vectors of announced pages, for search by meaning."""
-
-    provider: str
-    """In use by the settings; empty = none."""
-    space: str | None
-    """The model, with its version, that the vectors are of; null = nothing was embedded yet."""
-    model: str
-    """The same for display: without how its vectors are made and kept."""
-    announced: int
-    embedded: int
-    waiting: int
-    missing: str
-    """What to do to have a model; empty = there is one, or none is wanted."""
-
-    def in_words(self) -> str:
-        """Return it in one line."""
-        parts = [self.missing or self.provider or 'none wanted ([embeddings] provider = "none")']
-        if self.space is not None:
-            made = f"{self.embedded:,} of {self.announced:,} announced pages have a vector"
-            parts.append(f"{made} by {self.model}")
-        if self.waiting:
-            goes_on = "hubwatch run embeds them" if self.provider else "no model embeds them"
-            parts.append(f"{self.waiting:,} wait, {goes_on}")
-        return "; ".join(parts)
-
-
-@dataclass(frozen=True, slots=True)
 class SiteStatus:
     """How a site fares."""
 
@@ -120,7 +92,8 @@ class Status:
     verifications_due: int
     housekeeping: Row | None
     """What it forgot, by kind, and the size of the database; null = it has not run yet."""
-    embeddings: Embeddings
+    embeddings: Row
+    """The vectors of announced pages, for search by meaning: their model, and how many there are."""
     total_requests_per_day: float | None
     """Of all sites together; null = no such limit."""
     sites: list[SiteStatus]
@@ -234,15 +207,18 @@ def health_of(
     )
 
 
-def embeddings_of(store: Store, settings: EmbeddingSettings) -> Embeddings:
-    """Return the state of the vectors in *store*. Loads no model."""
-    found, space = standing(settings), store.vectors.present()
+def embeddings_of(store: Store, settings: EmbeddingSettings) -> Row:
+    """Return the state of the vectors in *store*, also in words. Loads no model."""
+    found, space, counts = standing(settings), store.vectors.present(), store.vectors.counts()
     name = space.name if space is not None else None
-    return result_of(
-        Embeddings,
-        store.vectors.counts(),
-        provider=found.provider,
-        space=name,
-        model=(name or "").removesuffix(", 7 bits").partition(", lead ")[0],
-        missing=f"{found.problem}; {found.way_out}" if found.problem else "",
-    )
+    model = (name or "").removesuffix(", 7 bits").partition(", lead ")[0]
+    missing = f"{found.problem}; {found.way_out}" if found.problem else ""
+    parts = [missing or found.provider or 'none wanted ([embeddings] provider = "none")']
+    if name is not None:
+        made = f"{counts.embedded:,} of {counts.announced:,} announced pages have a vector"
+        parts.append(f"{made} by {model}")
+    if counts.waiting:
+        goes_on = "hubwatch run embeds them" if found.provider else "no model embeds them"
+        parts.append(f"{counts.waiting:,} wait, {goes_on}")
+    more = {"provider": found.provider, "space": name, "model": model, "missing": missing}
+    return row_result(counts, **more, in_words="; ".join(parts))
