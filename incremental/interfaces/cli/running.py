@@ -103,12 +103,16 @@ def _opened(
     pulse = None if once else stack.enter_context(Pulse(health, manager))
     shared = bool(settings.store.database)
     wait(lambda: stack.enter_context(only_writer(settings, folder, shared=shared)))
-    was_killed = _secured(settings, folder, file, pulse)
+    same_settings(settings, folder, file)
+    keep_private(settings, folder, file)
+    was_killed = read_report(folder / settings.store.folder) is not None
+    if pulse is not None:
+        pulse.show_in(folder / settings.store.folder, shared=shared)
     busy_seconds = None if once else BUSY_SECONDS
     opened = partial(open_configured_store, settings, folder, busy_seconds=busy_seconds)
     store = stack.enter_context(wait(opened))
     note_settings(settings, folder, file)
-    return store, partial(_with_store, wait, store), was_killed
+    return store, partial(wait, recover=store.recover), was_killed
 
 
 def _member(stack: contextlib.ExitStack, run: Run) -> Membership | None:
@@ -122,40 +126,24 @@ def _member(stack: contextlib.ExitStack, run: Run) -> Membership | None:
     return member
 
 
-def _secured(settings: Settings, folder: Path, file: Path | None, pulse: Pulse | None) -> bool:
-    """Check and close the files of the only writer; return whether the last one was killed."""
-    same_settings(settings, folder, file)
-    keep_private(settings, folder, file)
-    was_killed = read_report(folder / settings.store.folder) is not None
-    if pulse is not None:
-        pulse.show_in(folder / settings.store.folder, shared=bool(settings.store.database))
-    return was_killed
-
-
 def _need_work(store: Store) -> None:
     """Raise :class:`InputError` if there is neither a site nor a topic."""
     if not store.read.seeds() and not store.topics.topics():
         raise InputError("sites", "", "no site yet; add one: hubwatch add URL")
 
 
-def _with_store(wait: Callable[..., T], store: Store, work: Callable[[], T]) -> T:
-    """Return what *work* on the open store returns; between two tries its connection is made again."""
-    tried = False
-
-    def again() -> T:
-        nonlocal tried
-        if tried:
-            store.recover()
-        tried = True
-        return work()
-
-    return wait(again)
-
-
-def _patiently(
-    health: Health, settings: Settings, folder: Path, work: Callable[[], T], *, once: bool
+def _patiently(  # noqa: PLR0913 - what it waits with
+    health: Health,
+    settings: Settings,
+    folder: Path,
+    work: Callable[[], T],
+    *,
+    once: bool,
+    recover: Callable[[], object] = bool,
 ) -> T:
     """Return what *work* returns; the daemon waits while the store cannot be used.
+
+    *recover* makes the connection of an open store again, before another try.
 
     A server may start later than we, and a file system may be read-only for a while.
 
@@ -165,6 +153,8 @@ def _patiently(
     seconds, said = 1.0, ""
     while True:
         try:
+            if said:
+                recover()
             done = work()
         except AlreadyRunningError:
             raise
