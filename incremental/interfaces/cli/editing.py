@@ -105,7 +105,11 @@ def _show(site: Site, settings: Settings) -> None:
     for name in ("tags", *TERMS):
         value, default = getattr(site, name), getattr(settings.revisit, name, ())
         own = default if value is None else value
-        shown = ", ".join(own) or "-" if isinstance(own, list | tuple) else str(own)
+        shown = (
+            ", ".join(own) or ("always" if name == "hours" else "-")
+            if isinstance(own, list | tuple)
+            else str(own)
+        )
         rows.append((name.replace("_", " "), shown + (" (default)" if value is None else "")))
     print_table("", ("", ""), rows)
 

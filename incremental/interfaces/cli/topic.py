@@ -275,9 +275,10 @@ def edit(  # noqa: PLR0913 - each is an option of the command
         before = _version(store, find_topic(store, name))
         old = before.row.name
         row = edit_topic(store, before.row, **given, now=now())
+        done = [f"{old} is now called {row.name}"] if row.name != old else []
         if paused is not None:
             row = set_paused(store, row.name, paused=paused, now=now())
-        done = [f"{old} is now called {row.name}"] if row.name != old else []
+            done.append(f"{row.name} is {row.state}")
         effect = ""
         if _any_given(learned):
             row, effect = _learn(context, store, row, before)
