@@ -52,7 +52,7 @@ from incremental.interfaces.results.sites import Site as Site  # noqa: PLC0414 -
 from incremental.interfaces.results.tables import to_pandas as to_pandas  # noqa: PLC0414 - likewise
 from incremental.interfaces.results.topics import Topic as Topic  # noqa: PLC0414 - likewise
 from incremental.interfaces.results.topics import topic_result, topic_results
-from incremental.interfaces.site_editing import SiteEdit, edit_site
+from incremental.interfaces.site_editing import edit_site
 from incremental.settings import Settings
 from incremental.settings.loading import build_settings, load_settings
 from incremental.settings.seeds import SeedTerms
@@ -173,7 +173,7 @@ class Hubwatch:
         now = self._clock.now()
         adding = AddingSites(self._store, self._settings, terms=terms, now=now)
         try:
-            return [adding.add(url).site_id for url in urls]
+            return [adding.add(url)[0] for url in urls]
         finally:
             self._crawler.load(self._clock.now())
 
@@ -181,15 +181,15 @@ class Hubwatch:
         """Return the watched sites, in the order in which they were added."""
         return site_results(self._store, self._store.read.sites())
 
-    def edit_site(self, site: str, **changes: Any) -> Site:  # noqa: ANN401 - the fields of SiteEdit
-        """Change a site given by name, seed or id; *changes* are fields of ``SiteEdit``, such as ``tags``.
+    def edit_site(self, site: str, **changes: Any) -> Site:  # noqa: ANN401 - by field
+        """Change a site given by name, seed or id; *changes* are its fields, such as ``tags``.
 
         Raises:
             NotFoundError: there is no such site.
             InputError: a value is not usable; nothing was changed.
         """
         now = self._clock.now()
-        row = edit_site(self._store, self._row(site), SiteEdit(**changes), self._settings, now=now)
+        row = edit_site(self._store, self._row(site), changes, self._settings, now=now)
         self._crawler.load(now)
         return self._site(row)
 

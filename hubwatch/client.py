@@ -98,7 +98,7 @@ class Client:
         """Return the watched sites, in the order in which they were added."""
         return self._ask(list[Site], "/sites")
 
-    def edit_site(self, site: str, **changes: Any) -> Site:  # noqa: ANN401 - the fields of SiteEdit
+    def edit_site(self, site: str, **changes: Any) -> Site:  # noqa: ANN401 - by field
         """Change a site given by name, seed or id."""
         return self._ask(Site, f"/sites/{self._site_id(site)}", "PATCH", json=changes)
 

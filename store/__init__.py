@@ -161,7 +161,7 @@ class Store:
         try:
             there = file_id(Path(self.where))
         except FileNotFoundError:
-            way_out = "restore a backup, or begin with an empty one (hubwatch init --new-store)"
+            way_out = "restore a backup, or move what it left away to begin with an empty one"
             raise StoreGoneError(
                 f"{self.where} was deleted while it was in use; {way_out}"
             ) from None
@@ -235,18 +235,17 @@ class Store:
         self.close()
 
 
-def open_store(  # noqa: PLR0913 - each is optional but the place
+def open_store(
     where: str,
     *,
     cache_folder: Path,
     cache_quota_bytes: int = 2_000_000_000,
     busy_seconds: float | None = None,
-    make_new: bool = False,
     bounds: ServerBounds | None = None,
 ) -> Store:
     """Open the database *where* (SQLite path or PostgreSQL URL) with its page cache.
 
-    *busy_seconds*, *make_new*, *bounds*: see :func:`store.database.open_database`.
+    *busy_seconds*, *bounds*: see :func:`store.database.open_database`.
 
     Raises:
         StoreError: see :func:`store.database.open_database`.
@@ -254,6 +253,6 @@ def open_store(  # noqa: PLR0913 - each is optional but the place
     from store.database import is_server, open_database  # noqa: PLC0415 - peewee loads every driver that there is
     from store.database.home import file_id  # noqa: PLC0415 - with it
 
-    database = open_database(where, busy_seconds, make_new=make_new, bounds=bounds)
+    database = open_database(where, busy_seconds, bounds=bounds)
     own = None if is_server(where) else file_id(Path(where))
     return Store(database, where, cache_folder, cache_quota_bytes, own)

@@ -78,7 +78,13 @@ from incremental.parse import Page, PageKind
 from incremental.parse.hub_way import read_way
 from incremental.sandbox import Body, Read, Unread, read_body
 from incremental.schedule.allocation import MissingPages
-from incremental.schedule.refreshing import RefreshTerms, WatchTerms, bounds
+from incremental.schedule.refreshing import (
+    FIRST_REFRESH_DAYS,
+    MOST_REFRESH_DAYS,
+    RefreshTerms,
+    WatchTerms,
+    bounds,
+)
 from incremental.settings import Settings
 from incremental.visit.visit import Outcome, Purpose, is_first_reading
 from store import Store
@@ -135,9 +141,8 @@ class FactReader:
         self._read = read
         self.sitemaps: Callable[[str], Sequence[str]] = lambda _: ()
         """Which sitemaps the robots.txt for a URL names."""
-        history = settings.refresh
-        self._terms = RefreshTerms(history.first_days * DAY, history.max_days * DAY)
-        self._announced_terms = self._terms if history.share else None
+        self._terms = RefreshTerms(FIRST_REFRESH_DAYS * DAY, MOST_REFRESH_DAYS * DAY)
+        self._announced_terms = self._terms if settings.refresh.share else None
         self._limits = HubLimits(
             settings.hubs.threshold,
             settings.hubs.max_per_site,

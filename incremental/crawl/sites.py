@@ -16,6 +16,7 @@ from incremental.base.urls import normalize
 from incremental.schedule.allocation import (
     AFTER_GAIN,
     AFTER_GAIN_SECONDS,
+    FLOOR_SHARE,
     QUOTAS,
     SAVED_DAYS,
     YOUNG_SECONDS,
@@ -385,7 +386,7 @@ def share_out(
             if need is None:
                 need = SiteState.from_text(row.revisit).weight_total
             demands[row.id] = Demand(_asked(row, defaults), need)
-    return shares(defaults.total_requests_per_day, demands, defaults.floor_share)
+    return shares(defaults.total_requests_per_day, demands, FLOOR_SHARE)
 
 
 def _asked(row: SiteRow, defaults: RevisitSettings) -> float:

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 
 from incremental.base.features import called
 from incremental.base.times import DAY
+from incremental.schedule.refreshing import MOST_REFRESH_DAYS
 from incremental.settings import Settings
 from store import Store
 from store.files.page_cache import file_name
@@ -55,7 +56,7 @@ def ages(settings: Settings) -> dict[Kind, float]:
         Kind.TEXTS: keep.text_days,
         Kind.SIGHTINGS: keep.sighting_days,
         Kind.GUESSES: keep.text_days,
-        Kind.REFRESHES: settings.refresh.max_days,
+        Kind.REFRESHES: MOST_REFRESH_DAYS,
         Kind.HOSTS: HOST_DAYS,
     }
 

@@ -2,7 +2,7 @@
 
 ::
 
-    SiteEdit ── checked like a [[site]] of the settings ── one write; a daemon follows within seconds
+    fields ── checked like a [[site]] of the settings ── one write; a daemon follows within seconds
 
 A field that is not given stays as it is; None means the default of the settings again.
 
@@ -19,13 +19,11 @@ pause and for the hours in which the site may be fetched, and robots.txt is obey
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
-
-from msgspec import UNSET, UnsetType
 
 from incremental.base.errors import InputError, NotFoundError
 from incremental.base.lookup import site_numbered, web_address
@@ -51,28 +49,6 @@ TERMS = (
 )
 # Of one request; each takes at least the delay of its host.
 MOST_PAGES = 500
-
-
-@dataclass(frozen=True, slots=True)
-class SiteEdit:
-    """New values of a site's fields, as in ``[[site]]``."""
-
-    name: str | UnsetType = UNSET
-    state: SiteStatus | UnsetType = UNSET
-    reach: Reach | UnsetType = UNSET
-    include: tuple[str, ...] | UnsetType = UNSET
-    exclude: tuple[str, ...] | UnsetType = UNSET
-    requests_per_day: float | UnsetType | None = UNSET
-    min_interval_minutes: float | UnsetType | None = UNSET
-    max_interval_hours: float | UnsetType | None = UNSET
-    hours: tuple[str, ...] | UnsetType | None = UNSET
-    """UTC; an empty tuple = always."""
-    tags: tuple[str, ...] | UnsetType = UNSET
-
-    def given(self) -> dict[str, Any]:
-        """Return the fields that are given."""
-        values = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {name: value for name, value in values.items() if value is not UNSET}
 
 
 def number_typed(field: str, text: str) -> float | None:
@@ -117,15 +93,18 @@ def site_in_file(row: SiteRow, settings: Settings) -> SiteSettings | None:
 
 
 def edit_site(
-    store: Store, row: SiteRow, edit: SiteEdit, settings: Settings, *, now: float
+    store: Store, row: SiteRow, given: Mapping[str, Any], settings: Settings, *, now: float
 ) -> SiteRow:
-    """Change a site; return its row.
+    """Change fields of a site: ``name``, ``state``, ``tags`` and :data:`TERMS`; return its row.
+
+    Terms are as in ``[[site]]``; None = the default of the settings, for ``hours`` () = always.
 
     Raises:
-        InputError: a value is not usable, another site has the name, or the settings file sets the
-            field. Nothing was changed.
+        InputError: a field is unknown, a value is not usable, another site has the name, or the settings
+            file sets the field. Nothing was changed.
     """
-    given = edit.given()
+    for field in given.keys() - {"name", "state", "tags", *TERMS}:
+        raise InputError(field, given[field], "is no field of a site that can be changed")
     changes: dict[str, Any] = {}
     tags = checked_tags(given["tags"]) if "tags" in given else None
     if "name" in given:

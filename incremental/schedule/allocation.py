@@ -62,7 +62,7 @@ class Quota:
     """Whether it starts with everything saved that may be."""
 
 
-# Defaults of the shares that users set: [news] verify_share, [refresh] share, [revisit] floor_share.
+# Defaults of the shares that users set, [news] verify_share and [refresh] share, and one that they do not.
 # One request in fifty for refreshes did not show, whereas one in twenty doubled the mean delay of news on
 # ten recorded days of a busy news site. A fifth of a shared budget is divided evenly, so that no site is
 # forgotten and need can show.

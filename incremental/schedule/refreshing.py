@@ -19,6 +19,8 @@ from dataclasses import dataclass
 # within a day, and a page unchanged for a month mostly stays so for another: about eleven refreshes in
 # ninety days.
 PATIENCE = 0.5
+# From the announcement or a change to the first refresh, and without a change to the last one.
+FIRST_REFRESH_DAYS, MOST_REFRESH_DAYS = 1.0, 90.0
 _DAY = 86_400.0
 _MINUTE = 60.0
 # What was seen counts half after this long.

@@ -70,16 +70,21 @@ def check_interval(
 
 def way_out_of(message: str, field: str) -> str:
     """Return what a setting takes; *message* if the field is none."""
+    # Read from the types, which takes a moment, for errors alone.
+    from incremental.settings.reference import settings_beside  # noqa: PLC0415
+
     found = setting_named(field)
-    if found is None:
-        return message
-    return f"must be {found.kind}" + (f" ({found.unit})" if found.unit else "")
+    if found is not None and "missing" in message:
+        return f"is missing ({found.says.rstrip('.')})"
+    if found is not None:
+        return f"must be {found.kind}"
+    known = ", ".join(one.name for one in settings_beside(field))
+    return f"unknown setting; known: {known}" if "unknown" in message else message
 
 
 def setting_named(field: str) -> Setting | None:
     """Return the setting of a field such as ``site[0].url``; None = it is none."""
-    # Read from the types, which takes a moment, for errors alone.
-    from incremental.settings.reference import setting_at  # noqa: PLC0415
+    from incremental.settings.reference import setting_at  # noqa: PLC0415 - likewise
 
     return setting_at(field)
 

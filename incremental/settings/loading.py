@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +39,7 @@ def load_with_sources(
     The sources are by ``section.name``, ``file`` or the name of a variable; missing = the default.
     """
     environment = os.environ if environment is None else environment
-    chosen = path or Path(environment.get(ENVIRONMENT_PREFIX + "CONFIG", FILE_NAME))
+    chosen = settings_path(path, environment)
     tree: dict[str, Any] = {}
     sources: dict[str, str] = {}
     try:
@@ -99,36 +99,17 @@ def build_settings(tree: Mapping[str, Any]) -> Settings:
 
 
 def _section(name: str, kind: Any, tree: Mapping[str, Any]) -> Any:  # noqa: ANN401 - a type, and its value
-    """Return a section of *tree*. Names are checked first, for an error that says which there are."""
-    _check_names(tree[name], kind, name)
+    """Return a section of *tree*."""
     try:
         return msgspec.convert(tree[name], kind, strict=False)
     except msgspec.ValidationError as error:
         message, _, where = str(error).partition(" - at `$")
         field = name + where.rstrip("`")
+        if named := re.search(r" field `(.*)`", message):
+            field += f".{named[1]}"
         raise SettingsError(field, _value_at(tree, field), way_out_of(message, field)) from None
     except SettingsError as error:
         raise SettingsError(f"{name}.{error.field}", error.value, error.way_out) from None
-
-
-def _check_names(given: object, kind: Any, where: str) -> None:  # noqa: ANN401 - a type
-    """Refuse unknown names, and entries of arrays of tables without a key that they need."""
-    if (entry := entry_of(kind)) is not None:
-        for number, one in enumerate(given if isinstance(given, list | tuple) else ()):
-            _check_names(one, entry, f"{where}[{number}]")
-        return
-    _refuse_names(given, _field_names(kind), f"{where}.")
-    if not isinstance(given, Mapping):
-        return
-    for field in msgspec.structs.fields(kind):
-        if field.name in given:
-            if entry_of(field.type) is not None:
-                _check_names(given[field.name], field.type, f"{where}.{field.name}")
-        elif field.required:
-            missing = f"{where}.{field.name}"
-            about = setting_named(missing)
-            says = "" if about is None else f" ({about.says.rstrip('.')})"
-            raise SettingsError(missing, None, f"is missing{says}")
 
 
 def _with_features(settings: Settings, tree: Mapping[str, Any]) -> Settings:
@@ -139,18 +120,17 @@ def _with_features(settings: Settings, tree: Mapping[str, Any]) -> Settings:
             raise SettingsError("features.off", name, way_out)
     without = {one.name for one in settings.enabled.on if not one.settings}
     given = dict.fromkeys(sorted(tree.keys() - core_sections()), "")
-    _refuse_names(given, [*core_sections(), *(entries().keys() - without)], "")
+    _refuse_sections(given, [*core_sections(), *(entries().keys() - without)])
     kinds = {name: settings.enabled.section(name) for name in given}
     made = [_section(name, kind, tree) for name, kind in kinds.items() if kind is not None]
     further = tuple(one for one in made if one != type(one)())
     return msgspec.structs.replace(settings, further=further)
 
 
-def _refuse_names(given: object, names: list[str], where: str) -> None:
-    for name in given if isinstance(given, Mapping) else ():
+def _refuse_sections(given: Iterable[str], names: list[str]) -> None:
+    for name in given:
         if name not in names:
-            way_out = f"unknown setting; known: {', '.join(names)}"
-            raise SettingsError(f"{where}{name}", "...", way_out)
+            raise SettingsError(name, "...", f"unknown setting; known: {', '.join(names)}")
 
 
 def _overlay(tree: dict[str, Any], environment: Mapping[str, str]) -> dict[str, str]:
@@ -158,42 +138,31 @@ def _overlay(tree: dict[str, Any], environment: Mapping[str, str]) -> dict[str, 
 
     Returns the variable that set each ``section.name``.
     """
-    sources = dict[str, str]()
-    meant = {ENVIRONMENT_PREFIX + "CONFIG"}
-    for section, kind in core_sections().items():
-        if entry_of(kind) is None:
-            meant |= _set(tree, environment, sources, section, kind)
+    sources, core = dict[str, str](), core_sections()
     given = {key for key in environment if key.startswith(ENVIRONMENT_PREFIX)}
-    for section in entries() if given - meant else ():
-        prefix = f"{ENVIRONMENT_PREFIX}{section}_".upper()
-        wanted = {key for key in given - meant if key.startswith(prefix)}
-        kind = found(_off(tree)).section(section) if wanted else None
-        # Of one that is off or broken nobody knows the names.
-        meant |= wanted if kind is None else _set(tree, environment, sources, section, kind)
-    for key in sorted(given - meant):
-        way_out = "unknown setting; names are HUBWATCH_SECTION_FIELD"
-        raise SettingsError(key, "...", way_out)
-    return sources
-
-
-def _set(
-    tree: dict[str, Any],
-    environment: Mapping[str, str],
-    sources: dict[str, str],
-    section: str,
-    kind: Any,  # noqa: ANN401 - a Struct
-) -> set[str]:
-    """Put the variables of a section into *tree* and *sources*; return the names that it has."""
-    defaults, names = kind(), set[str]()
-    for name in _field_names(kind):
-        key = f"{ENVIRONMENT_PREFIX}{section}_{name}".upper()
-        names.add(key)
-        if key in environment and isinstance(tree.setdefault(section, {}), dict):
-            several = isinstance(getattr(defaults, name), tuple | frozenset)
+    # What says which features are off comes first.
+    for key in sorted(given - {f"{ENVIRONMENT_PREFIX}CONFIG"}, key=lambda key: "_OFF" not in key):
+        said = key.removeprefix(ENVIRONMENT_PREFIX).lower()
+        section = _begins(said, core) or _begins(said, entries())
+        kind = core.get(section) or found(_off(tree)).section(section)
+        name = said.removeprefix(f"{section}_")
+        if section and kind is None:
+            # Of one that is off or broken nobody knows the names.
+            continue
+        if kind is None or entry_of(kind) is not None or name not in kind.__struct_fields__:
+            way_out = "unknown setting; names are HUBWATCH_SECTION_FIELD"
+            raise SettingsError(key, "...", way_out)
+        if isinstance(tree.setdefault(section, {}), dict):
+            several = isinstance(getattr(kind(), name), tuple | frozenset)
             text = environment[key]
             tree[section][name] = text.replace(",", " ").split() if several else text
             sources[f"{section}.{name}"] = key
-    return names
+    return sources
+
+
+def _begins(said: str, sections: Iterable[str]) -> str:
+    """Return the section that a variable names; empty = none of these."""
+    return max((one for one in sections if said.startswith(f"{one}_")), key=len, default="")
 
 
 def _off(tree: Mapping[str, Any]) -> frozenset[str]:
@@ -202,22 +171,19 @@ def _off(tree: Mapping[str, Any]) -> frozenset[str]:
     return frozenset(map(str, off)) if isinstance(off, list | tuple) else frozenset()
 
 
-def _field_names(kind: Any) -> list[str]:  # noqa: ANN401 - a Struct
-    return list(kind.__struct_fields__)
-
-
 def _value_at(tree: Any, field: str) -> object:  # noqa: ANN401 - whatever the TOML held
     """Return the value at ``section.name`` or ``site[0].url`` for an error; never a secret."""
     setting = setting_named(field)
-    if setting is not None and setting.secret:
-        return "..."
     value = tree
     for part in field.replace("[", ".").replace("]", "").split("."):
         if isinstance(value, Mapping):
             value = value.get(part, value)
         elif isinstance(value, list | tuple) and part.isdigit():
             value = value[int(part)]
-    # A value in place of a whole section or entry was meant for one of its fields, perhaps a secret.
-    if isinstance(value, Mapping) or (setting is None and not isinstance(value, int | float)):
-        return "..."
-    return value
+    # A value in place of a whole section or entry, or below a mistyped name, may be a secret.
+    known = (
+        not setting.secret
+        if setting is not None
+        else field in tree and isinstance(value, int | float)
+    )
+    return value if known and not isinstance(value, Mapping) else "..."

@@ -12,32 +12,25 @@ import re
 import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
-from enum import StrEnum
 from functools import cache
-from types import UnionType
-from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Any
 
 import msgspec
+from msgspec import inspect as inspected
 
 from incremental.base.features import found
 from incremental.settings.sections import core_sections, entry_of
 
 # Bounds that only keep infinity out.
 _ENDLESS = 1e6
-_UNITS = {
-    "seconds": "seconds",
-    "minutes": "minutes",
-    "hours": "hours",
-    "days": "days",
-    "mb": "MB",
-    "bytes": "bytes",
-}
-_RATES = {"_per_day": "per day", "_per_hour": "per hour", "_per_night": "per night"}
-_WORDS: dict[Any, tuple[str, str]] = {
-    bool: ("true or false", "true or false"),
-    int: ("a whole number", "whole numbers"),
-    float: ("a number", "numbers"),
-    str: ("text", "texts"),
+_WORDS: dict[type[inspected.Type], str] = {
+    inspected.BoolType: "true or false",
+    inspected.IntType: "a whole number",
+    inspected.FloatType: "a number",
+    inspected.StrType: "text",
+    inspected.VarTupleType: "a list of texts",
+    inspected.FrozenSetType: "a list of texts",
+    inspected.DictType: "a table of texts",
 }
 
 
@@ -51,8 +44,6 @@ class Setting:
     """None = not set; :data:`msgspec.NODEFAULT` = required."""
     kind: str
     """What it takes, after "must be": ``a number from 0 to 1``."""
-    unit: str
-    """Empty = none."""
     says: str
     """Its meaning, in Markdown."""
     several: bool
@@ -98,61 +89,52 @@ def reference(off: frozenset[str] = frozenset()) -> tuple[Section, ...]:
         one
         for name, kind in (core_sections() | kinds).items()
         if kind is not None
-        for one in _sections(name, kind)
+        for one in _sections(name, entry_of(kind) or kind, several=entry_of(kind) is not None)
     )
+
+
+def settings_beside(field: str) -> tuple[Setting, ...]:
+    """Return the settings of the section that holds the field of an error: ``site[0].url``."""
+    section = re.sub(r"\[[^][]*\]", "", field).rpartition(".")[0]
+    return next((one.settings for one in reference() if one.name == section), ())
 
 
 def setting_at(field: str) -> Setting | None:
-    """Return the setting that a field of an error names: ``revisit.hours``, ``site[0].url``."""
-    section, _, name = re.sub(r"\[[^][]*\]", "", field).rpartition(".")
-    return next(
-        (
-            one
-            for found in reference()
-            if found.name == section
-            for one in found.settings
-            if one.name == name
-        ),
-        None,
-    )
+    """Return the setting that a field of an error names."""
+    name = field.rpartition(".")[2]
+    return next((one for one in settings_beside(field) if one.name == name), None)
 
 
-def _sections(name: str, kind: Any) -> Iterator[Section]:  # noqa: ANN401 - a Struct, or an array of them
+def _sections(name: str, table: Any, *, several: bool = False) -> Iterator[Section]:  # noqa: ANN401 - a Struct
     """Yield a section, and the arrays of tables below it."""
-    entry = entry_of(kind)
-    table = kind if entry is None else entry
     says, meanings = _docstrings(table)
-    hints = get_type_hints(table, include_extras=True)
-    defaults = dict(_defaults(table))
-    settings = []
-    for field, default in defaults.items():
-        if entry_of(hints[field]) is not None:
+    settings, arrays = list[Setting](), dict[str, Any]()
+    for field in inspected.type_info(table).fields:  # type: ignore[attr-defined]  # of a Struct
+        kind = field.type
+        if isinstance(kind, inspected.VarTupleType) and isinstance(
+            kind.item_type, inspected.StructType
+        ):
+            arrays[f"{name}.{field.name}"] = kind.item_type.cls
             continue
-        marks = _bare(hints[field])[1]
-        examples = [one for mark in marks for one in mark.examples or ()]
+        made = field.default_factory
+        default = field.default if made is msgspec.NODEFAULT else made()
+        marks = kind if isinstance(kind, inspected.Metadata) else inspected.Metadata(kind)
+        examples = (marks.extra_json_schema or {}).get("examples", [default])
         settings.append(
             Setting(
                 section=name,
-                name=field,
+                name=field.name,
                 default=default,
-                kind=_in_words(hints[field]),
-                unit=_unit(field, hints[field]),
-                says=meanings.get(field, ""),
-                several=entry is not None,
-                secret=any(mark.extra for mark in marks),
-                example=examples[0] if examples else default,
+                kind=_in_words(kind),
+                says=meanings.get(field.name, ""),
+                several=several,
+                secret=bool(marks.extra),
+                example=examples[0],
             )
         )
-    yield Section(name, entry is not None, says, tuple(settings))
-    for field in defaults:
-        if entry_of(hints[field]) is not None:
-            yield from _sections(f"{name}.{field}", hints[field])
-
-
-def _defaults(kind: Any) -> Iterator[tuple[str, object]]:  # noqa: ANN401 - likewise
-    for field in msgspec.structs.fields(kind):
-        factory = field.default_factory
-        yield field.name, field.default if factory is msgspec.NODEFAULT else factory()
+    yield Section(name, several, says, tuple(settings))
+    for below, entry in arrays.items():
+        yield from _sections(below, entry, several=True)
 
 
 def _docstrings(kind: type) -> tuple[str, dict[str, str]]:
@@ -178,48 +160,25 @@ def _markdown(text: str) -> str:
     return " ".join(plain.split())
 
 
-def _unit(name: str, hint: Any) -> str:  # noqa: ANN401 - a type
-    kind, _ = _bare(hint)
-    if kind is str or get_origin(kind) in (tuple, frozenset, dict):
-        return ""
-    rate = next((words for ending, words in _RATES.items() if name.endswith(ending)), "")
-    head, _, last = name.rpartition("_")
-    return rate or (_UNITS.get(last, "") if head else "")
+def _in_words(kind: Any) -> str:  # noqa: ANN401 - a type of msgspec.inspect
+    match kind:
+        case inspected.Metadata():
+            return _in_words(kind.type)
+        case inspected.UnionType():
+            given = [one for one in kind.types if not isinstance(one, inspected.NoneType)]
+            return " or ".join(map(_in_words, given))
+        case inspected.LiteralType():
+            values = [f'"{one}"' for one in kind.values]
+        case inspected.EnumType():
+            values = [f'"{one}"' for one in kind.cls]
+        case _:
+            return _WORDS[type(kind)] + (_range(kind) if hasattr(kind, "ge") else "")
+    return f"one of: {', '.join(values)}" if len(values) > 1 else values[0]
 
 
-def _in_words(hint: Any) -> str:  # noqa: ANN401 - a type
-    kind, bounds = _bare(hint)
-    arguments = [one for one in get_args(kind) if one is not type(None)]
-    if get_origin(kind) in (Union, UnionType):
-        return " or ".join(map(_in_words, arguments))
-    if get_origin(kind) is Literal or (isinstance(kind, type) and issubclass(kind, StrEnum)):
-        values = ", ".join(f'"{one}"' for one in arguments or kind)
-        return f"one of: {values}" if len(arguments) != 1 else values
-    if get_origin(kind) in (tuple, frozenset):
-        return f"a list of {_WORDS[arguments[0]][1]}"
-    if get_origin(kind) is dict:
-        return "a table of texts"
-    return _WORDS[kind][0] + _range(bounds)
-
-
-def _bare(hint: Any) -> tuple[Any, list[msgspec.Meta]]:  # noqa: ANN401 - likewise
-    if get_origin(hint) is not Annotated:
-        return hint, []
-    kind, *more = get_args(hint)
-    return kind, [one for one in more if isinstance(one, msgspec.Meta)]
-
-
-def _range(bounds: list[msgspec.Meta]) -> str:
-    lowest = next((one.ge for one in bounds if one.ge is not None), None)
-    above = next((one.gt for one in bounds if one.gt is not None), None)
-    highest = next((one.le for one in bounds if one.le is not None and one.le < _ENDLESS), None)
-    return span(lowest, highest) if above is None else f" above {above:,}"
-
-
-def span(lowest: float | None, highest: float | None) -> str:
-    """Return the range of a number in words, to follow "a number"; empty = any."""
-    if lowest is not None and highest is not None:
-        return f" from {lowest:,} to {highest:,}"
-    if lowest is not None:
-        return f", {lowest:,} or more"
-    return "" if highest is None else f", at most {highest:,}"
+def _range(kind: Any) -> str:  # noqa: ANN401 - likewise
+    if kind.gt is not None:
+        return f" above {kind.gt:,}"
+    if kind.le is None or kind.le >= _ENDLESS:
+        return "" if kind.ge is None else f", {kind.ge:,} or more"
+    return f" from {kind.ge:,} to {kind.le:,}"

@@ -13,7 +13,7 @@ from incremental.base.features import Features, found
 from incremental.base.scope import Reach
 from incremental.fetch.options import FetchSettings, SiteAccess
 from incremental.fetch.politeness import PolitenessSettings
-from incremental.schedule.allocation import FLOOR_SHARE, REFRESH_SHARE, VERIFICATION_SHARE
+from incremental.schedule.allocation import REFRESH_SHARE, VERIFICATION_SHARE
 
 SECRET = msgspec.Meta(extra={"secret": True})
 """It is shown nowhere."""
@@ -112,8 +112,6 @@ class StoreSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The history of pages: changed, gone, back, moved. Announcements stay, starred pages keep all."""
     text_days: _KeptDays = 365
     """Texts of pages that are no longer refreshed, then found by their titles. Starred pages keep theirs."""
-    candidate_days: _KeptDays = 365
-    """Proposed sites without an answer, with what found them."""
     min_free_mb: _NotNegative = 100
     """With less space left on the disk nothing is fetched."""
 
@@ -134,8 +132,6 @@ class RevisitSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Hours (UTC) in which sites may be fetched, like ``22:00-06:30``; empty = always."""
     total_requests_per_day: _NotNegative = 0
     """All sites together; 0 = the sum of the sites' budgets."""
-    floor_share: _Share = FLOOR_SHARE
-    """Part of the total that is shared evenly among sites; the rest goes where it is worth most."""
 
 
 class HubSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -166,15 +162,10 @@ class NewsSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class RefreshSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Refreshing announced pages to find changes."""
+    """Refreshing announced pages to find changes: after a day, later after half the time without one."""
 
     share: _Share = REFRESH_SHARE
     """Share of the site's requests, after everything new; 0 = never refresh."""
-    first_days: _Positive = 1
-    """Time from the announcement or a change to the next refresh. Each later refresh waits half as long
-    as the page has stayed the same."""
-    max_days: _Positive = 90
-    """A page unchanged for this long is no longer refreshed."""
 
 
 class DaemonSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -191,8 +182,8 @@ class DaemonSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Longest time to read one body."""
     parse_memory_mb: Annotated[int, msgspec.Meta(ge=64, le=100_000)] = 512
     """Most memory to read one body, above what an idle reader takes."""
-    log_level: str = "info"
-    """``debug``, ``info``, ``warning`` or ``error``."""
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+    """The least that is logged."""
     log_format: Literal["text", "json"] = "text"
     """``json`` = one object a line, for programs that gather logs."""
 

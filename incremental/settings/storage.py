@@ -45,12 +45,10 @@ def open_configured_store(
     folder: Path,
     *,
     busy_seconds: float | None = None,
-    make_new: bool = False,
 ) -> Store:
     """Open the configured store; relative paths are relative to *folder*.
 
-    *busy_seconds*: how long to wait for another process that writes; None = 30. *make_new*: make an empty
-    one even if only its database is missing.
+    *busy_seconds*: how long to wait for another process that writes; None = 30.
 
     Raises:
         StoreError: see :func:`store.open_store`.
@@ -67,7 +65,6 @@ def open_configured_store(
         cache_folder=cache,
         cache_quota_bytes=quota,
         busy_seconds=busy_seconds,
-        make_new=make_new,
         bounds=_bounds(settings) if settings.store.database else None,
     )
 

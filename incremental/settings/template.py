@@ -39,8 +39,8 @@ def _table(section: Section) -> str:
         *([f"# {section.heading}"] if section.several else []),
     ]
     for one in section.settings:
-        about = ", ".join(filter(None, (one.kind, one.unit)))
-        lines += _comment(_plain(one.says) + (f" ({about})" if about != "text" else ""))
+        about = f" ({one.kind})" if one.kind != "text" else ""
+        lines += _comment(_plain(one.says) + about)
         lines.append(_line(one))
     return "\n".join(lines) + "\n"
 
@@ -68,8 +68,7 @@ def settings_document() -> str:
 
 def _row(one: Setting) -> str:
     default = "not set" if one.default is None else f"`{_toml(one.default)}`"
-    takes = ", ".join(filter(None, (one.kind, one.unit)))
-    cells = (f"`{one.name}`", "required" if one.required else default, takes, one.says)
+    cells = (f"`{one.name}`", "required" if one.required else default, one.kind, one.says)
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 

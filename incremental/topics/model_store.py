@@ -28,7 +28,6 @@ from classifier.links.learned_order import LearnedOrder
 from classifier.papers.adaptive import AdaptiveCentre
 from classifier.papers.semantic_tree import SemanticTree, TreeError, joined
 from classifier.papers.trees import read_tree
-from classifier.topic.fused import FusedTopic
 from classifier.topic.model import TopicModel
 from classifier.words.background import Background
 from classifier.words.errors import TopicError, TopicModelError
@@ -68,8 +67,6 @@ NEGATIVES = 100
 FEW_PAGES = 15
 # How long a training that waits for vectors does so.
 PATIENCE_SECONDS = 30.0
-# Of a page, that an explanation chooses from.
-PASSAGES = 40
 # Methods that use semantic similarity of words.
 WITH_TREE = ("semantic", "fused")
 # Methods that judge by meaning.
@@ -397,23 +394,6 @@ class TopicModelStore:
 
     def _lacking(self, evidence: Evidence) -> Lacking:
         return Lacking() if self.embedder is None else evidence.lacking(self.embedder.space)
-
-    # Explanations.
-
-    def with_meaning(self, page: PageText) -> PageText:
-        """Return *page* with its vector, if there is an embedder."""
-        return page if self.embedder is None else self.embedder.with_meaning(page)
-
-    def passage(self, model: TopicModel, page: PageText) -> str:
-        """Return the passage of *page* that is nearest to the topic in meaning; empty = nobody can say."""
-        view = model.fit.scorer.meaning if isinstance(model.fit.scorer, FusedTopic) else None
-        if view is None or self.embedder is None:
-            return ""
-        from incremental.topics.embedding.passages import sentences_of  # noqa: PLC0415 - as the embedder
-
-        passages = sentences_of(self.background.templates.without(page), PASSAGES)
-        found = self.embedder.with_meanings([PageText("", title=text) for text in passages])
-        return view.best([one.meaning for one in found], passages)
 
     # Active topics.
 

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from urllib.parse import urlsplit
 
-from classifier.words.values import PageText
-from incremental.base.lookup import web_address
 from incremental.base.texts import Text, named
 from incremental.fetch.robots import robots_url
 from incremental.fetch.status import FetchStatus, Request, Response
-from incremental.sandbox import Body, Read, Unread, read_body
+from incremental.sandbox import Body
 from incremental.settings import Settings
 from incremental.visit.host_gate import HostGate
-from incremental.visit.page_texts import cached_text
 from incremental.visit.visit import Fetch
 from store import Store
 
@@ -25,40 +22,6 @@ _SAID_IN_FULL = frozenset(
         FetchStatus.FORBIDDEN_ADDRESS,
     }
 )
-
-
-@dataclass(frozen=True, slots=True)
-class ReadPage:
-    """A page as topics see it."""
-
-    url: str
-    source: str
-    """cache, fetched, or empty when it could not be had."""
-    text: PageText | None
-    problem: str = ""
-    """Why there is nothing to read; for people."""
-
-
-def read_page(  # noqa: PLR0913 - all but two by name or by habit
-    store: Store, settings: Settings, url: str, fetch: Fetch, *, now: float, read: Read = read_body
-) -> ReadPage:
-    """Return a page's text from the cache, else fetch it. The page is not recorded.
-
-    Raises:
-        InputError: it is no web address.
-    """
-    address = web_address(url)
-    text = cached_text(store, address)
-    if text is not None:
-        return ReadPage(address, "cache", text)
-    response = fetch_once(store, settings, address, fetch, now=now)
-    if response.status is not FetchStatus.FETCHED:
-        return ReadPage(address, "", None, problem_of(response))
-    reading = read(fetched_body(response))
-    if isinstance(reading, Unread):
-        failed = replace(response, status=reading.status, detail=reading.detail)
-        return ReadPage(address, "", None, problem_of(failed))
-    return ReadPage(response.url, "fetched", reading.text, reading.page.problem)
 
 
 def fetched_body(response: Response) -> Body:

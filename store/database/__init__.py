@@ -57,12 +57,10 @@ def open_database(
     where: str,
     busy_seconds: float | None = None,
     *,
-    make_new: bool = False,
     bounds: ServerBounds | None = None,
 ) -> Database:
     """Open a SQLite path or ``postgresql://`` URL and bring its tables up to date.
 
-    *make_new*: create a database even where one was lost.
     *bounds*: limits of connections to a server; None = the defaults of ``ServerBounds``.
 
     *busy_seconds*: SQLite's wait for another process; None = 30.
@@ -74,11 +72,7 @@ def open_database(
         StoreTooNewError: a later version of Hubwatch migrated it.
     """
     path = Path(where)
-    database = (
-        open_server(where, bounds)
-        if is_server(where)
-        else _sqlite(path, busy_seconds, make_new=make_new)
-    )
+    database = open_server(where, bounds) if is_server(where) else _sqlite(path, busy_seconds)
     try:
         with storage_errors(where):
             upgrade(database, where)
@@ -88,14 +82,14 @@ def open_database(
     return database
 
 
-def _sqlite(path: Path, busy_seconds: float | None, *, make_new: bool) -> Database:
+def _sqlite(path: Path, busy_seconds: float | None) -> Database:
     with storage_errors(str(path)):
         try:
             ours = path.exists() and check_sqlite(path)
             if not ours:
                 make_folder(path.parent)
                 if not path.exists():
-                    _check_not_lost(path, make_new=make_new)
+                    _check_not_lost(path)
                 make_file(path)  # SQLite gives its log and its index the mode of the file itself
                 _begin(path)
         except OSError as error:
@@ -118,13 +112,8 @@ def _begin(path: Path) -> None:
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
 
 
-def _check_not_lost(path: Path, *, make_new: bool) -> None:
-    """Refuse to create a database where one was lost, unless the user asks for it."""
-    if make_new:
-        # SQLite would replay another database's log into the new one.
-        for ending in ("-wal", "-shm", "-journal"):
-            path.with_name(path.name + ending).unlink(missing_ok=True)
-        return
+def _check_not_lost(path: Path) -> None:
+    """Refuse to create a database where one was lost."""
     if was_cut_off(path.parent):
         raise StorePlaceError(f"a restore to {path.parent} was interrupted; run it again")
     note = path.with_name(SETTINGS_NOTE)
@@ -132,7 +121,7 @@ def _check_not_lost(path: Path, *, make_new: bool) -> None:
         names = ", ".join(one.name for one in left)
         raise StorePlaceError(
             f"{path} is missing, but a store was there: it left {names}; bring the database back, "
-            "restore a backup (hubwatch restore), or begin with an empty one (hubwatch init --new-store)"
+            "restore a backup (hubwatch restore), or move these away to begin with an empty one"
         )
 
 

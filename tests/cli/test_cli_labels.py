@@ -1,4 +1,4 @@
-"""Teaching it from the command line: ``label``, ``labels export``, ``models list use rollback``."""
+"""Teaching it from the command line: ``label``, ``models list use``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from cli_runner import Run
 from hub_samples import train_small_model
 
 from classifier.hub import load_default
-from classifier.hub.labels import read_labels
 from classifier.hub.model import save_model
 from classifier.hub.registry import ModelRegistry
 
@@ -61,22 +60,6 @@ def test_what_cannot_be_labelled_is_reported(watched: Run, arguments: list[str],
     assert done.err
 
 
-def test_labels_are_written_to_a_file(watched: Run, tmp_path: Path) -> None:
-    watched("label", HOME + "list.html", "hub")
-    watched("label", HOME + "story/", "article")
-    assert watched("labels", "export", "mine.tsv", "--json").json["labels"] == 2
-    exported = read_labels(tmp_path / "mine.tsv")
-    rows = {row.url: row.label for row in exported}
-    assert rows == {HOME + "list.html": "hub", HOME + "story/": "article"}
-    # A page that was labelled before it was found has none.
-    assert {row.crawl_depth for row in exported} <= {None, 0, 1, 2}
-    assert any(row.crawl_depth is not None for row in exported)
-
-
-def test_a_file_that_cannot_be_written(watched: Run) -> None:
-    assert watched("labels", "export", "no/such/folder/x.tsv").code == 2
-
-
 def test_the_shipped_model_is_active_until_another_is(hubwatch: Run) -> None:
     (row,) = hubwatch("models", "list", "--json").json
     assert (row["version"], row["active"], row["origin"]) == (SHIPPED, True, "shipped")
@@ -90,7 +73,7 @@ def test_a_version_is_used_and_taken_back(hubwatch: Run, tmp_path: Path) -> None
     assert active(hubwatch) == [SHIPPED]
     assert hubwatch("models", "use", "0009-99999999", "--json").json == {"active": "0009-99999999"}
     assert active(hubwatch) == ["0009-99999999"]
-    assert hubwatch("models", "rollback", "--json").json == {"active": SHIPPED}
+    assert hubwatch("models", "use", "--json").json == {"active": SHIPPED}
     assert active(hubwatch) == [SHIPPED]
 
 
@@ -128,7 +111,7 @@ def test_versions_that_are_not_there(hubwatch: Run) -> None:
     for name in ("0042-00000000", "../models", ""):
         done = hubwatch("models", "use", name)
         assert (done.code, SHIPPED in done.err) == (4, True)
-    done = hubwatch("models", "rollback")
+    done = hubwatch("models", "use")
     assert (done.code, "no earlier version" in done.err) == (2, True)
 
 
@@ -164,7 +147,7 @@ def test_a_damaged_registry_stops_neither_check_nor_list(
     (root / "active.json").write_text(pointer)
     answer = watched("check", HOME + "a.html", "--json").json["classifier"]
     assert (answer["version"], bool(answer["problem"])) == (SHIPPED, True)
-    done = watched("models", "rollback")
+    done = watched("models", "use")
     assert (done.code, done.err.startswith("hubwatch: model ")) == (2, True)
     listed = watched("models", "list", "--json")
     assert listed.code == 2 or active(watched) == [SHIPPED]

@@ -67,7 +67,7 @@ def test_add_and_list(hubwatch: Run) -> None:
         rows[0]
     )
     assert "other.example" in hubwatch("list").out
-    assert "watching 1 more site; start" in hubwatch("add", "third.example").err
+    assert "watching 1 site; start" in hubwatch("add", "fourth.example").err
     assert "watching 1 site; start" in hubwatch("add", "third.example").err
 
 
@@ -94,7 +94,8 @@ def test_a_page_with_terms_of_its_own_is_a_site_of_its_own(hubwatch: Run) -> Non
 
 def test_the_other_scheme_replaces_an_address_that_was_never_read(hubwatch: Run) -> None:
     """Its terms and tags stay."""
-    hubwatch("add", "news.example", "--tag", "work", "--requests-per-day", "7")
+    hubwatch("add", "news.example", "--tag", "work")
+    hubwatch("edit", "news.example", "--requests-per-day", "7")
     added = hubwatch("add", "http://news.example", "--json").json
     assert [(row["site_id"], row["hub_of"]) for row in added] == [(1, None)]
     (row,) = hubwatch("list", "--json").json
@@ -145,11 +146,10 @@ def test_add_with_a_broken_pattern_names_it(hubwatch: Run) -> None:
 
 
 def test_adding_again_changes_the_options(hubwatch: Run) -> None:
-    hubwatch("add", SITE, "--requests-per-day", "7")
-    hubwatch("add", SITE, "--requests-per-day", "9", "--reach", "domain")
+    hubwatch("add", SITE, "--exclude", "*/ads/*")
+    hubwatch("add", SITE, "--reach", "domain", "--include", "*/news/*")
     (row,) = hubwatch("list", "--json").json
-    assert row["reach"] == "domain"
-    assert hubwatch("status", "--json").json["sites"][0]["budget_per_day"] == 9
+    assert (row["reach"], row["include"], row["exclude"]) == ("domain", ["*/news/*"], [])
 
 
 def test_pause_and_resume(hubwatch: Run) -> None:

@@ -16,12 +16,11 @@ from cli_runner import Result, Run
 from fake_web import DAY, FakeWeb, Watch
 from lab.clocks import SimulatedClock
 from local_site import LocalSite
-from topic_web import HOME, NEW, OLD, address, prose, shown, story
+from topic_web import HOME, NEW, OLD, address, shown, story
 
 from incremental.base.clock import SystemClock
 from incremental.daemon.health import DaemonState, HealthReport, JobBeat
 from incremental.daemon.pulse import REPORT, write_report
-from incremental.interfaces.cli.trying import reasons
 from incremental.settings import Settings
 from incremental.settings.storage import only_writer
 from store.database.home import make_file
@@ -72,71 +71,13 @@ def test_a_topic_shows_what_it_learned_from(read: Run) -> None:
     assert re.search(r"created at +│ \d{4}-\d\d-\d\d \d\d:\d\d +│", table)
 
 
-def test_a_page_is_tried_and_what_it_would_have_needed_is_said(read: Run) -> None:
-    bridges(read)
-    (on,) = read("topic", "test", BRIDGES[2], "--json").json["topics"]
-    (off,) = read("topic", "test", SOUPS[1], "--topic", "bridges", "--json").json["topics"]
-    assert on["score"] >= 0.5 > off["score"]
-    assert (on["verdict"], off["verdict"]) == ("relevant", "irrelevant")
-    assert on["standing"] >= on["threshold"] == off["threshold"] > off["standing"]
-    assert on["terms"]
-    assert off["needed"]
-    assert "bayes_kernel" in [one["method"] for one in off["methods"]]
-
-
-def test_a_verdict_is_said_in_plain_words(read: Run) -> None:
-    bridges(read)
-    on = read("topic", "test", BRIDGES[2])
-    assert "bridges: relevant, score 0.99; relevant from 0.50" in on.out
-    assert re.search(r"^for it .*\bviaduct\b", on.out, re.MULTILINE)
-    assert f"hubwatch irrelevant {BRIDGES[2]} --topic bridges" in on.out
-    assert "--json" in on.err
-    off = read("topic", "test", SOUPS[1]).out
-    assert "bridges: irrelevant, score 0." in off
-    # Whole words, not the stems that the topic reckons with.
-    assert re.search(r"^against it +it lacks .*\bbridge\b", off, re.MULTILINE)
-    internals = ("standing", "threshold", "version", "views", "fused", "bayes", "cosine")
-    assert not [word for word in internals if word in on.out + off]
-
-
-def test_the_nearest_example_and_passage_are_named(read: Run) -> None:
-    bridges(read)
-    out = read("topic", "test", BRIDGES[2]).out
-    assert re.search(rf"^nearest example +{BRIDGES[0]}, similarity 0\.\d\d", out, re.MULTILINE)
-    assert re.search(r"^nearest passage +“[^”]+”", out, re.MULTILINE)
-
-
-def test_a_sentence_is_shown_and_named_as_what_is_nearest(read: Run) -> None:
+def test_a_sentence_is_shown(read: Run) -> None:
     sentence = "Inspection of bridges, arches and viaducts over the river"
     read("topic", "add", "bridges", "--describe", sentence)
     shown = read("topic", "show", "bridges").out
     assert re.search(rf"sentence +│ {sentence}", shown)
     assert "Pages it learns from" not in shown
     assert sentence[:20] in read("topic", "list").out
-    (on,) = read("topic", "test", BRIDGES[2], "--json").json["topics"]
-    assert on["nearest_example"] == "your sentence"
-    assert "your sentence, similarity 0." in read("topic", "test", BRIDGES[2]).out
-
-
-def test_no_likeness_is_not_given_as_a_number() -> None:
-    judged = {"nearest_example": "your sentence", "nearest_cosine": -0.1, "verdict": "irrelevant"}
-    facts: dict[str, Any] = {
-        "views": {},
-        "terms": [],
-        "missing_terms": [],
-        "passage": None,
-        "warnings": [],
-    }
-    labels = [label for label, _ in reasons(facts | judged | {"url": HOME, "topic": "bridges"})]
-    assert "nearest example" not in labels
-
-
-def test_the_command_that_corrects_a_verdict_can_be_copied_into_a_shell(read: Run) -> None:
-    read("topic", "add", "it's $(x)", "--keyword", "viaduct")
-    out = read("topic", "test", SOUPS[0]).out
-    (line,) = [line for line in out.splitlines() if line.startswith("if that is wrong")]
-    words = shlex.split(line.removeprefix("if that is wrong"))
-    assert words == ["hubwatch", "relevant", SOUPS[0], "--topic", "it's $(x)"]
 
 
 def test_check_shows_what_topics_made_of_a_page(read: Run) -> None:
@@ -296,9 +237,9 @@ def test_a_topic_edited_without_options_says_what_is_missing(read: Run) -> None:
 
 def test_a_paused_topic_is_resumed(read: Run) -> None:
     bridges(read)
-    assert read("topic", "pause", "bridges", "--json").json["state"] == "paused"
+    assert read("topic", "edit", "bridges", "--pause", "--json").json["state"] == "paused"
     assert read("topic", "list", "--json").json[0]["state"] == "paused"
-    assert read("topic", "resume", "bridges", "--json").json["state"] == "ready"
+    assert read("topic", "edit", "bridges", "--resume", "--json").json["state"] == "ready"
 
 
 def test_a_removed_topic_is_gone_and_its_pages_stay(read: Run) -> None:
@@ -318,8 +259,7 @@ def test_a_removed_topic_is_gone_and_its_pages_stay(read: Run) -> None:
         (["topic", "add", "x", "--keyword", "a", "--method", "magic"], 2, "bayes_kernel"),
         (["topic", "show", "nothing"], 4, "there is none yet"),
         (["topic", "remove", "nothing", "--yes"], 4, "nothing"),
-        (["topic", "pause", "nothing"], 4, "nothing"),
-        (["topic", "test", "https://a.example/"], 4, "no topic yet"),
+        (["topic", "edit", "nothing", "--pause"], 4, "nothing"),
         (["relevant", "https://a.example/", "--topic", "nothing"], 4, "nothing"),
         (["relevant", "https://a.example/"], 2, "--topic"),
         (["new", "--topic", "nothing"], 4, "nothing"),
@@ -400,37 +340,6 @@ def test_examples_are_fetched_by_a_run_without_any_site(hubwatch: Run, site: Loc
     answer = hubwatch("topic", "show", "bridges", "--json").json
     assert (answer["state"], answer["pages_learned"][0]["status"]) == ("ready", "fetched")
     assert hubwatch("list", "--json").json == []
-
-
-def test_a_page_that_is_not_in_the_cache_is_fetched_to_be_tried(
-    hubwatch: Run, site: LocalSite
-) -> None:
-    words = [part for word in prose("bridge", 1).split()[1:6] for part in ("--keyword", word)]
-    hubwatch("topic", "add", "bridges", *words)
-    answer = hubwatch("topic", "test", f"{site.url}/span", "--json").json
-    assert (answer["source"], len(answer["topics"])) == ("fetched", 1)
-    assert site.paths.count("/robots.txt") == 1
-    hubwatch("topic", "test", f"{site.url}/soup")
-    assert site.paths.count("/robots.txt") == 1
-    assert hubwatch("new", "--json").json == []
-
-
-@pytest.mark.parametrize(
-    ("path", "says"), [("/private/x", "denied by robots.txt"), ("/nowhere", "gone")]
-)
-def test_a_page_that_cannot_be_had_is_not_judged(
-    hubwatch: Run, site: LocalSite, path: str, says: str
-) -> None:
-    hubwatch("topic", "add", "bridges", "--keyword", "viaduct")
-    done = hubwatch("topic", "test", site.url + path)
-    assert (done.code, says in done.err) == (1, True), done.err
-    assert ("/private/x" in site.paths) is False
-
-
-def test_an_empty_page_is_judged_as_such(hubwatch: Run, site: LocalSite) -> None:
-    hubwatch("topic", "add", "bridges", "--keyword", "viaduct")
-    answer = hubwatch("topic", "test", f"{site.url}/empty", "--json").json
-    assert "no text" in answer["topics"][0]["why"]
 
 
 def test_hostile_names_and_titles_are_shown_harmlessly(hubwatch: Run) -> None:

@@ -95,14 +95,14 @@ def test_once_does_what_is_due_and_ends_by_itself(
 ) -> None:
     first = start("--once", "--json", site.url)
     report = json.loads(first.communicate()[0])
-    assert (first.returncode, report["new"], report["failed"]) == (0, [], 0)
+    assert (first.returncode, report["new"], report["failed"]) == (0, 0, 0)
     story = "/stories/another-story-with-a-long-name.html"
     site.pages |= {"/": page(story, *site.pages), story: page(title="Another", text="New. " * 99)}
     make_due(tmp_path)
     second = start("--once", "--json")
     report = json.loads(second.communicate()[0])
     assert second.returncode == 0
-    assert [new["url"] for new in report["new"]] == [site.url + story]
+    assert report["new"] == 1
 
 
 def test_once_that_fails_in_part_is_no_success(site: LocalSite, start: Start) -> None:

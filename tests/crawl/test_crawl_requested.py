@@ -10,7 +10,6 @@ from lab.clocks import SimulatedClock
 
 from incremental.base.scope import Reach
 from incremental.interfaces.site_editing import (
-    SiteEdit,
     edit_site,
     request_page,
     request_pages,
@@ -87,7 +86,7 @@ def test_a_request_waits_for_the_allowed_hours(tmp_path: Path) -> None:
         (row,) = crawl.store.read.sites()
         hours = (f"{(hour + 2) % 24}:00-{(hour + 4) % 24}:00",)
         now = crawl.clock.now()
-        edit_site(crawl.store, row, SiteEdit(hours=hours), RARELY, now=now)
+        edit_site(crawl.store, row, {"hours": hours}, RARELY, now=now)
         (asked,) = request_page(crawl.store, RARELY, HOME, now=now)
         assert now + HOUR < asked.at.timestamp() <= now + 2 * HOUR
         crawl.crawler.load(now)
@@ -141,7 +140,7 @@ def test_a_paused_site_and_a_denied_page_are_refused_with_the_reason(tmp_path: P
         (denied,) = request_page(crawl.store, RARELY, LIST, now=now)
         assert denied.refused == "denied by robots.txt"
         (row,) = crawl.store.read.sites()
-        row = edit_site(crawl.store, row, SiteEdit(state=SiteStatus.PAUSED), RARELY, now=now)
+        row = edit_site(crawl.store, row, {"state": SiteStatus.PAUSED}, RARELY, now=now)
         found = request_site(crawl.store, RARELY, row, now=now)
         assert {one.refused for one in found} == {"news.example is paused; resume it first"}
         assert crawl.store.editing.visit_requests() == {}

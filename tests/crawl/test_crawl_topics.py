@@ -36,7 +36,7 @@ from topic_web import (
 from classifier.words.background import Background
 from classifier.words.values import PageText
 from incremental.base.texts import read_text
-from incremental.interfaces.explain.topic import explain_page, explain_topic
+from incremental.interfaces.explain.topic import explain_topic
 from incremental.topics.editing import begin
 from incremental.topics.judging import from_text, warnings_of
 from incremental.topics.model_store import TopicModelStore
@@ -326,7 +326,6 @@ def test_an_empty_page_and_a_page_of_one_word_are_no_trouble(tmp_path: Path) -> 
 
 
 def test_a_page_of_megabytes_and_one_in_two_languages_are_judged(tmp_path: Path) -> None:
-    from topic_web import prose
 
     huge = "".join(f"<p>{prose('bridge', n)}</p>" for n in range(2_500))
     mixed = page(title="桥梁 bridge", text="这座桥梁的桥墩正在检查。" * 20 + prose("bridge", 3))
@@ -514,6 +513,3 @@ def test_a_topic_is_explained_in_words_of_the_pages_that_it_judged(tmp_path: Pat
         written = {*WORDS["bridge"], *WORDS["soup"], *COMMON}
         assert len(facts["terms"]) > 5
         assert {one["word"] for one in facts["terms"]} <= written
-        off = PageText("https://a.example/", title="Soup", body=prose("soup", 1))
-        lacks = explain_page(crawl.store, models, topic_of(crawl), off)["missing_terms"]
-        assert {one["word"] for one in lacks} == {"inspection", "viaduct"}

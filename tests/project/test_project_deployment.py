@@ -495,7 +495,7 @@ def test_every_command_of_ours_is_one_that_the_command_line_takes(file: str) -> 
             target = commands()[command]
             assert isinstance(target, str), name
             context = loaded(command, target).make_context(command, list(arguments))
-            assert context.params, name
+            assert context.info_name == command, name
 
 
 def test_workers_at_scale_do_not_look_at_their_own_stacks() -> None:

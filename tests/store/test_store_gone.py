@@ -9,7 +9,6 @@ import pytest
 from cli_runner import Run
 
 from store import Store, open_store
-from store.database import open_database
 from store.errors import StoreGoneError, StorePlaceError
 
 MODEL = '{"kind": "hubwatch hub classifier"}'
@@ -67,10 +66,10 @@ def test_a_missing_database_is_not_made_anew_without_being_asked(
 ) -> None:
     (home / name).parent.mkdir(parents=True, exist_ok=True)
     (home / name).write_text(content)
-    with pytest.raises(StorePlaceError, match=r"is missing, but .*init --new-store"):
+    with pytest.raises(StorePlaceError, match=r"is missing, but .*move these away"):
         opened(home)
     assert not (home / "hubwatch.sqlite").exists()
-    open_database(str(home / "hubwatch.sqlite"), make_new=True).close()
+    home.rename(home.with_name("away"))
     opened(home).close()
 
 
@@ -85,13 +84,11 @@ def test_commands_refuse_and_the_named_way_out_works(hubwatch: Run, tmp_path: Pa
     assert hubwatch("add", "https://news.example/").code == 0
     home = tmp_path / "hubwatch-data"
     (home / "settings.name").write_text("/srv/hubwatch.toml\n")
-    taken = hubwatch("init", "--new-store")
-    assert (taken.code, "is there already" in taken.err) == (2, True)
     for path in home.glob("hubwatch.sqlite*"):
         path.unlink()
     refused = hubwatch("list")
-    assert (refused.code, "hubwatch init --new-store" in refused.err) == (2, True)
-    assert hubwatch("init", "--new-store").code == 0
+    assert (refused.code, "move these away" in refused.err) == (2, True)
+    (home / "settings.name").rename(tmp_path / "settings.name")
     assert hubwatch("list").code == 0
 
 

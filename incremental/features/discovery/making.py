@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from incremental.features.discovery.discoverer import Discoverer
     from store.topics.values import TopicRow
 
+# Proposals without an answer, and the pages that found them.
+_KEPT_DAYS = 365
 _UNDER_WAY = "another search for sites of this topic is under way"
 
 
@@ -68,8 +70,8 @@ def make_discoverer(
         fetcher.close()
 
 
-def forget(store: Store, settings: Settings, now: float) -> Iterator[int]:
+def forget(store: Store, _: Settings, now: float) -> Iterator[int]:
     """Forget old pages and open proposals, some pages at a time."""
-    before = now - settings.store.candidate_days * DAY
+    before = now - _KEPT_DAYS * DAY
     while rows := store.discovery.forget_older(before=before):
         yield rows

@@ -108,7 +108,7 @@ def _options() -> Iterator[Parameter]:
             yield Parameter(one.name, Parameter.KEYWORD_ONLY, default=None, annotation=kind)
 
 
-with_options(add, add, list(_options()), place="options")
+with_options(add, add, list(_options()), "options")
 
 
 def _address(store: Store, settings: Settings, name: str, url: str) -> str:

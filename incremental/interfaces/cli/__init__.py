@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperCommand, TyperGroup, TyperOption
 
 from hubwatch.errors import HubwatchError
 from incremental.base.errors import NotFoundError
@@ -55,31 +55,18 @@ PURPOSES: dict[str, dict[str, Any]] = {
             HELP: "Saved searches.",
             "save": "searching:save Save a search; the web page, feeds and messages can use it.",
             "list": "searching:list_searches List the saved searches.",
-            "run": "searching:run Run a saved search.",
             "remove": "searching:remove Delete a saved search.",
         },
     },
-    "Follow": {
-        "backfills": "new:backfills List older pages that were added to lists; newest first.",
-    },
     "Mark and correct": {
-        "read": "searching:read Mark pages as read.",
-        "unread": "searching:unread Mark pages as unread.",
-        "star": "searching:star Star pages.",
-        "unstar": "searching:unstar Remove the star from pages.",
         "relevant": "topic:relevant Mark pages as relevant to a topic; it learns within seconds.",
         "irrelevant": "topic:irrelevant Mark pages as irrelevant to a topic; it learns within seconds.",
         "label": "labelling:label Label pages as hubs or articles, at once and for training.",
-        "labels": {
-            HELP: "Export labels.",
-            "export": "labelling:export_file Write all labels to a file, one per page.",
-        },
         "models": {
             HELP: "Versions of the hub classifier.",
             "list": "hub_models:list_versions List the versions, oldest first, and the one in use.",
             "learn": "hub_models:learn Train on all labels now: yours, and those from page behaviour.",
-            "use": "hub_models:use Switch to a version; a running daemon picks it up.",
-            "rollback": "hub_models:rollback Roll back to the previous version.",
+            "use": "hub_models:use Switch to a version, or to the one before; a running daemon picks it up.",
         },
     },
     "Topics": {
@@ -88,11 +75,8 @@ PURPOSES: dict[str, dict[str, Any]] = {
             "add": "topic:add Create a topic, or add examples to an existing one.",
             "list": "topic:list_topics List the topics with their state and page counts.",
             "show": "topic:show Show a topic's examples, its top terms, and what is missing.",
-            "edit": "topic:edit Change a topic: its name, words, sentence, method or tags.",
+            "edit": "topic:edit Change a topic: its name, words, sentence, method or tags; pause it.",
             "forget": "topic:forget Remove pages from what a topic learns from.",
-            "test": "trying:try_out Judge a page by topics, and say what speaks for and against it.",
-            "pause": "topic:pause Pause a topic: it scores no pages until it is resumed.",
-            "resume": "topic:resume Resume a paused topic.",
             "remove": "topic:remove Delete a topic with its examples and corrections; pages stay.",
         },
     },
@@ -129,26 +113,6 @@ def _by_purpose(off: frozenset[str]) -> dict[str, dict[str, Any]]:
         for purpose, table in feature.commands.items():
             tables.setdefault(purpose, {}).update(table)
     return tables
-
-
-class PlainCommand(TyperCommand):
-    """A command that says of a wrong number which ones it takes."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - Typer has a Click of its own
-        """Parse the options; Typer says "x>=1" or "not a valid int range"."""
-        try:
-            return super().parse_args(ctx, args)
-        except typer.BadParameter as error:
-            kind = getattr(error.param, "type", None)
-            name = getattr(kind, "name", "")
-            value, refused, _ = error.message.partition(" is not ")
-            if refused and name.startswith(("int", "float")):
-                from incremental.settings.reference import span  # noqa: PLC0415 - only who fails needs it
-
-                number = "a whole number" if name.startswith("int") else "a number"
-                taken = span(getattr(kind, "min", None), getattr(kind, "max", None))
-                error.message = f"must be {number}{taken}, not {value}"
-            raise
 
 
 class LazyGroup(TyperGroup):
@@ -203,13 +167,22 @@ def loaded(name: str, listed: str) -> Any:  # noqa: ANN401 - a command of Click'
     """
     put_off_driver()
     # Rich takes its time, which help and version do without.
-    from incremental.interfaces.cli.common import answering  # noqa: PLC0415
+    from incremental.interfaces.cli.common import JSON  # noqa: PLC0415
 
     target = listed.partition(" ")[0]
     found = imported(name, target) if "." in target else target_of(_ROOM + target)
     single = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-    single.command(name, cls=PlainCommand)(answering(found))
-    return typer.main.get_command(single)
+    single.command(name)(found)
+    command: Any = typer.main.get_command(single)
+    as_json = TyperOption(
+        param_decls=["--json"],
+        is_flag=True,
+        help="Print JSON instead of a table.",
+        expose_value=False,
+        callback=lambda context, _, value: context.meta.__setitem__(JSON, value),
+    )
+    command.params.append(as_json)
+    return command
 
 
 app = typer.Typer(

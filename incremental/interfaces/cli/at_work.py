@@ -10,8 +10,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor, ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -47,7 +47,7 @@ from incremental.settings.storage import (
     same_settings,
 )
 from incremental.topics.training.nightly_training import Learner
-from incremental.visit.engines.elsewhere import Elsewhere, make_elsewhere
+from incremental.visit.engines.elsewhere import make_elsewhere
 from incremental.visit.host_gate import HostGate
 from incremental.visit.visit import Fetch
 from store import Store
@@ -89,14 +89,28 @@ def watch(run: Run, *, serves: bool) -> bool:
         fetcher = make_fetcher(settings, clock)
         stack.callback(fetcher.close)
         make, read, embedder = _crawlers(run, stack, fetcher.fetch)
-        keeper = _keeper(store, embedder)
-        jobs = dict[str, Step]()
-        if keeper is not None:
+        jobs, keeper = dict[str, Step](), None
+        if embedder is not None:
+            from incremental.topics.embedding.keeping import VectorKeeper  # noqa: PLC0415 - numpy
+
+            keeper = VectorKeeper(store, embedder)
             jobs["vectors"] = keeper.step
         models = models_folder(settings, run.folder)
         jobs["learning"] = Learner(store, models, settings.hubs.retrain_labels).step
         # Jobs that need the daemon, or come after it, are added before it runs.
-        daemon: Daemon = run.begin(partial(_daemon, run, make, jobs))
+        daemon: Daemon = run.begin(
+            lambda: Daemon(
+                make,
+                store,
+                settings,
+                clock,
+                once=run.once,
+                jobs=jobs,
+                health=run.health,
+                on_stop=partial(leave_within, settings.daemon.stop_seconds),
+                member=run.member,
+            )
+        )
         run.health.runs_on(daemon.crawler.engine.report)
         running = _features(run, fetcher.fetch, read, daemon.crawler.frontier.gate)
         jobs.update({name: job.step for name, job in running.items()})
@@ -115,7 +129,11 @@ def _crawlers(
 ) -> tuple[Callable[[HostGate | None], Crawler], Read, PageEmbedder | None]:
     """Return what makes a crawler, and the reader and the embedder that all of them share."""
     store, settings, clock, member = run.store, run.settings, run.clock, run.member
-    threads, elsewhere = _workers(run, stack)
+    check = bool if member is None else member.check
+    elsewhere = stack.enter_context(make_elsewhere(settings, clock, check))
+    # They make the visits, or wait for those elsewhere.
+    threads = ThreadPoolExecutor(settings.daemon.workers, thread_name_prefix="visit")
+    stack.callback(threads.shutdown, wait=False, cancel_futures=True)
     # Closed first, which frees the threads that wait for a reader.
     read = stack.enter_context(make_reader(settings))
     renderer = stack.enter_context(make_renderer(settings, clock, fetch))
@@ -144,22 +162,6 @@ def _crawlers(
         )
 
     return make, read, embedder
-
-
-def _daemon(
-    run: Run, make: Callable[[HostGate | None], Crawler], jobs: Mapping[str, Step]
-) -> Daemon:
-    return Daemon(
-        make,
-        run.store,
-        run.settings,
-        run.clock,
-        once=run.once,
-        jobs=jobs,
-        health=run.health,
-        on_stop=partial(leave_within, run.settings.daemon.stop_seconds),
-        member=run.member,
-    )
 
 
 def _serve(run: Run, stack: contextlib.ExitStack) -> str | None:
@@ -206,24 +208,6 @@ def _finish(
             ended = [job.end(now_at, seconds) for job in lasting]
             return all(ended)
     return True
-
-
-def _workers(run: Run, stack: contextlib.ExitStack) -> tuple[Executor, Elsewhere | None]:
-    """Return the threads that visits run in, or that wait for visits elsewhere if the settings say so."""
-    check = bool if run.member is None else run.member.check
-    elsewhere = stack.enter_context(make_elsewhere(run.settings, run.clock, check))
-    threads = ThreadPoolExecutor(run.settings.daemon.workers, thread_name_prefix="visit")
-    stack.callback(threads.shutdown, wait=False, cancel_futures=True)
-    return threads, elsewhere
-
-
-def _keeper(store: Store, embedder: PageEmbedder | None) -> VectorKeeper | None:
-    """Return what keeps the vectors of announced pages; None without a model."""
-    if embedder is None:
-        return None
-    from incremental.topics.embedding.keeping import VectorKeeper  # noqa: PLC0415 - numpy
-
-    return VectorKeeper(store, embedder)
 
 
 def serve(context: typer.Context) -> None:

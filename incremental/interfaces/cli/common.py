@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from functools import wraps
 from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated, Any, get_type_hints
+from typing import IO, TYPE_CHECKING, get_type_hints
 
 import typer
 from rich.box import HEAVY_HEAD
@@ -30,7 +29,8 @@ if TYPE_CHECKING:
 _LONG_CELL = 300
 # No address is longer.
 _MOST_CHARS = 2_100
-_JSON = "hubwatch.json"
+JSON = "hubwatch.json"
+"""Where a command keeps whether it was called with ``--json``."""
 
 
 now = SystemClock().now
@@ -68,7 +68,7 @@ def print_json(result: object) -> None:
 
 def wants_json(context: typer.Context) -> bool:
     """Return whether the command was called with ``--json``."""
-    return bool(context.meta.get(_JSON))
+    return bool(context.meta.get(JSON))
 
 
 def printed_json(context: typer.Context, result: object) -> bool:
@@ -82,6 +82,14 @@ def report(context: typer.Context, result: object, said: str) -> None:
     """Print what was done: as JSON on stdout, or in words on stderr."""
     if not printed_json(context, result):
         say(said)
+
+
+def say_failed(problems: Sequence[str], number: int) -> None:
+    """Say what failed of a *number* of things to do, and end with 1, or with 2 if nothing was done."""
+    for problem in problems:
+        say(f"hubwatch: {problem}")
+    if problems:
+        raise typer.Exit(1 if len(problems) < number else 2)
 
 
 def write_whole(path: Path, field: str, write: Callable[[IO[bytes]], int]) -> int:
@@ -104,35 +112,16 @@ def write_whole(path: Path, field: str, write: Callable[[IO[bytes]], int]) -> in
 
 
 def with_options(
-    run: Callable[..., None],
-    command: Callable[..., None],
-    options: Sequence[Parameter],
-    *,
-    place: str = "",
+    run: Callable[..., None], command: Callable[..., None], options: Sequence[Parameter], place: str
 ) -> None:
-    """Give *run* the parameters of *command*, with *options* instead of *place*, or behind all."""
+    """Give *run* the parameters of *command*, with *options* instead of *place*."""
     hints = get_type_hints(command, include_extras=True)
     taken: list[Parameter] = []
     for one in signature(command).parameters.values():
         taken += options if one.name == place else [one.replace(annotation=hints[one.name])]
-    taken += [] if place else options
     # Typer reads both.
     run.__signature__ = Signature(taken)  # type: ignore[attr-defined]  # as functools sets it
     run.__annotations__ = {one.name: one.annotation for one in taken}
-
-
-def answering(command: Callable[..., None]) -> Callable[..., None]:
-    """Return a command with the option ``--json``, which :func:`wants_json` reads."""
-
-    @wraps(command)
-    def run(*, as_json: bool, context: typer.Context, **values: Any) -> None:  # noqa: ANN401 - by name
-        context.meta[_JSON] = as_json
-        command(context=context, **values)
-
-    kind = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
-    option = Parameter("as_json", Parameter.KEYWORD_ONLY, default=False, annotation=kind)
-    with_options(run, command, [option])
-    return run
 
 
 def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:

@@ -42,7 +42,6 @@ from incremental.fetch.politeness import host_key
 from incremental.fetch.robots import robots_url
 from incremental.fetch.status import HOST_TROUBLE, FetchStatus, Request, Response
 from incremental.interfaces.cli.common import console, now, printed_json, settings_file, settings_of
-from incremental.interfaces.cli.logs import level_of
 from incremental.settings import Settings
 from incremental.settings.storage import same_settings, store_address
 from incremental.topics.embedding.choice import embeddings_finding
@@ -110,8 +109,6 @@ def _of_settings(settings: Settings, folder: Path, file: Path | None) -> Iterato
     """Check what only shows when the settings are used."""
     wrong: list[Finding] = []
     with settings_checked(wrong):
-        level_of(settings)
-    with settings_checked(wrong):
         if file is None:
             same_settings(settings, folder, file)
     for found in settings.enabled.asked("checks", settings):
@@ -150,7 +147,9 @@ def _of_store(store: Inspection | None, home: Path, *, check: bool) -> Finding:
     if store is None:
         if left := remains(home):
             says = f"there is no database; {', '.join(map(str, left[:3]))} of one is left"
-            way_out = "bring it back, restore a backup, or begin with an empty one: hubwatch init --new-store"
+            way_out = (
+                "bring it back, restore a backup, or move these away to begin with an empty one"
+            )
             return problem("store", says, way_out)
         return ok("store", "there is none yet; the first command makes it")
     pending = store.pending()
@@ -181,20 +180,21 @@ def _of_network(settings: Settings, seeds: list[str], owed: dict[str, float]) ->
 
 def network_finding(answer: Response) -> Finding:
     """Judge how the request ended."""
-    site = host_name(answer.requested_url or answer.url)
+    site, code = host_name(answer.requested_url or answer.url), answer.http_code
+    trouble = answer.status in HOST_TROUBLE
+    if code is not None and not trouble:
+        return ok("network", f"{site} answered in {answer.elapsed_seconds:.1f} s")
     if answer.status is FetchStatus.FORBIDDEN_ADDRESS:
         way_out = "if it is meant, name it in [fetch] allowed_hosts or allowed_networks"
-        return problem("network", f"{site}: {answer.detail}", way_out)
-    if answer.http_code is not None and answer.status in HOST_TROUBLE:
+    elif code is not None:
         way_out = "the network is there; the site is asked again later"
-        return warning("network", f"{site} answers, with trouble: HTTP {answer.http_code}", way_out)
-    if answer.status in HOST_TROUBLE:
-        way_out = "look at name resolution, routes, firewall, proxy and [fetch] ca_file"
-        return problem("network", f"{site}: {answer.detail}", way_out)
-    if answer.http_code is None:
+        return warning("network", f"{site} answers, with trouble: HTTP {code}", way_out)
+    elif not trouble:
         way_out = "hubwatch check says more of the site"
         return warning("network", f"{site}: {answer.detail}", way_out)
-    return ok("network", f"{site} answered in {answer.elapsed_seconds:.1f} s")
+    else:
+        way_out = "look at name resolution, routes, firewall, proxy and [fetch] ca_file"
+    return problem("network", f"{site}: {answer.detail}", way_out)
 
 
 def _versions(settings: Settings) -> Iterator[Finding]:

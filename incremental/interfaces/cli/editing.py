@@ -12,7 +12,6 @@ from incremental.base.errors import InputError, NotFoundError
 from incremental.base.lookup import find_sites
 from incremental.base.readable_urls import readable
 from incremental.base.scope import Reach
-from incremental.base.tagging import joined
 from incremental.interfaces.cli.common import (
     counted,
     now,
@@ -21,13 +20,13 @@ from incremental.interfaces.cli.common import (
     printed_json,
     replaced,
     say,
+    say_failed,
     settings_of,
 )
 from incremental.interfaces.results.schema import when
 from incremental.interfaces.results.sites import Site, site_results
 from incremental.interfaces.site_editing import (
     TERMS,
-    SiteEdit,
     Visit,
     edit_site,
     hours_typed,
@@ -90,7 +89,7 @@ def edit(  # noqa: PLR0913 - each is an option of the command
     with open_store(context) as store:
         (row,) = find_sites(store, [site])
         if given:
-            row = edit_site(store, row, SiteEdit(**given), settings, now=now())
+            row = edit_site(store, row, given, settings, now=now())
         (shown,) = site_results(store, [row])
     if printed_json(context, shown):
         return
@@ -103,22 +102,16 @@ def edit(  # noqa: PLR0913 - each is an option of the command
 
 def _show(site: Site, settings: Settings) -> None:
     rows = [("name", site.name), ("seed", readable(site.seed)), ("state", site.state)]
-    rows.append(("tags", joined(site.tags) or "-"))
-    terms = {name: getattr(site, name) for name in TERMS}
-    rows += [(name.replace("_", " "), _in_words(name, terms[name], settings)) for name in terms]
+    for name in ("tags", *TERMS):
+        value, default = getattr(site, name), getattr(settings.revisit, name, ())
+        own = default if value is None else value
+        shown = (
+            ", ".join(own) or ("always" if name == "hours" else "-")
+            if isinstance(own, list | tuple)
+            else str(own)
+        )
+        rows.append((name.replace("_", " "), shown + (" (default)" if value is None else "")))
     print_table("", ("", ""), rows)
-
-
-def _in_words(name: str, value: Any, settings: Settings) -> str:  # noqa: ANN401 - one of several types
-    if name in ("include", "exclude"):
-        return ", ".join(value) or "-"
-    default = getattr(settings.revisit, name, None)
-    if value is None:
-        shown = ", ".join(default) or "always" if isinstance(default, tuple) else f"{default:g}"
-        return f"{shown} (default)"
-    if isinstance(value, list):
-        return ", ".join(value) or "always"
-    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def visit(
@@ -137,11 +130,13 @@ def visit(
         asked = [one for name in names for one in _requested(store, settings, name, names)]
         found = list({(one.site, one.url): one for one in asked}.values())
         running = daemon_at_work(store, settings, folder)
-    if not printed_json(context, found):
-        _say_requested(found, running=running)
-    refused = sum(bool(one.refused) for one in found)
-    if refused:
-        raise typer.Exit(1 if refused < len(found) else 2)
+    times = [one.at for one in found if not one.refused]
+    if not printed_json(context, found) and times:
+        begin = f"at {when(min(times))} or later" if min(times).timestamp() > now() + 60 else "now"
+        who = "the daemon does it" if running else "start the daemon: hubwatch run"
+        say(f"{counted(len(times), 'page')} to be visited {begin}; {who}")
+    refused = [f"{readable(one.url)}: {one.refused}" for one in found if one.refused]
+    say_failed(refused, len(found))
 
 
 def _requested(store: Store, settings: Settings, name: str, names: Sequence[str]) -> list[Visit]:
@@ -152,17 +147,6 @@ def _requested(store: Store, settings: Settings, name: str, names: Sequence[str]
         if len(names) == 1:
             raise
         return [Visit(name, "", datetime.fromtimestamp(now(), UTC), str(error))]
-
-
-def _say_requested(found: Sequence[Visit], *, running: bool) -> None:
-    for one in found:
-        if one.refused:
-            say(f"hubwatch: {readable(one.url)}: {one.refused}")
-    times = [one.at for one in found if not one.refused]
-    if times:
-        begin = f"at {when(min(times))} or later" if min(times).timestamp() > now() + 60 else "now"
-        who = "the daemon does it" if running else "start the daemon: hubwatch run"
-        say(f"{counted(len(times), 'page')} to be visited {begin}; {who}")
 
 
 def _request(store: Store, settings: Settings, name: str) -> list[Visit]:

@@ -18,11 +18,12 @@ from incremental.interfaces.cli.common import (
     counted,
     now,
     open_store,
-    print_table,
+    print_list,
     printed_json,
     safe,
     say,
     settings_of,
+    wants_json,
 )
 from incremental.interfaces.explain.page import explain
 from incremental.interfaces.results.hubs import Hub, hub_results
@@ -94,20 +95,11 @@ def hubs(
     settings, _ = settings_of(context)
     with open_store(context) as store:
         found = hub_results(store, settings, find_sites(store, site or []), now=now())
-    if printed_json(context, [hub for hub in found if hub.candidate or not candidates][:limit]):
-        return
+    listed = [hub for hub in found if hub.candidate or not candidates]
     rows = [hub for hub in found if hub.candidate == candidates][:limit]
-    if not rows:
-        say(
-            "no candidates"
-            if candidates
-            else "no hubs yet; run the daemon to find them: hubwatch run"
-        )
     others = sum(hub.candidate for hub in found)
-    if others and not candidates:
+    if others and not (candidates or wants_json(context)):
         say(f"{counted(others, 'candidate')} not visited yet: hubwatch hubs --candidates")
-    if not rows:
-        return
     table = [
         (
             hub.kind if hub.way == "plain" else f"{hub.kind} ({hub.way})",
@@ -122,7 +114,10 @@ def hubs(
         for hub in rows
     ]
     columns = ("kind", "state", "visits", "new", "new/day", "next visit", "why", "url")
-    print_table("Hubs", columns, table)
+    none = (
+        "no candidates" if candidates else "no hubs yet; run the daemon to find them: hubwatch run"
+    )
+    print_list(context, listed[:limit], "Hubs", columns, table, empty=none)
 
 
 def _rate(hub: Hub) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import wraps
 from inspect import Parameter
 from typing import Annotated, Any, get_args, get_type_hints
@@ -28,7 +28,9 @@ class Given:
 
     since: Annotated[str, typer.Option(help=_help("since"))] = ""
     until: Annotated[str, typer.Option(help=_help("until"))] = ""
-    site: Annotated[tuple[str, ...], typer.Option(help="Only this site; may be repeated.")] = ()
+    site: Annotated[list[str], typer.Option(help="Only this site; may be repeated.")] = field(
+        default_factory=list
+    )
     topic: Annotated[
         str, typer.Option(metavar="NAME", help="Only relevant and doubtful pages of this topic.")
     ] = ""
@@ -71,7 +73,7 @@ class Given:
 
     def query(self, store: Store, q: str = "", **more: Any) -> NewQuery:  # noqa: ANN401 - fields of NewQuery
         """Return the query for the store, of any number of sites. Raises as :meth:`filters`."""
-        asked = replace(self, site=()).filters(store, q).query(now(), **more)
+        asked = replace(self, site=[]).filters(store, q).query(now(), **more)
         sites = tuple(row.id for row in find_sites(store, self.site)) if self.site else None
         hidden = None if self.irrelevant else asked.hidden_verdict
         read = False if self.unread else None
@@ -84,24 +86,22 @@ _OPTIONS = get_type_hints(Given, include_extras=True)
 
 def filtered(*names: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Return what spells out the parameter ``given`` of a command as the options *names*; none = all."""
+    options = [
+        Parameter(name, Parameter.KEYWORD_ONLY, default=getattr(Given(), name), annotation=hint)
+        for name, hint in get_type_hints(Given, include_extras=True).items()
+        if name in names or not names
+    ]
 
     def spelled(command: Callable[..., None]) -> Callable[..., None]:
         @wraps(command)
         def run(**values: Any) -> None:  # noqa: ANN401 - by name
-            given = {name: values.pop(name) for name in names or _OPTIONS}
-            command(**values, given=Given(**given | {"site": tuple(given["site"])}))
+            given = {one.name: values.pop(one.name) for one in options}
+            command(**values, given=Given(**given))
 
-        with_options(run, command, [_option(name) for name in names or _OPTIONS], place="given")
+        with_options(run, command, options, "given")
         return run
 
     return spelled
-
-
-def _option(name: str) -> Parameter:
-    hint, default = _OPTIONS[name], getattr(Given(), name)
-    if name == "site":
-        hint, default = Annotated[list[str], get_args(hint)[1]], []
-    return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=hint)
 
 
 def in_words(store: Store, filters: Filters) -> str:

@@ -1,4 +1,4 @@
-"""Versions of the hub classifier: ``models list learn use rollback``."""
+"""Versions of the hub classifier: ``models list learn use``."""
 
 from __future__ import annotations
 
@@ -56,17 +56,15 @@ def learn(context: typer.Context) -> None:
 
 def use(
     context: typer.Context,
-    version: Annotated[str, typer.Argument(help="As `hubwatch models list` shows it.")],
+    version: Annotated[
+        str | None,
+        typer.Argument(help="As `hubwatch models list` shows it; default: the previous."),
+    ] = None,
 ) -> None:
-    """Switch to a version; a running daemon picks it up."""
-    use_model(_root(context), version)
-    _in_use(context, version)
-
-
-def rollback(context: typer.Context) -> None:
-    """Roll back to the previous version."""
-    _in_use(context, ModelRegistry(_root(context)).rollback())
-
-
-def _in_use(context: typer.Context, version: str) -> None:
+    """Switch to a version, or to the one before; a running daemon picks it up."""
+    root = _root(context)
+    if version is None:
+        version = ModelRegistry(root).rollback()
+    else:
+        use_model(root, version)
     report(context, {"active": version}, f"{version} is in use")

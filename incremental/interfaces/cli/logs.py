@@ -15,11 +15,10 @@ import logging
 import sys
 import threading
 from datetime import UTC, datetime
-from types import TracebackType
+from typing import Any
 
 import typer
 
-from incremental.base.errors import SettingsError
 from incremental.settings import Settings
 
 _TEXT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
@@ -49,30 +48,15 @@ class JsonFormatter(logging.Formatter):
         return json.dumps(line)
 
 
-def level_of(settings: Settings) -> int:
-    """Return the least level that is logged; ``info`` leaves the reports of a run to speak for it.
-
-    Raises:
-        SettingsError: there is no such level.
-    """
-    name = settings.daemon.log_level
-    level = logging.getLevelNamesMapping().get(name.upper())
-    if level is None:
-        way_out = "must be one of debug, info, warning, error"
-        raise SettingsError("daemon.log_level", name, way_out)
-    return max(level, logging.WARNING) if name == "info" else level
-
-
 def begin_log(settings: Settings) -> None:
     """Send the log of this process to stderr in the form of the settings.
 
     In JSON nothing is written around it: what is said to people, what a library warns of and the
     trace of a bug become lines of the log as well.
-
-    Raises:
-        SettingsError: see :func:`level_of`.
     """
-    level = level_of(settings)
+    # The reports of a run speak for it.
+    name = "warning" if settings.daemon.log_level == "info" else settings.daemon.log_level
+    level = logging.getLevelNamesMapping()[name.upper()]
     if settings.daemon.log_format == "text":
         logging.basicConfig(level=level, format=_TEXT)
         return
@@ -82,7 +66,7 @@ def begin_log(settings: Settings) -> None:
     _RUN.setLevel(min(level, logging.INFO))
     logging.captureWarnings(capture=True)
     sys.excepthook = _log_bug
-    threading.excepthook = _log_bug_of_thread
+    threading.excepthook = lambda ended: _log_bug(*ended[:3])
 
 
 def is_structured() -> bool:
@@ -92,21 +76,23 @@ def is_structured() -> bool:
 
 def say(message: str) -> None:
     """Print a message on stderr, or in a structured log."""
-    if is_structured():
-        _RUN.info("%s", message)
-    else:
-        _echo(message, err=True)
+    _print(message, err=True)
 
 
 def tell(line: str) -> None:
     """Print a finding on stdout, or in a structured log."""
+    _print(line)
+
+
+def say_error(message: str) -> None:
+    """Print on stderr why a command ends, or log it as an error."""
+    _print(message, err=True, level=logging.ERROR)
+
+
+def _print(line: str, *, err: bool = False, level: int = logging.INFO) -> None:
     if is_structured():
-        _RUN.info("%s", line)
-    else:
-        _echo(line)
-
-
-def _echo(line: str, *, err: bool = False) -> None:
+        _RUN.log(level, "%s", line)
+        return
     # A terminal's file on a full disk stops nobody; a pipe that was closed is the reader's wish to end.
     try:
         typer.echo(line, err=err)
@@ -116,22 +102,5 @@ def _echo(line: str, *, err: bool = False) -> None:
         _RUN.debug("cannot print: %s", error)
 
 
-def say_error(message: str) -> None:
-    """Print on stderr why a command ends, or log it as an error."""
-    if is_structured():
-        _RUN.error("%s", message)
-    else:
-        typer.echo(message, err=True)
-
-
-def _log_bug(
-    kind: type[BaseException], error: BaseException, trace: TracebackType | None, /
-) -> None:
+def _log_bug(kind: Any, error: Any, trace: Any, /) -> None:  # noqa: ANN401 - as hooks of threads have them
     _RUN.critical("ended by a bug", exc_info=(kind, error, trace))
-
-
-def _log_bug_of_thread(ended: threading.ExceptHookArgs, /) -> None:
-    error = ended.exc_value
-    if error is not None:
-        trace = (ended.exc_type, error, ended.exc_traceback)
-        _RUN.error("a thread ended by a bug", exc_info=trace)

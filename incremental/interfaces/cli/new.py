@@ -1,4 +1,4 @@
-"""What is new, and older pages that were added to lists: ``new`` and ``backfills``."""
+"""What is new, and older pages that were added to lists: ``new``."""
 
 from __future__ import annotations
 
@@ -36,20 +36,23 @@ from store.answers import NewQuery
 _SHOWN_EVENTS = 5
 
 
-Limit = Annotated[int, typer.Option(min=1, help="Maximum number, newest first.")]
-After = Annotated[int | None, typer.Option(help="Only pages after this cursor, oldest first.")]
 Format = Literal["table", "json", "csv", "urls"]
-Form = Annotated[Format, typer.Option("--format", help="Output format.")]
 
 
 @filtered()
-def new(
+def new(  # noqa: PLR0913 - each is an option of the command
     context: typer.Context,
     *,
     given: Given,
-    limit: Limit = 100,
-    after: After = None,
-    form: Form = "table",
+    limit: Annotated[int, typer.Option(min=1, help="Maximum number, newest first.")] = 100,
+    after: Annotated[
+        int | None, typer.Option(help="Only pages after this cursor, oldest first.")
+    ] = None,
+    backfills: Annotated[
+        bool,
+        typer.Option("--backfills", help="Instead: older pages that were added to lists."),
+    ] = False,
+    form: Annotated[Format, typer.Option("--format", help="Output format.")] = "table",
 ) -> None:
     """List new pages, newest first."""
     form = "json" if wants_json(context) else form
@@ -57,17 +60,23 @@ def new(
     with open_store(context) as store:
         order = "newest" if after is None else "oldest"
         query = given.query(store, after=after, limit=limit, order=order)
-        pages = [page_result(row) for row in store.answers.new(query).rows]
+        if backfills:
+            older = backfill_query(store, query, after=after, order=order)
+            rows = list(islice(store.backfills.all_pages(older), limit))
+        else:
+            rows = list(store.answers.new(query).rows)
+        pages = list(map(page_result, rows))
         if form != "table":
-            print_plain(store, pages, form)
-            return
-        if pages:
-            print_pages(pages, "new", topic)
-            say_cursor(pages)
+            _print_plain(store, pages, form)
+        elif pages:
+            _print_pages(pages, "older" if backfills else "new", topic)
+        elif backfills:
+            say("no older pages have been added to lists")
         else:
             nothing = "nothing new yet" + (f" since {given.since}" if given.since else "")
             say(why_empty(store, query, topic) or nothing + _next_look(context, store))
-        if not (topic or given.language or given.starred) and after is None:
+        narrowed = topic or given.language or given.starred or after is not None
+        if form == "table" and not (backfills or narrowed):
             _say_backfills(store, query)
 
 
@@ -92,33 +101,7 @@ def _next_look(context: typer.Context, store: Store) -> str:
     return f". Next look in {counted(minutes, 'minute')}; {at_once}"
 
 
-@filtered("since", "until", "site", "tag")
-def backfills(
-    context: typer.Context,
-    *,
-    given: Given,
-    limit: Limit = 100,
-    after: After = None,
-    form: Form = "table",
-) -> None:
-    """List older pages that were added to lists; newest first."""
-    form = "json" if wants_json(context) else form
-    with open_store(context) as store:
-        order = "newest" if after is None else "oldest"
-        query = backfill_query(store, given.query(store), after=after, order=order)
-        found = islice(store.backfills.all_pages(query), limit)
-        pages = [page_result(row) for row in found]
-        if form != "table":
-            print_plain(store, pages, form)
-            return
-    if not pages:
-        say("no older pages have been added to lists")
-    else:
-        print_pages(pages, "older")
-        say_cursor(pages)
-
-
-def print_plain(store: Store, pages: Sequence[Page], form: Format) -> None:
+def _print_plain(store: Store, pages: Sequence[Page], form: Format) -> None:
     """Print what programs read."""
     if form == "urls":
         for page in pages:
@@ -130,7 +113,7 @@ def print_plain(store: Store, pages: Sequence[Page], form: Format) -> None:
         write_csv(pages, columns_of(Page, topics), sys.stdout)
 
 
-def print_pages(pages: Sequence[Page], what: str, topic: str = "") -> None:
+def _print_pages(pages: Sequence[Page], what: str, topic: str = "") -> None:
     """Print pages as a table, with their scores for *topic*."""
     columns = ["found", "site", *(["score"] if topic else []), "title", "url"]
     table = [
@@ -140,10 +123,6 @@ def print_pages(pages: Sequence[Page], what: str, topic: str = "") -> None:
         for page in pages
     ]
     print_table(counted(len(pages), f"{what} page"), columns, table)
-
-
-def say_cursor(pages: Sequence[Page]) -> None:
-    """Say how to continue."""
     say(f"to continue from here: --after {max(page.cursor for page in pages)}")
 
 
@@ -165,4 +144,4 @@ def _say_backfills(store: Store, query: NewQuery) -> None:
     if len(events) > _SHOWN_EVENTS:
         say(f"and {counted(len(events) - _SHOWN_EVENTS, 'more event')}")
     if events:
-        say("list the pages: hubwatch backfills")
+        say("list the pages: hubwatch new --backfills")

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
-from incremental.base.errors import InputError, NotFoundError
+from incremental.base.errors import NotFoundError
 from incremental.base.lookup import find_page
 from incremental.base.plain_text import clean
 from incremental.base.readable_urls import readable
@@ -24,8 +24,8 @@ from incremental.interfaces.cli.common import (
 )
 from incremental.interfaces.explain.page_versions import (
     Difference,
+    compared,
     difference,
-    previous,
     text_of,
     version_at,
 )
@@ -39,10 +39,7 @@ from incremental.interfaces.results.schema import (
     utc,
     when,
 )
-from incremental.parse.decoding import decode_body
-from incremental.parse.dispatch import parse
 from store import Store
-from store.answers import Version
 
 Address = Annotated[str, typer.Argument(help="A page's URL.")]
 At = Annotated[str | None, typer.Option(help="As of a span ago (3h, 1d) or a date.")]
@@ -84,7 +81,7 @@ def history(
         "page": facts | {"site": page["site_name"]},
         "changes": [result_of(PageChange, row) for row in changes[::-1]],
         "changes_from": utc(page["changes_from"]),
-        "versions": [_version(version) for version in versions],
+        "versions": [{"at": utc(one.at), "md5": one.body_md5} for one in versions],
         "sightings": [result_of(Sighting, row) for row in sightings],
         "visits": [result_of(PageVisit, row) for row in visits],
         "next_refresh": utc(check.next_at) if check else None,
@@ -94,7 +91,7 @@ def history(
     rows = [(row.at, row.kind, _cause(row.detail, row.hub_url, page["url"])) for row in changes]
     rows += [(row["first_seen_at"], "seen on", row["hub_url"]) for row in sightings]
     rows += [
-        (row["at"], f"visit: {named('fetch', row['status'])}", row["detail"]) for row in visits
+        (one["at"], f"visit: {named('fetch', one['status'])}", one["detail"]) for one in visits
     ]
     if page["changes_from"] is not None:
         forgotten = "changes until then ([store] change_days)"
@@ -109,29 +106,23 @@ def _cause(detail: str, hub_url: str | None, url: str) -> str:
     return "; ".join(filter(None, (detail, by)))
 
 
-def _version(version: Version) -> dict[str, Any]:
-    return {"at": utc(version.at), "md5": version.body_md5}
-
-
-def diff(  # noqa: PLR0913 - each is an option of the command
+def diff(
     context: typer.Context,
     url: Address,
     *,
-    at: Annotated[str | None, typer.Option(help="The last change up to this time.")] = None,
     start: Annotated[str | None, typer.Option("--from", help="Compare from this time.")] = None,
     end: Annotated[str | None, typer.Option("--to", help="Compare to this time.")] = None,
     noise: Annotated[bool, typer.Option("--noise", help="Show ignored lines as well.")] = False,
 ) -> None:
     """Show what changed in the text of a page; dates, counters and other noise are ignored.
 
-    Default: the last change. Times are spans ago (3h, 1d) or dates.
+    Without --from, the last change up to --to. Times are spans ago (3h, 1d) or dates.
     """
-    if at is not None and (start is not None or end is not None):
-        raise InputError("--at", at, "cannot be combined with --from and --to")
     with open_store(context) as store:
         page = find_page(store, url)
         versions = store.answers.versions(page["id"])
-        before, after = _two(versions, at, start, end)
+        times = [moment(text, now()) if text else None for text in (start, end)]
+        before, after = compared(versions, *times)
         found = difference(store, page["id"], page["url"], before, after)
     if printed_json(context, {"url": page["url"]} | dated_row(found)):
         return
@@ -141,18 +132,6 @@ def diff(  # noqa: PLR0913 - each is an option of the command
         print(f"~ [{reason}] {clean(text)}")  # noqa: T201
     if found.ignored and not noise:
         say(f"{counted(len(found.ignored), 'line')} ignored as noise; --noise to show")
-
-
-def _two(
-    versions: list[Version], at: str | None, start: str | None, end: str | None
-) -> tuple[Version, Version]:
-    """Return the versions to compare."""
-    now_at = now()
-    until = end or at
-    last = version_at(versions, moment(until, now_at) if until else None)
-    if start is None:
-        return previous(versions, last), last
-    return version_at(versions, moment(start, now_at)), last
 
 
 def _print_diff(found: Difference) -> None:
@@ -191,26 +170,15 @@ def show(context: typer.Context, url: Address, *, at: At = None) -> None:
 
 
 def _text_at(store: Store, row: dict[str, Any], at: str | None) -> dict[str, Any]:
-    """Return the text of a page and the time of its version; None for a page never read.
+    """Return the text of a page and the time of its version; None for a page never read as one.
 
     Raises:
         NotFoundError: nothing is kept for the requested time.
     """
-    versions = store.answers.versions(row["id"])
-    if not versions and at is None:
-        return {"text": _hub_text(store, row)}
     try:
-        version = version_at(versions, moment(at, now()) if at else None)
+        version = version_at(store.answers.versions(row["id"]), moment(at, now()) if at else None)
         return {"version_at": version.at, "text": text_of(store, row, version).text}
     except NotFoundError:
         if at is not None:
             raise
         return {"text": None}
-
-
-def _hub_text(store: Store, row: dict[str, Any]) -> str | None:
-    """Return the text of a hub."""
-    hub = store.read.hub(row["id"])
-    digest = row["body_md5"] or (hub.body_md5 if hub else None)
-    body = store.cache.get(row["url"], digest) if digest else None
-    return parse(body, row["url"], decode=decode_body, want_text=True).text if body else None

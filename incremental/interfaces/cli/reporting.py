@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Sequence
-from typing import Any
 
 import typer
 
-from classifier.words.latest import Latest
 from incremental.base.plain_text import clean
 from incremental.base.readable_urls import readable
 from incremental.base.texts import named
@@ -22,9 +20,6 @@ from store.crawl.backfills import BackfillEvent, BackfillQuery
 from store.rules import Fate
 from store.values import HubRow, VisitRecord
 
-# Pages, and backfill events, that the summary of --json names: a daemon may end after a year.
-MOST_REPORTED = 10_000
-
 
 class Reporter:
     """Prints what is found while the daemon runs."""
@@ -35,8 +30,6 @@ class Reporter:
         self._as_json = as_json
         self._visits: Counter[str] = Counter()
         self._announced = 0
-        self._new: deque[dict[str, Any]] = deque(maxlen=MOST_REPORTED)
-        self._backfills: Latest[int, dict[str, Any]] = Latest(MOST_REPORTED)
 
     def begin(self, sites: int, address: str | None) -> None:
         """Say what is watched, and where the web page is."""
@@ -54,33 +47,20 @@ class Reporter:
     def announced(self, record: VisitRecord, page_ids: Sequence[int]) -> None:
         """Print the pages that a visit announced, and hubs visited for the first time."""
         self._visits[record.status] += 1
-        for page_id in page_ids:
-            page = self._store.read.page(page_id)
-            if page is None:
-                continue
-            title = clean(page.title or page.anchor)
-            self._announced += 1
-            if self._as_json:
-                self._new.append({"url": page.url, "title": title})
-            else:
-                tell(f"new   {readable(page.url)}  {title}")
-        self._gained(record)
-        first_visit = record.hub_fields.get("baseline_at") == record.at
-        if first_visit and not self._as_json and record.links is not None:
+        self._announced += len(page_ids)
+        if self._as_json:
+            return
+        for page in filter(None, map(self._store.read.page, page_ids)):
+            tell(f"new   {readable(page.url)}  {clean(page.title or page.anchor)}")
+        for event in self._events(record):
+            title = f": {clean(event.title)}" if event.pages == 1 else ""
+            tell(f"older {clean(event.site)}: {headline(event)}{title}")
+        if record.hub_fields.get("baseline_at") == record.at and record.links is not None:
             hub = self._store.read.urls([record.page_id])
             tell(f"hub   {readable(hub[0])}  ({len(record.links)} links recorded as baseline)")
 
-    def _gained(self, record: VisitRecord) -> None:
-        """Print one line per backfill event that the visit started or added to."""
-        for event in self._events(record):
-            if self._as_json:
-                fields = {"hub": event.hub_url, "folder": event.folder, "pages": event.pages}
-                self._backfills[event.id] = fields
-            else:
-                title = f": {clean(event.title)}" if event.pages == 1 else ""
-                tell(f"older {clean(event.site)}: {headline(event)}{title}")
-
     def _events(self, record: VisitRecord) -> list[BackfillEvent]:
+        """Return the backfill events that the visit started or added to."""
         backfills = self._store.backfills
         events: dict[int, BackfillEvent] = {}
         if any(link.fate is Fate.BACKFILL for link in record.links or ()):
@@ -99,8 +79,7 @@ class Reporter:
             say(f"hubwatch: {readable(seed.url)}: {self._why_unread(seed)}")
             failed += 1
         if self._as_json:
-            announced = {"new": list(self._new), "backfills": list(self._backfills.values())}
-            print_json({"visits": dict(self._visits), **announced, "failed": failed})
+            print_json({"visits": self._visits, "new": self._announced, "failed": failed})
         else:
             counts = ", ".join(
                 f"{named('fetch', status)} {count}" for status, count in self._visits.items()

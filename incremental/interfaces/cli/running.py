@@ -106,7 +106,7 @@ def _opened(
     opened = partial(open_configured_store, settings, folder, busy_seconds=busy_seconds)
     store = stack.enter_context(wait(opened))
     note_settings(settings, folder, file)
-    return store, partial(_with_store, wait, store)
+    return store, partial(wait, recover=store.recover)
 
 
 def _member(stack: contextlib.ExitStack, run: Run) -> Membership | None:
@@ -126,24 +126,18 @@ def _need_work(store: Store) -> None:
         raise InputError("sites", "", "no site yet; add one: hubwatch add URL")
 
 
-def _with_store(wait: Callable[..., T], store: Store, work: Callable[[], T]) -> T:
-    """Return what *work* on the open store returns; between two tries its connection is made again."""
-    tried = False
-
-    def again() -> T:
-        nonlocal tried
-        if tried:
-            store.recover()
-        tried = True
-        return work()
-
-    return wait(again)
-
-
-def _patiently(
-    health: Health, settings: Settings, folder: Path, work: Callable[[], T], *, once: bool
+def _patiently(  # noqa: PLR0913 - what it waits with
+    health: Health,
+    settings: Settings,
+    folder: Path,
+    work: Callable[[], T],
+    *,
+    once: bool,
+    recover: Callable[[], object] = bool,
 ) -> T:
     """Return what *work* returns; the daemon waits while the store cannot be used.
+
+    *recover* makes the connection of an open store again, before another try.
 
     A server may start later than we, and a file system may be read-only for a while.
 
@@ -153,6 +147,8 @@ def _patiently(
     seconds, said = 1.0, ""
     while True:
         try:
+            if said:
+                recover()
             done = work()
         except AlreadyRunningError:
             raise

@@ -1,8 +1,8 @@
-"""The reading list: ``search read unread star unstar searches``."""
+"""Searching: ``search searches``."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -15,7 +15,6 @@ from incremental.interfaces.cli.common import (
     now,
     open_store,
     print_list,
-    printed_json,
     report,
     say,
     wants_json,
@@ -24,10 +23,9 @@ from incremental.interfaces.cli.filtering import Given, filtered, in_words
 from incremental.interfaces.filters import from_json, to_json
 from incremental.interfaces.results.schema import NewPages, dated_row, like_page, page_result, when
 from store import Store
-from store.answers import NewQuery
+from store.answers import NewQuery, SavedSearchRow
 from store.search.words import read_query
 
-Urls = Annotated[list[str], typer.Argument(metavar="URL...", help="Pages that were announced.")]
 Words = Annotated[
     list[str] | None,
     typer.Argument(metavar="[WORDS]...", help='All must match; "phrase", -without, prefix*.'),
@@ -38,8 +36,6 @@ Like = Annotated[
         metavar="URL", help="Pages like this announced one in meaning, the most alike first."
     ),
 ]
-Limit = Annotated[int, typer.Option(min=1, max=1_000, help="Maximum number, newest first.")]
-Cursor = Annotated[int | None, typer.Option(help="Continue after this cursor.")]
 
 
 @filtered()
@@ -48,28 +44,37 @@ def search(  # noqa: PLR0913 - each is an option of the command
     words: Words = None,
     *,
     like: Like = None,
+    saved: Annotated[str, typer.Option(metavar="NAME", help="Run this saved search.")] = "",
     given: Given,
-    limit: Limit = 20,
-    after: Cursor = None,
+    limit: Annotated[
+        int, typer.Option(min=1, max=1_000, help="Maximum number, newest first.")
+    ] = 20,
+    after: Annotated[int | None, typer.Option(help="Continue after this cursor.")] = None,
 ) -> None:
     """Search announced pages by words in title and text, newest first, or by meaning."""
-    _check_asked(words, like, after)
+    if sum((bool("".join(words or ()).strip()), like is not None, bool(saved))) != 1:
+        raise InputError(
+            "WORDS", "", "give words to search for, a page (--like URL) or --saved NAME"
+        )
     with open_store(context) as store:
-        query = given.query(store, " ".join(words or ()), limit=limit, after=after)
+        if saved:
+            filters = from_json(_saved(store, saved).query)
+            query = filters.query(now(), limit=limit, after=after)
+        else:
+            query = given.query(store, " ".join(words or ()), limit=limit, after=after)
         if like is None:
             _answer(context, store, query)
-            return
-        _answer_like(context, store, find_page(store, like)["id"], query)
+        elif after is not None:
+            raise InputError("--after", after, "goes without --like; for more, raise --limit")
+        else:
+            _answer_like(context, store, find_page(store, like)["id"], query)
 
 
-def _check_asked(words: list[str] | None, like: str | None, after: int | None) -> None:
-    """Refuse what has no answer: neither words nor a page, both, or a cursor by meaning."""
-    if like is None and not "".join(words or ()).strip():
-        raise InputError("WORDS", "", "give words to search for, or a page: --like URL")
-    if like is not None and words:
-        raise InputError("--like", like, "goes without words; search for one or the other")
-    if like is not None and after is not None:
-        raise InputError("--after", after, "goes with words only; for more, raise --limit")
+def _saved(store: Store, name: str) -> SavedSearchRow:
+    row = store.answers.search(name)
+    if row is None:
+        raise NotFoundError(f"no search is called {name!r}")
+    return row
 
 
 def _answer(context: typer.Context, store: Store, query: NewQuery) -> None:
@@ -107,52 +112,6 @@ def _answer_like(context: typer.Context, store: Store, page_id: int, query: NewQ
     print_list(context, result, title, columns, rows, empty="nothing found")
 
 
-def read(context: typer.Context, urls: Urls) -> None:
-    """Mark pages as read."""
-    _mark(context, urls, read=True)
-
-
-def unread(context: typer.Context, urls: Urls) -> None:
-    """Mark pages as unread."""
-    _mark(context, urls, read=False)
-
-
-def star(context: typer.Context, urls: Urls) -> None:
-    """Star pages."""
-    _mark(context, urls, starred=True)
-
-
-def unstar(context: typer.Context, urls: Urls) -> None:
-    """Remove the star from pages."""
-    _mark(context, urls, starred=False)
-
-
-def _mark(context: typer.Context, urls: list[str], **marks: bool) -> None:
-    """Mark what can be marked, and report the rest; exit with 1, or with 4 or 2 if nothing could be."""
-    results: list[dict[str, Any]] = []
-    mistyped = 0
-    with open_store(context) as store:
-        for url in urls:
-            try:
-                page = find_page(store, url)
-            except (InputError, NotFoundError) as error:
-                results.append({"url": url, "error": str(error)})
-                mistyped += isinstance(error, InputError)
-                continue
-            announced = store.answers.mark([page["id"]], now=now(), **marks)
-            untold = {} if announced else {"error": f"{url} was never announced as new"}
-            results.append({"url": page["url"], **marks, **untold})
-    in_json = printed_json(context, results)
-    failed = [result["error"] for result in results if "error" in result]
-    code = 1 if len(failed) < len(results) else 2 if mistyped == len(results) else 4
-    for problem in failed:
-        say(f"hubwatch: {problem}")
-    if not in_json and len(failed) < len(results):
-        say(f"marked {counted(len(results) - len(failed), 'page')}")
-    if failed:
-        raise typer.Exit(code)
-
-
 @filtered()
 def save(
     context: typer.Context,
@@ -183,28 +142,11 @@ def list_searches(context: typer.Context) -> None:
     print_list(context, facts, "Searches", ("name", "search"), searches, empty=empty)
 
 
-def run(
-    context: typer.Context,
-    name: Annotated[str, typer.Argument(help="Of a saved search.")],
-    *,
-    limit: Limit = 20,
-    after: Cursor = None,
-) -> None:
-    """Run a saved search."""
-    with open_store(context) as store:
-        row = store.answers.search(name)
-        if row is None:
-            raise NotFoundError(f"no search is called {name!r}")
-        filters = from_json(row.query)
-        _answer(context, store, filters.query(now(), limit=limit, after=after))
-
-
 def remove(
     context: typer.Context,
     name: Annotated[str, typer.Argument(help="Of a saved search.")],
 ) -> None:
     """Delete a saved search."""
     with open_store(context) as store:
-        if not store.answers.remove_search(name):
-            raise NotFoundError(f"no search is called {name!r}")
+        store.answers.remove_search(_saved(store, name).name)
     report(context, {"removed": name}, f"removed {name}")

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any
 
 import msgspec
 import typer
 
-from incremental.base.errors import InputError, without_credentials
+from incremental.base.errors import without_credentials
 from incremental.interfaces.cli.common import print_list, say, wants_json
 from incremental.settings import Settings, settings_path
 from incremental.settings.loading import load_with_sources
-from incremental.settings.reference import Section, Setting, reference
+from incremental.settings.reference import Section, reference
 
 _HIDDEN = "..."
 
 
 def settings(
     context: typer.Context,
-    section: Annotated[
-        str, typer.Argument(metavar="[SECTION]", help="Only this one, such as revisit.")
-    ] = "",
     *,
     changed: Annotated[
         bool, typer.Option("--changed", help="Only what differs from the defaults.")
@@ -31,15 +29,9 @@ def settings(
     Passwords, keys and addresses that hold one are not shown.
     """
     loaded, _, sources = load_with_sources(context.obj)
-    sections = reference(frozenset(loaded.features.off))
-    names = [one.name for one in sections]
-    wanted = section.strip("[]")
-    if wanted and wanted not in names:
-        raise InputError("section", section, f"must be one of: {', '.join(names)}")
     rows = [
         row
-        for one in sections
-        if one.name == wanted or not wanted
+        for one in reference(frozenset(loaded.features.off))
         for row in _rows(one, _values(loaded, one.name), sources)
         if not changed or row["source"] != "default"
     ]
@@ -48,8 +40,8 @@ def settings(
         shown = f"file: {path.resolve()}" if path.is_file() else f"there is no file {path}"
         say(f"{shown}; every setting is explained in docs/settings.md and by: hubwatch init")
     facts = {"file": str(path) if path.is_file() else None, "settings": rows}
-    table = [(row["setting"], _text(row["value"]), row["unit"], row["source"]) for row in rows]
-    columns = ("setting", "value", "unit", "from")
+    table = [(row["setting"], _text(row["value"]), row["source"]) for row in rows]
+    columns = ("setting", "value", "from")
     print_list(context, facts, "Settings", columns, table, empty="every setting is at its default")
 
 
@@ -60,28 +52,19 @@ def _values(loaded: Settings, section: str) -> Any:  # noqa: ANN401 - plain valu
     return values[array] if array else values
 
 
-def _rows(
-    section: Section,
-    values: Any,  # noqa: ANN401 - plain values
-    sources: dict[str, str],
-) -> list[dict[str, Any]]:
-    name, settings = section.name, section.settings
-    if not section.several:
-        return [
-            _row(f"{name}.{one.name}", one, values[one.name], sources.get(f"{name}.{one.name}"))
-            for one in settings
-        ]
-    return [
-        _row(f"{name}[{number}].{one.name}", one, entry[one.name], "file")
-        for number, entry in enumerate(values)
-        for one in settings
-        if one.required or entry[one.name] != msgspec.to_builtins(one.default)
-    ]
-
-
-def _row(field: str, one: Setting, value: Any, source: str | None) -> dict[str, Any]:  # noqa: ANN401 - likewise
-    shown = _HIDDEN if value and one.secret else without_credentials(value)
-    return {"setting": field, "value": shown, "unit": one.unit, "source": source or "default"}
+def _rows(section: Section, values: Any, sources: Mapping[str, str]) -> Iterator[dict[str, Any]]:  # noqa: ANN401 - likewise
+    """Yield the settings of a section; of an entry of an array, those that are set."""
+    for number, entry in enumerate(values if section.several else [values]):
+        where = f"{section.name}[{number}]" if section.several else section.name
+        for one in section.settings:
+            value = entry[one.name]
+            source = sources.get(f"{where}.{one.name}", "default")
+            if section.several:
+                if not one.required and value == msgspec.to_builtins(one.default):
+                    continue
+                source = "file"
+            shown = _HIDDEN if value and one.secret else without_credentials(value)
+            yield {"setting": f"{where}.{one.name}", "value": shown, "source": source}
 
 
 def _text(value: Any) -> str:  # noqa: ANN401 - likewise

@@ -29,6 +29,7 @@ from incremental.interfaces.cli.common import (
     progress_bar,
     report,
     say,
+    say_failed,
     settings_of,
     wants_json,
 )
@@ -36,10 +37,9 @@ from incremental.interfaces.results.schema import when
 from incremental.interfaces.results.sites import AddedSite, add_sites, listed_sites
 from incremental.settings import Settings
 from incremental.settings.seeds import SeedTerms, folder_of, usable_seed
-from incremental.settings.storage import daemon_at_work, models_folder, open_configured_store
+from incremental.settings.storage import daemon_at_work, models_folder
 from incremental.settings.template import settings_template
 from store import Store
-from store.database.addresses import without_password
 from store.database.home import make_file
 from store.enums import SiteStatus
 
@@ -59,14 +59,8 @@ def init(
     ),
     *,
     force: Annotated[bool, typer.Option(help="Replace an existing file.")] = False,
-    new_store: Annotated[
-        bool, typer.Option("--new-store", help="Make an empty store where one was lost, instead.")
-    ] = False,
 ) -> None:
     """Write a commented settings file to start from."""
-    if new_store:
-        _make_store(context)
-        return
     if path.exists() and not force:
         raise InputError("file", str(path), "already exists; --force replaces it")
     try:
@@ -77,18 +71,6 @@ def init(
         raise InputError("file", str(path), f"cannot be written: {error.strerror}") from None
     said = f"wrote {path}; set a contact address in it, then: hubwatch add URL"
     report(context, {"written": str(path)}, said)
-
-
-def _make_store(context: typer.Context) -> None:
-    """Make an empty database beside what is left of a store without one."""
-    settings, folder = settings_of(context)
-    with open_configured_store(settings, folder, make_new=True) as store:
-        where = without_password(store.where)
-        if store.read.sites():
-            raise InputError(
-                "--new-store", where, "is there already, with its sites; nothing was done"
-            )
-    report(context, {"made": where}, f"{where} is empty; now: hubwatch add URL")
 
 
 def add(  # noqa: PLR0913 - each is an option of the command
@@ -103,15 +85,6 @@ def add(  # noqa: PLR0913 - each is an option of the command
         list[str], typer.Option(help="Only URLs matching this glob (or re:REGEX).")
     ] = [],  # noqa: B006 - Typer's way
     exclude: Annotated[list[str], typer.Option(help="Skip URLs matching it.")] = [],  # noqa: B006
-    requests_per_day: Annotated[
-        float | None, typer.Option(min=0, help="Request budget of the site.")
-    ] = None,
-    min_interval_minutes: Annotated[
-        float | None, typer.Option(min=0.01, help="Minimum time between visits of a hub.")
-    ] = None,
-    max_interval_hours: Annotated[
-        float | None, typer.Option(min=0.01, help="Maximum time between visits of a hub.")
-    ] = None,
     tag: Annotated[list[str], typer.Option(help="A tag of the sites; may be repeated.")] = [],  # noqa: B006
     look: Annotated[
         bool | None,
@@ -126,18 +99,10 @@ def add(  # noqa: PLR0913 - each is an option of the command
     below = folder_of(usable_seed(urls[0])) if at_terminal and len(urls) == 1 else ""
     if below and not (include or exclude) and reach is Reach.HOST:
         say(f"The whole host is watched; only what is below {below}: add it with --reach prefix")
-    terms = SeedTerms(
-        reach=reach,
-        include=tuple(include),
-        exclude=tuple(exclude),
-        requests_per_day=requests_per_day,
-        min_interval_minutes=min_interval_minutes,
-        max_interval_hours=max_interval_hours,
-    )
+    terms = SeedTerms(reach, tuple(include), tuple(exclude))
     settings, folder = settings_of(context)
     tags = checked_tags(tag)
     with open_store(context) as store:
-        before = store.read.seeds()
         results = add_sites(store, settings, urls, terms=terms, tags=tags, now=now())
         looks = {}
         if look if look is not None else at_terminal:
@@ -147,10 +112,9 @@ def add(  # noqa: PLR0913 - each is an option of the command
         if running and looks:
             _follow(store, settings, added)
         known = _known(store, settings, added)
-    printed_json(context, [_listed(one, looks) for one in results])
-    is_first = not before or not before.keys().isdisjoint(added)
-    what = "site" if is_first else "more site"
-    _finish(context, results, known, what, running=running)
+    if not printed_json(context, [_listed(one, looks) for one in results]):
+        _say_added(results, known, running=running)
+    say_failed([result.error for result in results if result.error], len(results))
 
 
 def _listed(one: AddedSite, looks: Mapping[int, FirstLook]) -> dict[str, Any]:
@@ -186,13 +150,7 @@ def _follow(store: Store, settings: Settings, site_ids: Sequence[int]) -> None:
 
 def _terms_said(name: str, known: Understood, *, running: bool) -> str:
     """Say what is watched, how often, from when news can be expected, and what it takes to be faster."""
-    parts = [
-        counted(number, what)
-        for number, what in ((known.feeds, "feed"), (known.sitemaps, "sitemap"))
-        if number
-    ]
-    among = f" ({', '.join(parts)} among them)" if parts else ""
-    hubs = f"{counted(known.hubs, 'hub')} read{among}, {known.candidates} not read yet. "
+    hubs = f"{counted(known.hubs, 'hub')} read, {known.candidates} not read yet. "
     least = f"{known.min_minutes:g} minute{'' if known.min_minutes == 1 else 's'}"
     if known.news_from is not None:
         since = f"New pages can be expected from {when(max(known.news_from, now()))} on. "
@@ -207,33 +165,22 @@ def _terms_said(name: str, known: Understood, *, running: bool) -> str:
     )
 
 
-def _finish(
-    context: typer.Context,
-    results: list[AddedSite],
-    known: Mapping[str, Understood],
-    what: str,
-    *,
-    running: bool,
+def _say_added(
+    results: Sequence[AddedSite], known: Mapping[str, Understood], *, running: bool
 ) -> None:
-    """Say *what* was added, and what failed; exit with 1, or 2 if nothing was added."""
-    failed = [result.error for result in results if result.error]
-    for problem in failed:
-        say(f"hubwatch: {problem}")
-    joined = [result for result in results if result.hub_of]
-    for one in joined if not wants_json(context) else ():
-        say(
-            f"{readable(one.url)} is a hub of {one.hub_of} from now on, which is watched already. "
-            f"A site of its own: --reach prefix; no list of pages: hubwatch label {one.url} article"
-        )
-    sites = len(results) - len(failed) - len(joined)
-    if sites and not wants_json(context):
-        number = counted(sites, what)
+    """Say what is watched from now on."""
+    for one in results:
+        if one.hub_of:
+            say(
+                f"{readable(one.url)} is a hub of {one.hub_of} from now on, which is watched already. "
+                f"A site of its own: --reach prefix; no list of pages: hubwatch label {one.url} article"
+            )
+    if known:
         visits = "the daemon visits it within seconds"
-        say(f"watching {number}; {visits if running else 'start the daemon with: hubwatch run'}")
-        for name, seen in known.items() if len(known) == 1 else ():
-            say(_terms_said(name, seen, running=running))
-    if failed:
-        raise typer.Exit(2 if len(failed) == len(results) else 1)
+        begins = visits if running else "start the daemon with: hubwatch run"
+        say(f"watching {counted(len(known), 'site')}; {begins}")
+    for name, seen in known.items() if len(known) == 1 else ():
+        say(_terms_said(name, seen, running=running))
 
 
 def _look(

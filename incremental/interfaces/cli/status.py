@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import typer
 
-from incremental.base.readable_urls import readable
 from incremental.base.texts import named
 from incremental.daemon.housekeeping import forgotten_in_words
 from incremental.daemon.pulse import read_report
@@ -12,8 +11,6 @@ from incremental.interfaces.cli.common import now, print_table, printed_json, sa
 from incremental.interfaces.results.schema import utc, when
 from incremental.interfaces.results.status import (
     DaemonHealth,
-    DaemonPlace,
-    QuarantineEntry,
     Status,
     health_of,
     status_of,
@@ -43,78 +40,61 @@ def status(context: typer.Context) -> None:
     if printed_json(context, found):
         return
     if daemon is not None or not found.daemons:
-        _say_health(daemon, running=running, found=found)
+        held_up = bool(found.quarantine) or any(one.problem or one.trouble for one in found.sites)
+        _say_health(daemon, running=running, well=not held_up)
     else:
         say("each daemon reports its problems in its own folder; run hubwatch status there")
-    _print_daemons(found.daemons)
-    _print_quarantine(found.quarantine)
+    if found.daemons:
+        daemons = [
+            (
+                one["name"],
+                one["sites"],
+                f"{one['heartbeat_seconds']:.0f} s ago" + ("" if one["lives"] else ", lost"),
+                "leader" if one["is_leader"] else "",
+            )
+            for one in found.daemons
+        ]
+        print_table("Daemons", ("name", "sites", "heartbeat", ""), daemons)
+    if found.quarantine:
+        held = [
+            (
+                one["url"] or one["key"],
+                one["kind"],
+                one["error"],
+                one["times"],
+                when(one["again_at"]),
+            )
+            for one in found.quarantine
+        ]
+        columns = ("what", "of", "error", "times", "again")
+        print_table("Skipped for now because of a bug", columns, held)
+        say("the traces, for a report: hubwatch status --json")
     _print_sites(found)
-    for one in found.words[:_MOST_WORDS]:
-        say(f"{one.site}: {one.says}")
+    for said in found.words[:_MOST_WORDS]:
+        say(f"{said['site']}: {said['says']}")
     done = found.housekeeping
     if done is not None:
-        forgot = f"housekeeping {when(done.at)} forgot {forgotten_in_words(done.forgotten)}"
-        say(f"database: {done.database_bytes / MEGABYTE:,.1f} MB; {forgot}")
-    say(f"embeddings: {found.embeddings.in_words()}")
+        forgot = f"housekeeping {when(done['at'])} forgot {forgotten_in_words(done['forgotten'])}"
+        say(f"database: {done['database_bytes'] / MEGABYTE:,.1f} MB; {forgot}")
+    say(f"embeddings: {found.embeddings['in_words']}")
 
 
-def _say_health(daemon: DaemonHealth | None, *, running: bool, found: Status | None = None) -> None:
-    """Print the daemon's health; *found* is None if the store could not be read."""
+def _say_health(daemon: DaemonHealth | None, *, running: bool, well: bool = False) -> None:
+    """Print the daemon's health; *well* = nothing is known to be wrong with the sites."""
     if not running:
         ended = "" if daemon is None else f"; it was killed after {when(daemon.at)}"
         say(f"no daemon is running{ended}: hubwatch run")
-        return
-    if daemon is None:
+    elif daemon is None:
         say("the daemon is starting")
-        return
-    if daemon.silent:
+    elif daemon.silent:
         say(f"the daemon runs, but has not reported since {when(daemon.at)}")
-    for one in daemon.problems:
-        say(f"since {when(one.since)}: {one.detail}")
-    if daemon.well and not daemon.problems:
-        said = "all is well"
-        if found is not None and any(one.problem for one in found.sites):
-            said = "some sites have problems"
-        if found is not None and any(one.trouble for one in found.sites):
-            said = "not every seed could be fetched"
-        if found is not None and found.quarantine:
-            said = "a bug holds up the items below"
-        say(f"the daemon has been {daemon.state} since {when(daemon.started_at)}; {said}")
-    if daemon.engine is not None:
-        say(f"visits: {daemon.engine.in_words}")
-
-
-def _print_daemons(daemons: list[DaemonPlace]) -> None:
-    """Print the daemons that share a PostgreSQL store."""
-    if not daemons:
-        return
-    rows = [
-        (
-            one.name,
-            one.sites,
-            f"{one.heartbeat_seconds:.0f} s ago" + ("" if one.lives else ", lost"),
-            "leader" if one.is_leader else "",
-        )
-        for one in daemons
-    ]
-    print_table("Daemons", ("name", "sites", "heartbeat", ""), rows)
-
-
-def _print_quarantine(held: list[QuarantineEntry]) -> None:
-    if not held:
-        return
-    rows = [
-        (
-            readable(one.url) if one.url else f"{one.kind} {one.key}",
-            one.purpose or one.kind,
-            one.error,
-            one.times,
-            when(one.again_at),
-        )
-        for one in held
-    ]
-    print_table("Skipped for now because of a bug", ("what", "of", "error", "times", "again"), rows)
-    say("the traces, for a report: hubwatch status --json")
+    else:
+        said = "; all is well" if well and not daemon.problems else ""
+        say(f"the daemon has been {daemon.state} since {when(daemon.started_at)}{said}")
+    for one in daemon.problems if running and daemon is not None else ():
+        say(f"since {when(one['since'])}: {one['detail']}")
+    if running and daemon is not None and daemon.engine is not None:
+        say(f"visits: {daemon.engine['in_words']}")
 
 
 def _print_sites(found: Status) -> None:
@@ -139,7 +119,8 @@ def _print_sites(found: Status) -> None:
     ]
     for row in rows:
         if row.trouble and row.state == "active":
-            trouble = _trouble(row.trouble)
+            named_in = "; to allow it, name it in [fetch] allowed_networks"
+            trouble = named("fetch", row.trouble) + named_in * (row.trouble == "forbidden_address")
             say(f"hubwatch: {row.name}: the seed could not be fetched yet: {trouble}")
         if row.problem:
             say(f"hubwatch: {row.name}: {row.problem}")
@@ -148,11 +129,3 @@ def _print_sites(found: Status) -> None:
     if together:
         used = sum(row.requests_last_day for row in rows)
         say(f"all sites: {used:g} of {together:g} requests in 24 h")
-
-
-def _trouble(status: str) -> str:
-    """Return a fetch status in words, with the setting that helps if there is one."""
-    if status == "forbidden_address":
-        way_out = "to allow it, add it to [fetch] allowed_hosts or allowed_networks"
-        return f"its address is not public; {way_out}"
-    return named("fetch", status)

@@ -1,4 +1,4 @@
-"""Topics: ``topic add list show edit forget pause resume remove``, ``relevant``, ``irrelevant``."""
+"""Topics: ``topic add list show edit forget remove``, ``relevant``, ``irrelevant``."""
 
 from __future__ import annotations
 
@@ -82,7 +82,6 @@ def add(  # noqa: PLR0913 - each is an option of the command
 
     Pages that are not cached are fetched by the daemon, within seconds if it is running.
     """
-    settings, folder = settings_of(context)
     with open_store(context) as store:
         known = store.topics.topic(name)
         before = None if known is None else _version(store, known)
@@ -98,7 +97,7 @@ def add(  # noqa: PLR0913 - each is an option of the command
         row, effect = _learn(context, store, row, before)
         done = _learned(store, row, row.name) if _awaits_daemon(row) else ""
         _report(context, store, row, trained, done, effect)
-        if not (wants_json(context) or daemon_at_work(store, settings, folder)):
+        if not (wants_json(context) or daemon_at_work(store, *settings_of(context))):
             say("pages are scored while the daemon runs: hubwatch run")
 
 
@@ -165,9 +164,8 @@ def _daemon_learns(context: typer.Context, store: Store) -> bool:
     report = read_report(folder / settings.store.folder)
     if report is None or abs(now() - report.at) > STALE_SECONDS:
         return False
-    notices = report.state == DaemonState.RUNNING and any(
-        job.name == "topics" for job in report.jobs
-    )
+    notices = any(job.name == "topics" for job in report.jobs)
+    notices = notices and report.state == DaemonState.RUNNING
     return notices and daemon_at_work(store, settings, folder)
 
 
@@ -194,8 +192,7 @@ def _learned(store: Store, row: TopicRow, who: str) -> str:
         parts.append("its sentence")
     if row.state == TopicState.WAITING or not parts:
         return f"{who} cannot judge yet"
-    *more, last = parts
-    return f"{who} was retrained on " + (f"{', '.join(more)} and {last}" if more else last)
+    return f"{who} was retrained on {' and '.join(parts)}"
 
 
 def _awaits_daemon(row: TopicRow) -> bool:
@@ -255,6 +252,9 @@ def edit(  # noqa: PLR0913 - each is an option of the command
     tag: Annotated[
         list[str] | None, typer.Option(help='A tag; replaces all; may be repeated; "" = none.')
     ] = None,
+    paused: Annotated[
+        bool | None, typer.Option("--pause/--resume", help="Whether it scores no pages.")
+    ] = None,
 ) -> None:
     """Change a topic: name, keywords, sentence, method, tags, and words its pages must or must not have.
 
@@ -268,7 +268,7 @@ def edit(  # noqa: PLR0913 - each is an option of the command
     }
     more = {"include": replaced(include), "exclude": replaced(exclude), "tags": replaced(tag)}
     given = {"name": new_name, **learned, **more}
-    if not _any_given(given):
+    if not _any_given({**given, "paused": paused}):
         way_out = f"give what to change; hubwatch topic show {shlex.quote(name)} says what it is"
         raise InputError("options", "", way_out)
     with open_store(context) as store:
@@ -276,6 +276,9 @@ def edit(  # noqa: PLR0913 - each is an option of the command
         old = before.row.name
         row = edit_topic(store, before.row, **given, now=now())
         done = [f"{old} is now called {row.name}"] if row.name != old else []
+        if paused is not None:
+            row = set_paused(store, row.name, paused=paused, now=now())
+            done.append(f"{row.name} is {row.state}")
         effect = ""
         if _any_given(learned):
             row, effect = _learn(context, store, row, before)
@@ -351,23 +354,6 @@ def show(context: typer.Context, name: Name) -> None:
         print_table("Pages it learns from", ("as", "fetched", "title", "url"), rows)
 
 
-def pause(context: typer.Context, name: Name) -> None:
-    """Pause a topic: it scores no pages until it is resumed."""
-    _set_paused(context, name, paused=True)
-
-
-def resume(context: typer.Context, name: Name) -> None:
-    """Resume a paused topic."""
-    _set_paused(context, name, paused=False)
-
-
-def _set_paused(context: typer.Context, name: str, *, paused: bool) -> None:
-    with open_store(context) as store:
-        row = set_paused(store, name, paused=paused, now=now())
-    said = f"topic {row.name} is {row.state}"
-    report(context, {"topic": row.name, "state": row.state}, said)
-
-
 def remove(
     context: typer.Context,
     name: Name,
@@ -389,20 +375,13 @@ _INTERNAL = ("id", "pages_learned", "version", "method")
 
 def _rows(facts: dict[str, Any]) -> list[tuple[str, str]]:
     """Return table rows of a topic, without empty ones."""
-    facts = {"sentence" if name == "description" else name: facts[name] for name in facts}
-    return [
-        (name.replace("_", " "), when(value) if name.endswith("_at") else shown(value))
-        for name, value in facts.items()
-        if name not in _INTERNAL and value not in (None, "", [], {})
-    ]
-
-
-def shown(value: Any) -> str:  # noqa: ANN401 - whatever JSON holds
-    """Return facts for a cell of a table."""
-    if isinstance(value, list):
-        return ", ".join(map(shown, value))
-    if isinstance(value, dict) and "term" in value:
-        return f"{clean(value['word'])} {value['part']:.2f}"
-    if isinstance(value, dict):
-        return ", ".join(f"{key.replace('_', ' ')} {shown(one)}" for key, one in value.items())
-    return str(value)
+    terms = [f"{clean(one['word'])} {one['part']:.2f}" for one in facts["terms"]]
+    pages = [f"{verdict} {number}" for verdict, number in facts["pages"].items()]
+    rows = []
+    for name, value in (facts | {"terms": terms, "pages": pages}).items():
+        if name in _INTERNAL or not value:
+            continue
+        label = "sentence" if name == "description" else name.replace("_", " ")
+        said = ", ".join(value) if isinstance(value, list) else value
+        rows.append((label, when(value) if name.endswith("_at") else str(said)))
+    return rows

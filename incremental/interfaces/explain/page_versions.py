@@ -66,6 +66,14 @@ def previous(versions: list[Version], version: Version) -> Version:
     return earlier[-1]
 
 
+def compared(
+    versions: list[Version], start: float | None, end: float | None
+) -> tuple[Version, Version]:
+    """Return the versions of two times to compare; without *start*, the last change up to *end*."""
+    last = version_at(versions, end)
+    return previous(versions, last) if start is None else version_at(versions, start), last
+
+
 @dataclass(frozen=True, slots=True)
 class Difference:
     """A diff of two versions of a page's text."""

@@ -6,13 +6,11 @@ import json
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from classifier.words.values import PageText
-from incremental.base.plain_text import clean
-from incremental.base.texts import Text, named, read_text
+from incremental.base.texts import Text, named
 from incremental.base.urls import canonical_key
 from incremental.interfaces.results.schema import by_name
 from incremental.interfaces.results.topics import topic_result
-from incremental.topics.judging import BY_MEANING, from_text, is_empty, note_text, says_something
+from incremental.topics.judging import BY_MEANING, from_text, says_something
 from store import Store
 from store.topics.values import ExampleRow, TopicRow
 
@@ -113,78 +111,14 @@ def _example(one: ExampleRow) -> dict[str, Any]:
     }
 
 
-def explain_page(
-    store: Store,
-    model_store: TopicModelStore,
-    row: TopicRow,
-    page: PageText,
-    *,
-    by_method: bool = True,
-) -> dict[str, Any]:
-    """Return a topic's score of a page, and what it lacked to be relevant; *by_method* each method's score.
-
-    ``nearest_example`` and ``passage`` say what is nearest in meaning; None without vectors.
-
-    ``standing`` and ``needed`` are in standard deviations of the background pages.
-    """
-    facts = {"topic": row.name, "state": row.state}
-    model = model_store.model(row) if row.version else None
-    if model is None:
-        return {**facts, "verdict": None, "why": read_text(row.why)}
-    if is_empty(page):
-        return {**facts, "verdict": None, "why": Text("lacks.page_empty")}
-    explained = model.explain(model_store.with_meaning(page), by_method=by_method)
-    nearest = explained.nearest
-    wording = _wording(row, store.topics.examples(row.id), page)
-    return {
-        **facts,
-        "url": page.url,
-        "score": round(explained.score, 4),
-        "verdict": explained.verdict.value,
-        "method": explained.method,
-        "version": explained.version,
-        "standing": round(explained.standing, 3),
-        "threshold": round(explained.threshold, 3),
-        "threshold_from": explained.threshold_source,
-        "needed": _needed(explained.needed, explained.missing, wording),
-        "nearest_example": _named(nearest[0]) if nearest else None,
-        "nearest_cosine": round(nearest[1], 3) if nearest else None,
-        "passage": clean(model_store.passage(model, page)) or None,
-        "terms": _terms(explained.terms, wording),
-        "missing_terms": _terms(explained.missing, wording),
-        "views": {name: round(part, 3) for name, part in explained.views},
-        "methods": [
-            {
-                "method": part.method,
-                "standing": round(part.score, 3),
-                "terms": _terms(part.terms[:5], wording),
-                "notes": list(map(note_text, part.notes)),
-            }
-            for part in explained.methods
-        ],
-        "warnings": model_store.warnings(row),
-    }
-
-
-def _named(example: str | None) -> str:
-    return "a page marked relevant" if example is None else example or "your sentence"
-
-
-def _needed(lacking: float, missing: tuple[tuple[str, float], ...], wording: Wording) -> str:
-    if lacking <= 0:
-        return "nothing: it passed"
-    words = ", ".join(wording.word(term) for term, _ in missing[:5])
-    return f"{lacking:.2f} more" + (f"; it has none of: {words}" if words else "")
-
-
-def _wording(row: TopicRow, examples: Sequence[ExampleRow], *pages: PageText) -> Wording:
-    """Return the words of *pages* and of what the topic learns from: its terms are stems."""
+def _wording(row: TopicRow, examples: Sequence[ExampleRow]) -> Wording:
+    """Return the words of what the topic learns from: its terms are stems."""
     from incremental.topics.wording import Wording  # noqa: PLC0415 - quick without topics
 
     wording = Wording()
     wording.learn("", [row.description, *json.loads(row.keywords)])
     texts = [from_text(one.text) for one in examples if one.text is not None]
-    for page in (*pages, *texts):
+    for page in texts:
         wording.learn(page.url, [page.title, *page.headings, page.meta, page.body, *page.anchors])
     return wording
 

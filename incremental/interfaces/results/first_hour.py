@@ -8,7 +8,7 @@ from incremental.base.times import HOUR, MINUTE, NEVER
 from incremental.crawl.sites import watch
 from incremental.settings import Settings
 from store import Store
-from store.enums import HubKind, SiteStatus
+from store.enums import SiteStatus
 from store.values import SiteRow
 
 
@@ -18,9 +18,6 @@ class Understood:
 
     hubs: int
     """Read, and to be read again."""
-    feeds: int
-    """Among them."""
-    sitemaps: int
     candidates: int
     """Not read yet."""
     goes_on: bool
@@ -36,18 +33,13 @@ def understood(store: Store, settings: Settings, row: SiteRow, now: float) -> Un
     """Return what is known of a site's hubs."""
     site = watch(row, settings)
     planned = [hub for hub in store.read.hubs(row.id) if hub.due_at < NEVER]
-    read, unread = (
-        [hub for hub in planned if hub.visits],
-        [hub for hub in planned if not hub.visits],
-    )
-    awaited = any(hub.due_at <= now for hub in unread)
+    read = [hub for hub in planned if hub.visits]
+    awaited = any(hub.due_at <= now for hub in planned if not hub.visits)
     active = row.state == SiteStatus.ACTIVE
     baselines = [hub.baseline_at for hub in read if hub.baseline_at is not None]
     return Understood(
         hubs=len(read),
-        feeds=sum(hub.kind == HubKind.FEED for hub in read),
-        sitemaps=sum(hub.kind == HubKind.SITEMAP for hub in read),
-        candidates=len(unread),
+        candidates=len(planned) - len(read),
         goes_on=active and awaited and site.has_grant(now),
         requests_per_day=site.terms.requests_per_day,
         min_minutes=site.terms.min_interval_seconds / MINUTE,

@@ -22,6 +22,8 @@ from store.answers.announced import AnnouncedPage, TopicMark, moment_of
 from store.watched_changes import WatchedChangeRow
 
 Kind = TypeVar("Kind")
+Row = dict[str, Any]
+"""What is shown as it is recorded, by field."""
 
 
 def utc(at: float | datetime | None) -> str | None:
@@ -50,6 +52,13 @@ def dated(row: Mapping[str, Any]) -> dict[str, Any]:
 def dated_row(row: Any) -> dict[str, Any]:  # noqa: ANN401 - any dataclass of the store
     """Return a value of the store by field, with its times as ISO 8601."""
     return dated(by_name(row))
+
+
+def row_result(row: Any, **more: Any) -> Row:  # noqa: ANN401 - any dataclass of the store or the daemon
+    """Return a value by field, with *more*; its times as datetimes, None = never."""
+    times = {name for name in by_name(row) if name in {"at", "since"} or name.endswith("_at")}
+    values = {name: _moment(v or None) if name in times else v for name, v in by_name(row).items()}
+    return values | more
 
 
 def by_name(row: Any) -> dict[str, Any]:  # noqa: ANN401 - any dataclass

@@ -92,15 +92,6 @@ class AddedSite:
     error: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Joined:
-    """The site of a seed."""
-
-    site_id: int
-    hub_of: str | None = None
-    """The name of the watched site that the seed is a hub of; None if the site is its own."""
-
-
 class AddingSites:
     """Adds the sites of seeds, one after another. No *terms*: a known site keeps its own."""
 
@@ -113,8 +104,8 @@ class AddingSites:
         for site_id, seed in store.read.seeds().items():
             self._on_host.setdefault(_bare_host(seed), []).append(site_id)
 
-    def add(self, text: str) -> Joined:
-        """Watch the site of a seed.
+    def add(self, text: str) -> tuple[int, str | None]:
+        """Watch the site of a seed; return its id, and the name of the watched site that it is a hub of.
 
         Without terms of its own, a page within the scope of a watched site becomes a hub of that site:
         two sites of one host would announce everything twice. The address of a site that could never be
@@ -129,17 +120,17 @@ class AddingSites:
             if not was_read and _without_scheme(row.seed_url) == _without_scheme(url):
                 check_address(url, self._fetch)
                 self._store.write.replace_seed(row.id, canonical_key(url), url, now=self._now)
-                return Joined(row.id)
+                return row.id, None
         watching = [row for row, _ in around if row.state == SiteStatus.ACTIVE]
         if watching:
             # With the scheme by which the site is read.
             scheme = watching[0].seed_url.partition("://")[0]
             url = f"{scheme}://{_without_scheme(url)}"
             correct(self._store, url, HUB, now=self._now)
-            return Joined(watching[0].id, hub_of=watching[0].name)
+            return watching[0].id, watching[0].name
         site_id = add_seed(self._store, url, now=self._now, terms=self._terms, fetch=self._fetch)
         self._on_host.setdefault(_bare_host(url), []).append(site_id)
-        return Joined(site_id)
+        return site_id, None
 
     def _sites_around(self, url: str) -> list[tuple[SiteRow, bool]]:
         """Return the sites that a page may be part of, and whether each was ever read.
@@ -184,11 +175,11 @@ def add_sites(  # noqa: PLR0913 - each bears on it
     adding, results = AddingSites(store, settings, terms=terms, now=now), []
     for url in urls:
         try:
-            added = adding.add(url)
+            site_id, hub_of = adding.add(url)
         except InputError as error:
             results.append(AddedSite(url, error=say(error)))
             continue
-        if tags and added.hub_of is None:
-            store.tags.set_site_tags(added.site_id, tags)
-        results.append(AddedSite(url, added.site_id, added.hub_of))
+        if tags and hub_of is None:
+            store.tags.set_site_tags(site_id, tags)
+        results.append(AddedSite(url, site_id, hub_of))
     return results

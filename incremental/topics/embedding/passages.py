@@ -34,9 +34,6 @@ _TITLE: Final = 300
 _READ: Final = 20_000
 _SPACE: Final = re.compile(r"\s+")
 _DENSE: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
-# Characters of a passage that is quoted in an explanation.
-_QUOTED: Final = 160
-_SENTENCE: Final = re.compile(r"(?<=[.!?。！？])\s*|\n+")
 
 
 def passages_of(page: PageText, *, slow: bool = False) -> tuple[str, ...]:
@@ -71,13 +68,6 @@ def body_of(page: PageText) -> str:
         return body
     rest = (page.meta[:_READ], *page.headings[:20], *page.anchors[:100])
     return plain(" ".join(part[:_READ] for part in rest)[:_READ])
-
-
-def sentences_of(page: PageText, count: int) -> list[str]:
-    """Return up to *count* passages of a page that may be quoted, its title first."""
-    parts = [page.title, *_SENTENCE.split(page.body[:_READ])]
-    quoted = (plain(part)[:_QUOTED] for part in parts)
-    return list(dict.fromkeys(part for part in quoted if any(map(str.isalnum, part))))[:count]
 
 
 def plain(text: str) -> str:

@@ -128,8 +128,8 @@ def test_status_says_how_complete_sites_are_without_estimating(later: tuple[Stor
     (row,) = store.completeness.kept()
     assert (row.site, row.at, row.share) == (1, now, said(store, now).share)
     (words,) = status_of(store, Settings(), None, crawling=False, now=now).words
-    assert words.site == "news.example"
-    assert "of all (90 % interval:" in words.says
+    assert words["site"] == "news.example"
+    assert "of all (90 % interval:" in words["says"]
     keeper.step(now + HOUR)
     assert store.completeness.kept()[0].at == now
     keeper.step(now + 7 * HOUR)

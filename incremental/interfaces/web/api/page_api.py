@@ -11,8 +11,8 @@ from incremental.base.lookup import find_page, page_numbered
 from incremental.base.times import moment
 from incremental.interfaces.explain.page_versions import (
     Difference,
+    compared,
     difference,
-    previous,
     text_of,
     version_at,
     versions_of_change,
@@ -139,9 +139,7 @@ def get_diff(
     if change is not None:
         before, after = versions_of_change(store, page.page_id, change)
     else:
-        versions = store.answers.versions(page.page_id)
-        after = version_at(versions, None)
-        before = previous(versions, after)
+        before, after = compared(store.answers.versions(page.page_id), None, None)
     return difference(store, page.page_id, page.url, before, after)
 
 

@@ -21,7 +21,6 @@ from incremental.interfaces.results.sites import (
 )
 from incremental.interfaces.results.status import Status
 from incremental.interfaces.site_editing import (
-    SiteEdit,
     Visit,
     edit_site,
     request_page,
@@ -77,9 +76,7 @@ def get_site(store: Store, site: SiteRow) -> Site:
 def change_site(web: Web, store: Store, site: SiteRow, body: SiteChange) -> Site:
     """Change a site: pause or resume it, rename it, or give it other terms."""
     given = {name: getattr(body, name) for name in body.model_fields_set}
-    lists = {name: tuple(value) for name, value in given.items() if isinstance(value, list)}
-    edit = SiteEdit(**{**given, **lists})
-    return _site(store, edit_site(store, site, edit, web.settings, now=web.now()))
+    return _site(store, edit_site(store, site, given, web.settings, now=web.now()))
 
 
 def _site(store: Store, row: SiteRow) -> Site:

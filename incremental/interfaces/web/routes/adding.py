@@ -17,7 +17,7 @@ from incremental.base.scope import Reach, read_scope
 from incremental.base.tagging import checked_tags, parted
 from incremental.base.texts import Text
 from incremental.interfaces.results.sites import AddedSite, add_sites
-from incremental.interfaces.site_editing import SiteEdit, edit_site
+from incremental.interfaces.site_editing import edit_site
 from incremental.interfaces.web.context import StoreRoute, Web, web_of
 from incremental.interfaces.web.routes.forms import base_of, see
 from incremental.interfaces.web.views import page, problem_of, words_of
@@ -150,6 +150,6 @@ def only_below(web: Web, store: Store, site: SiteRow) -> Response:
     """Watch only what is below the folder of the seed."""
     folder = folder_of(site.seed_url)
     if folder:
-        edit = SiteEdit(include=(everything_below(folder),))
+        edit = {"include": (everything_below(folder),)}
         edit_site(store, site, edit, web.settings, now=web.now())
     return see(f"/sites/{site.id}")

@@ -23,7 +23,6 @@ from incremental.interfaces.results.schema import by_name
 from incremental.interfaces.results.sites import site_results
 from incremental.interfaces.results.status import DAY
 from incremental.interfaces.site_editing import (
-    SiteEdit,
     Visit,
     edit_site,
     hours_typed,
@@ -272,7 +271,7 @@ def edit(
             given |= {name: number_typed(name, typed[name]) for name in _NUMBERS}
             given["hours"] = hours_typed(form.hours.replace(",", " ").replace("，", " ").split())
             given |= {"reach": form.reach} if form.reach else {}
-        edit_site(store, site, SiteEdit(**given), web.settings, now=web.now())
+        edit_site(store, site, given, web.settings, now=web.now())
     except InputError as error:
         return site_view(request, site.id, problem=problem_of(request, error), typed=typed)
     return see(f"/sites/{site.id}")
