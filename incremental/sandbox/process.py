@@ -90,11 +90,6 @@ class ReaderProcess(ChildProcess):
         """Resident bytes above those at its start; 0 where the system does not say."""
         return max(resident_bytes(self.pid) - self._started_with, 0)
 
-    @property
-    def is_ready(self) -> bool:
-        """Whether it has loaded its libraries; does not wait."""
-        return self._ready or self.has_sent
-
     def ask(self, request: bytes) -> Answer | Unread:
         """Send a frame and wait for the answer. After Unread the process is dead."""
         if not self._ready:
