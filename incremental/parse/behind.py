@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 from incremental.base.urls import host_of, registered_domain
 from incremental.parse.embedded import read_json, states
 from incremental.parse.hub_way import Listing
-from incremental.parse.json_lists import MIN_ITEMS, find_lists, links_of, needs_folder
+from incremental.parse.json_lists import MIN_ITEMS, find_lists, links_of
 from incremental.parse.page import Link
 from incremental.parse.references import Resolver
 from incremental.parse.scripts import MOST_SCRIPT_CHARS, Scripts, read_scripts
@@ -205,5 +205,5 @@ def _listed(
     ]
     if not lists:
         return None
-    by_slug = known is None and not folders and needs_folder(value)
+    by_slug = known is None and not folders and lists[0].by_slug
     return Listing(name, lists[0].place, folder), links_of(lists), by_slug
