@@ -66,10 +66,6 @@ class HubVisitor:
         self._parts = parts
         self._renderer = renderer
 
-    def __reduce__(self) -> tuple[object, ...]:
-        # Browsers stay where they are; elsewhere pages that need one wait for it.
-        return HubVisitor, (self._parts,)
-
     def __call__(self, task: VisitTask, fetch: Fetch, read: Read) -> Outcome:
         """Carry out *task*; failures are in the outcome's status."""
         if task.purpose is not Purpose.HUB:
