@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from incremental.parse.dates import LATEST, day_in_url, find_date, is_numbered, parse_date
-from incremental.parse.reader_errors import READER_ERRORS
+from incremental.parse.limits import READER_ERRORS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -100,12 +100,9 @@ def _json_ld_dates(scripts: Iterable[str]) -> list[str]:
         except (ValueError, RecursionError):
             continue
         for node in waiting:
-            if isinstance(node, dict):
-                if isinstance(node.get("datePublished"), str):
-                    dates.append(node["datePublished"])
-                children = list(node.values())
-            else:
-                children = node
+            if isinstance(node, dict) and isinstance(node.get("datePublished"), str):
+                dates.append(node["datePublished"])
+            children = node.values() if isinstance(node, dict) else node
             if len(waiting) < _MAX_NODES:
                 waiting += [child for child in children if isinstance(child, dict | list)]
     return dates

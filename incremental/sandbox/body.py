@@ -13,9 +13,8 @@ from incremental.parse import Page, PageKind
 from incremental.parse.behind import Behind, behind_json, behind_page, behind_script
 from incremental.parse.decoding import decode_body
 from incremental.parse.dispatch import parse
-from incremental.parse.history.reading import read_text
 from incremental.parse.hub_way import Listing
-from incremental.parse.main_text import language_of_page
+from incremental.parse.main_text import language_of_page, main_text
 from incremental.parse.shell import MOST_LINKS
 from incremental.parse.topic_text import page_text
 from store.values import ReadText
@@ -119,13 +118,13 @@ def _page(body: Body) -> Page:
         body.content,
         body.url,
         content_type=body.content_type,
-        decode=decode_body,
         want_text=body.want_text,
     )
 
 
 def _stored_text(body: Body, page: Page, html: str) -> ReadText:
-    read = read_text(page, html, body.md5)
+    text = main_text(html, page.url) if page.kind is PageKind.HTML else ""
+    read = ReadText(title=page.title, text=text, md5=body.md5, language=page.language)
     return replace(read, signature=target_of(body.signature)(read.text)) if body.signature else read
 
 
@@ -141,12 +140,13 @@ def with_features(readers: Mapping[str, str], signature: str, read: Read) -> Rea
 
 
 def _read_part(body: Body) -> Reading:
-    """Read what belongs to a page: its links, if it has a list."""
+    """Read what belongs to a page."""
     text, _ = decode_body(body.content, body.content_type)
     if body.role is BodyRole.SCRIPT:
-        return Reading(Page(body.url, PageKind.OTHER), behind=behind_script(text, body.url))
-    behind = behind_json(text, body.url, body.listing, body.folders)
-    return Reading(Page(body.url, PageKind.HTML, links=behind.links), behind=behind)
+        behind = behind_script(text, body.url)
+    else:
+        behind = behind_json(text, body.url, body.listing, body.folders)
+    return Reading(Page(body.url, PageKind.OTHER), behind=behind)
 
 
 def _behind(body: Body, page: Page) -> Behind | None:

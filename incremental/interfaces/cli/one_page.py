@@ -39,7 +39,6 @@ from incremental.interfaces.results.schema import (
     utc,
     when,
 )
-from incremental.parse.decoding import decode_body
 from incremental.parse.dispatch import parse
 from store import Store
 from store.answers import Version
@@ -213,4 +212,4 @@ def _hub_text(store: Store, row: dict[str, Any]) -> str | None:
     hub = store.read.hub(row["id"])
     digest = row["body_md5"] or (hub.body_md5 if hub else None)
     body = store.cache.get(row["url"], digest) if digest else None
-    return parse(body, row["url"], decode=decode_body, want_text=True).text if body else None
+    return parse(body, row["url"], want_text=True).text if body else None
