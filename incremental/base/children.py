@@ -324,12 +324,7 @@ def resident_bytes(pid: int) -> int:
 
 def family_bytes(pid: int) -> int:
     """Return the memory that a process and all that it has started share with no other."""
-    return private_bytes(family(pid))
-
-
-def private_bytes(pids: list[int]) -> int:
-    """Return the memory of processes that they share with no other."""
-    return sum(resident - shared for resident, shared in map(_memory_of, pids))
+    return sum(resident - shared for resident, shared in map(_memory_of, family(pid)))
 
 
 def _memory_of(pid: int) -> tuple[int, int]:

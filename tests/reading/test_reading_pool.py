@@ -20,8 +20,13 @@ import simple_reader
 from incremental.base.children import frame
 from incremental.fetch.status import FetchStatus
 from incremental.sandbox import Body, Reading, Unread, read_body
-from incremental.sandbox.pool import ReaderBugError, ReaderPool
-from incremental.sandbox.process import Answer, ReaderLimits, ReaderProcess
+from incremental.sandbox.process import (
+    Answer,
+    ReaderBugError,
+    ReaderLimits,
+    ReaderPool,
+    ReaderProcess,
+)
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -240,7 +245,7 @@ def test_a_reader_bounds_its_own_processor_time() -> None:
 DAEMON = """
 import sys, threading
 from incremental.sandbox import Body
-from incremental.sandbox.pool import ReaderPool
+from incremental.sandbox.process import ReaderPool
 from incremental.sandbox.process import ReaderLimits
 pool = ReaderPool(2, ReaderLimits(0.5, 128), program="hostile")
 pool.read(Body("https://example.org/", b"<p>x"))

@@ -11,7 +11,7 @@ import os
 import tempfile
 from collections import OrderedDict
 from collections.abc import Callable, Container
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from queue import Empty
 from threading import Lock
 from urllib.parse import urlsplit
@@ -48,30 +48,21 @@ _DRAWING_SHARE, _HANDING_SHARE = 0.8, 0.1
 _MEGABYTE = 1_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class BrowserLimits:
-    """Bounds of drawing one page."""
-
-    seconds: float = 30.0
-    megabytes: int = 1_000
-    """Memory of all processes of the browser together."""
-
-
 class BrowserProcess(ChildProcess):
     """A running browser."""
 
-    def __init__(self, executable: str, limits: BrowserLimits, *, sandbox: bool) -> None:
+    def __init__(self, executable: str, settings: BrowserSettings) -> None:
         """Start it; it is ready a second or two later.
 
         Raises:
             OSError: the system does not allow another process.
         """
-        self._limits = limits
+        self._settings = settings
         self.pages = 0
         """Pages drawn so far."""
         self._ready = False
         # Root's Chromium has no sandbox of its own.
-        safe = "sandbox" if sandbox and os.geteuid() else "bare"
+        safe = "sandbox" if settings.sandbox and os.geteuid() else "bare"
         # A browser that is killed removes nothing of its own.
         self._folder = tempfile.TemporaryDirectory(prefix="hubwatch-", ignore_cleanup_errors=True)
         super().__init__(
@@ -95,7 +86,7 @@ class BrowserProcess(ChildProcess):
                 return Drawn(problem=f"the browser did not start: {detail}")
             self._ready = True
         self.pages += 1
-        seconds = self._limits.seconds
+        seconds = self._settings.page_seconds
         order = Order(url, seconds * _DRAWING_SHARE, seconds * _HANDING_SHARE, agent)
         most = order.seconds + order.handing_seconds
         drawn = self._exchange(order, most, answer)
@@ -109,7 +100,7 @@ class BrowserProcess(ChildProcess):
         if too_slow:
             problem = f"drawing it took more than {seconds:g} s"
         elif self.excess is Excess.MEMORY:
-            problem = f"drawing it took more than {self._limits.megabytes} MB of memory"
+            problem = f"drawing it took more than {self._settings.memory_mb} MB of memory"
         return Drawn(problem=problem, too_slow=too_slow)
 
     def close(self) -> None:
@@ -121,7 +112,7 @@ class BrowserProcess(ChildProcess):
         self, order: Order | None, seconds: float, answer: Callable[[Wanted], Answer]
     ) -> FromWorker | None:
         """Send *order* and answer requests until it ends; None = the process ended."""
-        with self.bounded(seconds, self._limits.megabytes * _MEGABYTE):
+        with self.bounded(seconds, self._settings.memory_mb * _MEGABYTE):
             if order is not None:
                 self.send(frame(order))
             while (content := self.receive()) is not None:
@@ -173,10 +164,9 @@ class BrowserPool(ProcessPool[BrowserProcess]):
         self._own, self._others, self._agent, self._clock = own, others, agent, clock
         self._posting = posting
         self._scripts = ScriptMemory(clock)
-        limits = BrowserLimits(settings.page_seconds, settings.memory_mb)
         super().__init__(
             settings.pages,
-            lambda: BrowserProcess(executable, limits, sandbox=settings.sandbox),
+            lambda: BrowserProcess(executable, settings),
             lambda one: one.pages >= PAGES_EACH,
             idle_seconds=idle_seconds,
         )
@@ -198,10 +188,11 @@ class BrowserPool(ProcessPool[BrowserProcess]):
     def _render(self, process: BrowserProcess, url: str, rules: RobotsPolicy | None) -> Rendered:
         began = self._clock.monotonic()
         most = self._settings.page_requests
+        own, others = self._own.of_page(rules, url, most), self._others.of_page(None, url, most)
         desk = _Desk(
             url,
-            self._own.of_page(rules, url, most),
-            self._others.of_page(None, url, most),
+            own,
+            others,
             self._scripts,
             seconds=self._settings.page_seconds * _ASKING_SHARE,
             clock=self._clock,
@@ -213,9 +204,9 @@ class BrowserPool(ProcessPool[BrowserProcess]):
             logger.warning("%s was not drawn: %s", url, drawn.problem)
         return Rendered(
             _response(url, desk.document, drawn),
-            requests=desk.requests,
+            requests=own.requests + others.requests,
             seconds=seconds,
-            wait_seconds=desk.wait_seconds,
+            wait_seconds=own.wait_seconds,
         )
 
 
@@ -267,16 +258,6 @@ class _Desk:
         self._origin = f"{parts.scheme}://{parts.netloc}"
         self.document: Response | None = None
         """The answer to the page itself."""
-
-    @property
-    def requests(self) -> int:
-        """How many were sent."""
-        return self._own.requests + self._others.requests
-
-    @property
-    def wait_seconds(self) -> float:
-        """The longest pause that the page's own site asked for."""
-        return self._own.wait_seconds
 
     def answer(self, wanted: Wanted) -> Answer:
         """Answer a request of the page."""
