@@ -1,10 +1,8 @@
-"""How much of a body the parsers read, and what ends the readers of others."""
+"""How much of a body the parsers read."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-
-from lxml.etree import LxmlError
 
 from hubwatch.errors import LimitError
 
@@ -47,18 +45,3 @@ class ParseLimits:
 
 class LimitReachedError(LimitError):
     """Ends a parser inside an event; what was gathered stays. Never leaves this package."""
-
-
-# Seen from trafilatura, htmldate and lxml on broken trees and odd numbers; they guard only against
-# ``ValueError`` themselves.
-READER_ERRORS = (
-    ArithmeticError,
-    AssertionError,
-    AttributeError,
-    LookupError,
-    LxmlError,
-    MemoryError,
-    RecursionError,
-    TypeError,
-    ValueError,
-)

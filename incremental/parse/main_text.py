@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 from classifier.words.language import SAMPLE_CHARS, language_of
 from incremental.parse import Page
 from incremental.parse.html import parse_html
-from incremental.parse.limits import READER_ERRORS, ParseLimits
+from incremental.parse.limits import ParseLimits
+from incremental.parse.metadata import READER_ERRORS
 from incremental.parse.text import storable
 
 if TYPE_CHECKING:

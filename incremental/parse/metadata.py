@@ -11,8 +11,9 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from lxml.etree import LxmlError
+
 from incremental.parse.dates import LATEST, day_in_url, find_date, is_numbered, parse_date
-from incremental.parse.limits import READER_ERRORS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -111,6 +112,20 @@ def _json_ld_dates(scripts: Iterable[str]) -> list[str]:
 # Guesses the publication day of pages without a machine-readable date: htmldate, within bounds.
 #
 # A search takes 15 to 60 ms, so only pages fetched for their text get one.
+
+# Seen from trafilatura, htmldate and lxml on broken trees and odd numbers; they guard only against
+# ``ValueError`` themselves.
+READER_ERRORS = (
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    LookupError,
+    LxmlError,
+    MemoryError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)
 
 _MAX_HTML_CHARS = 500_000
 # 5,000 hostile paragraphs take 5 s.
