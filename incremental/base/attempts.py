@@ -52,10 +52,5 @@ def attempt(work: Callable[[], T]) -> T | Bug:
     except _PASS:
         raise
     except Exception as error:  # noqa: BLE001 - a bug stops the page or job it is in, nothing else
-        return bug_of(error)
-
-
-def bug_of(error: Exception) -> Bug:
-    """Return *error* as a value."""
-    last = traceback.format_exception_only(error)[-1].strip()
-    return Bug(last, "".join(traceback.format_exception(error))[-MOST_TRACE_CHARS:])
+        last = traceback.format_exception_only(error)[-1].strip()
+        return Bug(last, "".join(traceback.format_exception(error))[-MOST_TRACE_CHARS:])

@@ -5,6 +5,8 @@
     daemon ── message ──► program        a length of four bytes, then the content
            ◄── messages ──
     watch: time and memory               beyond a bound it is killed, with all that it has started
+
+    pool: lent -> asked -> given back    one that ended or is worn is followed by another
 """
 
 from __future__ import annotations
@@ -20,7 +22,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from enum import Enum
 from pathlib import Path
-from threading import Event, Thread
+from queue import Empty, LifoQueue
+from threading import Event, Lock, Thread, Timer
+from typing import Generic, Self, TypeVar
 
 import msgspec
 
@@ -39,6 +43,8 @@ _CHUNK_BYTES = 1_048_576
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 _ROUNDS = 5
 _monotonic = SystemClock().monotonic
+# For the thread that had a killed process at work.
+_CLOSE_SECONDS = 5.0
 
 
 def frame(value: object) -> bytes:
@@ -187,6 +193,121 @@ class ChildProcess:
                 return
 
 
+P = TypeVar("P", bound=ChildProcess)
+
+
+class ProcessPool(Generic[P]):
+    """A few processes for many threads. Thread-safe."""
+
+    def __init__(
+        self,
+        places: int,
+        start: Callable[[], P],
+        is_worn: Callable[[P], bool],
+        *,
+        idle_seconds: float | None = None,
+    ) -> None:
+        """Lend *places* processes, each to one thread at a time; one that *is_worn* is replaced.
+
+        They are started before they are needed; with *idle_seconds* when they are, and end after so long
+        without work.
+        """
+        self._start, self._is_worn, self._idle_seconds = start, is_worn, idle_seconds
+        self._lock = Lock()
+        self.closed = False
+        self._free: LifoQueue[_Place[P]] = LifoQueue()
+        self._places: list[_Place[P]] = [_Place() for _ in range(places)]
+        for place in self._places:
+            self._give_back(place)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def pids(self) -> list[int]:
+        """Process ids."""
+        with self._lock:
+            return [place.process.pid for place in self._places if place.process is not None]
+
+    @contextmanager
+    def lent(self, seconds: float | None = None) -> Iterator[P | None]:
+        """Lend a process that can be asked; None = the pool is closed.
+
+        Raises:
+            queue.Empty: all were at work for so many *seconds*; None = wait as long as it takes.
+            OSError: the system does not allow another process.
+        """
+        place = self._free.get(timeout=seconds)
+        try:
+            with self._lock:
+                place.stop_timer()
+                if not self.closed and (place.process is None or not place.process.alive):
+                    place.close()
+                    place.process = self._start()
+            yield None if self.closed else place.process
+        finally:
+            self._give_back(place)
+
+    def close(self) -> None:
+        """Kill all processes, busy ones as well; who waits for one gets none."""
+        with self._lock:
+            self.closed = True
+            for place in self._places:
+                place.stop_timer()
+                if place.process is not None:
+                    place.process.kill()
+        for _ in self._places:
+            with suppress(Empty):
+                self._free.get(timeout=_CLOSE_SECONDS)
+        for place in self._places:
+            place.close()
+            self._free.put(place)
+
+    def _give_back(self, place: _Place[P]) -> None:
+        with self._lock:
+            if not self.closed:
+                self._prepare(place)
+        self._free.put(place)
+
+    def _prepare(self, place: _Place[P]) -> None:
+        process = place.process
+        if process is not None and (not process.alive or self._is_worn(process)):
+            place.close()
+        if self._idle_seconds is not None:
+            place.timer = Timer(self._idle_seconds, self._end_idle, [place])
+            place.timer.daemon = True
+            place.timer.start()
+        elif place.process is None:
+            with suppress(OSError):  # tried again, and said, when it is lent
+                place.process = self._start()
+
+    def _end_idle(self, place: _Place[P]) -> None:
+        with self._lock:
+            if place.timer is not None:  # else it was lent again meanwhile
+                place.close()
+
+
+class _Place(Generic[P]):
+    """Where a process runs, or none."""
+
+    def __init__(self) -> None:
+        self.process: P | None = None
+        self.timer: Timer | None = None
+
+    def stop_timer(self) -> None:
+        if self.timer is not None:
+            self.timer.cancel()
+            self.timer = None
+
+    def close(self) -> None:
+        if self.process is not None:
+            self.process.close()
+            self.process = None
+
+
 def plain_environment(*further: str) -> dict[str, str]:
     """Return this process's environment without secrets; *further* names are kept as well."""
     return {
@@ -203,12 +324,7 @@ def resident_bytes(pid: int) -> int:
 
 def family_bytes(pid: int) -> int:
     """Return the memory that a process and all that it has started share with no other."""
-    return private_bytes(family(pid))
-
-
-def private_bytes(pids: list[int]) -> int:
-    """Return the memory of processes that they share with no other."""
-    return sum(resident - shared for resident, shared in map(_memory_of, pids))
+    return sum(resident - shared for resident, shared in map(_memory_of, family(pid)))
 
 
 def _memory_of(pid: int) -> tuple[int, int]:

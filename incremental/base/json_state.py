@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, fields
 from functools import lru_cache
 from typing import Self
+
+import msgspec
 
 from store.database.texts import to_json
 
@@ -26,9 +27,7 @@ class JsonState:
     @classmethod
     def from_text(cls, text: str) -> Self:
         """Return the state that a store keeps; unknown keys (of another version) are ignored."""
-        known, saved = {field.name for field in fields(cls)}, json.loads(text).items()
-        values = {k: tuple(v) if isinstance(v, list) else v for k, v in saved}
-        return cls(**{k: v for k, v in values.items() if k in known})
+        return msgspec.json.decode(text, type=cls)
 
 
 @lru_cache(maxsize=32)

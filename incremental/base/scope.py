@@ -10,7 +10,6 @@ import fnmatch
 import json
 import re
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property, lru_cache
@@ -206,7 +205,7 @@ def compile_pattern(pattern: str) -> Pattern:
         why = error.args[0] if error.args else error
         text = why.decode("utf-8", "replace") if isinstance(why, bytes) else str(why)
         raise InputError("pattern", pattern, f"{_not_linear(pattern)}: {text}") from None
-    return _OnBytes(pattern, compiled)
+    return _OnBytes(compiled)
 
 
 def _refuse_huge_count(pattern: str) -> None:
@@ -228,14 +227,8 @@ class _OnBytes:
 
     # URLs are ASCII, and bytes need no offset table.
 
-    def __init__(self, pattern: str, compiled: Pattern) -> None:
-        self._pattern = pattern
+    def __init__(self, compiled: Pattern) -> None:
         self._compiled = compiled
-
-    def __reduce__(self) -> tuple[Callable[[str], Pattern], tuple[str]]:
-        """Pickle the text."""
-        # A compiled RE2 pattern cannot be pickled.
-        return compile_pattern, (self._pattern,)
 
     def search(self, text: str) -> object | None:
         """Return a match anywhere in *text*, or None."""

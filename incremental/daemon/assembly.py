@@ -191,8 +191,7 @@ def make_reader(settings: Settings, *, workers: int | None = None) -> Iterator[R
         yield with_ours(read_body)
         return
     # Only commands that fetch start processes.
-    from incremental.sandbox.pool import ReaderPool  # noqa: PLC0415
-    from incremental.sandbox.process import ReaderLimits  # noqa: PLC0415
+    from incremental.sandbox.process import ReaderLimits, ReaderPool  # noqa: PLC0415
 
     limits = ReaderLimits(daemon.parse_seconds, daemon.parse_memory_mb)
     with ReaderPool(workers or count, limits) as pool:

@@ -23,8 +23,7 @@ from incremental.base.texts import hub_why
 from incremental.base.urls import canonical_key
 from incremental.decide.decision import Decision, base_record, missing_by, state_if_there
 from incremental.fetch.status import HAS_PAGE, FetchStatus
-from incremental.parse.history.reading import whole
-from incremental.parse.history.textdiff import TextDiff, changed_lines, diff
+from incremental.parse.history.textdiff import TextDiff, changed_lines, diff, whole
 from incremental.schedule.refreshing import (
     RETRY_SECONDS,
     Counted,

@@ -35,7 +35,8 @@ EXPECTED_ERRORS: tuple[type[Exception], ...] = (
     urllib3_errors.HTTPError,
 )
 
-STATUS_BY_ERROR: dict[type[BaseException], FetchStatus] = {
+# An error that is not here has the status of the nearest base class that is.
+_STATUS_BY_ERROR: dict[type[BaseException], FetchStatus] = {
     ForbiddenAddressError: FetchStatus.FORBIDDEN_ADDRESS,
     TooLargeError: FetchStatus.TOO_LARGE,
     socket.gaierror: FetchStatus.DNS_FAILED,
@@ -46,59 +47,30 @@ STATUS_BY_ERROR: dict[type[BaseException], FetchStatus] = {
     http.client.HTTPException: FetchStatus.BROKEN_RESPONSE,
     # requests
     requests_errors.RequestException: FetchStatus.BROKEN_RESPONSE,
-    requests_errors.InvalidJSONError: FetchStatus.BROKEN_RESPONSE,
-    requests_errors.JSONDecodeError: FetchStatus.BROKEN_RESPONSE,
     requests_errors.HTTPError: FetchStatus.HTTP_ERROR,
     requests_errors.ConnectionError: FetchStatus.CONNECT_FAILED,
-    requests_errors.ProxyError: FetchStatus.CONNECT_FAILED,
     requests_errors.SSLError: FetchStatus.TLS_FAILED,
     requests_errors.Timeout: FetchStatus.TIMED_OUT,
     requests_errors.ConnectTimeout: FetchStatus.TIMED_OUT,
-    requests_errors.ReadTimeout: FetchStatus.TIMED_OUT,
     requests_errors.URLRequired: FetchStatus.INVALID_URL,
     requests_errors.TooManyRedirects: FetchStatus.TOO_MANY_REDIRECTS,
     requests_errors.MissingSchema: FetchStatus.INVALID_URL,
     requests_errors.InvalidSchema: FetchStatus.INVALID_URL,
     requests_errors.InvalidURL: FetchStatus.INVALID_URL,
-    requests_errors.InvalidHeader: FetchStatus.BROKEN_RESPONSE,
     requests_errors.InvalidProxyURL: FetchStatus.CONNECT_FAILED,
-    requests_errors.ChunkedEncodingError: FetchStatus.BROKEN_RESPONSE,
-    requests_errors.ContentDecodingError: FetchStatus.BROKEN_RESPONSE,
-    requests_errors.StreamConsumedError: FetchStatus.BROKEN_RESPONSE,
-    requests_errors.RetryError: FetchStatus.BROKEN_RESPONSE,
-    requests_errors.UnrewindableBodyError: FetchStatus.BROKEN_RESPONSE,
     # urllib3
     urllib3_errors.HTTPError: FetchStatus.BROKEN_RESPONSE,
     urllib3_errors.PoolError: FetchStatus.CONNECT_FAILED,
-    urllib3_errors.RequestError: FetchStatus.CONNECT_FAILED,
     urllib3_errors.SSLError: FetchStatus.TLS_FAILED,
     urllib3_errors.ProxyError: FetchStatus.CONNECT_FAILED,
-    urllib3_errors.DecodeError: FetchStatus.BROKEN_RESPONSE,
-    urllib3_errors.ProtocolError: FetchStatus.BROKEN_RESPONSE,
-    urllib3_errors.MaxRetryError: FetchStatus.CONNECT_FAILED,
     urllib3_errors.HostChangedError: FetchStatus.BAD_REDIRECT,
     urllib3_errors.TimeoutStateError: FetchStatus.TIMED_OUT,
     urllib3_errors.TimeoutError: FetchStatus.TIMED_OUT,
-    urllib3_errors.ReadTimeoutError: FetchStatus.TIMED_OUT,
-    urllib3_errors.ConnectTimeoutError: FetchStatus.TIMED_OUT,
     urllib3_errors.NewConnectionError: FetchStatus.CONNECT_FAILED,
     urllib3_errors.NameResolutionError: FetchStatus.DNS_FAILED,
-    urllib3_errors.EmptyPoolError: FetchStatus.CONNECT_FAILED,
-    urllib3_errors.FullPoolError: FetchStatus.CONNECT_FAILED,
-    urllib3_errors.ClosedPoolError: FetchStatus.CONNECT_FAILED,
     urllib3_errors.LocationValueError: FetchStatus.INVALID_URL,
-    urllib3_errors.LocationParseError: FetchStatus.INVALID_URL,
-    urllib3_errors.URLSchemeUnknown: FetchStatus.INVALID_URL,
-    urllib3_errors.ResponseError: FetchStatus.BROKEN_RESPONSE,
-    urllib3_errors.ResponseNotChunked: FetchStatus.BROKEN_RESPONSE,
-    urllib3_errors.BodyNotHttplibCompatible: FetchStatus.BROKEN_RESPONSE,
-    urllib3_errors.IncompleteRead: FetchStatus.BROKEN_RESPONSE,
-    urllib3_errors.InvalidChunkLength: FetchStatus.BROKEN_RESPONSE,
-    urllib3_errors.InvalidHeader: FetchStatus.BROKEN_RESPONSE,
     urllib3_errors.ProxySchemeUnknown: FetchStatus.CONNECT_FAILED,
     urllib3_errors.ProxySchemeUnsupported: FetchStatus.CONNECT_FAILED,
-    urllib3_errors.HeaderParsingError: FetchStatus.BROKEN_RESPONSE,
-    urllib3_errors.UnrewindableBodyError: FetchStatus.BROKEN_RESPONSE,
 }
 
 _STATUS_BY_CODE: dict[int, FetchStatus] = {
@@ -143,7 +115,7 @@ def status_of_error(error: BaseException) -> FetchStatus:
         # Raised only while reading a body, so a reset is not a failure to connect.
         return status
     for cause in causes(error):
-        known = (STATUS_BY_ERROR[kind] for kind in type(cause).__mro__ if kind in STATUS_BY_ERROR)
+        known = (_STATUS_BY_ERROR[kind] for kind in type(cause).__mro__ if kind in _STATUS_BY_ERROR)
         status = next(known, status)
     return status
 

@@ -15,11 +15,12 @@ import re
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urljoin
 
 from protego import Protego
 
-from incremental.fetch.options import ROBOTS_MAX_BYTES, host_name
+from incremental.base.urls import normalize
+from incremental.fetch.options import ROBOTS_MAX_BYTES
 from incremental.fetch.status import FetchStatus, Request, Response
 
 if TYPE_CHECKING:
@@ -32,7 +33,6 @@ FIRST_RETRY_SECONDS = 300.0
 MAX_REDIRECTS = 5
 MAX_SITEMAPS = 1_000
 
-_MAX_URL_LENGTH = 2_000
 _USER_AGENT_LINE = re.compile(r"\s*user[- ]?agent(?:\s*:|\s)\s*(.*)", re.IGNORECASE)
 # Every record that Protego knows, misspellings included. RFC 9309, section 2.2.4: other records must not
 # interfere; Protego would end a list of user agents at one.
@@ -139,9 +139,9 @@ class RobotsPolicy:
 
     @property
     def sitemaps(self) -> tuple[str, ...]:
-        """The http(s) URLs of ``Sitemap:`` lines, made absolute, in order, at most a thousand."""
-        found = (url for url in self._parsed.sitemaps if len(url) <= _MAX_URL_LENGTH)
-        usable = (whole for url in found if (whole := _web_url(self.url, url)))
+        """The http(s) URLs of ``Sitemap:`` lines, in fetch form, in order, at most a thousand."""
+        found = (normalize(url, self.url) for url in self._parsed.sitemaps)
+        usable = (url for url in found if url is not None)
         return tuple(dict.fromkeys(usable))[:MAX_SITEMAPS]
 
     @cached_property
@@ -193,12 +193,3 @@ def _bounded(text: str, user_agent: str) -> str:
         if not lines or lines[-1] != f"User-agent: {name}":
             lines.append(f"User-agent: {name}")
     return "\n".join(lines)
-
-
-def _web_url(base: str, reference: str) -> str | None:
-    try:
-        url = urljoin(base, reference)
-        is_web = urlsplit(url).scheme.lower() in {"http", "https"} and bool(host_name(url))
-    except ValueError:
-        return None
-    return url if is_web else None

@@ -106,8 +106,7 @@ class Fetcher:
 
     *adapter* replaces the transport below requests (replays, tests): no names are resolved and no sockets
     opened. *sites* maps an origin (``https://example.org``) to its credentials, which never reach another
-    origin, not even another scheme or port of the host. *resolver* replaces name resolution. Unpickling
-    creates a new fetcher with the same settings.
+    origin, not even another scheme or port of the host. *resolver* replaces name resolution.
     """
 
     def __init__(
@@ -119,7 +118,6 @@ class Fetcher:
         sites: Mapping[str, SiteAccess] | None = None,
         resolver: Resolver | None = None,
     ) -> None:
-        self._made_of = (settings, clock, adapter, sites, resolver)
         self._settings = settings
         self._clock = clock
         self._allowance = Allowance(clock)
@@ -160,16 +158,12 @@ class Fetcher:
     def with_sites(self, sites: Mapping[str, SiteAccess]) -> Fetcher:
         """Return a fetcher on the same connections with the credentials of *sites* alone."""
         other = copy(self)
-        other._made_of = (*self._made_of[:3], sites, self._made_of[4])  # noqa: SLF001 - our own
-        other._sites = _by_origin(sites)  # noqa: SLF001 - likewise
+        other._sites = _by_origin(sites)  # noqa: SLF001 - our own
         return other
 
     def until(self, last_at: float) -> AbstractContextManager[None]:
         """Let this thread's fetches end by *last_at* (monotonic): what begins later sends nothing."""
         return self._allowance.until(last_at)
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return _rebuild, self._made_of
 
     def close(self) -> None:
         """Close the pooled connections."""
@@ -313,16 +307,6 @@ def _failure(url: str, error: Exception) -> Response:
     return Response(
         without_userinfo(url), status, detail=f"{detail}: {reason}" if reason else detail
     )
-
-
-def _rebuild(
-    settings: FetchSettings,
-    clock: Clock,
-    adapter: BaseAdapter | None,
-    sites: Mapping[str, SiteAccess] | None,
-    resolver: Resolver | None,
-) -> Fetcher:
-    return Fetcher(settings, clock=clock, adapter=adapter, sites=sites, resolver=resolver)
 
 
 def _by_origin(sites: Mapping[str, SiteAccess]) -> dict[str, SiteAccess]:

@@ -18,7 +18,7 @@ import ssl
 import threading
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import certifi
 from requests.adapters import HTTPAdapter
@@ -40,7 +40,6 @@ from incremental.fetch.guard import literal_address
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from _typeshed import WriteableBuffer
     from requests import PreparedRequest, Response
     from urllib3 import BaseHTTPResponse
 
@@ -99,28 +98,20 @@ class Allowance(threading.local):
         return received
 
 
-class _MeteredSocket(socket.socket):
+class _Metered(socket.socket):
     """A socket bound by the allowance: a slow drip resets a timeout, but not this."""
 
     allowance: Allowance | None = None
 
-    def recv_into(self, buffer: WriteableBuffer, nbytes: int = 0, flags: int = 0) -> int:
+    def recv_into(self, *given: Any, **named: Any) -> int:  # noqa: ANN401 - TLS has other defaults
         if self.allowance is None:
-            return super().recv_into(buffer, nbytes, flags)
+            return super().recv_into(*given, **named)
         self.allowance.bound(self)
-        return self.allowance.spend(super().recv_into(buffer, nbytes, flags))
+        return self.allowance.spend(super().recv_into(*given, **named))
 
 
-class _MeteredTLSSocket(ssl.SSLSocket):
+class _MeteredTLS(_Metered, ssl.SSLSocket):
     """The same over TLS."""
-
-    allowance: Allowance | None = None
-
-    def recv_into(self, buffer: WriteableBuffer, nbytes: int | None = None, flags: int = 0) -> int:
-        if self.allowance is None:
-            return super().recv_into(buffer, nbytes, flags)
-        self.allowance.bound(self)
-        return self.allowance.spend(super().recv_into(buffer, nbytes, flags))
 
 
 class _Connector:
@@ -158,7 +149,7 @@ class _Connector:
             return self.guard.endpoints(host, port)
 
     def _open(self, endpoint: Endpoint, timeout: float) -> socket.socket:
-        sock = _MeteredSocket(endpoint.family, socket.SOCK_STREAM)
+        sock = _Metered(endpoint.family, socket.SOCK_STREAM)
         try:
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             sock.settimeout(timeout)
@@ -212,7 +203,7 @@ def _guarded_pools(connector: _Connector) -> dict[str, type[HTTPConnectionPool]]
 
         def connect(self) -> None:
             super().connect()
-            if isinstance(self.sock, _MeteredTLSSocket):
+            if isinstance(self.sock, _MeteredTLS):
                 self.sock.allowance = connector.allowance
 
     class Pool(HTTPConnectionPool):
@@ -240,7 +231,7 @@ class GuardedAdapter(HTTPAdapter):
     ) -> None:
         self._pools = _guarded_pools(_Connector(guard, allowance))
         self._tls = create_urllib3_context()
-        self._tls.sslsocket_class = _MeteredTLSSocket
+        self._tls.sslsocket_class = _MeteredTLS
         try:
             self._tls.load_verify_locations(ca_file or certifi.where())
         except OSError as error:

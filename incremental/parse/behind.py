@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 from incremental.base.urls import host_of, registered_domain
 from incremental.parse.embedded import read_json, states
 from incremental.parse.hub_way import Listing
-from incremental.parse.json_lists import MIN_ITEMS, find_lists, links_of, needs_folder
+from incremental.parse.json_lists import MIN_ITEMS, find_lists, links_of
 from incremental.parse.page import Link
 from incremental.parse.references import Resolver
 from incremental.parse.scripts import MOST_SCRIPT_CHARS, Scripts, read_scripts
@@ -167,7 +167,7 @@ def behind_page(
         same = known is not None and known.name == name
         listed = _listed(value, url, folders, known if same else None, name)
         if listed is not None:
-            listing, links, by_slug = listed
+            listing, links, by_slug = listed.listing, listed.links, listed.by_slug
             return replace(found, listing=listing, links=links, by_slug=by_slug)
     return found
 
@@ -176,12 +176,7 @@ def behind_json(
     text: str, url: str, known: Listing | None = None, folders: Sequence[str] = ()
 ) -> Behind:
     """Return the lists of a JSON answer to a script of the page at *url*."""
-    value = read_json(text)
-    listed = _listed(value, url, folders, known, "") if value is not None else None
-    if listed is None:
-        return Behind()
-    listing, links, by_slug = listed
-    return Behind(listing=listing, links=links, by_slug=by_slug)
+    return _listed(read_json(text), url, folders, known, "") or Behind()
 
 
 def behind_script(text: str, url: str) -> Behind:
@@ -193,7 +188,7 @@ def behind_script(text: str, url: str) -> Behind:
 
 def _listed(
     value: object, url: str, folders: Sequence[str], known: Listing | None, name: str
-) -> tuple[Listing, tuple[Link, ...], bool] | None:
+) -> Behind | None:
     """Return where the lists of *value* are, their links, and whether their folder is a guess."""
     folder = known.folder if known is not None else folder_for(url, folders)
     # A known list may be short, or empty between two terms.
@@ -205,5 +200,6 @@ def _listed(
     ]
     if not lists:
         return None
-    by_slug = known is None and not folders and needs_folder(value)
-    return Listing(name, lists[0].place, folder), links_of(lists), by_slug
+    by_slug = known is None and not folders and lists[0].by_slug
+    listing = Listing(name, lists[0].place, folder)
+    return Behind(listing=listing, links=links_of(lists), by_slug=by_slug)

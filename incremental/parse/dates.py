@@ -107,7 +107,8 @@ _UNIX = re.compile(r"(1\d{9})(?:\d{3})?")
 # Basic ISO 8601: 20240506T102000Z.
 _COMPACT = re.compile(
     r"(?P<year>(?:19|20)\d\d)(?P<month>\d\d)(?P<day>\d\d)"
-    r"(?:T?(?P<hour>\d\d):?(?P<minute>\d\d)(?::?(?P<second>\d\d))?)?\s*(?P<zone>Z|[+-]\d\d:?\d\d)?",
+    r"(?:T?(?P<hour>2[0-3]|[01]\d):?(?P<minute>[0-5]\d)(?::?(?P<second>[0-5]\d))?)?"
+    r"\s*(?P<zone>Z|[+-]\d\d:?\d\d)?",
     re.IGNORECASE,
 )
 _TIME = (
@@ -282,13 +283,8 @@ def _midnight(year: int, month: int, day: int) -> float | None:
 
 
 def _moment(found: re.Match[str]) -> float | None:
-    numbers = [int(found[name] or 1) for name in ("year", "month", "day")]
-    numbers += [int(found[name] or 0) for name in ("hour", "minute", "second")]
-    try:
-        naive = datetime(*numbers, tzinfo=UTC)  # type: ignore[misc, arg-type]  # six numbers
-    except ValueError:
-        return None
-    return naive.timestamp() - _offset_seconds(found["zone"] or "")
+    year, month, day = (int(found[name] or 1) for name in ("year", "month", "day"))
+    return _at(_midnight(year, month, day), found)
 
 
 def _offset_seconds(zone: str) -> int:

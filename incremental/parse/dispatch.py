@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -61,8 +60,6 @@ def unpacked(body: bytes, max_bytes: int) -> bytes:
     return bytes(whole[:max_bytes])
 
 
-Decode = Callable[[bytes, str], tuple[str, str]]
-
 _PROBLEMS = {
     Form.EMPTY: "the body is empty",
     Form.BINARY: "the body is binary",
@@ -77,33 +74,25 @@ _FEED_WORDS = ("rss", "atom", "rdf", "feed")
 _DEFAULTS = ParseLimits()
 
 
-def parse(  # noqa: PLR0913 - one call for all rooms, all but two by name
+def parse(
     body: bytes,
     url: str,
     *,
     content_type: str = "",
-    text: str | None = None,
     want_text: bool = False,
     limits: ParseLimits = _DEFAULTS,
-    decode: Decode = decode_body,
 ) -> Page:
     """Parse *body*, found at *url*. Never raises because of its content.
 
-    *content_type* is the whole header, a hint. *text* is the body if already decoded; otherwise *decode*
-    returns text and charset. *want_text* adds main text and publication date. Links are absolute and
-    http(s), in page order, duplicates included.
+    *content_type* is the whole header, a hint. *want_text* adds main text and publication date. Links are
+    absolute and http(s), in page order, duplicates included.
     """
-    if text is not None:
-        body = text.encode("utf-8", "replace")
     form = sniff(next(pieces(body), b""), content_type)
     if form in _PROBLEMS:
         return Page(url=url, kind=PageKind.OTHER, problem=_PROBLEMS[form])
     if form is Form.SITEMAP:
         return parse_sitemap(pieces(body), url, limits=limits)
-    charset = "utf-8"
-    if text is None:
-        whole = unpacked(body, limits.max_bytes + 1)
-        text, charset = decode(whole, content_type)
+    text, charset = decode_body(unpacked(body, limits.max_bytes + 1), content_type)
     if form in _TEXT_READERS:
         return _TEXT_READERS[form](text, url, limits=limits)
     page = parse_html(text, url, charset=charset, want_text=want_text, limits=limits)

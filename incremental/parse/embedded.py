@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import chain, islice
 from typing import Any
 
 from incremental.parse.scripts import MOST_SCRIPT_CHARS, Scripts
 
 MOST_STATES = 20
-_MOST_NODES = 200_000
-_MOST_DEPTH = 60
 
 # window.__STATE__ = {...}, self["__DATA__"] = JSON.parse("..."), var initialData = {...}
 _ASSIGNED = re.compile(
@@ -34,26 +33,17 @@ def states(scripts: Scripts) -> Iterator[tuple[str, Any]]:
 
     States of frameworks come first, then data scripts, then linked data.
     """
-    named = [(name, text) for name, text in scripts.data if name.startswith("__")]
-    plain = [one for one in scripts.data if one not in named and "ld+json" not in one[0]]
-    linked = [one for one in scripts.data if one not in named and one not in plain]
-    for name, text in named:
-        yield from _value(name, text)
-    left = MOST_STATES
-    for code in scripts.code:
-        for name, value in _assigned(code):
-            yield name, value
-            left -= 1
-            if not left:
-                break
-    for name, text in (*plain, *linked):
-        yield from _value(name, text)
+    named = [one for one in scripts.data if one[0].startswith("__")]
+    others = sorted(
+        (one for one in scripts.data if one not in named), key=lambda one: "ld+json" in one[0]
+    )
+    assigned = (found for code in scripts.code for found in _assigned(code))
+    return chain(_values(named), islice(assigned, MOST_STATES), _values(others))
 
 
-def _value(name: str, text: str) -> Iterator[tuple[str, Any]]:
-    value = read_json(text)
-    if value is not None:
-        yield name, restored(value) if name == "__NUXT_DATA__" else value
+def _values(data: Iterable[tuple[str, str]]) -> Iterator[tuple[str, Any]]:
+    values = ((name, read_json(text)) for name, text in data)
+    return (found for found in values if found[1] is not None)
 
 
 def _assigned(code: str) -> Iterator[tuple[str, Any]]:
@@ -111,29 +101,3 @@ def read_json(text: str) -> Any:  # noqa: ANN401 - a value of JSON
         return json.loads(wrapped[1] if wrapped else cleaned, strict=False)
     except (ValueError, RecursionError):
         return None
-
-
-def restored(value: Any) -> Any:  # noqa: ANN401 - likewise
-    """Return the value that Nuxt 3 writes as a flat list of parts that name each other by number."""
-    if not isinstance(value, list) or not value:
-        return value
-    left = [_MOST_NODES]
-
-    def part(index: Any, depth: int) -> Any:  # noqa: ANN401 - likewise
-        left[0] -= 1
-        inside = isinstance(index, int) and not isinstance(index, bool)
-        if not inside or not 0 <= index < len(value) or depth > _MOST_DEPTH or left[0] < 0:
-            return None
-        one = value[index]
-        if isinstance(one, dict):
-            return {key: part(number, depth + 1) for key, number in one.items()}
-        if isinstance(one, list):
-            if one and isinstance(one[0], str):
-                # A marked value: its kind, then where it is; a date is its own text.
-                if one[0] == "Date":
-                    return one[1] if len(one) > 1 else None
-                return part(one[1], depth + 1) if len(one) > 1 else None
-            return [part(number, depth + 1) for number in one]
-        return one
-
-    return part(0, 0)

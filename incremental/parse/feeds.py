@@ -39,38 +39,25 @@ def parse_json_feed(text: str, url: str, *, limits: ParseLimits) -> Page:
         kind=PageKind.FEED,
         title=plain(string(feed, "title"), _MAX_TITLE_CHARS),
         language=language_code(string(feed, "language")),
-        links=_json_links(items[: limits.max_feed_entries], resolver),
+        links=_links(list(map(_entry, items[: limits.max_feed_entries])), resolver),
         next_url=resolver.resolve(string(feed, "next_url")),
         home_url=resolver.resolve(string(feed, "home_page_url")),
         truncated=len(items) > limits.max_feed_entries,
     )
 
 
-def _json_links(items: list[Any], resolver: Resolver) -> tuple[Link, ...]:
-    links: list[Link] = []
-    for item in items:
-        if not isinstance(item, dict):
-            continue
-        canonical_key = string(item, "id")
-        # Many feeds give only an id, which is the URL.
-        permalink = canonical_key if canonical_key.lower().startswith("http") else ""
-        references = (string(item, "url"), string(item, "external_url"), permalink)
-        target = next(filter(None, map(resolver.resolve, references)), None)
-        if target is None:
-            continue
-        summary = next(filter(None, (string(item, key) for key in _SUMMARIES)), "")
-        declared = (string(item, key) for key in ("date_published", "date_modified"))
-        dates = (parse_date(text, needs_day=True) for text in declared)
-        links.append(
-            Link(
-                url=target,
-                anchor=plain(string(item, "title"), _MAX_TITLE_CHARS),
-                context=plain(summary, _MAX_SUMMARY_CHARS),
-                position=len(links),
-                published_at=next((date for date in dates if date is not None), None),
-            ),
-        )
-    return tuple(links)
+def _entry(item: Any) -> dict[str, Any]:  # noqa: ANN401 - a value of JSON
+    """Return an item under the names that feedparser gives to those of other feeds."""
+    if not isinstance(item, dict):
+        return {}
+    return {
+        "id": string(item, "id"),
+        "link": string(item, "url") or string(item, "external_url"),
+        "title": string(item, "title"),
+        "summary": next(filter(None, (string(item, key) for key in _SUMMARIES)), ""),
+        "published": string(item, "date_published"),
+        "updated": string(item, "date_modified"),
+    }
 
 
 _SUMMARIES = ("summary", "content_text", "content_html")

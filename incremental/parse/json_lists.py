@@ -87,6 +87,8 @@ class JsonList:
     links: tuple[Link, ...]
     dated: int
     """Links with a date."""
+    by_slug: bool
+    """Its entries have slugs alone, so that their folder must be known."""
 
     @property
     def worth(self) -> float:
@@ -129,15 +131,6 @@ def links_of(lists: Sequence[JsonList]) -> tuple[Link, ...]:
     return tuple(list(kept.values())[:MOST_LINKS])
 
 
-def needs_folder(value: object) -> bool:
-    """Return whether the best list of *value* has only slugs, so that a folder must be guessed."""
-    for _, entries in _arrays(value):
-        items = [item for one in entries[:20] if (item := _item(one)) is not None]
-        if len(items) >= MIN_ITEMS and all(item.by_slug for item in items):
-            return True
-    return False
-
-
 def _arrays(value: object) -> Iterator[tuple[str, list[dict[str, Any]]]]:
     """Yield the arrays of objects in *value* with their places, and objects of objects as such."""
     left = _MOST_NODES
@@ -168,10 +161,8 @@ def _as_list(
     if len(entries) < least:
         return None
     links: list[Link] = []
-    for entry in entries:
-        item = _item(entry)
-        if item is None:
-            continue
+    items = [item for entry in entries if (item := _item(entry)) is not None]
+    for item in items:
         reference = f"{folder.rstrip('/')}/{item.address}" if item.by_slug else item.address
         target = resolver.resolve(reference)
         if target is None or _MEDIA.search(target):
@@ -192,7 +183,7 @@ def _as_list(
     dated = sum(link.published_at is not None for link in links)
     if dated < _DATED_SHARE * len(links) and _mean_title(links) < _HEADLINE_CHARS:
         return None
-    return JsonList(place, tuple(links), dated)
+    return JsonList(place, tuple(links), dated, all(item.by_slug for item in items))
 
 
 def _mean_title(links: Sequence[Link]) -> float:

@@ -14,7 +14,7 @@ from classifier.words.language import SAMPLE_CHARS, language_of
 from incremental.parse import Page
 from incremental.parse.html import parse_html
 from incremental.parse.limits import ParseLimits
-from incremental.parse.reader_errors import READER_ERRORS
+from incremental.parse.metadata import READER_ERRORS
 from incremental.parse.text import storable
 
 if TYPE_CHECKING:

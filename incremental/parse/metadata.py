@@ -11,8 +11,9 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from lxml.etree import LxmlError
+
 from incremental.parse.dates import LATEST, day_in_url, find_date, is_numbered, parse_date
-from incremental.parse.reader_errors import READER_ERRORS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -100,12 +101,9 @@ def _json_ld_dates(scripts: Iterable[str]) -> list[str]:
         except (ValueError, RecursionError):
             continue
         for node in waiting:
-            if isinstance(node, dict):
-                if isinstance(node.get("datePublished"), str):
-                    dates.append(node["datePublished"])
-                children = list(node.values())
-            else:
-                children = node
+            if isinstance(node, dict) and isinstance(node.get("datePublished"), str):
+                dates.append(node["datePublished"])
+            children = node.values() if isinstance(node, dict) else node
             if len(waiting) < _MAX_NODES:
                 waiting += [child for child in children if isinstance(child, dict | list)]
     return dates
@@ -114,6 +112,20 @@ def _json_ld_dates(scripts: Iterable[str]) -> list[str]:
 # Guesses the publication day of pages without a machine-readable date: htmldate, within bounds.
 #
 # A search takes 15 to 60 ms, so only pages fetched for their text get one.
+
+# Seen from trafilatura, htmldate and lxml on broken trees and odd numbers; they guard only against
+# ``ValueError`` themselves.
+READER_ERRORS = (
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    LookupError,
+    LxmlError,
+    MemoryError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)
 
 _MAX_HTML_CHARS = 500_000
 # 5,000 hostile paragraphs take 5 s.

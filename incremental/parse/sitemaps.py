@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 _MAX_TITLE_CHARS = 500
-_MAX_FIELD_CHARS = 8_192
-_ENTRIES = frozenset({"url", "sitemap"})
+_ROOTS = ("{*}urlset", "{*}sitemapindex")
+_ENTRIES = ("{*}url", "{*}sitemap")
 # Pictures and videos have their own loc and date.
 _FIELDS = {
     ("url", "loc"): "loc",
@@ -33,83 +33,95 @@ _FIELDS = {
 }
 
 
-@dataclass(slots=True)
-class _Entry:
-    fields: dict[str, str] = field(default_factory=dict)
-    alternates: list[str] = field(default_factory=list)
+def parse_sitemap(pieces: Iterable[bytes], url: str, *, limits: ParseLimits) -> Page:
+    """Return the locations of a urlset or index, in file order, without duplicates.
+
+    ``published_at`` is the news date, else lastmod; ``context`` says which. Alternates in other languages
+    without an entry follow, with ``rel`` alternate. An unfinished entry is dropped: its URL may be cut.
+    """
+    found = _Locations(url, limits)
+    truncated, problem = False, ""
+    # External DTDs and entities are never loaded.
+    closed = {"resolve_entities": False, "no_network": True, "load_dtd": False, "huge_tree": False}
+    parser = etree.XMLPullParser(("start", "end"), tag=[*_ROOTS, *_ENTRIES], recover=True, **closed)
+    try:
+        for piece in escaped_pieces(pieces):
+            found.count(piece)
+            parser.feed(piece)
+            for event, element in parser.read_events():
+                found.take(event, element)
+            found.forget_read()
+    except LimitReachedError:
+        truncated = True
+    except (etree.XMLSyntaxError, UnicodeDecodeError) as error:
+        # lxml raises the latter for a reference to a lone surrogate.
+        problem = f"broken XML: {fold(str(error), 200)}"
+    if not found.links and not truncated and parser.feed_error_log.last_error is not None:
+        problem = f"broken XML: {fold(parser.feed_error_log.last_error.message, 200)}"
+    return Page(
+        url=url,
+        kind=PageKind.SITEMAP_INDEX if found.is_index else PageKind.SITEMAP,
+        links=_numbered(found.links, found.alternates),
+        truncated=truncated,
+        problem=problem,
+    )
 
 
-class _Target:
-    """Collects entries from libxml2's events."""
-
-    # Without a tree, file size does not matter.
+class _Locations:
+    """What the entries of a sitemap name, within its limits."""
 
     def __init__(self, url: str, limits: ParseLimits) -> None:
-        self.root = ""
         self.links: dict[str, Link] = {}
         self.alternates: dict[str, Link] = {}
+        self.is_index = False
         self._resolver = Resolver(url, max_chars=limits.max_url_chars)
-        self._max_urls = limits.max_sitemap_urls
-        self._tags_left = limits.max_sitemap_tags
-        self._entries_left = limits.max_sitemap_urls
-        self._open: list[str] = []
-        self._entry: _Entry | None = None
-        self._field = ""
-        self._text: list[str] = []
-        self._text_chars = 0
+        self._max_urls = self._entries_left = limits.max_sitemap_urls
+        self._bytes_left, self._tags_left = limits.max_sitemap_bytes, limits.max_sitemap_tags
+        self._root: Any = None
 
-    def start(self, tag: str, attributes: Mapping[str, str]) -> None:
-        """Handle a start tag."""
-        name = _local(tag)
-        parent = self._open[-1] if self._open else ""
-        self._open.append(name)
-        self.root = self.root or name
-        self._tags_left -= 1
-        if name in _ENTRIES:
-            self._entries_left -= 1
-            self._entry = _Entry()
-        if min(self._tags_left, self._entries_left) < 0:
+    def count(self, piece: bytes) -> None:
+        """Count what comes next; raises LimitReachedError."""
+        self._bytes_left -= len(piece)
+        self._tags_left -= piece.count(b"<") - piece.count(b"</")
+        if min(self._bytes_left, self._tags_left) < 0:
             raise LimitReachedError
-        if self._entry is None:
-            return
-        if name == "link" and attributes.get("rel") == "alternate" and attributes.get("href"):
-            self._entry.alternates.append(attributes["href"])
-        self._field = _FIELDS.get((parent, name), "")
-        self._text, self._text_chars = [], 0
 
-    def end(self, tag: str) -> None:
-        """Handle an end tag."""
-        if self._open:
-            self._open.pop()
-        if self._entry is None:
-            return
-        if self._field:
-            self._entry.fields.setdefault(self._field, "".join(self._text))
-            self._field = ""
-        if _local(tag) in _ENTRIES:
-            self._keep(self._entry)
-            self._entry = None
+    def take(self, event: str, element: Any) -> None:  # noqa: ANN401 - lxml is untyped
+        """Take in an entry at its end."""
+        if event == "start":
+            if self._root is None:
+                self._root, self.is_index = element, _local(element.tag) == "sitemapindex"
+        elif element is not self._root:
+            self._entries_left -= 1
+            if self._entries_left < 0:
+                raise LimitReachedError
+            self._keep(element)
 
-    def data(self, text: str) -> None:
-        """Handle text."""
-        if self._field and self._text_chars < _MAX_FIELD_CHARS:
-            self._text.append(text)
-            self._text_chars += len(text)
+    def forget_read(self) -> None:
+        """Free what was read, but for what may go on in the next piece."""
+        if self._root is not None:
+            del self._root[:-1]
 
-    def close(self) -> None:
-        """Drop an unfinished entry: its URL may be cut."""
-
-    def _keep(self, entry: _Entry) -> None:
-        url = self._resolver.resolve(entry.fields.get("loc", ""))
-        source = "news" if "news" in entry.fields else "lastmod"
-        published_at = parse_date(entry.fields.get(source, ""))
+    def _keep(self, entry: Any) -> None:  # noqa: ANN401 - likewise
+        fields: dict[str, str] = {}
+        alternates = list[str]()
+        for node in entry.iter("*"):
+            name = _local(node.tag)
+            kind = _FIELDS.get((_local(node.getparent().tag), name))
+            if kind is not None:
+                fields.setdefault(kind, node.xpath("string()") if len(node) else node.text or "")
+            elif name == "link" and node.get("rel") == "alternate":
+                alternates.append(node.get("href", ""))
+        url = self._resolver.resolve(fields.get("loc", ""))
+        source = "news" if "news" in fields else "lastmod"
+        published_at = parse_date(fields.get(source, ""))
         context = source if published_at is not None else ""
         declared = Link(url="", context=context, published_at=published_at)
-        title = storable(fold(entry.fields.get("title", ""), _MAX_TITLE_CHARS))
+        title = storable(fold(fields.get("title", ""), _MAX_TITLE_CHARS))
         if url is not None:
             self._admit()
             self.links.setdefault(url, replace(declared, url=url, anchor=title))
-        for reference in entry.alternates:
+        for reference in alternates:
             alternate = self._resolver.resolve(reference)
             if alternate is not None and alternate not in self.alternates:
                 self._admit()
@@ -118,45 +130,6 @@ class _Target:
     def _admit(self) -> None:
         if len(self.links) + len(self.alternates) >= self._max_urls:
             raise LimitReachedError
-
-
-def parse_sitemap(pieces: Iterable[bytes], url: str, *, limits: ParseLimits) -> Page:
-    """Return the locations of a urlset or index, in file order, without duplicates.
-
-    ``published_at`` is the news date, else lastmod; ``context`` says which. Alternates in other languages
-    without an entry follow, with ``rel`` alternate.
-    """
-    target = _Target(url, limits)
-    truncated, problem = False, ""
-    # Any: lxml is untyped, and third-party stubs require methods that it does not.
-    factory: Any = etree.XMLParser
-    # External DTDs and entities are never loaded.
-    closed = {"resolve_entities": False, "no_network": True, "load_dtd": False, "huge_tree": False}
-    parser = factory(target=target, recover=True, **closed)
-    size = 0
-    try:
-        for piece in escaped_pieces(pieces):
-            size += len(piece)
-            if size > limits.max_sitemap_bytes:
-                truncated = True
-                break
-            parser.feed(piece)
-        parser.close()
-    except LimitReachedError:
-        truncated = True
-    except (etree.XMLSyntaxError, UnicodeDecodeError) as error:
-        # lxml raises the latter for a reference to a lone surrogate.
-        problem = f"broken XML: {fold(str(error), 200)}"
-    if not target.links and not truncated and parser.feed_error_log.last_error is not None:
-        problem = f"broken XML: {fold(parser.feed_error_log.last_error.message, 200)}"
-    is_index = target.root == "sitemapindex"
-    return Page(
-        url=url,
-        kind=PageKind.SITEMAP_INDEX if is_index else PageKind.SITEMAP,
-        links=_numbered(target.links, target.alternates),
-        truncated=truncated,
-        problem=problem,
-    )
 
 
 def parse_url_list(text: str, url: str, *, limits: ParseLimits) -> Page:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import codecs
 import re
 from enum import Enum, auto
+
+from w3lib.encoding import read_bom
 
 _HEAD_BYTES = 4_096
 _MAX_CONTROL_SHARE = 0.1
@@ -82,13 +83,9 @@ def _unmarked(rest: str, claimed: str) -> Form:
 
 def _head_text(head: bytes) -> str:
     """Decode just well enough to recognize markup."""
-    for mark, encoding in (
-        (codecs.BOM_UTF8, "utf-8"),
-        (codecs.BOM_UTF16_LE, "utf-16-le"),
-        (codecs.BOM_UTF16_BE, "utf-16-be"),
-    ):
-        if head.startswith(mark):
-            return head[len(mark) :].decode(encoding, "replace")
+    marked, mark = read_bom(head)
+    if marked is not None and mark is not None:
+        return head[len(mark) :].decode(marked, "replace")
     if head[:2] == b"<\0":
         return head.decode("utf-16-le", "replace")
     if head[:2] == b"\0<":

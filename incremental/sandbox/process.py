@@ -1,4 +1,4 @@
-"""One reader process, as the daemon sees it: asked in a frame, and killed when it breaks a bound.
+"""Reader processes, as the daemon sees them: asked in a frame, and killed when they break a bound.
 
 A length of four bytes, then MessagePack passes between them, and both sides decode into typed values. Nothing
 that arrives is ever run: a reader may have been taken over by
@@ -7,6 +7,7 @@ the page that it read.
 
 from __future__ import annotations
 
+import logging
 import signal
 import sys
 from dataclasses import dataclass
@@ -19,10 +20,12 @@ from incremental.base.children import (
     MAX_MESSAGE_BYTES,
     ChildProcess,
     Excess,
+    ProcessPool,
+    frame,
     resident_bytes,
 )
 from incremental.fetch.status import FetchStatus
-from incremental.sandbox.body import Body, Reading, Unread
+from incremental.sandbox import Body, Reading, Unread
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,11 +93,6 @@ class ReaderProcess(ChildProcess):
         """Resident bytes above those at its start; 0 where the system does not say."""
         return max(resident_bytes(self.pid) - self._started_with, 0)
 
-    @property
-    def is_ready(self) -> bool:
-        """Whether it has loaded its libraries; does not wait."""
-        return self._ready or self.has_sent
-
     def ask(self, request: bytes) -> Answer | Unread:
         """Send a frame and wait for the answer. After Unread the process is dead."""
         if not self._ready:
@@ -144,3 +142,58 @@ class ReaderProcess(ChildProcess):
 
 def _failed(detail: str) -> Unread:
     return Unread(FetchStatus.PARSE_FAILED, detail)
+
+
+logger = logging.getLogger("hubwatch.reading")
+
+# Caches of libraries grow with every page.
+PAGES_EACH = 2_000
+
+
+class ReaderBugError(Exception):
+    """Reading raised an error, which is a bug of ours; the message is its trace."""
+
+
+class ReaderPool(ProcessPool[ReaderProcess]):
+    """Reads bodies in processes of their own. Thread-safe."""
+
+    def __init__(
+        self,
+        workers: int,
+        limits: ReaderLimits,
+        *,
+        pages_each: int = PAGES_EACH,
+        program: str = PROGRAM,
+    ) -> None:
+        """Start *workers* processes of the module *program*; they are ready about a second later."""
+        self._limits = limits
+        grown = limits.megabytes * 1_000_000 // 2
+        super().__init__(
+            workers,
+            lambda: ReaderProcess(limits, program),
+            lambda one: one.pages >= pages_each or one.growth > grown,
+        )
+
+    def read(self, body: Body) -> Reading | Unread:
+        """Read *body*; waits for a free process, and then for at most the deadline.
+
+        Raises:
+            ReaderBugError: reading it raised an error.
+        """
+        request = frame(body)
+        try:
+            with self.lent() as process:
+                answer = None if process is None else process.ask(request)
+        except OSError as error:
+            answer = Unread(FetchStatus.PARSE_FAILED, f"no reader could start: {error}")
+        if answer is None or self.closed:
+            return Unread(FetchStatus.PARSE_FAILED, "Hubwatch is stopping")
+        if isinstance(answer, Unread):
+            logger.warning("%s was not read: %s", body.url, answer.detail)
+            return answer
+        if answer.bug:
+            raise ReaderBugError(f"reading {body.url} failed:\n{answer.bug}")
+        if answer.reading is None:
+            most = f"{self._limits.megabytes} MB of memory"
+            return Unread(FetchStatus.PARSE_FAILED, f"reading it took more than {most}")
+        return answer.reading

@@ -16,7 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from incremental.base.children import frame
-from incremental.sandbox.body import Body, read_body
+from incremental.sandbox import Body, read_body
 from incremental.sandbox.process import Answer, next_content, to_body
 
 _MEGABYTE = 1_000_000

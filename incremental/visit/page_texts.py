@@ -55,11 +55,10 @@ def _read_here(store: Store, page: KeptPage, body: bytes) -> PageText | None:
     kept = store.answers.text(page.page_id)
     if kept is None or kept.md5 != page.body_md5 or not kept.text:
         return text_of(body, page.url)
-    from incremental.parse.decoding import decode_body  # noqa: PLC0415 - as below
-    from incremental.parse.dispatch import parse  # noqa: PLC0415 - likewise
+    from incremental.parse.dispatch import parse  # noqa: PLC0415 - as below
     from incremental.parse.topic_text import page_text  # noqa: PLC0415 - likewise
 
-    parsed = parse(body, page.url, decode=decode_body, want_text=True)
+    parsed = parse(body, page.url, want_text=True)
     return replace(page_text(parsed, kept.text), language=kept.language)
 
 

@@ -101,7 +101,9 @@ class Graph:
 
     def _read(self, url: str) -> Fetched:
         (html,) = self._connection.execute("SELECT html FROM page WHERE url = ?", (url,)).fetchone()
-        page = parse(b"", url, text=html or "", content_type="text/html", want_text=True)
+        page = parse(
+            (html or "").encode(), url, content_type="text/html; charset=utf-8", want_text=True
+        )
         shown = {context.url: context for context in link_contexts(page)}
         links = (_context(shown, url, *item) for item in self.targets(url).items())
         return Fetched(page_text(page), tuple(links))

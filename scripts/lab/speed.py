@@ -22,8 +22,7 @@ from incremental.crawl import crawler as crawler_module
 from incremental.crawl.crawler import Crawler
 from incremental.crawl.facts import FactReader
 from incremental.daemon.assembly import make_crawler, make_fetcher
-from incremental.sandbox.pool import ReaderPool
-from incremental.sandbox.process import ReaderLimits
+from incremental.sandbox.process import ReaderLimits, ReaderPool
 from incremental.settings import Settings
 from incremental.settings.seeds import add_seed
 from incremental.visit.engines.elsewhere import make_elsewhere

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import pickle
 import ssl
 import zlib
 from base64 import b64encode
@@ -374,13 +373,6 @@ def test_all_fetches_of_a_visit_end_by_one_moment() -> None:
     assert statuses == [*[FetchStatus.FETCHED] * 2, *[FetchStatus.TIMED_OUT] * 3]
     assert slow.asked == 3, "nothing is sent after the end, though a connection is open"
     assert asking.fetch(page).status is FetchStatus.FETCHED, "the end was that of the visit"
-
-
-def test_a_fetcher_can_be_sent_to_another_process() -> None:
-    with LocalServer({"/": answer(PAGE)}) as server:
-        there = pickle.loads(pickle.dumps(fetcher(sites={server.url(): SECRETS})))
-        assert there.fetch(Request(server.url())).body == PAGE
-    assert "c00kie" in server.requests[0]
 
 
 def test_wrong_settings_name_the_field_and_the_way_out() -> None:

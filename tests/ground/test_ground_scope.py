@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import pickle
 
 import pytest
 from hypothesis import given
@@ -278,9 +277,3 @@ def test_any_text_is_a_pattern_or_an_error(pattern: str, url: str) -> None:
     for kind in ("", "re:"):
         with contextlib.suppress(InputError):
             compile_pattern(kind + pattern).search(url)
-
-
-def test_a_scope_travels_to_another_process() -> None:
-    scope = pickle.loads(pickle.dumps(Scope(SEED, include=(r"re:/\d+$",))))
-    assert scope.verdict("https://example.org/7").inside
-    assert not scope.verdict("https://example.org/x").inside

@@ -95,16 +95,6 @@ def test_a_sign_of_a_reference_is_encoded_as_a_page_of_mere_ascii_says() -> None
         assert link.url == "https://example.org/s?q=10%A4&r=%26%23269%3B"
 
 
-def test_text_that_was_decoded_before_is_not_decoded_again() -> None:
-    page = parse(b"", URL, text="<meta charset=gbk><a href=/新>新</a>")
-    assert page.links[0].url == "https://example.org/新"
-
-
-def test_decoding_can_be_handed_in() -> None:
-    page = parse(b"<a href=/x>x", URL, decode=lambda body, _: (body.decode() * 2, "utf-8"))
-    assert len(page.links) == 2
-
-
 def test_more_links_than_the_limit_are_cut_and_reported() -> None:
     markup = "<title>T</title>" + "".join(f"<a href=/{number}>x</a>" for number in range(9))
     page = parse(markup.encode(), URL, limits=ParseLimits(max_links=5))

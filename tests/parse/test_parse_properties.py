@@ -109,7 +109,8 @@ def test_any_bytes_give_a_sound_page(body: bytes, content_type: str) -> None:
 @given(st.text(max_size=200), st.text(max_size=30))
 @settings(deadline=None)
 def test_any_text_and_any_address_give_a_sound_page(text: str, url: str) -> None:
-    check(parse(b"", url, text=f"<a href='{text}'>{text}</a><link rel=next href='{text}'>"))
+    html = f"<a href='{text}'>{text}</a><link rel=next href='{text}'>"
+    check(parse(html.encode("utf-8", "replace"), url, content_type="text/html; charset=utf-8"))
 
 
 json_value = st.recursive(

@@ -13,10 +13,11 @@ import sys
 import time
 from pathlib import Path
 
+from incremental import sandbox
 from incremental.base.children import LENGTH
-from incremental.sandbox import body, worker
+from incremental.sandbox import worker
 
-real = body.read_body
+real = sandbox.read_body
 
 
 def grow() -> None:
@@ -108,7 +109,7 @@ def _say(content: bytes) -> None:
     os.write(_answers(), LENGTH.pack(len(content)) + content)
 
 
-def read_body(wanted: body.Body) -> body.Reading:
+def read_body(wanted: sandbox.Body) -> sandbox.Reading:
     command = COMMANDS.get(wanted.content)
     if command is not None:
         command()

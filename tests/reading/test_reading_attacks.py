@@ -14,8 +14,7 @@ from stories import HOME
 from incremental.base.times import DAY, HOUR
 from incremental.fetch.status import HARMLESS, HAS_PAGE, HOPELESS, HOST_TROUBLE, FetchStatus
 from incremental.sandbox import Body, Unread, read_body
-from incremental.sandbox.pool import ReaderPool
-from incremental.sandbox.process import ReaderLimits
+from incremental.sandbox.process import ReaderLimits, ReaderPool
 
 HERE = Path(__file__).parent
 URL = "https://example.org/"

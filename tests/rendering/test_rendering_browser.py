@@ -352,7 +352,7 @@ def test_nothing_of_one_page_is_there_for_the_next(site: ScriptedSite) -> None:
 def test_a_browser_is_replaced_after_its_pages_and_none_is_left(
     site: ScriptedSite, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pool, "PAGES_EACH", 1)
+    monkeypatch.setattr(pool, "PAGES_EACH", 2)
     url = site.page("/news", LIST)
     site.json("/zz/rows", rows(1))
     settings, clock = settings_for(site), SystemClock()
@@ -362,7 +362,7 @@ def test_a_browser_is_replaced_after_its_pages_and_none_is_left(
     ):
         assert isinstance(renderer, BrowserPool)
         seen: set[int] = set()
-        for _ in range(2):
+        for _ in range(3):
             assert links(renderer.render(url, None)) == ["1"]
             seen |= {one for pid in renderer.pids for one in family(pid)}
     assert len(seen) > 6

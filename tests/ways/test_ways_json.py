@@ -18,7 +18,7 @@ from incremental.parse.behind import (
     folder_for,
     routes,
 )
-from incremental.parse.embedded import read_json, restored, states
+from incremental.parse.embedded import read_json, states
 from incremental.parse.hub_way import Listing
 from incremental.parse.json_lists import find_lists
 from incremental.parse.scripts import read_scripts
@@ -142,15 +142,6 @@ def test_linked_data_is_searched_last() -> None:
     linked = '<script type="application/ld+json">{"@type": "WebSite"}</script>'
     page = shells.shell(linked + '<script type="application/json" id="d">[1]</script>')
     assert [name for name, _ in states(read_scripts(page))] == ["d", "application/ld+json"]
-
-
-def test_parts_that_name_each_other_by_number_are_put_together() -> None:
-    flat = [["Reactive", 1], {"rows": 2}, [3], {"title": 4, "at": 5}, LONG, ["Date", "2024-05-28"]]
-    assert restored(flat) == {"rows": [{"title": LONG, "at": "2024-05-28"}]}
-
-
-def test_parts_that_name_themselves_end() -> None:
-    assert restored([{"a": 0}]) is not None
 
 
 @pytest.mark.parametrize(

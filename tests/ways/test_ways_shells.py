@@ -32,6 +32,12 @@ def test_the_sign_says_by_what_it_was_recognised() -> None:
     assert sign_of(shells.BUNDLE) is ShellSign.SCRIPTS
 
 
+def test_what_follows_the_end_of_the_document_counts() -> None:
+    page = "<html><body><div id=root></div></body></html><script src=/main.js></script>"
+    assert read_scripts(page).files == ["/main.js"]
+    assert sign_of(page) is ShellSign.MOUNT
+
+
 def test_a_page_without_scripts_is_no_shell_whatever_it_lacks() -> None:
     assert shell_sign(Outline(mount=True, noscript="JavaScript")) is None
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import pickle
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,6 @@ from fake_web import DAY, HOUR, START, FakeWeb, Reply, Watch, page, watch
 from lab.clocks import SimulatedClock
 from stories import announced_pages
 
-from incremental.base.clock import SystemClock
 from incremental.daemon.assembly import make_fetcher
 from incremental.fetch.robots import RobotsPolicy
 from incremental.fetch.status import FetchStatus, Request, Response
@@ -273,13 +271,6 @@ def test_a_browser_that_is_gone_leaves_the_page_as_it_is() -> None:
     outcome = visits(hub_visit(NEWS, way=way), fetch, read_body)
     assert outcome.way is not None
     assert outcome.way.kind == WayKind.BROWSER_MISSING
-
-
-def test_a_visit_goes_to_another_process_without_its_browser() -> None:
-    parts = PartFetcher(abs, Settings(), SystemClock())  # type: ignore[arg-type]  # any function
-    copy = pickle.loads(pickle.dumps(HubVisitor(parts, PretendBrowser())))
-    assert isinstance(copy, HubVisitor)
-    assert copy._renderer is None
 
 
 def test_slugs_of_json_lie_where_a_script_says(tmp_path: Path) -> None:

@@ -12,9 +12,8 @@ import msgspec
 from incremental.base.children import frame
 from incremental.base.errors import InputError
 from incremental.features.exchange.lists import MAX_FILE_BYTES, ReadList, read_list
-from incremental.sandbox.body import Unread
-from incremental.sandbox.pool import ReaderBugError
-from incremental.sandbox.process import Answer, ReaderLimits, ReaderProcess
+from incremental.sandbox import Unread
+from incremental.sandbox.process import Answer, ReaderBugError, ReaderLimits, ReaderProcess
 from incremental.sandbox.worker import serve
 from incremental.settings.sections import DaemonSettings
 

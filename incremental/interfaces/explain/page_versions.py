@@ -10,8 +10,7 @@ from incremental.base.errors import NotFoundError
 from incremental.base.texts import Text
 from incremental.parse.decoding import decode_body
 from incremental.parse.dispatch import parse
-from incremental.parse.history.reading import whole
-from incremental.parse.history.textdiff import Piece, Row, diff
+from incremental.parse.history.textdiff import Piece, Row, diff, whole
 from incremental.parse.main_text import main_text
 from store import Store
 from store.answers import Version
@@ -47,7 +46,7 @@ def text_of(store: Store, page: dict[str, Any], version: Version) -> VersionText
     body = store.cache.get(page["url"], version.body_md5)
     if body is not None:
         html, _ = decode_body(body, "")
-        parsed = parse(body, page["url"], text=html)
+        parsed = parse(body, page["url"])
         return VersionText(version, parsed.title, main_text(html, page["url"]))
     # The latest text is stored, and outlives its cached body.
     stored = store.answers.text(page["id"])

@@ -30,6 +30,12 @@ _CHANGED_CHARS = 150
 _CUT = " … "
 
 
+def whole(title: str, text: str) -> str:
+    """Return title and text for comparison: the title is the first line, once."""
+    first, _, _ = text.partition("\n")
+    return text if not title or first.strip() == title.strip() else f"{title}\n{text}"
+
+
 def changed_lines(found: TextDiff) -> tuple[tuple[str, str], ...]:
     """Return what went (``-``) and what came (``+``), at most :data:`MAX_LINES` lines, in order."""
     lines: list[tuple[str, str]] = []
@@ -46,29 +52,16 @@ def changed_lines(found: TextDiff) -> tuple[tuple[str, str], ...]:
 def shortened(pieces: Sequence[Piece]) -> str:
     """Return a line around its changed pieces, on one line."""
     last = len(pieces) - 1
-    parts = [
-        _ends_of(piece.text)
-        if piece.changed
-        else _around(piece.text, begins=number == 0, ends=number == last)
-        for number, piece in enumerate(pieces)
-    ]
+    parts = []
+    for number, piece in enumerate(pieces):
+        text, kept = piece.text, _CHANGED_CHARS if piece.changed else _CONTEXT_CHARS
+        if len(text) > 2 * kept:
+            # What is far from a change goes; two changes of a long line may be one piece.
+            head = text[:kept] if piece.changed or number else ""
+            tail = text[-kept:] if piece.changed or number < last else ""
+            text = f"{head}{_CUT}{tail}"
+        parts.append(text)
     return one_line("".join(parts), MAX_LINE_CHARS)
-
-
-def _ends_of(text: str) -> str:
-    """Cut the middle of a long changed piece: two changes of a long line may be one piece."""
-    if len(text) <= 2 * _CHANGED_CHARS:
-        return text
-    return f"{text[:_CHANGED_CHARS]}{_CUT}{text[-_CHANGED_CHARS:]}"
-
-
-def _around(text: str, *, begins: bool, ends: bool) -> str:
-    """Cut what is far from a change: the start of a line's first piece, the end of its last."""
-    if len(text) <= 2 * _CONTEXT_CHARS:
-        return text
-    head = "" if begins else text[:_CONTEXT_CHARS]
-    tail = "" if ends else text[-_CONTEXT_CHARS:]
-    return f"{head}{_CUT}{tail}"
 
 
 # Most pairs of equal tokens in a comparison of two lines, and of two texts. Beyond that, which takes many
@@ -208,14 +201,11 @@ class _Comparison:
         come = [line for line in after if line.key]
         for old, new in zip_longest(gone, come):
             yield from self._pair(old, new)
-        for line in before:
-            if not line.key:
-                reason = ", ".join(line.noise)
-                yield Row("ignored", before=(Piece(line.text, changed=True),), reason=reason)
-        for line in after:
-            if not line.key:
-                reason = ", ".join(line.noise)
-                yield Row("ignored", after=(Piece(line.text, changed=True),), reason=reason)
+        for side, lines in (("before", before), ("after", after)):
+            for line in lines:
+                if not line.key:
+                    pieces = {side: (Piece(line.text, changed=True),)}
+                    yield Row("ignored", **pieces, reason=", ".join(line.noise))
 
     def _pair(self, old: Line | None, new: Line | None) -> Iterator[Row]:
         if old is not None and new is not None and self._left > 0:

@@ -18,8 +18,7 @@ from incremental.base.threads import cores
 from incremental.fetch.options import FetchSettings, SiteAccess, origin
 from incremental.fetch.session import Fetcher
 from incremental.sandbox import Read, read_body, with_features
-from incremental.sandbox.pool import ReaderPool
-from incremental.sandbox.process import ReaderLimits
+from incremental.sandbox.process import ReaderLimits, ReaderPool
 from incremental.settings import Settings
 from incremental.visit.engines.visits import LostVisitError
 from incremental.visit.visit import Outcome, VisitTask

@@ -10,6 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from incremental.base.findings import Finding, ok, warning
+from incremental.base.texts import Text
 from incremental.settings.sections import BrowserSettings
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
@@ -36,20 +37,6 @@ class Browser:
     problem: BrowserProblem | None = None
 
 
-_IN_WORDS = {
-    BrowserProblem.OFF: ("it is switched off", "[browser] enabled = true"),
-    BrowserProblem.EXTRA: ("the extra is not installed", "pip install 'hubwatch[browser]'"),
-    BrowserProblem.PROGRAM: (
-        "[browser] executable is no program",
-        "give the path of a Chromium, or leave it empty",
-    ),
-    BrowserProblem.NOT_FOUND: (
-        "no Chromium was found",
-        "install chromium, or run: playwright install chromium",
-    ),
-}
-
-
 def find_browser(settings: BrowserSettings) -> Browser:
     """Return the browser that draws pages under *settings*; nothing is started."""
     if not settings.enabled:
@@ -73,11 +60,11 @@ def browser_finding(settings: BrowserSettings) -> Finding:
         bare = not settings.sandbox or not os.geteuid()
         says = f"{browser.executable}{', without its sandbox' if bare else ''}"
         return ok("browser", says)
-    says, way_out = _IN_WORDS[browser.problem]
+    says = Text(f"browser.{browser.problem}")
     # Few sites need it, and each that does says so: only a wrong setting is a fault.
     if browser.problem is BrowserProblem.PROGRAM:
-        return warning("browser", says, way_out)
-    return ok("browser", f"none: {says}; pages that need one are not read ({way_out})")
+        return warning("browser", says, "give the path of a Chromium, or leave it empty")
+    return ok("browser", f"none: {says}; pages that need one are not read")
 
 
 def _playwrights_own() -> str | None:

@@ -11,16 +11,14 @@ import os
 import tempfile
 from collections import OrderedDict
 from collections.abc import Callable, Container
-from contextlib import suppress
-from dataclasses import dataclass, replace
-from queue import Empty, LifoQueue
-from threading import Lock, Timer
-from typing import Self
+from dataclasses import replace
+from queue import Empty
+from threading import Lock
 from urllib.parse import urlsplit
 
 import msgspec
 
-from incremental.base.children import ChildProcess, Excess, family_bytes, frame
+from incremental.base.children import ChildProcess, Excess, ProcessPool, family_bytes, frame
 from incremental.base.clock import Clock
 from incremental.fetch.headers import cache_seconds
 from incremental.fetch.options import origin
@@ -50,30 +48,21 @@ _DRAWING_SHARE, _HANDING_SHARE = 0.8, 0.1
 _MEGABYTE = 1_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class BrowserLimits:
-    """Bounds of drawing one page."""
-
-    seconds: float = 30.0
-    megabytes: int = 1_000
-    """Memory of all processes of the browser together."""
-
-
 class BrowserProcess(ChildProcess):
     """A running browser."""
 
-    def __init__(self, executable: str, limits: BrowserLimits, *, sandbox: bool) -> None:
+    def __init__(self, executable: str, settings: BrowserSettings) -> None:
         """Start it; it is ready a second or two later.
 
         Raises:
             OSError: the system does not allow another process.
         """
-        self._limits = limits
+        self._settings = settings
         self.pages = 0
         """Pages drawn so far."""
         self._ready = False
         # Root's Chromium has no sandbox of its own.
-        safe = "sandbox" if sandbox and os.geteuid() else "bare"
+        safe = "sandbox" if settings.sandbox and os.geteuid() else "bare"
         # A browser that is killed removes nothing of its own.
         self._folder = tempfile.TemporaryDirectory(prefix="hubwatch-", ignore_cleanup_errors=True)
         super().__init__(
@@ -97,7 +86,7 @@ class BrowserProcess(ChildProcess):
                 return Drawn(problem=f"the browser did not start: {detail}")
             self._ready = True
         self.pages += 1
-        seconds = self._limits.seconds
+        seconds = self._settings.page_seconds
         order = Order(url, seconds * _DRAWING_SHARE, seconds * _HANDING_SHARE, agent)
         most = order.seconds + order.handing_seconds
         drawn = self._exchange(order, most, answer)
@@ -111,7 +100,7 @@ class BrowserProcess(ChildProcess):
         if too_slow:
             problem = f"drawing it took more than {seconds:g} s"
         elif self.excess is Excess.MEMORY:
-            problem = f"drawing it took more than {self._limits.megabytes} MB of memory"
+            problem = f"drawing it took more than {self._settings.memory_mb} MB of memory"
         return Drawn(problem=problem, too_slow=too_slow)
 
     def close(self) -> None:
@@ -123,7 +112,7 @@ class BrowserProcess(ChildProcess):
         self, order: Order | None, seconds: float, answer: Callable[[Wanted], Answer]
     ) -> FromWorker | None:
         """Send *order* and answer requests until it ends; None = the process ended."""
-        with self.bounded(seconds, self._limits.megabytes * _MEGABYTE):
+        with self.bounded(seconds, self._settings.memory_mb * _MEGABYTE):
             if order is not None:
                 self.send(frame(order))
             while (content := self.receive()) is not None:
@@ -143,8 +132,6 @@ logger = logging.getLogger("hubwatch.rendering")
 PAGES_EACH = 50
 # A browser takes a few hundred megabytes while it waits.
 IDLE_SECONDS = 120.0
-# For the thread that had a killed browser draw a page.
-CLOSE_SECONDS = 5.0
 MOST_REDIRECTS = 3
 # Of the time for a page, from its first request: what takes longer is not waited for, and the rest is drawn.
 _ASKING_SHARE = 0.6
@@ -153,7 +140,7 @@ _MOST_SCRIPT_BYTES = 48_000_000
 _PASSED_ON = ("content-type", "cache-control")
 
 
-class BrowserPool:
+class BrowserPool(ProcessPool[BrowserProcess]):
     """Draws pages. Thread-safe."""
 
     def __init__(  # noqa: PLR0913 - what drawing depends on
@@ -173,65 +160,39 @@ class BrowserPool:
         Requests to the page's own site go through *own*, those to *others* through a fetcher that is allowed
         public addresses only. Scripts of the origins *posting* may POST to their own.
         """
-        self._executable = executable
         self._settings = settings
-        self._limits = BrowserLimits(settings.page_seconds, settings.memory_mb)
         self._own, self._others, self._agent, self._clock = own, others, agent, clock
-        self._idle_seconds, self._posting = idle_seconds, posting
+        self._posting = posting
         self._scripts = ScriptMemory(clock)
-        self._lock = Lock()
-        self._closed = False
-        self._places: LifoQueue[_Place] = LifoQueue()
-        self._all = [_Place() for _ in range(settings.pages)]
-        for place in self._all:
-            self._places.put(place)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    @property
-    def pids(self) -> list[int]:
-        """Process ids of what drives the browsers."""
-        return [place.process.pid for place in self._all if place.process is not None]
+        super().__init__(
+            settings.pages,
+            lambda: BrowserProcess(executable, settings),
+            lambda one: one.pages >= PAGES_EACH,
+            idle_seconds=idle_seconds,
+        )
 
     def render(self, url: str, rules: RobotsPolicy | None) -> Rendered:
         """Draw the page at *url*, whose origin has these *rules*."""
         try:
-            place = self._places.get(timeout=2 * self._settings.page_seconds)
+            with self.lent(2 * self._settings.page_seconds) as process:
+                if process is not None:
+                    return self._render(process, url, rules)
         except Empty:
             busy = "the browser is busy with other pages"
             return Rendered(Response(url, FetchStatus.PARSE_TIMED_OUT, detail=busy))
-        try:
-            return self._render(place, url, rules)
-        finally:
-            self._give_back(place)
+        except OSError as error:
+            why = f"no browser could start: {error}"
+            return Rendered(Response(url, FetchStatus.PARSE_FAILED, detail=why))
+        return Rendered(Response(url, FetchStatus.PARSE_FAILED, detail="Hubwatch is stopping"))
 
-    def close(self) -> None:
-        """Kill all browsers, busy ones as well."""
-        with self._lock:
-            self._closed = True
-            for place in self._all:
-                place.stop_timer()
-                if place.process is not None:
-                    place.process.kill()
-        for place in self._all:
-            with suppress(Empty):
-                self._places.get(timeout=CLOSE_SECONDS)
-            place.close()
-
-    def _render(self, place: _Place, url: str, rules: RobotsPolicy | None) -> Rendered:
-        process = self._started(place)
-        if isinstance(process, str):
-            return Rendered(Response(url, FetchStatus.PARSE_FAILED, detail=process))
+    def _render(self, process: BrowserProcess, url: str, rules: RobotsPolicy | None) -> Rendered:
         began = self._clock.monotonic()
         most = self._settings.page_requests
+        own, others = self._own.of_page(rules, url, most), self._others.of_page(None, url, most)
         desk = _Desk(
             url,
-            self._own.of_page(rules, url, most),
-            self._others.of_page(None, url, most),
+            own,
+            others,
             self._scripts,
             seconds=self._settings.page_seconds * _ASKING_SHARE,
             clock=self._clock,
@@ -243,42 +204,10 @@ class BrowserPool:
             logger.warning("%s was not drawn: %s", url, drawn.problem)
         return Rendered(
             _response(url, desk.document, drawn),
-            requests=desk.requests,
+            requests=own.requests + others.requests,
             seconds=seconds,
-            wait_seconds=desk.wait_seconds,
+            wait_seconds=own.wait_seconds,
         )
-
-    def _started(self, place: _Place) -> BrowserProcess | str:
-        """Return a browser that can be asked, or why there is none."""
-        with self._lock:
-            place.stop_timer()
-            if self._closed:
-                return "Hubwatch is stopping"
-            process = place.process
-            worn = process is not None and process.pages >= PAGES_EACH
-            if process is None or worn or not process.alive:
-                place.close()
-                try:
-                    place.process = BrowserProcess(
-                        self._executable, self._limits, sandbox=self._settings.sandbox
-                    )
-                except OSError as error:
-                    return f"no browser could start: {error}"
-            assert place.process is not None
-            return place.process
-
-    def _give_back(self, place: _Place) -> None:
-        with self._lock:
-            if not self._closed:
-                place.timer = Timer(self._idle_seconds, self._end_idle, [place])
-                place.timer.daemon = True
-                place.timer.start()
-        self._places.put(place)
-
-    def _end_idle(self, place: _Place) -> None:
-        with self._lock:
-            if place.timer is not None:  # else it was taken again meanwhile
-                place.close()
 
 
 class ScriptMemory:
@@ -289,7 +218,6 @@ class ScriptMemory:
         self._most = most_bytes
         self._lock = Lock()
         self._kept: OrderedDict[str, tuple[float, Response]] = OrderedDict()
-        self._bytes = 0
 
     def get(self, key: str) -> Response | None:
         """Return the script kept under *key*; None = unknown, or too old."""
@@ -300,17 +228,13 @@ class ScriptMemory:
     def put(self, key: str, response: Response) -> None:
         """Keep a script as long as its server allows."""
         seconds = cache_seconds(response.headers)
-        size = len(response.body)
-        if response.status is not FetchStatus.FETCHED or not seconds or size > self._most:
+        if response.status is not FetchStatus.FETCHED or not seconds:
             return
         with self._lock:
-            _, before = self._kept.pop(key, (0.0, None))
-            self._bytes -= len(before.body) if before is not None else 0
             self._kept[key] = (self._clock.now() + seconds, response)
-            self._bytes += size
-            while self._bytes > self._most:
-                _, (_, oldest) = self._kept.popitem(last=False)
-                self._bytes -= len(oldest.body)
+            self._kept.move_to_end(key)
+            while sum(len(one.body) for _, one in self._kept.values()) > self._most:
+                self._kept.popitem(last=False)
 
 
 class _Desk:
@@ -334,16 +258,6 @@ class _Desk:
         self._origin = f"{parts.scheme}://{parts.netloc}"
         self.document: Response | None = None
         """The answer to the page itself."""
-
-    @property
-    def requests(self) -> int:
-        """How many were sent."""
-        return self._own.requests + self._others.requests
-
-    @property
-    def wait_seconds(self) -> float:
-        """The longest pause that the page's own site asked for."""
-        return self._own.wait_seconds
 
     def answer(self, wanted: Wanted) -> Answer:
         """Answer a request of the page."""
@@ -414,21 +328,3 @@ def _response(url: str, document: Response | None, drawn: Drawn) -> Response:
     # Validators would be those of the shell.
     headers = {"content-type": "text/html; charset=utf-8"}
     return replace(document, body=drawn.html, headers=headers)
-
-
-class _Place:
-    """Where a browser runs, or none."""
-
-    def __init__(self) -> None:
-        self.process: BrowserProcess | None = None
-        self.timer: Timer | None = None
-
-    def stop_timer(self) -> None:
-        if self.timer is not None:
-            self.timer.cancel()
-            self.timer = None
-
-    def close(self) -> None:
-        if self.process is not None:
-            self.process.close()
-            self.process = None

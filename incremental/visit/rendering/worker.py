@@ -62,7 +62,8 @@ for (const name of ["RTCPeerConnection", "webkitRTCPeerConnection", "RTCDataChan
     try { delete window[name]; } catch {}
 """
 _LINKS = "document.links.length"
-_SCROLL = "window.scrollTo(0, document.documentElement.scrollHeight)"
+_LOADED = "document.readyState == 'complete'"
+_SCROLL = "window.scrollTo(0, document.documentElement.scrollHeight), true"
 
 
 class Driver:
@@ -118,7 +119,7 @@ class Driver:
             return Drawn(problem=error.message.partition("\n")[0], too_slow=loop.time() >= end)
         links = await self._still(page, loop.time() + order.seconds * _DRAWING_SHARE)
         for _ in range(MOST_SCROLLS if links else 0):
-            if loop.time() >= end or not await _run(page, _SCROLL, end - loop.time()):
+            if loop.time() >= end or not await _ask(page, _SCROLL, end - loop.time()):
                 break
             before, links = links, await self._still(page, end)
             if links <= before:
@@ -137,13 +138,19 @@ class Driver:
         links, since = 0, loop.time()
         while (now := loop.time()) < end:
             await asyncio.sleep(_TICK_SECONDS)
-            shown = await _links(page, end - now)
+            shown = await _ask(page, _LINKS, end - now)
             if shown is None:
                 break
+            # A page may say anything.
+            shown = shown if isinstance(shown, int) else 0
             if shown != links:
                 links, since = shown, loop.time()
             quiet = loop.time() - max(since, self._wanted_at)
-            if not self._waiting and quiet >= _STILL_SECONDS and await _is_loaded(page, end - now):
+            if (
+                not self._waiting
+                and quiet >= _STILL_SECONDS
+                and await _ask(page, _LOADED, end - now)
+            ):
                 break
         return links
 
@@ -189,27 +196,14 @@ def _is_main(request: Any) -> bool:  # noqa: ANN401 - playwright's request
         return False  # of a worker
 
 
-async def _links(page: Page, seconds: float) -> int | None:
-    """Return how many links the document has; None = its scripts do not let us ask."""
+async def _ask(page: Page, script: str, seconds: float) -> Any:  # noqa: ANN401 - a value of its
+    """Return what a script of ours says; None = the page's do not let us ask, False = it cannot now."""
     try:
-        found = await asyncio.wait_for(page.evaluate(_LINKS), max(seconds, _TICK_SECONDS))
+        return await asyncio.wait_for(page.evaluate(script), max(seconds, _TICK_SECONDS))
     except TimeoutError:
         return None
     except Error:
-        return 0  # it leads to another page just now
-    return int(found) if isinstance(found, int | float) else 0
-
-
-async def _is_loaded(page: Page, seconds: float) -> bool:
-    return await _run(page, "document.readyState == 'complete'", seconds)
-
-
-async def _run(page: Page, script: str, seconds: float) -> bool:
-    """Run a script of ours; False = it could not, or it says so."""
-    try:
-        return await asyncio.wait_for(page.evaluate(script), max(seconds, 0.1)) is not False
-    except (TimeoutError, Error):
-        return False
+        return False  # it leads to another page
 
 
 async def _close(socket: WebSocketRoute) -> None:

@@ -38,14 +38,9 @@ class PartFetcher:
 
     def __init__(self, fetch: Fetch, settings: Settings, clock: Clock) -> None:
         """Fetch by *fetch*, as politely as *settings* say."""
-        # What goes to another machine carries no passwords.
-        self._settings = Settings(fetch=settings.fetch, politeness=settings.politeness)
-        self._gate = HostGate(None, self._settings)
+        self._gate = HostGate(None, settings)
         self._fetch = fetch
         self._clock = clock
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return PartFetcher, (self._fetch, self._settings, self._clock)
 
     def of_page(
         self, rules: RobotsPolicy | None, url: str, most: int, *, begun: bool = False

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Protocol
 from incremental.fetch.status import FetchStatus, Request, Response
 from incremental.parse import Page, PageKind
 from incremental.parse.behind import Behind
-from incremental.parse.hub_way import Listing, Way, WayKind, WayProblem
-from incremental.sandbox import Body, BodyRole, Read, Reading, Unread
+from incremental.parse.hub_way import Way, WayKind, WayProblem
+from incremental.sandbox import Body, BodyRole, Read, Unread
 from incremental.visit.visit import Fetch, Outcome, Purpose, VisitTask, read_response, visit
 from incremental.visit.ways.parts import PartFetcher, Parts, wants_pauses
 
@@ -65,10 +65,6 @@ class HubVisitor:
         """Fetch *parts* of pages; *renderer* None = there is no browser."""
         self._parts = parts
         self._renderer = renderer
-
-    def __reduce__(self) -> tuple[object, ...]:
-        # Browsers stay where they are; elsewhere pages that need one wait for it.
-        return HubVisitor, (self._parts,)
 
     def __call__(self, task: VisitTask, fetch: Fetch, read: Read) -> Outcome:
         """Carry out *task*; failures are in the outcome's status."""
@@ -145,12 +141,15 @@ class HubVisitor:
         if behind.listing is not None:
             # The list is here; a script may say below which folder its pages are.
             folders += self._folders(parts, files, url, read)
-            again = _read_again(outcome, folders, read)
-            found = _from_state(outcome, way, again or behind)
+            if folders:
+                known = Body(url, b"", behind=True, folders=folders)
+                behind = _behind(known, outcome.response, read) or behind
+            found = _from_state(outcome, way, behind)
             return replace(found, more_requests=parts.requests)
         while waiting or files:
             if not waiting:
-                script = self._read_part(parts, files.pop(0), url, BodyRole.SCRIPT, read)
+                code = Body(url, b"", role=BodyRole.SCRIPT)
+                script = _behind(code, parts.fetch(Request(files.pop(0))), read)
                 if script is not None:
                     folders += script.folders
                     waiting += [one for one in script.addresses if one not in tried]
@@ -160,41 +159,32 @@ class HubVisitor:
                 continue
             tried.add(address)
             response = parts.fetch(Request(address, headers=_ASKS_FOR_JSON))
-            reading = _read_json(response, url, way=None, folders=folders, read=read)
-            if _lists(reading) is not None and _guesses(reading):
+            answer = Body(url, b"", role=BodyRole.JSON, folders=folders)
+            shown = _behind(answer, response, read)
+            if shown is not None and shown.by_slug:
                 folders += self._folders(parts, files, url, read)
-                reading = _read_json(response, url, way=None, folders=folders, read=read)
-            listing = _lists(reading)
-            if reading is None or listing is None:
+                shown = _behind(replace(answer, folders=folders), response, read)
+            if shown is None or shown.listing is None:
                 continue
             chosen = replace(
                 _fresh(way, WayKind.JSON),
                 url=address,
-                place=listing.place,
-                folder=listing.folder,
+                place=shown.listing.place,
+                folder=shown.listing.folder,
             )
-            found = _from_json(task, chosen, response, reading)
+            found = _from_json(task, chosen, response, shown)
             if outcome.page is not None:
                 # The page names its title and its feeds.
-                page = replace(outcome.page, links=reading.page.links)
+                page = replace(outcome.page, links=shown.links)
                 found = replace(found, page=page)
             return replace(found, more_requests=parts.requests)
         return None
 
     def _folders(self, parts: Parts, files: list[str], url: str, read: Read) -> tuple[str, ...]:
         """Return the folders below which the script *files* look for slugs."""
-        scripts = (self._read_part(parts, file, url, BodyRole.SCRIPT, read) for file in files)
+        code = Body(url, b"", role=BodyRole.SCRIPT)
+        scripts = (_behind(code, parts.fetch(Request(file)), read) for file in files)
         return tuple(one for script in scripts if script is not None for one in script.folders)
-
-    def _read_part(
-        self, parts: Parts, address: str, url: str, role: BodyRole, read: Read
-    ) -> Behind | None:
-        response = parts.fetch(Request(address))
-        if response.status is not FetchStatus.FETCHED:
-            return None
-        kind = response.headers.get("content-type", "")
-        reading = read(Body(url, response.body, content_type=kind, role=role))
-        return None if isinstance(reading, Unread) else reading.behind
 
     def _visit_json(self, task: VisitTask, way: Way, read: Read) -> Outcome | None:
         """Fetch the JSON; None = it has no list any more."""
@@ -215,10 +205,11 @@ class HubVisitor:
         if response.status is FetchStatus.FETCHED and digest == task.body_md5:
             own = _as_page(response, task.url)
             return Outcome(task, own, body_md5=digest, way=way, more_requests=more)
-        reading = _read_json(response, task.url, way=way, folders=(), read=read)
-        if reading is None or _lists(reading) is None:
+        answer = Body(task.url, b"", role=BodyRole.JSON, listing=way.listing)
+        shown = _behind(answer, response, read)
+        if shown is None or shown.listing is None:
             return None
-        return replace(_from_json(task, way, response, reading), more_requests=more)
+        return replace(_from_json(task, way, response, shown), more_requests=more)
 
     def _visit_rendered(self, renderer: Renderer, task: VisitTask, way: Way, read: Read) -> Outcome:
         """Let the browser draw the page, and read what it made."""
@@ -261,49 +252,19 @@ def _from_state(outcome: Outcome, way: Way, behind: Behind) -> Outcome:
     return replace(outcome, way=found, page=replace(page, links=behind.links), features=None)
 
 
-def _read_again(outcome: Outcome, folders: tuple[str, ...], read: Read) -> Behind | None:
-    """Read the page again, now that its scripts said where slugs lie."""
-    if not folders:
+def _behind(wanted: Body, response: Response, read: Read) -> Behind | None:
+    """Return what lies behind a response, read as *wanted*; None = nothing that can be read."""
+    if response.status is not FetchStatus.FETCHED:
         return None
-    response = outcome.response
     kind = response.headers.get("content-type", "")
-    body = Body(response.url, response.body, content_type=kind, behind=True, folders=folders)
-    reading = read(body)
+    reading = read(replace(wanted, content=response.body, content_type=kind))
     return None if isinstance(reading, Unread) else reading.behind
 
 
-def _read_json(
-    response: Response, url: str, *, way: Way | None, folders: tuple[str, ...], read: Read
-) -> Reading | None:
-    """Return what a JSON answer holds; None = it is none."""
-    if response.status is not FetchStatus.FETCHED:
-        return None
-    body = Body(
-        url,
-        response.body,
-        content_type=response.headers.get("content-type", ""),
-        role=BodyRole.JSON,
-        listing=way.listing if way is not None else None,
-        folders=folders,
-    )
-    reading = read(body)
-    return None if isinstance(reading, Unread) else reading
-
-
-def _lists(reading: Reading | None) -> Listing | None:
-    """Return where the list of a JSON answer is; None = it has none."""
-    return reading.behind.listing if reading is not None and reading.behind is not None else None
-
-
-def _guesses(reading: Reading | None) -> bool:
-    """Return whether no script said below which folder the slugs of a list are."""
-    return reading is not None and reading.behind is not None and reading.behind.by_slug
-
-
-def _from_json(task: VisitTask, way: Way, response: Response, reading: Reading) -> Outcome:
+def _from_json(task: VisitTask, way: Way, response: Response, shown: Behind) -> Outcome:
     """Return the visit with the links of a JSON answer."""
     digest = hashlib.md5(response.body).hexdigest()
-    page = Page(task.url, PageKind.HTML, links=reading.page.links)
+    page = Page(task.url, PageKind.HTML, links=shown.links)
     own = _as_page(response, task.url)
     return Outcome(task, own, body_md5=digest, page=page, way=way)
 
