@@ -31,7 +31,7 @@ from classifier.papers.rankers import (
     Scores,
 )
 from classifier.papers.semantic_tree import SemanticTree
-from classifier.papers.similarity import SemanticSimilarity, Similarity, VsmSimilarity, topic_vector
+from classifier.papers.similarity import SemanticSimilarity, VsmSimilarity, topic_vector
 from classifier.words.background import Background
 from classifier.words.batch import PageBatch, Terms, np_array
 from classifier.words.evidence import Evidence
@@ -94,22 +94,6 @@ class _ByKeyword:
         return sorted(shares.items(), key=lambda item: (-item[1], item[0]))[:count]
 
 
-@dataclass(frozen=True, slots=True)
-class _BySimilarity:
-    similarity: Similarity
-    background: Background
-
-    @property
-    def notes(self) -> tuple[Note, ...]:
-        return self.similarity.notes
-
-    def scores(self, batch: PageBatch) -> Scores:
-        return np_array([self.similarity.of(vector) for vector in batch.vectors])
-
-    def terms(self, page: Terms, count: int) -> list[tuple[str, float]]:
-        return self.similarity.terms(self.background.vector(page), count)
-
-
 # The nearest one instead of the mean of all: a topic need not be one cluster.
 @dataclass(frozen=True, slots=True)
 class _ByNearest:
@@ -156,12 +140,12 @@ def _fit_nearest(evidence: Evidence, setting: Setting) -> Fitted:
 
 def _fit_vsm(evidence: Evidence, setting: Setting) -> Fitted:
     topic = topic_vector(evidence, setting.background)
-    return _BySimilarity(VsmSimilarity(topic), setting.background)
+    return VsmSimilarity(topic, setting.background)
 
 
 def _fit_semantic(evidence: Evidence, setting: Setting) -> Fitted:
     topic = topic_vector(evidence, setting.background)
-    return _BySimilarity(SemanticSimilarity(topic, setting.tree), setting.background)
+    return SemanticSimilarity(topic, setting.background, setting.tree)
 
 
 # Terms used in place of missing key words.
