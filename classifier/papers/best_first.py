@@ -74,7 +74,9 @@ class BestFirstQueue:
         # With fewer hosts the one not used for longest is next, so that a crawl of a single site does not
         # stop.
         others = min(
-            (host for host in heads if host not in self._recent), key=heads.__getitem__, default=None
+            (host for host in heads if host not in self._recent),
+            key=heads.__getitem__,
+            default=None,
         )
         host = (
             next((one for one in self._recent if one in heads), None) if others is None else others
