@@ -13,7 +13,7 @@ from typing import Any, Final, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from classifier.papers.bayes import BayesModel, Density, TermNumbers
+from classifier.papers.bayes import BayesModel, Density
 from classifier.words.background import Background, tf_idf
 from classifier.words.batch import PageBatch, Terms, np_array
 from classifier.words.values import Note
@@ -173,28 +173,20 @@ class BayesRanker(Ranker):
     def __init__(self, density: Density) -> None:
         self._density = density
         self._model: BayesModel | None = None
-        self._known: tuple[str, ...] = ()
 
     def fit(self, positives: Sequence[Terms], negatives: Sequence[Terms]) -> Self:
         """Train on both; without either every page scores 0."""
-        numbers = TermNumbers()
-        right = [numbers.example(page) for page in positives if page]
-        wrong = [numbers.example(page) for page in negatives if page]
+        right, wrong = [page for page in positives if page], [page for page in negatives if page]
         self._model = BayesModel(right, wrong, self._density) if right and wrong else None
-        self._known = numbers.terms
         return self
 
     def scores(self, batch: PageBatch) -> Scores:
         """Return log-odds."""
         if self._model is None:
             return np_array([0.0] * len(batch))
-        numbers = TermNumbers(self._known)  # a copy: judged pages must not grow the model
-        return self._model.log_odds([numbers.example(page) for page in batch.pages])
+        return self._model.log_odds(batch.pages)
 
     def terms(self, page: Terms, count: int) -> list[tuple[str, float]]:
         """Return the terms that add most to the log-odds."""
-        if self._model is None:
-            return []
-        numbers = TermNumbers(self._known)
-        votes = self._model.votes(numbers.example(page))[:count]
-        return [(numbers.terms[number], vote) for number, vote in votes if vote > 0]
+        votes = self._model.votes(page) if self._model is not None else {}
+        return [(term, vote) for term, vote in top(votes, count) if vote > 0]
