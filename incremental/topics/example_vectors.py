@@ -109,7 +109,7 @@ class ExampleVectors:
             return True
         owed.due_at = now + owed.pause
         # The embedder rests by itself: to ask it then costs nothing.
-        if not self._embedder.problem:
+        if self._embedder.trouble() is None:
             owed.pause = min(2 * owed.pause, LONGEST_PAUSE_SECONDS)
         return False
 
