@@ -279,15 +279,9 @@ class MeaningView:
 
     def best(self, meanings: Sequence[Meaning | None], texts: Sequence[str]) -> str:
         """Return the text whose vector is nearest to the topic; empty if none has one."""
-        known = [
-            (one.packed, text)
-            for one, text in zip(meanings, texts, strict=True)
-            if one is not None and one.space == self.space.name
-        ]
-        if not known:
-            return ""
-        placed = self.space.languages.centred(unpacked([packed for packed, _ in known]))
-        return known[int((placed @ self.centre).argmax())][1]
+        placed = self._placed(meanings)
+        cosines = np.where(placed.any(axis=1), placed @ self.centre, -np.inf)
+        return texts[int(cosines.argmax())] if np.isfinite(cosines).any() else ""
 
     def to_json(self) -> dict[str, Any]:
         """Return plain data; the rest is measured again."""

@@ -167,13 +167,13 @@ class TopicWatch:
         vectors, model_store = self._example_vectors, self._model_store
         if vectors is None or model_store is None or not self._part.is_leader:
             return
-        lacking = {one.row.id: one for one in self._active_topics.values() if one.lacking.missing}
-        vectors.keep_to(lacking)
-        due = {
-            topic_id
-            for topic_id, active_topic in lacking.items()
-            if self._without_bug(topic_id, partial(vectors.came, active_topic, now), now)
-        }
+        lacking = [one for one in self._active_topics.values() if one.lacking]
+
+        def unplaced(topic: ActiveTopic) -> dict[int, PageText]:
+            work = partial(model_store.unplaced, topic)
+            return self._without_bug(topic.row.id, work, now) or {}
+
+        due = vectors.came(lacking, unplaced, now)
         if due:
             self._activate(model_store, self._store.topics.topics(), now, again=due)
 

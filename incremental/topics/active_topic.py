@@ -9,7 +9,6 @@ from classifier.embedding.meaning import Meaning
 from classifier.links.learned_order import LearnedOrder
 from classifier.links.meaning import LinkStanding, refined, standings
 from classifier.topic.model import TopicModel
-from classifier.words.evidence import Lacking
 from classifier.words.values import LinkContext, PageText, Relevance, Verdict
 from incremental.topics.judging import BY_MEANING, BY_WORDS, LIKELY
 from store.topics.values import KeptPage, TopicRow
@@ -23,8 +22,8 @@ class ActiveTopic:
     row: TopicRow
     model: TopicModel
     links: LearnedOrder
-    # Vectors of the pages it learned from; nothing without an embedder.
-    lacking: Lacking = field(default_factory=Lacking)
+    # What it learned from without a vector of the present model, by key; empty without an embedder.
+    lacking: set[int] = field(default_factory=set)
     # Pages announced before it was ready have been judged.
     caught_up: bool = False
     # Latest pages without a verdict of this model, newest first.

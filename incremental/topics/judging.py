@@ -12,16 +12,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
 
 from classifier.words.values import LinkContext, Note, PageText, Relevance
 from incremental.base.texts import Text, named, read_text, stored
 from incremental.base.times import DAY, HOUR
 from store.topics.values import ExampleRow, TopicRow
 from store.values import TopicScore
-
-if TYPE_CHECKING:
-    from classifier.words.evidence import Lacking
 
 
 def note_text(note: Note) -> Text:
@@ -93,13 +89,13 @@ def _trouble(example: ExampleRow) -> str:
     return Text("lacks.retried" if again else "lacks.failed", url=example.url, status=status)
 
 
-def vector_warnings(lacking: Lacking, space: str) -> list[str]:
-    """Say what vectors of *space* a topic lacks; at most one sentence."""
-    if not lacking.missing:
+def vector_warnings(missing: int, given: int, space: str) -> list[str]:
+    """Say that *missing* of the *given* texts of a topic have no vector of *space*; at most one sentence."""
+    if not missing:
         return []
-    if lacking.missing == lacking.given:
+    if missing == given:
         return [Text("lacks.no_vector", space=space)]
-    return [Text("lacks.few_vectors", space=space, missing=lacking.missing, given=lacking.given)]
+    return [Text("lacks.few_vectors", space=space, missing=missing, given=given)]
 
 
 def other_warnings(warnings: Iterable[str]) -> list[str]:

@@ -18,9 +18,9 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import wait
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -32,7 +32,7 @@ from classifier.topic.fused import FusedTopic
 from classifier.topic.model import TopicModel
 from classifier.words.background import Background
 from classifier.words.errors import TopicError, TopicModelError
-from classifier.words.evidence import MAX_JUDGED, Evidence, Lacking, heaviest_terms, spoken
+from classifier.words.evidence import MAX_JUDGED, Evidence, heaviest_terms, spoken
 from classifier.words.sample import page_key
 from classifier.words.stored import restored
 from classifier.words.values import PageText
@@ -81,16 +81,6 @@ Said = tuple[ExampleOrigin, PageText]
 """A text to learn from, and as what it was given."""
 
 
-@dataclass(frozen=True, slots=True)
-class Unplaced:
-    """A text to learn from that a model has no vector of."""
-
-    key: int
-    page: PageText
-    known: bool
-    """Whether this process knows its vector."""
-
-
 class TopicModelStore:
     """Trains and loads models. One instance per process."""
 
@@ -131,7 +121,7 @@ class TopicModelStore:
             except TopicError as error:
                 standing = Readiness(ready=False, why=Text("lacks.untrained", reason=str(error)))
             else:
-                problems = self._vector_warnings(row, self._lacking(model.evidence))
+                problems = self._vector_warnings(row, model.evidence)
                 problems += (self._tree_problems or []) if row.method in WITH_TREE else []
                 fields = {
                     "model": _json(model.to_json()),
@@ -343,27 +333,21 @@ class TopicModelStore:
 
     # Vectors of what topics learn from.
 
-    def unplaced(self, topic: ActiveTopic) -> list[Unplaced]:
-        """Return the texts with words that a topic learns from, and that its model has no vector of."""
-        assert self.embedder is not None
+    def unplaced(self, topic: ActiveTopic) -> dict[int, PageText]:
+        """Return the texts that a topic learned from without a vector, by key, with the one now known."""
         from incremental.topics.embedding.passages import passages_of  # noqa: PLC0415 - as the embedder
 
-        placed = topic.model.evidence.placed(self.embedder.space)
-        found: dict[int, Unplaced] = {}
         pages = [page for _, page in _said(topic.row, self._store.topics.examples(topic.row.id))]
-        for page in (*pages, spoken(json.loads(topic.row.keywords))):
-            terms = self._terms(page)
-            key = page_key(terms)
-            if terms and key not in placed and passages_of(page):
-                known = self.background.meanings.of(terms) is not None
-                found[key] = Unplaced(key, page, known=known)
-        return list(found.values())
+        found = {
+            page_key(self._terms(page)): replace(page, meaning=self.meaning_of(page))
+            for page in (*pages, spoken(json.loads(topic.row.keywords)))
+            if passages_of(page)
+        }
+        return {key: page for key, page in found.items() if key in topic.lacking}
 
-    def know(self, found: Iterable[tuple[int, Meaning]]) -> bool:
-        """Keep vectors for the next training, by the keys of their texts; return whether any is new."""
-        before = len(self.background.meanings)
-        self.background.meanings.put_all(found)
-        return len(self.background.meanings) > before
+    def know(self, found: Mapping[int, Meaning]) -> None:
+        """Keep vectors for the next training, by the keys of their texts."""
+        self.background.meanings.put_all(found.items())
 
     def know_page(self, page: PageText) -> None:
         """Keep the vector of a page that a topic may learn from, if it has one."""
@@ -375,28 +359,26 @@ class TopicModelStore:
         try:
             evidence = TopicModel.evidence_in(json.loads(self._store.topics.model(row.id)))
         except (TopicError, ValueError, RecursionError):
-            model = self.model(row)
-            return [] if model is None else self._warnings(row, self._lacking(model.evidence))
-        return self._warnings(row, self._lacking(evidence))
+            if (model := self.model(row)) is None:
+                return []
+            evidence = model.evidence
+        return [*self._vector_warnings(row, evidence), *other_warnings(warnings_of(row))]
 
     def note_warnings(self, topic: ActiveTopic) -> None:
         """Store what vectors a topic lacks now, which its last training could not know."""
-        warnings = stored_warnings(self._warnings(topic.row, topic.lacking))
+        others = other_warnings(warnings_of(topic.row))
+        warnings = stored_warnings(
+            [*self._vector_warnings(topic.row, topic.model.evidence), *others]
+        )
         if json.loads(warnings) != json.loads(topic.row.warnings):
             self._store.topics.update(topic.row.id, warnings=warnings)
             topic.row = replace(topic.row, warnings=warnings)
 
-    def _warnings(self, row: TopicRow, lacking: Lacking) -> list[str]:
-        others = other_warnings(warnings_of(row))
-        return [*self._vector_warnings(row, lacking), *others]
-
-    def _vector_warnings(self, row: TopicRow, lacking: Lacking) -> list[str]:
+    def _vector_warnings(self, row: TopicRow, evidence: Evidence) -> list[str]:
         if self.embedder is None or row.method not in WITH_MEANING:
             return []
-        return vector_warnings(lacking, self.embedder.space)
-
-    def _lacking(self, evidence: Evidence) -> Lacking:
-        return Lacking() if self.embedder is None else evidence.lacking(self.embedder.space)
+        space = self.embedder.space
+        return vector_warnings(len(evidence.lacking(space)), len(evidence.keys), space)
 
     # Explanations.
 
@@ -432,7 +414,9 @@ class TopicModelStore:
                 # A model that adapts has a new version with every relevant page, which is no reason.
                 adapts = isinstance(model.fit.scorer, AdaptiveCentre)
                 outdated = outdated_pages(self._store, row) if done or not adapts else []
-                lacking = self._lacking(model.evidence)
+                lacking = set[int]()
+                if self.embedder is not None:
+                    lacking = model.evidence.lacking(self.embedder.space)
                 active_topic = ActiveTopic(row, model, links, lacking, done, outdated)
             active_topic.row = row
             self._active_topics[row.id] = active_topic
