@@ -5,9 +5,10 @@
     scripts/lab/mutate.py --rooms revisit,urls
     scripts/lab/mutate.py --list
 
-A sample, spread evenly over the rooms: comparisons, conditions, constants, operators, returned values. All
-happens in copies of the checkout; each change is shown to the room's tests until one fails. What survives
-is a missing test or a change that makes no difference. The sample is the same for the same seed and code.
+A sample, spread evenly over the rooms: comparisons, conditions, constants, operators, returned values, only
+where a test of the room runs the line. All happens in copies of the checkout; each change is shown to the
+room's tests until one fails. What survives is a missing test or a change that makes no difference. The
+sample is the same for the same seed and code.
 
 Of the known tools, mutmut changes no constants of modules and draws no samples, and Cosmic Ray changes
 the files of the checkout itself.
@@ -16,6 +17,7 @@ the files of the checkout itself.
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import random
 import shutil
@@ -38,6 +40,7 @@ from rich.console import Console
 from rich.table import Table
 
 from lab.cli import parser_of, print_json
+from lab.covered import PLAN
 from lab.mutations import Mutation, mutations
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -54,6 +57,12 @@ class Room:
 
     modules: tuple[str, ...]
     tests: tuple[str, ...]
+
+    @property
+    def files(self) -> list[str]:
+        """The modules."""
+        found = {path for pattern in self.modules for path in ROOT.glob(pattern)}
+        return sorted(str(path.relative_to(ROOT)) for path in found)
 
 
 ROOMS = {
@@ -103,57 +112,54 @@ def main() -> int:
     console = Console(stderr=True, markup=False, highlight=False, soft_wrap=True)
     names = options.rooms.split(",")
     dice = random.Random(options.seed)
-    samples: dict[str, list[Mutation]] = {}
-    for number, name in enumerate(names):
-        changes = _changes(ROOMS[name])
-        quota = options.places // len(names) + (number < options.places % len(names))
-        samples[name] = dice.sample(changes, min(quota, len(changes)))
-    if options.list:
-        print("\n".join(_said(one) for sample in samples.values() for one in sample))
-        return 0
     outcomes: list[tuple[Mutation, str]] = []
     with tempfile.TemporaryDirectory(prefix="hubwatch-mutate-") as folder:
-        copies = SimpleQueue[Copy]()
-        for place in range(options.jobs):
-            copies.put(Copy(Path(folder) / str(place)))
-        for name, sample in samples.items():
-            for change, came in _outcomes(copies, ROOMS[name], sample, options.jobs):
+        copies = [Copy(Path(folder) / str(place)) for place in range(options.jobs)]
+        for number, name in enumerate(names):
+            room = ROOMS[name]
+            began = time.monotonic()
+            changes = _changes(room, copies[0].lines(room))
+            limit = LIMIT_SECONDS + LIMIT_FACTOR * (time.monotonic() - began)
+            quota = options.places // len(names) + (number < options.places % len(names))
+            sample = dice.sample(changes, min(quota, len(changes)))
+            if options.list:
+                print("\n".join(map(_said, sample)))
+                continue
+            for change, came in _outcomes(copies, room, sample, limit):
                 outcomes.append((change, came))
                 console.print(f"{len(outcomes)}/{options.places} {came}: {_said(change)}")
+    if options.list:
+        return 0
     _report(outcomes, options)
     return 0
 
 
-def _changes(room: Room) -> list[Mutation]:
-    """Return every change of a room."""
-    files = sorted(path for pattern in room.modules for path in ROOT.glob(pattern))
+def _changes(room: Room, seen: dict[str, list[int]]) -> list[Mutation]:
+    """Return the changes of a room whose lines its tests run."""
     return [
         one
-        for path in files
-        for one in mutations(str(path.relative_to(ROOT)), path.read_text(encoding="utf-8"))
+        for path in room.files
+        for one in mutations(path, (ROOT / path).read_text(encoding="utf-8"))
+        if set(one.lines) & set(seen.get(path, ()))
     ]
 
 
 def _outcomes(
-    copies: SimpleQueue[Copy], room: Room, sample: list[Mutation], jobs: int
+    copies: list[Copy], room: Room, sample: list[Mutation], limit: float
 ) -> Iterator[tuple[Mutation, str]]:
     """Yield what becomes of each change: killed, timeout or survived."""
-    tests = sorted(str(one) for pattern in room.tests for one in (ROOT / "tests").glob(pattern))
-    tests = [str(Path(one).relative_to(ROOT)) for one in tests]
-    limit = 0.0
+    free = SimpleQueue[Copy]()
+    for copy in copies:
+        free.put(copy)
 
-    def outcome(change: Mutation | None) -> str:
-        copy = copies.get()
+    def outcome(change: Mutation) -> str:
+        copy = free.get()
         try:
-            return copy.outcome(change, tests, limit or LONGEST_SECONDS)
+            return copy.outcome(change, room, limit)
         finally:
-            copies.put(copy)
+            free.put(copy)
 
-    began = time.monotonic()
-    if (came := outcome(None)) != "survived":
-        raise RuntimeError(f"unchanged, the tests are {came}: {', '.join(tests)}")
-    limit = LIMIT_SECONDS + LIMIT_FACTOR * (time.monotonic() - began)
-    with ThreadPoolExecutor(jobs) as pool:
+    with ThreadPoolExecutor(len(copies)) as pool:
         yield from zip(sample, pool.map(outcome, sample), strict=True)
 
 
@@ -174,24 +180,34 @@ class Copy:
             "PYTHONDONTWRITEBYTECODE": "1",
         }
 
-    def outcome(self, change: Mutation | None, tests: list[str], limit: float) -> str:
+    def lines(self, room: Room) -> dict[str, list[int]]:
+        """Return by file of a room the lines that its tests run."""
+        plan, out = self._folder.parent / "plan.json", self._folder.parent / "lines.json"
+        files = [str(self._folder / path) for path in room.files]
+        plan.write_text(json.dumps({"files": files, "out": str(out)}), encoding="utf-8")
+        came = self._tested(room, LONGEST_SECONDS, "-p", "lab.covered", **{PLAN: str(plan)})
+        if came != "survived":
+            raise RuntimeError(f"{came} without a change: {', '.join(room.tests)}")
+        found = json.loads(out.read_text(encoding="utf-8"))
+        return {str(Path(file).relative_to(self._folder)): rows for file, rows in found.items()}
+
+    def outcome(self, change: Mutation, room: Room, limit: float) -> str:
         """Make a change, run the tests until one fails, take it back; return what happened."""
-        if change is None:
-            return self._tested(tests, limit)
         path = self._folder / change.file
         before = path.read_text(encoding="utf-8")
         path.write_text(change.source, encoding="utf-8")
         try:
-            return self._tested(tests, limit)
+            return self._tested(room, limit)
         finally:
             path.write_text(before, encoding="utf-8")
 
-    def _tested(self, tests: list[str], limit: float) -> str:
-        options = ["-x", "-q", "-n", "0", "-p", "no:cacheprovider", "-k", QUICK]
+    def _tested(self, room: Room, limit: float, *more: str, **variables: str) -> str:
+        options = ["-x", "-q", "-n", "0", "-p", "no:cacheprovider", "-k", QUICK, *more]
+        tests = [one for pattern in room.tests for one in (self._folder / "tests").glob(pattern)]
         run = subprocess.Popen(  # noqa: S603 - ours
-            [sys.executable, "-m", "pytest", *options, *tests],
+            [sys.executable, "-m", "pytest", *options, *sorted(map(str, tests))],
             cwd=self._folder,
-            env=self._environment,
+            env=self._environment | variables,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -219,7 +235,7 @@ def _report(outcomes: list[tuple[Mutation, str]], options: argparse.Namespace) -
     table = Table("change that no test noticed", title=f"{places - survived} of {places} noticed")
     for change in survivors:
         table.add_row(_said(change))
-    Console(stderr=options.json).print(table)
+    Console(stderr=options.json, emoji=False).print(table)
     report = {
         "places": places,
         "killed": places - survived,

@@ -40,6 +40,8 @@ class Mutation:
     file: str
     line: int
     """Of the place, from 1."""
+    lines: tuple[int, ...]
+    """A test that runs one of these lines may notice it."""
     change: str
     source: str
     """Of the whole module, changed."""
@@ -48,18 +50,40 @@ class Mutation:
 def mutations(file: str, source: str) -> list[Mutation]:
     """Return every change of a module, in the order of the text."""
     tree = ast.parse(source)
+    used = _uses(tree)
     rows = source.encode().splitlines(keepends=True)
     found = []
     for top in tree.body:
+        names = _assigned(top)
         for node in _walk(top):
-            if isinstance(top, ast.Assign | ast.AnnAssign) and not isinstance(
-                node, ast.Constant | ast.BinOp
-            ):
+            if names and not isinstance(node, ast.Constant | ast.BinOp):
                 continue
             for old, new in [*((node, new) for new in _changed(node)), *_negated(node)]:
+                lines = (
+                    tuple(sorted({line for name in names for line in used.get(name, ())}))
+                    if names
+                    else tuple(range(old.lineno, (old.end_lineno or old.lineno) + 1))
+                )
                 text = _spliced(rows, old, new)
-                found.append(Mutation(file, old.lineno, _said(old, new), text))
+                found.append(Mutation(file, old.lineno, lines, _said(old, new), text))
     return sorted(found, key=lambda one: one.line)
+
+
+def _uses(tree: ast.Module) -> dict[str, list[int]]:
+    """Return by name the lines that read it."""
+    found: dict[str, list[int]] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+            found.setdefault(node.id, []).append(node.lineno)
+    return found
+
+
+def _assigned(node: ast.stmt) -> list[str]:
+    """Return the names of a module that a statement gives values."""
+    targets = node.targets if isinstance(node, ast.Assign) else []
+    if isinstance(node, ast.AnnAssign):
+        targets = [node.target]
+    return [target.id for target in targets if isinstance(target, ast.Name)]
 
 
 def _walk(node: ast.AST) -> Iterator[ast.expr | ast.stmt]:

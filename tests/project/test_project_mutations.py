@@ -69,3 +69,9 @@ def test_the_rest_of_the_module_stays_as_it_is() -> None:
         rows = list(zip(MODULE.splitlines(), one.source.splitlines(), strict=True))
         assert [n for n, (old, new) in enumerate(rows, 1) if old != new] == [one.line]
         compile(one.source, "a.py", "exec")
+
+
+def test_tests_that_read_a_constant_may_notice_its_change() -> None:
+    """No test runs the line itself: that is done when the module is imported."""
+    (limit,) = (one for one in mutations("a.py", MODULE) if one.line == 7)
+    assert limit.lines == (11,)
