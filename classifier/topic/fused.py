@@ -131,7 +131,7 @@ class FusedTopic:
         name = sample.background.meanings.space
         presence = Presence.of(examples.meanings, sample.meanings, name)
         most = min(FEEDBACK_PAGES, presence.moving) if presence else FEEDBACK_PAGES
-        centre = FusedCentre.fit(examples, range(len(pages)), sample, wrong, most)
+        centre = FusedCentre.fit(examples, sample, wrong, most)
         by_words = cls.with_centre(centre, evidence, setting, scale)
         space = space_of(sample)
         if space is None:

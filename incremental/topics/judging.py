@@ -16,6 +16,7 @@ from dataclasses import asdict, dataclass
 from classifier.words.values import LinkContext, Note, PageText, Relevance
 from incremental.base.texts import Text, named, read_text, stored
 from incremental.base.times import DAY, HOUR
+from store.database.texts import to_json
 from store.topics.values import ExampleRow, TopicRow
 from store.values import TopicScore
 
@@ -27,7 +28,7 @@ def note_text(note: Note) -> Text:
 
 def stored_warnings(warnings: Sequence[str]) -> str:
     """Return warnings as JSON for a topic's row."""
-    return json.dumps(list(map(stored, warnings)), ensure_ascii=False, separators=(",", ":"))
+    return to_json(list(map(stored, warnings)))
 
 
 def warnings_of(row: TopicRow) -> list[str]:
@@ -126,7 +127,7 @@ def to_text(page: PageText) -> str:
         anchors=tuple(line[:_MAX_LINE] for line in page.anchors[:_MAX_ANCHORS]),
         language=page.language,
     )
-    return json.dumps(asdict(kept), ensure_ascii=False, separators=(",", ":"))
+    return to_json(asdict(kept))
 
 
 def from_text(text: str) -> PageText:
@@ -138,7 +139,7 @@ def from_text(text: str) -> PageText:
 
 def to_context(link: LinkContext) -> str:
     """Return a link as JSON for the store, to train on once its page is verified."""
-    return json.dumps(asdict(link), ensure_ascii=False, separators=(",", ":"))
+    return to_json(asdict(link))
 
 
 def from_context(text: str | None) -> LinkContext | None:

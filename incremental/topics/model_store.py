@@ -54,6 +54,7 @@ from incremental.topics.judging import (
 )
 from incremental.topics.latest import LATEST, outdated_pages
 from store import Store
+from store.database.texts import to_json
 from store.enums import ExampleOrigin, TopicState, TopicVerdict
 from store.topics.values import ExampleRow, KeptPage, TopicFields, TopicRow
 
@@ -124,7 +125,7 @@ class TopicModelStore:
                 problems = self._vector_warnings(row, model.evidence)
                 problems += (self._tree_problems or []) if row.method in WITH_TREE else []
                 fields = {
-                    "model": _json(model.to_json()),
+                    "model": to_json(model.to_json()),
                     "version": model.version,
                     "warnings": stored_warnings([*problems, *map(note_text, model.warnings)]),
                 }
@@ -254,7 +255,9 @@ class TopicModelStore:
         if self._background is None:
             kept = self._store.topics.background(BACKGROUND)
             try:
-                self._background = Background.from_json(json.loads(kept)) if kept else Background()
+                self._background = (
+                    Background.from_json(json.loads(kept)) if kept else Background()
+                )
             except (TopicModelError, ValueError, RecursionError) as error:
                 logger.warning("restarting the topics' term counts: %s", error)
                 self._background = Background()
@@ -447,16 +450,16 @@ class TopicModelStore:
     def keep(self, active_topics: Iterable[ActiveTopic], now: float) -> None:
         """Store link orders, term counts, and models that adapted to pages."""
         self.background.meanings.forget(self.background.sample.keys)
-        self._store.topics.put_background(BACKGROUND, _json(self.background.to_json()), now=now)
+        self._store.topics.put_background(BACKGROUND, to_json(self.background.to_json()), now=now)
         self._kept_pages = self.background.pages
         for active_topic in active_topics:
             self._store.topics.update(
-                active_topic.row.id, links=_json(active_topic.links.to_json())
+                active_topic.row.id, links=to_json(active_topic.links.to_json())
             )
             model, before = active_topic.model, active_topic.row.version
             # Training in another process meanwhile outranks an adapted model.
             if model.version != before and self._store.topics.put_model(
-                active_topic.row.id, _json(model.to_json()), model.version, before=before
+                active_topic.row.id, to_json(model.to_json()), model.version, before=before
             ):
                 active_topic.row = replace(active_topic.row, version=model.version)
 
@@ -481,7 +484,3 @@ def _doubling(pages: int) -> int:
 
 def _vectors_of(background: Background) -> int:
     return background.meanings.count(background.sample.keys)
-
-
-def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
