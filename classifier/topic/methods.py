@@ -39,21 +39,6 @@ from classifier.words.keywords import Keywords
 from classifier.words.values import Note
 from classifier.words.vectors import truncated
 
-METHODS: Final = (
-    "fused",
-    "adaptive",
-    "adaptive_guarded",
-    "vsm",
-    "semantic",
-    "bayes_normal",
-    "bayes_kernel",
-    "keyword",
-    "bm25",
-    "tfidf_centroid",
-    "one_class_svm",
-    "logistic",
-)
-
 
 @dataclass(frozen=True, slots=True)
 class Setting:
@@ -139,8 +124,7 @@ def _fit_nearest(evidence: Evidence, setting: Setting) -> Fitted:
 
 
 def _fit_vsm(evidence: Evidence, setting: Setting) -> Fitted:
-    topic = topic_vector(evidence, setting.background)
-    return VsmSimilarity(topic, setting.background)
+    return VsmSimilarity(topic_vector(evidence, setting.background), setting.background)
 
 
 def _fit_semantic(evidence: Evidence, setting: Setting) -> Fitted:
@@ -165,3 +149,5 @@ _FITTERS: Final[dict[str, Callable[[Evidence, Setting], Fitted]]] = {
     "nearest": _fit_nearest,  # a view of the fusion, not one of METHODS: needs concepts
     "logistic": _ranked(lambda setting: LogisticRanker(setting.background)),
 }
+
+METHODS: Final = ("fused", *(name for name in _FITTERS if name != "nearest"))

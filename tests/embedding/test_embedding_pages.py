@@ -185,7 +185,7 @@ def test_links_and_pages_that_fill_the_queue_do_not_stop_it() -> None:
     with closing(PageEmbedder(embedder, lambda: 0.0)) as pages:
         links = [pages.start_later(page(f"link {number:04}")) for number in range(1_500)]
         found = pages.start(page("a page"))
-        assert sum(one.done() for one in links) >= 499
+        assert sum(one.done() for one in links) >= 492  # of the others eight may be under way
         embedder.goes_on.set()
         links[0].result(timeout=10)
         found.result(timeout=10)

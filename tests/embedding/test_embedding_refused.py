@@ -89,7 +89,7 @@ def test_numbers_that_are_not_finite_are_left_out(monkeypatch: pytest.MonkeyPatc
     def encode(texts: list[str]) -> list[list[float]]:
         return [[float("nan") if "poison" in text else len(text), 1] for text in texts]
 
-    monkeypatch.setitem(local._LOADERS, "use", lambda: encode)
+    monkeypatch.setattr(local, "_loaded", lambda _: encode)
     monkeypatch.setattr(packages, "find_spec", lambda _: object())
     monkeypatch.setattr(local, "version", lambda _: "1")
     pages = [PageText("", title=title) for title in ("bridge", "poison", "boat")]
