@@ -43,6 +43,7 @@ from typing import Any
 import msgspec
 from lab.cli import Panel, parser_of, plot, print_json, show
 from lab.clocks import SimulatedClock
+from lab.speed import rss_mb
 from rich.console import Console
 from rich.progress import Progress
 from soak_server import HANG_SECONDS, Served, served
@@ -377,7 +378,7 @@ class Soak:
         return Sample(
             day,
             self.tally.visits,
-            _resident_mb(),
+            rss_mb(os.getpid()),
             len(list(Path("/proc/self/fd").iterdir())),
             len(list(Path("/proc/self/task").iterdir())),
             path.stat().st_size / MB,
@@ -391,11 +392,6 @@ def _catch_up(crawler: Crawler, now: float) -> float:
     while crawler.catch_up(now):
         pass
     return now + DAY
-
-
-def _resident_mb() -> float:
-    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
-    return pages * os.sysconf("SC_PAGE_SIZE") / MB
 
 
 def _trim() -> None:

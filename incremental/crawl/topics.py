@@ -278,7 +278,7 @@ class TopicWatch:
         if text is None or row is None or is_empty(text):
             return None
         assert self._model_store is not None
-        self._model_store.observe(text)
+        self._model_store.background.observe_page(text)
         self._learned_more = True
         again = outcome.task.purpose is Purpose.REFRESH
         context, links = from_context(row.link_context), link_contexts(page)
@@ -400,7 +400,7 @@ def _guesses(
         key = unknown[link.url]
         contexts[key] = to_context(link)
         scores[key] = (*scores.get(key, ()), active_topic.guess(key, value))
-    return Guesses(scores, contexts, active_topic.usual())
+    return Guesses(scores, contexts, active_topic.links.usual(active_topic.model))
 
 
 def _refined(
@@ -408,7 +408,7 @@ def _refined(
 ) -> list[TopicScore]:
     """Feed newly computed embeddings to the topic; return updated link scores."""
     refinable = [(one, said) for one, said in ready if one.may_be_refined]
-    active_topic.hear({one.text: said for one, said in ready})
+    active_topic.links.learn_anchors({one.text: said for one, said in ready})
     again = active_topic.expect([one.link for one, _ in refinable])
     return active_topic.refine(
         [

@@ -255,9 +255,7 @@ class TopicModelStore:
         if self._background is None:
             kept = self._store.topics.background(BACKGROUND)
             try:
-                self._background = (
-                    Background.from_json(json.loads(kept)) if kept else Background()
-                )
+                self._background = Background.from_json(json.loads(kept)) if kept else Background()
             except (TopicModelError, ValueError, RecursionError) as error:
                 logger.warning("restarting the topics' term counts: %s", error)
                 self._background = Background()
@@ -278,10 +276,6 @@ class TopicModelStore:
             for text in self._texts([page]):
                 background.observe_page(replace(text, meaning=meanings.get(page.page_id)))
         background.learn_concepts()
-
-    def observe(self, text: PageText) -> None:
-        """Count a fetched page."""
-        self.background.observe_page(text)
 
     @property
     def has_doubled(self) -> bool:
