@@ -5,7 +5,7 @@
     paper 000   adaptive, adaptive_guarded     classifier/papers/adaptive.py
     paper 002   vsm, semantic                  classifier/papers/similarity.py
     paper 004   bayes_normal, bayes_kernel     classifier/papers/bayes.py
-    plain       keyword, bm25, tfidf_centroid, one_class_svm, logistic
+    plain       keyword, tfidf_centroid, logistic
     all of it   fused                          classifier/topic/fusion.py
 """
 
@@ -22,11 +22,9 @@ from classifier.papers.adaptive import AdaptiveCentre
 from classifier.papers.bayes import Density
 from classifier.papers.rankers import (
     BayesRanker,
-    Bm25Ranker,
     CentroidRanker,
     Fitted,
     LogisticRanker,
-    OneClassSvmRanker,
     Ranker,
     Scores,
 )
@@ -37,7 +35,6 @@ from classifier.words.batch import PageBatch, Terms, np_array
 from classifier.words.evidence import Evidence
 from classifier.words.keywords import Keywords
 from classifier.words.values import Note
-from classifier.words.vectors import truncated
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +49,7 @@ class Setting:
 
 def fit_method(name: str, evidence: Evidence, setting: Setting) -> Fitted:
     """Fit one of :data:`METHODS` but ``fused``; raises KeyError for another name."""
-    return _FITTERS[name](evidence, setting)
+    return FITTERS[name](evidence, setting)
 
 
 def views_of(methods: Sequence[Fitted], batch: PageBatch) -> Scores:
@@ -66,15 +63,19 @@ def positives_of(evidence: Evidence) -> list[Terms]:
 
 
 @dataclass(frozen=True, slots=True)
-class _ByKeyword:
+class ByKeyword:
+    """How many of the key words a page holds, and how often."""
+
     keywords: Keywords
     background: Background
     notes: tuple[Note, ...] = ()
 
     def scores(self, batch: PageBatch) -> Scores:
+        """Return 0 to 1 for each page."""
         return np_array([self.keywords.score(page, self.background) for page in batch.pages])
 
     def terms(self, page: Terms, count: int) -> list[tuple[str, float]]:
+        """Return the key words on the page, with their parts of the score."""
         shares = self.keywords.shares(page, self.background)
         return sorted(shares.items(), key=lambda item: (-item[1], item[0]))[:count]
 
@@ -94,7 +95,9 @@ class _ByNearest:
         return []
 
 
-def _ranked(make: Callable[[Setting], Ranker]) -> Callable[[Evidence, Setting], Fitted]:
+def ranked(make: Callable[[Setting], Ranker]) -> Callable[[Evidence, Setting], Fitted]:
+    """Return what trains a ranker on a topic's pages, and on rejected and ordinary ones."""
+
     def fit(evidence: Evidence, setting: Setting) -> Fitted:
         wrong = [*evidence.irrelevant, *evidence.negatives]
         return make(setting).fit(positives_of(evidence), wrong)
@@ -107,15 +110,6 @@ def _adaptive(*, guarded: bool) -> Callable[[Evidence, Setting], Fitted]:
         return AdaptiveCentre.fit(positives_of(evidence), evidence, guarded=guarded)
 
     return fit
-
-
-def _fit_keyword(evidence: Evidence, setting: Setting) -> Fitted:
-    keywords = Keywords(evidence.keywords)
-    if keywords:
-        return _ByKeyword(keywords, setting.background)
-    chosen = list(truncated(topic_vector(evidence, setting.background), KEYWORDS_OF_EXAMPLES))
-    note = Note("no_keywords")
-    return _ByKeyword(Keywords.of_terms(chosen), setting.background, (note,))
 
 
 def _fit_nearest(evidence: Evidence, setting: Setting) -> Fitted:
@@ -132,22 +126,18 @@ def _fit_semantic(evidence: Evidence, setting: Setting) -> Fitted:
     return SemanticSimilarity(topic, setting.background, setting.tree)
 
 
-# Terms used in place of missing key words.
-KEYWORDS_OF_EXAMPLES: Final = 10
-
-_FITTERS: Final[dict[str, Callable[[Evidence, Setting], Fitted]]] = {
+# Benchmarks add their own (scripts/lab/rival_methods.py).
+FITTERS: Final[dict[str, Callable[[Evidence, Setting], Fitted]]] = {
     "adaptive": _adaptive(guarded=False),
     "adaptive_guarded": _adaptive(guarded=True),
     "vsm": _fit_vsm,
     "semantic": _fit_semantic,
-    "bayes_normal": _ranked(lambda _: BayesRanker(Density.NORMAL)),
-    "bayes_kernel": _ranked(lambda _: BayesRanker(Density.KERNEL)),
-    "keyword": _fit_keyword,
-    "bm25": _ranked(lambda setting: Bm25Ranker(setting.background)),
-    "tfidf_centroid": _ranked(lambda setting: CentroidRanker(setting.background)),
-    "one_class_svm": _ranked(lambda setting: OneClassSvmRanker(setting.background)),
+    "bayes_normal": ranked(lambda _: BayesRanker(Density.NORMAL)),
+    "bayes_kernel": ranked(lambda _: BayesRanker(Density.KERNEL)),
+    "keyword": lambda evidence, setting: ByKeyword(Keywords(evidence.keywords), setting.background),
+    "tfidf_centroid": ranked(lambda setting: CentroidRanker(setting.background)),
     "nearest": _fit_nearest,  # a view of the fusion, not one of METHODS: needs concepts
-    "logistic": _ranked(lambda setting: LogisticRanker(setting.background)),
+    "logistic": ranked(lambda setting: LogisticRanker(setting.background)),
 }
 
-METHODS: Final = ("fused", *(name for name in _FITTERS if name != "nearest"))
+METHODS: Final = ("fused", *(name for name in FITTERS if name != "nearest"))
