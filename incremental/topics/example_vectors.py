@@ -76,6 +76,7 @@ class ExampleVectors:
             for key, page in pages.items()
             if page.meaning is None
         }
+        self._failed &= waiting.keys()
         chosen = [key for key in waiting if key not in self._failed] or list(waiting)
         # Not as pages, which visits wait for.
         self._asked = {key: self._embedder.start_later(waiting[key]) for key in chosen[:PORTION]}
